@@ -1,0 +1,183 @@
+"""Limits on what a run may spend, and the meter that keeps count."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
+
+from chameleon.errors import BudgetExceeded
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What model calls consumed. `None` means that the provider did not say; it is never taken for 0.
+
+    Tokens are counted as the provider counts them; `cost` is in US dollars.
+    """
+
+    calls: int = 0
+    input_tokens: int | None = 0
+    output_tokens: int | None = 0
+    cost: float | None = 0.0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.calls + other.calls,
+            _sum(self.input_tokens, other.input_tokens),
+            _sum(self.output_tokens, other.output_tokens),
+            _sum(self.cost, other.cost),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "calls": self.calls,
+            "input_tokens": self.input_tokens,
+            "output_tokens": self.output_tokens,
+            "cost": self.cost,
+        }
+
+
+def _sum(a: Any, b: Any) -> Any:
+    return None if a is None or b is None else a + b
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One model call as it is logged: what was asked, what came back, what it took.
+
+    `finish` is the provider's reason for stopping ("stop", "length", …); `cached` marks a reply from
+    the response store, which costs nothing; `error` names why there is no reply.
+    """
+
+    model: str
+    messages: tuple[tuple[str, str], ...]
+    params: dict[str, Any]
+    text: str = ""
+    finish: str = ""
+    sample: int = 0
+    usage: Usage = Usage(calls=1)
+    seconds: float = 0.0
+    attempts: int = 1
+    cached: bool = False
+    error: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "model": self.model,
+            "messages": [list(message) for message in self.messages],
+            "params": self.params,
+            "text": self.text,
+            "finish": self.finish,
+            "sample": self.sample,
+            "usage": self.usage.to_json(),
+            "seconds": round(self.seconds, 6),
+            "attempts": self.attempts,
+            "cached": self.cached,
+            "error": self.error,
+        }
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Call:
+        fields = dict(data)
+        fields["messages"] = tuple((role, text) for role, text in data["messages"])
+        fields["usage"] = Usage(**data["usage"])
+        return cls(**fields)
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The most that one run may spend; `None` is no limit. Seconds are wall time, cost US dollars."""
+
+    calls: int | None = None
+    tokens: int | None = None
+    seconds: float | None = None
+    cost: float | None = None
+    steps: int | None = 64
+
+
+@dataclass
+class Meter:
+    """Counts what one run spends against its budget; safe to share between threads.
+
+    On resume it starts from what the log already records.
+    """
+
+    budget: Budget = field(default_factory=Budget)
+    spent: Usage = Usage()
+    seconds_before: float = 0.0
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _begun: float = field(default_factory=time.monotonic)
+    _reserved: int = 0
+
+    def seconds(self) -> float:
+        return self.seconds_before + time.monotonic() - self._begun
+
+    def check(self, steps: int = 0) -> None:
+        """Raise `BudgetExceeded`, naming the limit, when the run has reached one."""
+        limit = self.budget
+        if limit.seconds is not None and self.seconds() >= limit.seconds:
+            raise _exceeded("seconds", limit.seconds)
+        if limit.steps is not None and steps >= limit.steps:
+            raise _exceeded("steps", limit.steps)
+        tokens = _sum(self.spent.input_tokens, self.spent.output_tokens)
+        for name, most, spent in (("tokens", limit.tokens, tokens), ("cost", limit.cost, self.spent.cost)):
+            if most is not None and spent is None:
+                raise BudgetExceeded(
+                    f"the provider does not report {name}, so the limit of {most:g} cannot be kept",
+                    hint=f"Limit budget.calls or budget.seconds instead of budget.{name}.",
+                )
+            if most is not None and spent >= most:
+                raise _exceeded(name, most)
+
+    def reserve(self) -> None:
+        """Take one call from the budget before it is made, so that concurrent calls cannot overrun it."""
+        self.check()
+        with self._lock:
+            calls = self.budget.calls
+            if calls is not None and self.spent.calls + self._reserved >= calls:
+                raise _exceeded("calls", calls)
+            self._reserved += 1
+
+    def settle(self, usage: Usage) -> None:
+        """Book what a reserved call really took."""
+        with self._lock:
+            self._reserved -= 1
+            self.spent = self.spent + usage
+
+
+def _exceeded(name: str, limit: float) -> BudgetExceeded:
+    return BudgetExceeded(
+        f"the run reached its budget of {limit:g} {name}", hint=f"Raise budget.{name} in the inventory."
+    )
+
+
+@dataclass
+class Recorder:
+    """Collects the calls of one step or plan, whichever threads make them."""
+
+    meter: Meter
+    calls: list[Call] = field(default_factory=list)
+
+
+_recorder: ContextVar[Recorder | None] = ContextVar("chameleon_recorder", default=None)
+
+
+def current_recorder() -> Recorder | None:
+    """The recorder of the step that runs in this context; `None` outside a run."""
+    return _recorder.get()
+
+
+@contextmanager
+def recording(meter: Meter) -> Iterator[Recorder]:
+    """Book every model call made in this context on `meter`, and collect it for the log."""
+    recorder = Recorder(meter)
+    token = _recorder.set(recorder)
+    try:
+        yield recorder
+    finally:
+        _recorder.reset(token)

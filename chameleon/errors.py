@@ -1,0 +1,100 @@
+"""Every error that Chameleon raises on purpose: what was wrong, where, and what to do."""
+
+from __future__ import annotations
+
+
+class ChameleonError(Exception):
+    """Something a person can act on.
+
+    `what` says what was wrong, `where` names the place (file and key, module and step), `hint` says
+    what to do. `str()` is one line, fit for a terminal; it never holds a secret.
+    """
+
+    def __init__(self, what: str, *, where: str = "", hint: str = "") -> None:
+        self.what, self.where, self.hint = what, where, hint
+        super().__init__(what)
+
+    def __str__(self) -> str:
+        line = f"{self.where}: {self.what}" if self.where else self.what
+        if self.hint:
+            line = f"{line.rstrip('.')}. {self.hint}"
+        return " ".join(line.split())
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild, (type(self), self.what, self.where, self.hint)
+
+
+def _rebuild(kind: type[ChameleonError], what: str, where: str, hint: str) -> ChameleonError:
+    return kind(what, where=where, hint=hint)
+
+
+class InputError(ChameleonError):
+    """A question, table or file that cannot be used as it is."""
+
+
+class InventoryError(ChameleonError):
+    """A YAML inventory, or a module or planner that it names, that does not fit."""
+
+
+class PromptError(ChameleonError):
+    """A prompt file that cannot be read or rendered."""
+
+
+class PlanError(ChameleonError):
+    """A plan that breaks the inventory's rules, or text that holds no plan."""
+
+
+class ModuleError(ChameleonError):
+    """A module that failed, or that returned something it may not return."""
+
+
+class StepRejected(ModuleError):
+    """A module's verdict that an earlier result will not do; the inventory's `repair` may redo it."""
+
+
+class Declined(ChameleonError):
+    """The question is understood to be out of reach; `what` says why, in plain words."""
+
+
+class BudgetExceeded(ChameleonError):
+    """A limit on calls, tokens, seconds, cost or steps ended the run."""
+
+
+class LogError(ChameleonError):
+    """An event log that cannot be read, or that belongs to another run."""
+
+
+class MissingPackage(ChameleonError):
+    """An optional package is not installed; the hint is the pip line that installs it."""
+
+
+class SandboxUnavailable(ChameleonError):
+    """No executor with the required guarantees can run here."""
+
+
+class ModelError(ChameleonError):
+    """A model call that failed after its retries."""
+
+
+class NoModel(ModelError):
+    """No model is configured, or the one that is named does not exist."""
+
+
+class RateLimited(ModelError):
+    """The provider refused for load (429) until the retries ran out."""
+
+
+class ContextTooLong(ModelError):
+    """The prompt does not fit the model's context."""
+
+
+class AuthFailed(ModelError):
+    """The provider refused the key."""
+
+
+class Refused(ModelError):
+    """The provider's content filter or the model refused to answer."""
+
+
+class ReplayMiss(ModelError):
+    """Replay was asked for, and the response store has no such reply."""
