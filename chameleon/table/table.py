@@ -1,0 +1,150 @@
+"""`Table`: a header, rows of strings and a caption; immutable, with columns typed when asked."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from chameleon.errors import InputError
+from chameleon.table.values import Kind, Value, read_value
+
+Row = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: its name, its position, and its cells as written and as meant."""
+
+    name: str
+    index: int
+    cells: tuple[str, ...]
+
+    @cached_property
+    def values(self) -> tuple[Value, ...]:
+        return tuple(read_value(cell) for cell in self.cells)
+
+    @cached_property
+    def kind(self) -> Kind:
+        """The kind that all filled cells share; "text" when they differ, "empty" when none is filled."""
+        kinds = {value.kind for value in self.values} - {"empty"}
+        return "empty" if not kinds else kinds.pop() if len(kinds) == 1 else "text"
+
+    @cached_property
+    def unit(self) -> str:
+        """The unit that all its numbers share, else ""."""
+        units = {value.unit for value in self.values if value.kind == "number"}
+        return units.pop() if len(units) == 1 else ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A small table of strings, shared freely because nobody can change it.
+
+    `header` has one name for each column (possibly blank or repeated, as in real tables), every row has
+    as many cells as the header. Raises `InputError` for ragged rows and for a table without columns.
+    """
+
+    header: Row
+    rows: tuple[Row, ...]
+    caption: str = ""
+
+    def __init__(self, header: Iterable[str], rows: Iterable[Iterable[str]] = (), caption: str = "") -> None:
+        names = tuple(_text(name) for name in header)
+        body = tuple(tuple(_text(cell) for cell in row) for row in rows)
+        if not names:
+            raise InputError("a table needs at least one column")
+        for number, row in enumerate(body, 1):
+            if len(row) != len(names):
+                raise InputError(f"row {number} has {len(row)} cells, the header has {len(names)}")
+        object.__setattr__(self, "header", names)
+        object.__setattr__(self, "rows", body)
+        object.__setattr__(self, "caption", caption)
+
+    @cached_property
+    def columns(self) -> tuple[Column, ...]:
+        by_column = zip(*self.rows, strict=True) if self.rows else [()] * len(self.header)
+        return tuple(
+            Column(name, index, tuple(cells))
+            for index, (name, cells) in enumerate(zip(self.header, by_column, strict=True))
+        )
+
+    @property
+    def cells(self) -> int:
+        """How many cells the body has: rows times columns."""
+        return len(self.rows) * len(self.header)
+
+    def column(self, name: str | int) -> Column:
+        """The column of that name (the first, where names repeat) or position; raises `InputError`."""
+        if isinstance(name, int):
+            return self.columns[name]
+        if name not in self.header:
+            raise InputError(f"no column is named {name!r}", hint=f"There are: {', '.join(self.header)}.")
+        return self.columns[self.header.index(name)]
+
+    def take_rows(self, indexes: Iterable[int]) -> Table:
+        """The rows at these positions, in this order; the rows themselves are shared, not copied."""
+        return self._with(tuple(self.rows[index] for index in indexes))
+
+    def take_columns(self, indexes: Iterable[int]) -> Table:
+        """The columns at these positions, in this order."""
+        chosen = tuple(indexes)
+        header = tuple(self.header[index] for index in chosen)
+        return Table(header, [[row[index] for index in chosen] for row in self.rows], self.caption)
+
+    def with_caption(self, caption: str) -> Table:
+        return self._with(self.rows, caption)
+
+    def contains(self, part: Table) -> bool:
+        """Whether `part` is a sub-table: some of these rows (each as often as here) and columns."""
+        left = list(self.header)
+        indexes = []
+        for name in part.header:
+            if name not in left:
+                return False
+            indexes.append(left.index(name))
+            left[indexes[-1]] = "\0taken"
+        mine = Counter(tuple(row[index] for index in indexes) for row in self.rows)
+        return not Counter(part.rows) - mine
+
+    def _with(self, rows: tuple[Row, ...], caption: str | None = None) -> Table:
+        view = object.__new__(Table)
+        object.__setattr__(view, "header", self.header)
+        object.__setattr__(view, "rows", rows)
+        object.__setattr__(view, "caption", self.caption if caption is None else caption)
+        return view
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "header": list(self.header),
+            "rows": [list(row) for row in self.rows],
+            "caption": self.caption,
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Table:
+        return cls(data["header"], data["rows"], data.get("caption", ""))
+
+    def to_program_input(self) -> dict[str, Any]:
+        """What a sandboxed program sees as `table`: cells are numbers where the whole column is numeric."""
+        numeric = [column.kind == "number" for column in self.columns]
+        rows: list[list[Any]] = [
+            [_plain(cell) if is_number else cell for cell, is_number in zip(row, numeric, strict=True)]
+            for row in self.rows
+        ]
+        return {"columns": list(self.header), "rows": rows}
+
+
+def _plain(cell: str) -> int | float | None:
+    number = read_value(cell).number
+    if number is None:
+        return None
+    return int(number) if number.denominator == 1 else float(number)
+
+
+def _text(cell: Any) -> str:
+    if not isinstance(cell, str):
+        raise InputError(f"cells are text, not {type(cell).__name__}")
+    return cell
