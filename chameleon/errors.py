@@ -98,3 +98,11 @@ class Refused(ModelError):
 
 class ReplayMiss(ModelError):
     """Replay was asked for, and the response store has no such reply."""
+
+
+class StoreError(ChameleonError):
+    """The file of the response store cannot be used."""
+
+
+class ScriptExhausted(ModelError):
+    """A scripted model was asked for more replies than its script holds."""

@@ -1,0 +1,35 @@
+"""Access to chat models: any LangChain provider, with a response store, retries, usage and cost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from chameleon.llm.choose import DEFAULT_MODEL, ModelChoice, choose_model
+from chameleon.llm.client import LLM
+from chameleon.llm.message import Reply
+from chameleon.llm.redact import redact
+from chameleon.llm.retry import Backoff
+from chameleon.llm.store import ResponseStore
+
+if TYPE_CHECKING:
+    from chameleon.llm.scripted import ScriptedModel
+
+__all__ = [
+    "DEFAULT_MODEL",
+    "LLM",
+    "Backoff",
+    "ModelChoice",
+    "Reply",
+    "ResponseStore",
+    "ScriptedModel",
+    "choose_model",
+    "redact",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "ScriptedModel":  # a LangChain class: importing it takes a second
+        from chameleon.llm.scripted import ScriptedModel  # noqa: PLC0415
+
+        return ScriptedModel
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

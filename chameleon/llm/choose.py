@@ -1,0 +1,64 @@
+"""Decide which model to use, and say why."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from chameleon.errors import NoModel
+from chameleon.llm.providers import base_url, full_name, offered_models
+from chameleon.llm.redact import redact
+
+DEFAULT_MODEL = "openai:gpt-4.1-mini"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChoice:
+    """The model to use ("provider:name"), or None where there is none, and a sentence that says why."""
+
+    model: str | None
+    why: str
+
+
+def choose_model(
+    flag: str | None, inventory_model: str | None, environ: Mapping[str, str] = os.environ
+) -> ModelChoice:
+    """Choose the model: `--model`, `CHAMELEON_MODEL`, the inventory, else what there is access to.
+
+    Without a name, an OpenAI-compatible server (`OPENAI_BASE_URL`) is asked for its models and the first is
+    taken; with `OPENAI_API_KEY` alone it is `DEFAULT_MODEL`. Raises `NoModel` for a name whose provider does
+    not exist, or when the server does not say what it offers.
+    """
+    named = (
+        (flag, "--model names it"),
+        (environ.get("CHAMELEON_MODEL"), "CHAMELEON_MODEL names it"),
+        (inventory_model, "the inventory's llm.model names it"),
+    )
+    for name, reason in named:
+        if name and name.strip():
+            model = full_name(name, environ)
+            return ModelChoice(model, f"model {model}, because {reason}")
+    if address := base_url(environ):
+        return _from_server(address, environ.get("OPENAI_API_KEY"))
+    if environ.get("OPENAI_API_KEY"):
+        return ModelChoice(
+            DEFAULT_MODEL, f"model {DEFAULT_MODEL}, because OPENAI_API_KEY is set and no model is named"
+        )
+    return ModelChoice(
+        None,
+        "no model, because none is named (--model, CHAMELEON_MODEL, the inventory's llm.model) "
+        "and neither OPENAI_API_KEY nor OPENAI_BASE_URL is set",
+    )
+
+
+def _from_server(address: str, key: str | None) -> ModelChoice:
+    try:
+        offered = offered_models(address, key)
+    except NoModel as error:
+        raise NoModel(error.what, hint="Name a model with --model or CHAMELEON_MODEL.") from None
+    if not offered:
+        raise NoModel(f"the server at {redact(address)} offers no model", hint="Load one into the server.")
+    model = f"openai:{offered[0]}"
+    which = "the only model" if len(offered) == 1 else f"the first of {len(offered)} models"
+    return ModelChoice(model, f"model {model}, because it is {which} of the server at {redact(address)}")

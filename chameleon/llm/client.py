@@ -1,0 +1,299 @@
+"""Ask a chat model: through the response store, once per question, with retries, counted and logged."""
+
+from __future__ import annotations
+
+import contextvars
+import logging
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from chameleon.budget import Call, Meter, Recorder, Usage, current_recorder
+from chameleon.errors import BudgetExceeded, ModelError, ReplayMiss, StoreError
+from chameleon.llm.connection import Connection
+from chameleon.llm.flight import SingleFlight
+from chameleon.llm.message import Messages, Reply, Request
+from chameleon.llm.providers import belongs_to_connection
+from chameleon.llm.reading import Prices, Reading, read_message
+from chameleon.llm.retry import Backoff, GaveUp
+from chameleon.llm.store import ResponseStore
+
+if TYPE_CHECKING:
+    from langchain_core.language_models.chat_models import BaseChatModel
+
+_log = logging.getLogger("chameleon.llm")
+_MOST_AT_ONCE = 32
+_MOST_ASYNC = 128
+_FAILED = Usage(calls=1, input_tokens=0, output_tokens=0, cost=0.0)
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """How one request ended: a reading, or an error, and what it took."""
+
+    request: Request
+    reading: Reading
+    error: ModelError | None = None
+    cached: bool = False
+    seconds: float = 0.0
+    attempts: int = 1
+
+    def shared(self) -> _Outcome:
+        """The same outcome for a caller who did not pay for it."""
+        return replace(self, reading=replace(self.reading, usage=Usage()), cached=True, seconds=0.0)
+
+    def call(self) -> Call:
+        request, reading = self.request, self.reading
+        return Call(
+            model=request.model,
+            messages=request.messages,
+            params=request.logged_params,
+            text=reading.text,
+            finish=reading.finish,
+            sample=request.sample,
+            usage=reading.usage,
+            seconds=self.seconds,
+            attempts=self.attempts,
+            cached=self.cached,
+            error="" if self.error is None else f"{type(self.error).__name__}: {self.error}",
+        )
+
+    def reply(self) -> Reply:
+        if self.error is not None:
+            raise self.error
+        reading = self.reading
+        return Reply(
+            reading.text,
+            reading.finish,
+            reading.usage,
+            self.cached,
+            self.seconds,
+            self.attempts,
+            self.request.model,
+        )
+
+
+class LLM:
+    """A chat model that can be asked from any thread.
+
+        llm = LLM.connect("openai:gpt-4.1-mini", temperature=0)
+        print(llm.ask("What is the capital of France?").text)
+
+    Views with other parameters (`with_params`) share the client, the store and the questions in flight.
+    Inside a run, calls are booked on the run's meter and logged with its recorder.
+    """
+
+    __slots__ = ("_core", "_params")
+
+    def __init__(self, core: _Core, params: Mapping[str, Any]) -> None:
+        self._core, self._params = core, params
+
+    @classmethod
+    def connect(
+        cls,
+        model: str | BaseChatModel,
+        *,
+        store: ResponseStore | None = None,
+        retries: int | Backoff = 6,
+        timeout: float = 120.0,
+        prices: Prices | None = None,
+        **params: Any,
+    ) -> LLM:
+        """Connect to "provider:name", to a bare OpenAI name, "scripted:FILE", or a LangChain chat model.
+
+        `timeout` is in seconds; `prices` are US dollars per million input and output tokens, for providers
+        that report no cost; `params` are the request's defaults (temperature, max_tokens, stop, …) and the
+        client's settings (api_key, base_url, …). Raises `MissingPackage`, `AuthFailed` or `NoModel`.
+        """
+        settings = {name: value for name, value in params.items() if belongs_to_connection(name)}
+        defaults = {name: value for name, value in params.items() if name not in settings}
+        backoff = retries if isinstance(retries, Backoff) else Backoff(retries=retries)
+        return cls(_Core(Connection.open(model, timeout, settings), store, backoff, prices), defaults)
+
+    @property
+    def name(self) -> str:
+        """The model's full name, "provider:model"."""
+        return self._core.connection.name
+
+    @property
+    def params(self) -> Mapping[str, Any]:
+        """The parameters that every request starts from."""
+        return dict(self._params)
+
+    def __repr__(self) -> str:
+        return f"LLM({', '.join([repr(self.name), *(f'{k}={v!r}' for k, v in self._params.items())])})"
+
+    def with_params(self, **params: Any) -> LLM:
+        """A view with other default parameters; None removes one."""
+        return LLM(self._core, self._merged(params))
+
+    def ask(
+        self,
+        messages: Messages,
+        *,
+        sample: int = 0,
+        schema: Mapping[str, Any] | None = None,
+        **params: Any,
+    ) -> Reply:
+        """Ask once. `messages` is a user's text or pairs of role (system, user, assistant) and text.
+
+        `sample` tells repeated questions apart; `schema`, a JSON Schema, asks for JSON text of that form.
+        Raises `ModelError` (`RateLimited`, `ContextTooLong`, `AuthFailed`, `Refused`, `NoModel`,
+        `ReplayMiss`), `BudgetExceeded` before a call that the budget forbids, and `StoreError`.
+        """
+        recorder = current_recorder()
+        outcome = self._core.answer(self._request(messages, sample, schema, params), recorder)
+        if recorder is not None:
+            recorder.calls.append(outcome.call())
+        return outcome.reply()
+
+    def ask_many(
+        self, messages: Messages, n: int, *, schema: Mapping[str, Any] | None = None, **params: Any
+    ) -> list[Reply]:
+        """Ask for samples 0 to n-1 at once and return them in order; raise the first error, if any."""
+        recorder = current_recorder()
+        requests = [self._request(messages, sample, schema, params) for sample in range(n)]
+        futures = self._core.answer_together(requests, recorder)
+        if recorder is not None:
+            recorder.calls.extend(future.result().call() for future in futures if future.exception() is None)
+        return [future.result().reply() for future in futures]
+
+    async def aask(
+        self,
+        messages: Messages,
+        *,
+        sample: int = 0,
+        schema: Mapping[str, Any] | None = None,
+        **params: Any,
+    ) -> Reply:
+        """`ask` for coroutines: the same call in a thread, so that the event loop is never blocked."""
+        import asyncio  # noqa: PLC0415 - only for those who use it
+
+        ask = partial(self.ask, messages, sample=sample, schema=schema, **params)
+        context = contextvars.copy_context()
+        return await asyncio.get_running_loop().run_in_executor(self._core.threads(), context.run, ask)
+
+    def _request(
+        self, messages: Messages, sample: int, schema: Mapping[str, Any] | None, params: Mapping[str, Any]
+    ) -> Request:
+        return Request.of(self.name, messages, self._merged(params), sample, schema)
+
+    def _merged(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        for name in params:
+            if belongs_to_connection(name):
+                raise ModelError(f"{name} is a setting of the connection", hint="Give it to LLM.connect.")
+        return {name: value for name, value in {**self._params, **params}.items() if value is not None}
+
+
+class _Core:
+    """What all views of one connected model share."""
+
+    def __init__(
+        self, connection: Connection, store: ResponseStore | None, backoff: Backoff, prices: Prices | None
+    ) -> None:
+        self.connection = connection
+        self._store = store
+        self._backoff = backoff
+        self._prices = prices
+        self._flights: SingleFlight[_Outcome] = SingleFlight(private=(BudgetExceeded,))
+        self._lock = threading.Lock()
+        self._threads: ThreadPoolExecutor | None = None
+        self._store_failed = False
+
+    def answer(self, request: Request, recorder: Recorder | None) -> _Outcome:
+        """Answer from the store, from the same question in flight, or from the model."""
+        meter = None if recorder is None else recorder.meter
+        outcome, shared = self._flights.run(request.key, lambda: self._look_or_call(request, meter))
+        return outcome.shared() if shared else outcome
+
+    def answer_together(
+        self, requests: Sequence[Request], recorder: Recorder | None
+    ) -> list[Future[_Outcome]]:
+        """Answer several requests at once; the futures are done, and in the order of the requests."""
+        if len(requests) < 2:
+            return [_done(partial(self.answer, request, recorder)) for request in requests]
+        with ThreadPoolExecutor(min(len(requests), _MOST_AT_ONCE), "chameleon-ask") as threads:
+            return [
+                threads.submit(contextvars.copy_context().run, self.answer, request, recorder)
+                for request in requests
+            ]
+
+    def threads(self) -> ThreadPoolExecutor:
+        with self._lock:
+            if self._threads is None:
+                self._threads = ThreadPoolExecutor(_MOST_ASYNC, "chameleon-aask")
+            return self._threads
+
+    def _look_or_call(self, request: Request, meter: Meter | None) -> _Outcome:
+        if self._store is not None:
+            try:
+                found = self._store.get(request)
+            except ReplayMiss as miss:
+                return _Outcome(request, Reading("", "", Usage()), miss, attempts=0)
+            if found is not None:
+                return _Outcome(request, Reading(found["text"], found["finish"], Usage()), cached=True)
+        outcome = self._booked_call(request, meter)
+        if outcome.error is None:
+            self._keep(outcome)
+        return outcome
+
+    def _booked_call(self, request: Request, meter: Meter | None) -> _Outcome:
+        if meter is None:
+            return self._call(request, None)
+        meter.reserve()
+        spent = _FAILED
+        try:
+            outcome = self._call(request, _patience(meter))
+            spent = outcome.reading.usage
+            return outcome
+        finally:
+            meter.settle(spent)
+
+    def _call(self, request: Request, patience: float | None) -> _Outcome:
+        begun = time.monotonic()
+        try:
+            message, attempts = self._backoff.run(
+                partial(self.connection.send, request), self.connection.failure, patience
+            )
+        except GaveUp as gave_up:
+            seconds = time.monotonic() - begun
+            return _Outcome(
+                request, Reading("", "", _FAILED), gave_up.error, seconds=seconds, attempts=gave_up.attempts
+            )
+        seconds = time.monotonic() - begun
+        reading = read_message(message, self._prices)
+        return _Outcome(
+            request, reading, reading.fault(self.connection.name), seconds=seconds, attempts=attempts
+        )
+
+    def _keep(self, outcome: _Outcome) -> None:
+        """Record a reply; a store that fails must not lose one that is paid for."""
+        if self._store is None:
+            return
+        reading = outcome.reading
+        reply = {"text": reading.text, "finish": reading.finish, "usage": reading.usage.to_json()}
+        try:
+            self._store.put(outcome.request, reply)
+        except StoreError as error:
+            with self._lock:
+                first, self._store_failed = not self._store_failed, True
+            if first:
+                _log.warning("replies are not recorded: %s", error)
+
+
+def _patience(meter: Meter) -> float | None:
+    limit = meter.budget.seconds
+    return None if limit is None else max(0.0, limit - meter.seconds())
+
+
+def _done(work: partial[_Outcome]) -> Future[_Outcome]:
+    future: Future[_Outcome] = Future()
+    try:
+        future.set_result(work())
+    except Exception as error:
+        future.set_exception(error)
+    return future

@@ -1,0 +1,191 @@
+"""One LangChain chat model: send it a request, get back the message or a classified failure."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import threading
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from chameleon.errors import MissingPackage, NoModel
+from chameleon.llm.failures import Failure, classify
+from chameleon.llm.message import Request
+from chameleon.llm.providers import base_url, full_name, make_client, offered_models, secrets_in
+
+if TYPE_CHECKING:
+    from langchain_core.language_models.chat_models import BaseChatModel
+    from langchain_core.messages import BaseMessage
+
+# Providers' words for one parameter, where LangChain did not settle them.
+_SYNONYMS: Mapping[str, tuple[str, ...]] = {
+    "max_tokens": ("max_output_tokens", "num_predict", "max_new_tokens"),
+}
+_MOST_LISTED = 8
+
+
+class Connection:
+    """A client that is made once and shared by all threads and all parameter settings.
+
+    `name` is "provider:model". Parameters become fields of a shallow copy of the client where it has such
+    fields, for that is what all LangChain providers have in common, and else go with the request.
+    """
+
+    def __init__(self, chat: BaseChatModel, name: str, secrets: Iterable[str] = ()) -> None:
+        self.chat = chat
+        self.name = name
+        self._secrets = tuple(secrets)
+        self._is_openai = any(kind.__name__ == "BaseChatOpenAI" for kind in type(chat).__mro__)
+        self._offer_lock = threading.Lock()
+        self._offer: list[str] | None = None
+
+    @classmethod
+    def open(cls, model: str | BaseChatModel, timeout: float, settings: Mapping[str, Any]) -> Connection:
+        if isinstance(model, str):
+            name = full_name(model)
+            return cls(make_client(name, timeout, settings), name, secrets_in(settings))
+        return cls(_without_own_retries(model), _name_of(model), secrets_in(settings))
+
+    def send(self, request: Request) -> Any:
+        """Make one request; return LangChain's `AIMessage`, raise whatever the provider's client raises."""
+        chat, extra = self._prepared(request)
+        stop = extra.pop("stop", None)
+        if request.schema is not None and not self._is_openai:
+            structured = chat.with_structured_output(_titled(request.schema), include_raw=True)
+            return structured.invoke(_as_langchain(request.messages), stop=stop, **extra)["raw"]  # type: ignore[index]
+        return chat.invoke(_as_langchain(request.messages), stop=stop, **extra)
+
+    def failure(self, error: Exception) -> Failure:
+        """Classify what `send` raised; an unknown model gets the list of what the server offers."""
+        failure = classify(error, model=self.name, secrets=self._secrets)
+        if isinstance(failure.error, NoModel) and not failure.error.hint:
+            return Failure(NoModel(failure.error.what, hint=self._offer_hint()))
+        return failure
+
+    def _prepared(self, request: Request) -> tuple[BaseChatModel, dict[str, Any]]:
+        params = dict(request.params)
+        if request.sample and "seed" in params:
+            params["seed"] += request.sample  # one seed for all samples would make them all the same
+        extra: dict[str, Any] = {}
+        if self._is_openai:
+            self._to_openai(request, params, extra)
+        fields: dict[str, Any] = {}
+        for param, value in params.items():
+            field = None if param == "stop" else self._field(param)
+            (extra if field is None else fields)[field or param] = value
+        return (self.chat.model_copy(update=fields) if fields else self.chat), extra
+
+    def _to_openai(self, request: Request, params: dict[str, Any], extra: dict[str, Any]) -> None:
+        body: dict[str, Any] = {}
+        if "max_tokens" in params and not self._is_openai_itself():
+            # LangChain would send max_completion_tokens, which Ollama and older servers ignore.
+            body["max_tokens"] = params.pop("max_tokens")
+        if request.schema is not None:
+            response_format = _response_format(request.schema)
+            if getattr(self.chat, "use_responses_api", None):
+                extra["response_format"] = response_format
+            else:
+                # In the body, since the client's own handling throws away replies cut off by length.
+                body["response_format"] = response_format
+        if body:
+            own = params.pop("extra_body", None) or getattr(self.chat, "extra_body", None) or {}
+            extra["extra_body"] = {**own, **body}
+
+    def _field(self, param: str) -> str | None:
+        """The client's field for a parameter: by its name, its alias or a provider's word for it."""
+        known = type(self.chat).model_fields
+        for name in (param, *_SYNONYMS.get(param, ())):
+            if name in known:
+                return name
+            for field, info in known.items():
+                if info.alias == name:
+                    return field
+        return None
+
+    def _address(self) -> str:
+        return str(getattr(self.chat, "openai_api_base", None) or base_url() or "https://api.openai.com/v1")
+
+    def _is_openai_itself(self) -> bool:
+        host = urlsplit(self._address()).hostname or ""
+        return host.endswith(("openai.com", "azure.com")) or hasattr(self.chat, "azure_endpoint")
+
+    def _offer_hint(self) -> str:
+        if not self._is_openai:
+            return "Check the model's name with the provider."
+        with self._offer_lock:
+            if self._offer is None:
+                try:
+                    self._offer = offered_models(self._address(), self._key())
+                except NoModel:
+                    self._offer = []  # the list is a courtesy: the error stands without it
+        if not self._offer:
+            return "Check the model's name with the provider."
+        wanted = self.name.partition(":")[2]
+        nearest = difflib.get_close_matches(wanted, self._offer, n=_MOST_LISTED, cutoff=0.3)
+        listed = [*nearest, *(name for name in self._offer if name not in nearest)][:_MOST_LISTED]
+        more = f" and {len(self._offer) - len(listed)} more" if len(self._offer) > len(listed) else ""
+        return f"The server offers: {', '.join(listed)}{more}."
+
+    def _key(self) -> str | None:
+        key = getattr(self.chat, "openai_api_key", None)
+        reveal = getattr(key, "get_secret_value", None)
+        return reveal() if reveal else os.environ.get("OPENAI_API_KEY")
+
+
+def _as_langchain(messages: Iterable[tuple[str, str]]) -> list[BaseMessage]:
+    from langchain_core.messages import AIMessage, HumanMessage, SystemMessage  # noqa: PLC0415 - heavy
+
+    kinds: dict[str, type[BaseMessage]] = {
+        "system": SystemMessage,
+        "user": HumanMessage,
+        "assistant": AIMessage,
+    }
+    return [kinds[role](content=text) for role, text in messages]
+
+
+def _without_own_retries(chat: BaseChatModel) -> BaseChatModel:
+    """Switch off the retries of an OpenAI client that the user made: they would multiply with ours."""
+    client = getattr(chat, "root_client", None)
+    if client is None or not hasattr(client, "with_options"):
+        return chat
+    calm = client.with_options(max_retries=0)
+    return chat.model_copy(update={"root_client": calm, "client": calm.chat.completions})
+
+
+def _name_of(chat: Any) -> str:
+    if not hasattr(chat, "_get_ls_params"):
+        raise MissingPackage(
+            f"{type(chat).__name__} is not a LangChain chat model", hint="Give a name or a BaseChatModel."
+        )
+    known = chat._get_ls_params()
+    provider = known.get("ls_provider") or chat._llm_type
+    model = known.get("ls_model_name") or getattr(chat, "model_name", None) or getattr(chat, "model", None)
+    return f"{provider}:{model or type(chat).__name__}"
+
+
+def _titled(schema: Mapping[str, Any]) -> dict[str, Any]:
+    return {"title": "reply", **schema}
+
+
+def _response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
+    name = "".join(
+        c if c.isascii() and (c.isalnum() or c in "_-") else "_" for c in str(schema.get("title") or "reply")
+    )
+    described = {"name": name[:64], "schema": dict(schema), "strict": _closed(schema)}
+    return {"type": "json_schema", "json_schema": described}
+
+
+def _closed(schema: Any) -> bool:
+    """Whether every object requires all its keys and allows no other: OpenAI's condition for `strict`."""
+    if isinstance(schema, list):
+        return all(_closed(item) for item in schema)
+    if not isinstance(schema, Mapping):
+        return True
+    if schema.get("type") == "object" or "properties" in schema:
+        properties = schema.get("properties")
+        if not isinstance(properties, Mapping) or schema.get("additionalProperties") is not False:
+            return False
+        if set(properties) != set(schema.get("required", ())):
+            return False
+    return all(_closed(value) for value in schema.values())

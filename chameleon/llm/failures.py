@@ -1,0 +1,193 @@
+"""Tell apart the ways in which a provider fails, whatever its client library calls them.
+
+The clients of LangChain's providers raise unrelated exceptions. What they share is an HTTP status, somewhere,
+and a message, so both are looked at; class names serve for what has no status (timeouts, lost connections).
+"""
+
+from __future__ import annotations
+
+import email.utils
+import math
+import re
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from chameleon.errors import (
+    AuthFailed,
+    ChameleonError,
+    ContextTooLong,
+    ModelError,
+    NoModel,
+    RateLimited,
+    Refused,
+)
+from chameleon.llm.redact import one_line, redact
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What a failed request amounts to: the error to raise, whether trying again may help, and when."""
+
+    error: ModelError
+    retryable: bool = False
+    retry_after: float | None = None
+
+
+_CONTEXT = re.compile(
+    r"context[ _-]?length|context[ _-]?window|context[ _-]?size|maximum context|prompt is too long"
+    r"|input token count.{0,40}exceeds|input tokens exceed|too many (?:input )?tokens|input is too long"
+    r"|exceeds? the (?:model'?s? )?max(?:imum)?[ _](?:input|model)[ _]?(?:length|len)",
+    re.IGNORECASE,
+)
+_REFUSED = re.compile(
+    r"content[_ ](?:filter|policy|management policy)|responsible ?ai ?policy|moderation|flagged",
+    re.IGNORECASE,
+)
+_NO_MODEL = re.compile(
+    r"model[_ ]not[_ ]found|(?:unknown|invalid|no such) model|not a valid model"
+    r"|model\b.{0,120}\b(?:does not exist|not found|not exist|is not available|isn't available)"
+    r"|does not have access to model|pulling it first",
+    re.IGNORECASE | re.DOTALL,
+)
+_NO_QUOTA = re.compile(
+    r"insufficient[_ ]quota|exceeded your current quota|billing|credit balance", re.IGNORECASE
+)
+_NO_SCHEMA = re.compile(r"response_format|json_schema|structured output|\bgrammar\b", re.IGNORECASE)
+_NO_KEY = re.compile(r"api[_ ]?key|credential|authenticat", re.IGNORECASE)
+
+_TIMEOUT = re.compile(r"timeout|timedout|deadlineexceeded", re.IGNORECASE)
+_LOST = re.compile(
+    r"connect|protocolerror|readerror|writeerror|networkerror|serviceunavailable|incompleteread"
+    r"|remotedisconnected|brokenpipe|chunkedencoding|jsondecode|responsevalidation",
+    re.IGNORECASE,
+)
+_RETRYABLE_STATUS = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529})
+
+
+def classify(error: Exception, *, model: str = "the model", secrets: Iterable[str] = ()) -> Failure:
+    """Turn any exception of a provider's client into a Chameleon error, its message free of secrets."""
+    if isinstance(error, ModelError):
+        return Failure(error)
+    status, message = _status(error), _message(error)
+    said = one_line(redact(message, also=secrets)) or type(error).__name__
+    if status is None:
+        return _without_status(error, message, said, model)
+    understood = _by_message(status, message, said, model)
+    return Failure(understood) if understood else _by_status(status, error, said, model)
+
+
+def _by_message(status: int, message: str, said: str, model: str) -> ModelError | None:
+    """What the provider's words say beyond the status; None where they say nothing more."""
+    rejected = status in (400, 403, 404, 422)
+    if status == 413 or ((rejected or status == 500) and _CONTEXT.search(message)):
+        return ContextTooLong(f"the prompt does not fit the context of {model}: {said}")
+    if rejected and _NO_MODEL.search(message):
+        return NoModel(f"{model} is not a model of this provider: {said}")
+    if rejected and status != 404 and _REFUSED.search(message):
+        return Refused(f"{model} refused the prompt: {said}")
+    if status in (400, 422) and _NO_SCHEMA.search(message):
+        return ModelError(
+            f"{model} does not take this output schema: {said}",
+            hint="Use a model with structured output, or a prompt that asks for the form.",
+        )
+    if status == 429 and _NO_QUOTA.search(message):
+        return RateLimited(f"{model}: the account's quota is used up: {said}")
+    return None
+
+
+def _by_status(status: int, error: Exception, said: str, model: str) -> Failure:
+    if status in (401, 403):
+        return Failure(AuthFailed(f"{model} refused the key ({status}): {said}", hint="Check the API key."))
+    if status == 404:
+        hint = "Check the base URL; for OpenAI-compatible servers it usually ends in /v1."
+        return Failure(ModelError(f"{model}: the server does not know this address (404): {said}", hint=hint))
+    if status == 429:
+        limited = RateLimited(f"{model}: too many requests (429): {said}")
+        return Failure(limited, True, _retry_after(error))
+    what = "the server failed" if status >= 500 else "the request was rejected"
+    failed = ModelError(f"{model}: {what} ({status}): {said}")
+    return Failure(failed, status in _RETRYABLE_STATUS, _retry_after(error))
+
+
+def _without_status(error: Exception, message: str, said: str, model: str) -> Failure:
+    if isinstance(error, ChameleonError):
+        return Failure(ModelError(f"{model}: {said}"))
+    names = " ".join(kind.__name__ for part in _chain(error) for kind in type(part).__mro__)
+    if _CONTEXT.search(message) or "ContextOverflow" in names:
+        return Failure(ContextTooLong(f"the prompt does not fit the context of {model}: {said}"))
+    if _TIMEOUT.search(names):
+        return Failure(ModelError(f"{model} did not answer in time: {said}"), retryable=True)
+    if _LOST.search(names):
+        return Failure(
+            ModelError(
+                f"{model}: no complete answer from the server: {type(error).__name__}: {said}",
+                hint="Check that the server runs and that its address is right.",
+            ),
+            retryable=True,
+        )
+    if _NO_KEY.search(message):
+        return Failure(AuthFailed(f"{model}: {said}", hint="Set the provider's API key."))
+    return Failure(ModelError(f"{model}: {type(error).__name__}: {said}"))
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """The exception and what caused it: clients wrap one another's exceptions."""
+    seen: set[int] = set()
+    part: BaseException | None = error
+    while part is not None and id(part) not in seen:
+        seen.add(id(part))
+        yield part
+        part = part.__cause__ or (None if part.__suppress_context__ else part.__context__)
+
+
+def _status(error: Exception) -> int | None:
+    for part in _chain(error):
+        response = getattr(part, "response", None)
+        if isinstance(response, Mapping):  # botocore
+            metadata = response.get("ResponseMetadata")
+            found = metadata.get("HTTPStatusCode") if isinstance(metadata, Mapping) else None
+        else:
+            found = getattr(response, "status_code", None)
+        for candidate in (getattr(part, "status_code", None), found, getattr(part, "code", None)):
+            if isinstance(candidate, int) and not isinstance(candidate, bool) and 400 <= candidate < 600:
+                return int(candidate)
+    return None
+
+
+def _message(error: Exception) -> str:
+    """What the provider said: the text in the reply's body where there is one, else the exception's."""
+    body: Any = getattr(error, "body", None)
+    if isinstance(body, Mapping):
+        inner = body.get("error", body)
+        if isinstance(inner, Mapping) and isinstance(inner.get("message"), str):
+            code = inner.get("code") or inner.get("type")
+            return f"{inner['message']} ({code})" if code else str(inner["message"])
+        if isinstance(inner, str):
+            return inner
+    return str(error)
+
+
+def _retry_after(error: Exception) -> float | None:
+    headers: Any = next(
+        (h for part in _chain(error) if (h := getattr(getattr(part, "response", None), "headers", None))),
+        None,
+    )
+    if headers is None:
+        return None
+    try:
+        if (milliseconds := headers.get("retry-after-ms")) is not None:
+            return _seconds(float(milliseconds) / 1000)
+        if (value := headers.get("retry-after")) is None:
+            return None
+        try:
+            return _seconds(float(value))
+        except ValueError:
+            return _seconds(email.utils.parsedate_to_datetime(value).timestamp() - time.time())
+    except (TypeError, ValueError, OverflowError):
+        return None  # a header that says nothing is as good as none
+
+
+def _seconds(value: float) -> float | None:
+    return max(0.0, value) if math.isfinite(value) else None

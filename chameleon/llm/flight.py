@@ -1,0 +1,62 @@
+"""The same question in flight twice is asked once."""
+
+from __future__ import annotations
+
+import copy
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class SingleFlight(Generic[T]):
+    """Runs one piece of work per key at a time; whoever asks meanwhile shares its result or its failure.
+
+    Exceptions of the classes in `private` concern only the caller who ran the work (its own budget, its
+    own Ctrl-C): then the next waiter does the work itself.
+    """
+
+    def __init__(self, private: tuple[type[Exception], ...] = ()) -> None:
+        self._private = private
+        self._lock = threading.Lock()
+        self._flights: dict[str, Future[T | None]] = {}
+
+    def run(self, key: str, work: Callable[[], T]) -> tuple[T, bool]:
+        """Return the result for `key`, and whether somebody else did the work."""
+        while True:
+            with self._lock:
+                waiting_for = self._flights.get(key)
+                if waiting_for is None:
+                    mine = self._flights[key] = Future()
+            if waiting_for is None:
+                return self._lead(key, mine, work), False
+            result = self._result_of(waiting_for)
+            if result is not None:
+                return result, True
+
+    def _lead(self, key: str, flight: Future[T | None], work: Callable[[], T]) -> T:
+        result: T | None = None
+        failure: Exception | None = None
+        try:
+            result = work()
+            return result
+        except Exception as error:
+            failure = None if isinstance(error, self._private) else error
+            raise
+        finally:
+            with self._lock:
+                del self._flights[key]
+            if failure is not None:
+                flight.set_exception(failure)
+            else:
+                flight.set_result(result)  # None: nobody may share it, the next waiter leads
+
+    @staticmethod
+    def _result_of(flight: Future[T | None]) -> T | None:
+        failure = flight.exception()
+        if failure is not None:
+            # One exception object raised in several threads would mix up their tracebacks.
+            raise copy.copy(failure)
+        return flight.result()

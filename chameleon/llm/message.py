@@ -1,0 +1,114 @@
+"""What is asked of a model, and what it replies."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from chameleon.budget import Usage
+from chameleon.errors import ModelError, PromptError
+
+Messages = str | Sequence[tuple[str, str]]
+ROLES = ("system", "user", "assistant")
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A model's reply to one question.
+
+    `finish` is why it stopped ("stop", "length", …); `cached` marks a reply from the response store, or one
+    shared with the same question asked at the same time: its usage is nothing.
+    """
+
+    text: str
+    finish: str = "stop"
+    usage: Usage = field(default_factory=Usage)
+    cached: bool = False
+    seconds: float = 0.0
+    attempts: int = 1
+    model: str = ""
+
+    @property
+    def truncated(self) -> bool:
+        """The reply hit `max_tokens` and is cut off."""
+        return self.finish == "length"
+
+
+@dataclass(frozen=True)
+class Request:
+    """One question to one model, in the form that the response store knows it by."""
+
+    model: str
+    messages: tuple[tuple[str, str], ...]
+    params: Mapping[str, Any] = field(default_factory=dict)
+    sample: int = 0
+    schema: Mapping[str, Any] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        model: str,
+        messages: Messages,
+        params: Mapping[str, Any],
+        sample: int = 0,
+        schema: Mapping[str, Any] | None = None,
+    ) -> Request:
+        """Build a request; raise `PromptError` for an unknown role and `ModelError` for a bad parameter."""
+        return cls(model, _pairs(messages), _plain(params), sample, schema)
+
+    @cached_property
+    def key(self) -> str:
+        """Names the request in the store: provider, model, messages, parameters, schema and sample index."""
+        identity = [self.model, self.messages, self.settings]
+        canonical = json.dumps(identity, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(canonical.encode()).hexdigest()
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Everything but the model and the messages that tells two requests apart."""
+        settings = {**self.params, "sample": self.sample}
+        return settings if self.schema is None else {**settings, "schema": self.schema}
+
+    @property
+    def logged_params(self) -> dict[str, Any]:
+        return dict(self.params) if self.schema is None else {**self.params, "schema": dict(self.schema)}
+
+
+def _pairs(messages: Messages) -> tuple[tuple[str, str], ...]:
+    pairs = (("user", messages),) if isinstance(messages, str) else tuple((r, t) for r, t in messages)
+    if not pairs:
+        raise PromptError("there is no message to send to the model")
+    for role, _ in pairs:
+        if role not in ROLES:
+            raise PromptError(f"{role!r} is not a role", hint=f"Roles are {', '.join(ROLES)}.")
+    return tuple((role, _encodable(text)) for role, text in pairs)
+
+
+def _encodable(text: str) -> str:
+    """Mend surrogates, which no request can carry: a pair becomes its character, a lone one U+FFFD."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _plain(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Write equal settings the same way: 0 for 0.0, a list of stops for one stop, nothing for None."""
+    plain = {name: _settled(name, value) for name, value in sorted(params.items()) if value is not None}
+    for name, value in plain.items():
+        try:
+            json.dumps(value)
+        except (TypeError, ValueError):
+            raise ModelError(f"the model parameter {name} is a {type(value).__name__}, not JSON") from None
+    return plain
+
+
+def _settled(name: str, value: Any) -> Any:
+    if name == "stop":
+        return [value] if isinstance(value, str) else list(value)
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value

@@ -1,0 +1,208 @@
+"""Which providers there are, how a model is named, and how its LangChain client is made."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from chameleon.errors import AuthFailed, ChameleonError, MissingPackage, ModelError, NoModel
+from chameleon.llm.redact import one_line, redact
+
+if TYPE_CHECKING:
+    from langchain_core.language_models.chat_models import BaseChatModel
+
+_LIST_SECONDS = 3.0
+_LIST_BYTES = 4_000_000
+_DUMMY_KEY = "not-needed"
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """What Chameleon knows of a LangChain provider; the rest is LangChain's business.
+
+    `package` is the distribution to install, `extra` ours that brings it, `keys` the variables of which one
+    must be set, `retries` whether the client takes `timeout` and `max_retries`.
+    """
+
+    package: str
+    extra: str = ""
+    keys: tuple[str, ...] = ()
+    retries: bool = True
+
+
+PROVIDERS: Mapping[str, Provider] = {
+    "openai": Provider("langchain-openai", "openai", ("OPENAI_API_KEY",)),
+    "anthropic": Provider("langchain-anthropic", "anthropic", ("ANTHROPIC_API_KEY",)),
+    "google_genai": Provider("langchain-google-genai", "google", ("GOOGLE_API_KEY", "GEMINI_API_KEY")),
+    "ollama": Provider("langchain-ollama", "ollama", retries=False),
+    "azure_openai": Provider("langchain-openai", "openai"),
+    "azure_ai": Provider("langchain-azure-ai", retries=False),
+    "bedrock": Provider("langchain-aws", retries=False),
+    "bedrock_converse": Provider("langchain-aws", retries=False),
+    "anthropic_bedrock": Provider("langchain-aws"),
+    "cohere": Provider("langchain-cohere", keys=("COHERE_API_KEY",), retries=False),
+    "deepseek": Provider("langchain-deepseek", keys=("DEEPSEEK_API_KEY",)),
+    "fireworks": Provider("langchain-fireworks", keys=("FIREWORKS_API_KEY",)),
+    "google_vertexai": Provider("langchain-google-vertexai"),
+    "google_anthropic_vertex": Provider("langchain-google-vertexai"),
+    "groq": Provider("langchain-groq", keys=("GROQ_API_KEY",)),
+    "huggingface": Provider("langchain-huggingface", retries=False),
+    "ibm": Provider("langchain-ibm", retries=False),
+    "litellm": Provider("langchain-litellm", retries=False),
+    "mistralai": Provider("langchain-mistralai", keys=("MISTRAL_API_KEY",)),
+    "nvidia": Provider("langchain-nvidia-ai-endpoints", keys=("NVIDIA_API_KEY",), retries=False),
+    "openrouter": Provider("langchain-openrouter", keys=("OPENROUTER_API_KEY",)),
+    "perplexity": Provider("langchain-perplexity", keys=("PPLX_API_KEY", "PERPLEXITY_API_KEY")),
+    "together": Provider("langchain-together", keys=("TOGETHER_API_KEY",)),
+    "upstage": Provider("langchain-upstage", keys=("UPSTAGE_API_KEY",)),
+    "xai": Provider("langchain-xai", keys=("XAI_API_KEY",)),
+}
+
+# Settings of the connection rather than of a request: they stay out of the response store and of logs.
+_OF_CONNECTION = re.compile(
+    r"^(azure|aws|openai_api|openai_proxy|anthropic_api|google_api|vertex)_?"
+    r"|(^|_)(api_?key|base_url|token|secret|password|credentials?|headers|client|clients|proxy|endpoint|query"
+    r"|organization|org_id|project|region|location|model_provider|callbacks|rate_limiter|api_version"
+    r"|client_kwargs|client_options|transport|verbose|cache|metadata|tags)$"
+)
+
+
+def belongs_to_connection(param: str) -> bool:
+    """Whether a parameter is a setting of the client (a key, an address) and not of one request."""
+    return _OF_CONNECTION.search(param) is not None
+
+
+def full_name(model: str, environ: Mapping[str, str] = os.environ) -> str:
+    """Write a model's name in full: "gpt-4.1-mini" is "openai:gpt-4.1-mini".
+
+    A bare name belongs to OpenAI, or to the OpenAI-compatible server that `OPENAI_BASE_URL` names, whose
+    models may hold colons. Raises `NoModel` for a provider that does not exist, naming the nearest.
+    """
+    provider, colon, name = model.strip().partition(":")
+    if not colon:
+        return f"openai:{provider}"
+    known = provider.lower().replace("-", "_")
+    if known in PROVIDERS or known == "scripted":
+        if not name.strip():
+            raise NoModel(f"{model!r} names no model", hint=f"Write {provider}:MODEL.")
+        return f"{known}:{name.strip()}"
+    if base_url(environ) or provider == "ft":  # OpenAI's fine-tuned models are called ft:…
+        return f"openai:{model.strip()}"
+    nearest = difflib.get_close_matches(known, PROVIDERS, n=1)
+    suggestion = (
+        f"Did you mean {nearest[0]}:{name}?" if nearest else f"Providers: {', '.join(sorted(PROVIDERS))}."
+    )
+    raise NoModel(f"there is no model provider {provider!r}", where=f"model {model}", hint=suggestion)
+
+
+def base_url(environ: Mapping[str, str] = os.environ) -> str:
+    """The address of the OpenAI-compatible server to use, "" for OpenAI itself."""
+    return (environ.get("OPENAI_BASE_URL") or environ.get("OPENAI_API_BASE") or "").strip()
+
+
+def make_client(model: str, timeout: float, settings: Mapping[str, Any]) -> BaseChatModel:
+    """Make the LangChain client of `provider:name`, with its own retries switched off.
+
+    Raises `MissingPackage` with the pip line, `AuthFailed` naming the variable that is not set, and
+    `NoModel`.
+    """
+    provider, _, name = model.partition(":")
+    if provider == "scripted":
+        return _scripted(name)
+    facts = PROVIDERS[provider]
+    arguments: dict[str, Any] = {**settings}
+    if facts.retries:
+        arguments = {"timeout": timeout, "max_retries": 0, **arguments}
+    if provider == "openai":
+        arguments = _openai_arguments(arguments)
+    _require_key(model, facts, arguments)
+    try:
+        from langchain.chat_models import init_chat_model  # noqa: PLC0415 - takes seconds
+
+        client: BaseChatModel = init_chat_model(name, model_provider=provider, **arguments)
+    except ImportError as error:
+        raise _missing(provider, facts, error) from None
+    except ChameleonError:
+        raise
+    except Exception as error:
+        said = one_line(redact(str(error), also=secrets_in(arguments)))
+        raise ModelError(
+            f"no client can be made: {type(error).__name__}: {said}", where=f"model {model}"
+        ) from None
+    return client
+
+
+def _scripted(file: str) -> BaseChatModel:
+    try:
+        from chameleon.llm.scripted import ScriptedModel  # noqa: PLC0415
+    except ImportError as error:
+        raise _missing("scripted", Provider("langchain-core", "models"), error) from None
+    return ScriptedModel.from_file(file)
+
+
+def _openai_arguments(arguments: dict[str, Any]) -> dict[str, Any]:
+    arguments = {"stream_usage": True, **arguments}
+    address = arguments.get("base_url") or base_url()
+    if address:
+        arguments["base_url"] = address
+        if "api_key" not in arguments and not os.environ.get("OPENAI_API_KEY"):
+            arguments["api_key"] = _DUMMY_KEY  # the client insists on one; local servers ask for none
+    return arguments
+
+
+def _require_key(model: str, facts: Provider, arguments: Mapping[str, Any]) -> None:
+    given = any(re.search(r"api_key$|credentials$", name) and value for name, value in arguments.items())
+    if facts.keys and not given and not any(os.environ.get(key) for key in facts.keys):
+        raise AuthFailed(
+            f"the provider's key is not set: {' or '.join(facts.keys)}",
+            where=f"model {model}",
+            hint=f"export {facts.keys[0]}=…, or choose another model with --model.",
+        )
+
+
+def _missing(provider: str, facts: Provider, error: ImportError) -> MissingPackage:
+    what = (
+        f"chameleon-compose[{facts.extra}]" if facts.extra else f"chameleon-compose[models]' '{facts.package}"
+    )
+    return MissingPackage(
+        f"the model provider {provider} needs a package that is not installed ({one_line(str(error), 120)})",
+        hint=f"pip install '{what}'",
+    )
+
+
+def secrets_in(settings: Mapping[str, Any]) -> list[str]:
+    """The secret strings among a client's settings, to be taken out of messages."""
+    found = []
+    for name, value in settings.items():
+        if isinstance(value, Mapping):
+            found += [str(item) for item in value.values()] if "headers" in name else secrets_in(value)
+        elif re.search(r"key|token$|secret|password", name):
+            reveal = getattr(value, "get_secret_value", None)
+            found.append(reveal() if reveal else str(value))
+    return [secret for secret in found if secret != _DUMMY_KEY]
+
+
+def offered_models(address: str, key: str | None = None, seconds: float = _LIST_SECONDS) -> list[str]:
+    """Ask an OpenAI-compatible server which models it has; raise `NoModel` when it does not say."""
+    import urllib.error  # noqa: PLC0415 - light, but needed on this path only
+    import urllib.request  # noqa: PLC0415
+
+    if not re.match(r"https?://", address):
+        raise NoModel(
+            f"{redact(address)!r} is not an address", hint="OPENAI_BASE_URL begins with http:// or https://."
+        )
+    request = urllib.request.Request(address.rstrip("/") + "/models")  # noqa: S310 - checked above
+    if key:
+        request.add_header("Authorization", f"Bearer {key}")
+    try:
+        with urllib.request.urlopen(request, timeout=seconds) as response:  # noqa: S310
+            listing = json.loads(response.read(_LIST_BYTES))
+        return [str(entry["id"]) for entry in listing["data"]]
+    except (OSError, ValueError, KeyError, TypeError, urllib.error.URLError) as error:
+        said = one_line(redact(str(error), also=[key] if key else []))
+        raise NoModel(f"the server at {redact(address)} does not list its models: {said}") from None

@@ -1,0 +1,128 @@
+"""Read the reply of any LangChain chat model: its text, why it stopped, what it consumed."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from chameleon.budget import Usage
+from chameleon.errors import ModelError, Refused
+
+Prices = tuple[float, float]  # US dollars per million input tokens and per million output tokens
+
+# Providers' words for the same ends.
+_FINISH = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "eos": "stop",
+    "eos_token": "stop",
+    "completed": "stop",
+    "complete": "stop",
+    "max_tokens": "length",
+    "max_output_tokens": "length",
+    "model_length": "length",
+    "refusal": "content_filter",
+    "safety": "content_filter",
+    "recitation": "content_filter",
+    "blocklist": "content_filter",
+    "prohibited_content": "content_filter",
+    "spii": "content_filter",
+    "content_filtered": "content_filter",
+    "guardrail_intervened": "content_filter",
+}
+_FINISH_KEYS = ("finish_reason", "stop_reason", "done_reason", "stopReason")
+
+# Servers without a reasoning parser leave the thoughts in the text; some templates open them in the prompt.
+_THOUGHTS = re.compile(r"\A\s*(?:<think>)?(?:(?!<think>).)*?</think>\s*", re.DOTALL)
+_OPEN_THOUGHTS = re.compile(r"\A\s*<think>.*\Z", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What one provider reply says."""
+
+    text: str
+    finish: str
+    usage: Usage
+    refusal: str = ""
+
+    def fault(self, model: str) -> ModelError | None:
+        """The error that this reply amounts to, if it is of no use."""
+        if self.refusal or self.finish == "content_filter":
+            return Refused(f"{model} refused to answer: {self.refusal or 'its content filter stepped in'}")
+        if self.text.strip():
+            return None
+        hint = "Raise max_tokens: the thinking used them up." if self.finish == "length" else ""
+        return ModelError(
+            f"{model} gave an empty reply (finish reason: {self.finish or 'unknown'})", hint=hint
+        )
+
+
+def read_message(message: Any, prices: Prices | None = None) -> Reading:
+    """Read an `AIMessage`; unknown token counts and costs stay None."""
+    metadata: Mapping[str, Any] = message.response_metadata or {}
+    text = _without_thoughts(_text(message))
+    refusal = message.additional_kwargs.get("refusal")
+    return Reading(
+        text=text,
+        finish=_finish(metadata),
+        usage=_usage(message.usage_metadata or {}, metadata, bool(text), prices),
+        refusal=" ".join(refusal.split()) if isinstance(refusal, str) else "",
+    )
+
+
+def _text(message: Any) -> str:
+    content = message.content
+    parts = [content] if isinstance(content, str) else [_block_text(block) for block in content]
+    text = "".join(parts)
+    if text or not message.tool_calls:
+        return text
+    return "\n".join(json.dumps(call["args"], ensure_ascii=False) for call in message.tool_calls)
+
+
+def _block_text(block: Any) -> str:
+    if isinstance(block, str):
+        return block
+    if isinstance(block, Mapping) and block.get("type") in ("text", "output_text"):
+        return str(block.get("text") or "")
+    return ""
+
+
+def _without_thoughts(text: str) -> str:
+    if "</think>" in text:
+        return _THOUGHTS.sub("", text, count=1)
+    return _OPEN_THOUGHTS.sub("", text) if "<think>" in text else text
+
+
+def _finish(metadata: Mapping[str, Any]) -> str:
+    details = metadata.get("incomplete_details")
+    reason = details.get("reason") if isinstance(details, Mapping) else None
+    for key in _FINISH_KEYS:
+        reason = reason or metadata.get(key)
+    if not reason and metadata.get("status") in ("completed", "incomplete"):
+        reason = metadata["status"]
+    word = str(getattr(reason, "name", reason) or "").lower()
+    return _FINISH.get(word, word)
+
+
+def _usage(
+    counted: Mapping[str, Any], metadata: Mapping[str, Any], has_text: bool, prices: Prices | None
+) -> Usage:
+    reported = metadata.get("token_usage")
+    raw: Mapping[str, Any] = reported if isinstance(reported, Mapping) else {}
+    # Clients write 0 where the server said nothing; no prompt has 0 tokens.
+    tokens_in: int | None = counted.get("input_tokens") or None
+    tokens_out: int | None = counted.get("output_tokens")
+    if not tokens_out and (has_text or tokens_in is None):
+        tokens_out = None
+    cost = next((c for c in (raw.get("cost"), metadata.get("cost")) if _is_amount(c)), None)
+    if cost is None and prices is not None and tokens_in is not None and tokens_out is not None:
+        cost = (tokens_in * prices[0] + tokens_out * prices[1]) / 1_000_000
+    return Usage(1, tokens_in, tokens_out, None if cost is None else float(cost))
+
+
+def _is_amount(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value >= 0

@@ -1,0 +1,69 @@
+"""Take secrets out of text before anybody reads it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+
+MASK = "***"
+
+_KEY_VARIABLE = re.compile(r"_API_?KEY$", re.IGNORECASE)
+_SECRET_VARIABLE = re.compile(r"(_KEY|_TOKEN|_SECRET|_PASSWORD|_CREDENTIALS?)$", re.IGNORECASE)
+# Shorter values ("true", "none") are settings rather than secrets, and would blot out ordinary words.
+_SHORTEST_KEY, _SHORTEST_SECRET = 4, 8
+
+_PATTERNS = (
+    # Authorization: Bearer abc · "x-api-key": "abc" · api_key='abc'
+    (
+        re.compile(
+            r"(?i)\b((?:proxy-)?authorization|(?:x-)?(?:goog-)?api[-_]?key|x-auth-token)"
+            r"(\\?[\"']?\s*[:=]\s*\\?[\"']?)(?:(?:bearer|basic|token)\s+)?[^\s\"',;}\\]+"
+        ),
+        rf"\1\2{MASK}",
+    ),
+    (re.compile(r"(?i)\b(bearer|basic)\s+[\w.~+/=*-]{8,}"), rf"\1 {MASK}"),
+    # scheme://user:password@host
+    (re.compile(r"(?i)(\b[a-z][a-z0-9+.-]*://)[^\s/?#\"'@]+(?:@[^\s/?#\"'@]+)*@"), rf"\1{MASK}@"),
+    # ?api_key=abc · &access_token=abc
+    (
+        re.compile(
+            r"(?i)([?&][\w.-]*(?:key|token|secret|password|passwd|signature|sig|auth)[\w.-]*=)[^&\s#\"']+"
+        ),
+        rf"\1{MASK}",
+    ),
+    # The shapes of well-known providers' keys, as in "Incorrect API key provided: sk-…".
+    (re.compile(r"\b(?:sk|pk|rk|gsk|xai|hf|pplx|ghp|nvapi)[-_][\w*-]{12,}"), MASK),
+    (re.compile(r"\bAIza[\w-]{30,}"), MASK),
+)
+
+
+def redact(text: str, *, also: Iterable[str] = (), environ: Mapping[str, str] | None = None) -> str:
+    """Replace every secret in `text` by `***`.
+
+    Secrets are the values of environment variables that are named like one (`*_API_KEY`, `*_TOKEN`, …),
+    the strings in `also`, authorization headers, passwords in addresses, key-like query parameters and
+    strings that are shaped like a provider's key.
+    """
+    for secret in sorted(
+        _known_secrets(os.environ if environ is None else environ, also), key=len, reverse=True
+    ):
+        text = text.replace(secret, MASK)
+    for pattern, replacement in _PATTERNS:
+        text = pattern.sub(replacement, text)
+    return text
+
+
+def _known_secrets(environ: Mapping[str, str], also: Iterable[str]) -> set[str]:
+    secrets = {secret for secret in also if len(secret) >= _SHORTEST_KEY}
+    for name, value in environ.items():
+        shortest = _SHORTEST_KEY if _KEY_VARIABLE.search(name) else _SHORTEST_SECRET
+        if len(value) >= shortest and _SECRET_VARIABLE.search(name):
+            secrets.add(value)
+    return secrets | {secret.strip() for secret in secrets if len(secret.strip()) >= _SHORTEST_KEY}
+
+
+def one_line(text: str, limit: int = 300) -> str:
+    """Shorten text to one line of at most `limit` characters; redact first, or half a key may survive."""
+    line = " ".join(text.split())
+    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"

@@ -1,0 +1,119 @@
+"""A chat model that replies from a script: for tests, demonstrations and dry runs."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from langchain_core.callbacks import CallbackManagerForLLMRun
+from langchain_core.language_models.chat_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from pydantic import PrivateAttr
+
+from chameleon.errors import InputError, ScriptExhausted
+
+ScriptedReply = str | Mapping[str, Any] | Exception
+Script = Iterable[ScriptedReply] | Callable[[list[tuple[str, str]]], ScriptedReply]
+
+_ROLES = {"human": "user", "ai": "assistant"}
+
+
+class ScriptedModel(BaseChatModel):
+    """Gives the script's replies in order, then raises `ScriptExhausted`.
+
+    The script is a list, or a function of the messages (pairs of role and text). A reply is a text, an
+    exception to raise, or a mapping with `text` and, as wanted, `finish`, `input_tokens`, `output_tokens`
+    and `cost`. `requests` keeps the messages of every request; it is safe to use from many threads.
+
+        llm = LLM.connect(ScriptedModel(["Paris", "4"]))
+    """
+
+    model_name: str = "script"
+    _replies: list[ScriptedReply] = PrivateAttr(default_factory=list)
+    _function: Callable[[list[tuple[str, str]]], ScriptedReply] | None = PrivateAttr(default=None)
+    _requests: list[list[tuple[str, str]]] = PrivateAttr(default_factory=list)
+    _lock: Any = PrivateAttr(default_factory=threading.Lock)
+
+    def __init__(self, script: Script, model_name: str = "script") -> None:
+        super().__init__(model_name=model_name)  # type: ignore[call-arg]
+        if callable(script):
+            self._function = script
+        else:
+            self._replies = list(script)
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> ScriptedModel:
+        """Read a script of JSON lines, each a text or a mapping; raise `InputError` naming a bad line."""
+        file = Path(path)
+        try:
+            lines = file.read_text(encoding="utf-8").splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"the script cannot be read: {error}", where=str(file)) from error
+        replies: list[ScriptedReply] = []
+        for number, line in enumerate(lines, start=1):
+            if not line.strip():
+                continue
+            try:
+                reply = json.loads(line)
+            except ValueError as error:
+                raise InputError(f"not JSON: {error}", where=f"{file}, line {number}") from None
+            if not isinstance(reply, str) and not (
+                isinstance(reply, dict) and isinstance(reply.get("text"), str)
+            ):
+                raise InputError('a reply is a text or {"text": …}', where=f"{file}, line {number}")
+            replies.append(reply)
+        return cls(replies, model_name=file.name)
+
+    @property
+    def requests(self) -> list[list[tuple[str, str]]]:
+        """The messages of every request so far, in the order of arrival."""
+        return self._requests
+
+    @property
+    def _llm_type(self) -> str:
+        return "scripted"
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        pairs = [(_ROLES.get(message.type, message.type), str(message.content)) for message in messages]
+        with self._lock:
+            number = len(self._requests)
+            self._requests.append(pairs)
+        if self._function is not None:
+            reply = self._function(pairs)
+        elif number < len(self._replies):
+            reply = self._replies[number]
+        else:
+            raise ScriptExhausted(
+                f"the script holds {len(self._replies)} replies, and reply {number + 1} was asked for",
+                where=self.model_name,
+            )
+        if isinstance(reply, Exception):
+            raise reply
+        return ChatResult(generations=[ChatGeneration(message=_message(reply))])
+
+
+def _message(reply: str | Mapping[str, Any]) -> AIMessage:
+    fields: Mapping[str, Any] = {"text": reply} if isinstance(reply, str) else reply
+    message = AIMessage(
+        content=fields["text"], response_metadata={"finish_reason": fields.get("finish", "stop")}
+    )
+    if "input_tokens" in fields and "output_tokens" in fields:
+        tokens_in, tokens_out = int(fields["input_tokens"]), int(fields["output_tokens"])
+        message.usage_metadata = {
+            "input_tokens": tokens_in,
+            "output_tokens": tokens_out,
+            "total_tokens": tokens_in + tokens_out,
+        }
+    if "cost" in fields:
+        message.response_metadata["cost"] = fields["cost"]
+    return message

@@ -1,0 +1,247 @@
+"""Keep model replies in a file, so that a run can be repeated without asking again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from chameleon.errors import ReplayMiss, StoreError
+from chameleon.llm.message import Request
+from chameleon.llm.nearest import describe_miss
+
+Mode = Literal["off", "record", "replay", "auto"]
+
+_APPLICATION = 0x43484D4C  # "CHML": tells our files from other programs' databases
+_VERSION = 1
+_SCHEMA = """
+CREATE TABLE replies (
+    key TEXT PRIMARY KEY,
+    model TEXT NOT NULL,
+    prompt TEXT NOT NULL,      -- digest of the messages
+    messages TEXT NOT NULL,    -- JSON: [[role, text], ...]
+    length INTEGER NOT NULL,   -- of messages; near misses are looked for among prompts of like length
+    settings TEXT NOT NULL,    -- JSON: parameters, sample index, schema
+    reply TEXT NOT NULL        -- JSON
+) WITHOUT ROWID;
+CREATE INDEX replies_by_prompt ON replies (prompt);
+CREATE INDEX replies_by_length ON replies (length);
+"""
+_BUSY_SECONDS = 30.0
+_NEAREST_CANDIDATES = 100
+
+
+class ResponseStore:
+    """Replies by request, in one SQLite file that threads and processes may share.
+
+    Modes: `auto` looks first and records what is new; `record` always asks and records; `replay` never
+    asks, and raises `ReplayMiss` where a reply is missing; `off` does nothing. The key is the provider, the
+    model, the messages, the parameters, the schema and the sample index, so that the samples of one
+    question stay different.
+
+    A file that cannot be used raises `StoreError`, when it is opened or later.
+    """
+
+    def __init__(self, path: str | Path, mode: Mode = "auto") -> None:
+        if mode not in get_args(Mode):
+            raise StoreError(
+                f"{mode!r} is not a mode of the response store", hint="Modes: off, record, replay, auto."
+            )
+        self.path = Path(path).expanduser()
+        self.mode: Mode = mode
+        self._writing = threading.Lock()
+        self._connections = _Connections(self.path)
+        if mode != "off":
+            self._open()
+
+    @classmethod
+    def default(cls, mode: Mode = "auto") -> ResponseStore:
+        """Open the user's own store: `CHAMELEON_STORE` (a path, or "off"), else `~/.cache/chameleon`."""
+        place = os.environ.get("CHAMELEON_STORE", "").strip()
+        if place.lower() == "off":
+            return cls(os.devnull, "off")
+        return cls(place or "~/.cache/chameleon/responses.sqlite", mode)
+
+    def __repr__(self) -> str:
+        return f"ResponseStore({str(self.path)!r}, {self.mode!r})"
+
+    def get(self, request: Request) -> dict[str, Any] | None:
+        """Return the recorded reply, or None where the model must be asked.
+
+        Raises `ReplayMiss` in replay mode, and `StoreError` for a damaged file.
+        """
+        if self.mode in ("off", "record"):
+            return None
+        with self._reading() as connection:
+            row = connection.execute("SELECT reply FROM replies WHERE key = ?", (request.key,)).fetchone()
+        if row is not None:
+            return self._decode(row[0])
+        if self.mode == "replay":
+            raise self._miss(request)
+        return None
+
+    def put(self, request: Request, reply: Mapping[str, Any]) -> None:
+        """Record a reply, replacing an earlier one; raise `StoreError` when the file cannot be written."""
+        if self.mode in ("off", "replay"):
+            return
+        messages = json.dumps(request.messages)
+        row = (
+            request.key,
+            request.model,
+            _digest(messages),
+            messages,
+            len(messages),
+            json.dumps(request.settings, sort_keys=True),
+            json.dumps(reply),
+        )
+        # SQLite lets one connection write at a time. Queueing here is fair and cheap; queueing inside
+        # SQLite means sleeping and polling.
+        with self._writing, self._translated("written to"), self._connections.borrow() as connection:
+            connection.execute("INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+
+    def __len__(self) -> int:
+        if self.mode == "off":
+            return 0
+        with self._reading() as connection:
+            return int(connection.execute("SELECT count(*) FROM replies").fetchone()[0])
+
+    def close(self) -> None:
+        """Close the file; it opens again by itself when it is needed."""
+        self._connections.close()
+
+    def _open(self) -> None:
+        if self.mode == "replay" and not self.path.exists():
+            raise StoreError(
+                "there is no recording to replay", where=str(self.path), hint="Record one first."
+            )
+        with self._translated("opened"):
+            if self.mode != "replay":
+                _create_private(self.path)
+            with self._writing, self._connections.borrow() as connection:
+                application = connection.execute("PRAGMA application_id").fetchone()[0]
+                version = connection.execute("PRAGMA user_version").fetchone()[0]
+                empty = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
+                if application == 0 and empty and self.mode != "replay":
+                    _lay_out(connection)
+                elif (application, version) != (_APPLICATION, _VERSION):
+                    raise StoreError(
+                        "this database is not a response store of this version",
+                        where=str(self.path),
+                        hint="Move it away, or name another file (CHAMELEON_STORE).",
+                    )
+
+    def _miss(self, request: Request) -> ReplayMiss:
+        messages = json.dumps(request.messages)
+        with self._reading() as connection:
+            same = connection.execute(
+                "SELECT model, settings FROM replies WHERE prompt = ? LIMIT ?",
+                (_digest(messages), _NEAREST_CANDIDATES),
+            ).fetchall()
+            near = connection.execute(
+                "SELECT messages FROM replies ORDER BY abs(length - ?) LIMIT ?",
+                (len(messages), _NEAREST_CANDIDATES),
+            ).fetchall()
+        return ReplayMiss(
+            describe_miss(
+                request,
+                [(model, json.loads(settings)) for model, settings in same],
+                [tuple((role, text) for role, text in json.loads(row)) for (row,) in near],
+            ),
+            where=str(self.path),
+            hint="Record it with the store in mode auto.",
+        )
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        with self._translated("read"), self._connections.borrow() as connection:
+            yield connection
+
+    @contextmanager
+    def _translated(self, done: str) -> Iterator[None]:
+        try:
+            yield
+        except (sqlite3.Error, OSError) as error:
+            raise StoreError(
+                f"the response store cannot be {done}: {error}",
+                where=str(self.path),
+                hint="Move the file away, name another (CHAMELEON_STORE), or set CHAMELEON_STORE=off.",
+            ) from error
+
+    def _decode(self, text: str) -> dict[str, Any]:
+        try:
+            reply = json.loads(text)
+        except ValueError:
+            reply = None
+        if not isinstance(reply, dict):
+            raise StoreError("a recorded reply is damaged", where=str(self.path), hint="Move the file away.")
+        return reply
+
+
+@dataclass
+class _Connections:
+    """Connections to one file that threads borrow and give back, so that none outlives its thread."""
+
+    path: Path
+
+    def __post_init__(self) -> None:
+        self._idle: list[sqlite3.Connection] = []
+        self._process = os.getpid()
+
+    @contextmanager
+    def borrow(self) -> Iterator[sqlite3.Connection]:
+        if self._process != os.getpid():  # SQLite forbids using a connection across a fork
+            self.__post_init__()
+        try:
+            connection = self._idle.pop()
+        except IndexError:
+            connection = self._connect()
+        try:
+            yield connection
+        except BaseException:
+            connection.close()
+            raise
+        self._idle.append(connection)
+
+    def close(self) -> None:
+        while self._idle:
+            self._idle.pop().close()
+
+    def _connect(self) -> sqlite3.Connection:
+        # A recording may be shipped read-only; then SQLite may not even keep its lock files beside it.
+        readable_only = not os.access(self.path, os.W_OK) or not os.access(self.path.parent, os.W_OK)
+        address = self.path.absolute().as_uri() + ("?immutable=1" if readable_only else "?mode=rw")
+        connection = sqlite3.connect(
+            address, uri=True, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
+        )
+        connection.execute("PRAGMA synchronous = NORMAL")
+        return connection
+
+
+def _create_private(path: Path) -> None:
+    """Create the file so that only its owner can read it: it holds prompts and replies."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if not path.exists():
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+
+
+def _lay_out(connection: sqlite3.Connection) -> None:
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("BEGIN IMMEDIATE")
+    # Another process may have laid it out while this one waited for the lock.
+    if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
+        for statement in _SCHEMA.split(";"):
+            connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+        connection.execute(f"PRAGMA user_version = {_VERSION}")
+    connection.execute("COMMIT")
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

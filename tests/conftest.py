@@ -1,0 +1,87 @@
+"""Every test runs offline, without the developer's keys, and with a response store of its own."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.loopback import LoopbackServer
+
+_PRIVATE_VARIABLE = re.compile(
+    r"(_API_KEY|_API_BASE|_TOKEN)$|^(OPENAI_|CHAMELEON_|LANGSMITH_|LANGCHAIN_)|_PROXY$", re.IGNORECASE
+)
+
+
+class NetworkForbidden(Exception):
+    """A test tried to leave this machine."""
+
+
+@pytest.fixture(autouse=True)
+def _offline(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forbid connections to anything but this machine, in this process."""
+
+    def guarded(connect: Callable[..., Any]) -> Callable[..., Any]:
+        def checked(self: socket.socket, address: Any) -> Any:
+            if self.family in (socket.AF_INET, socket.AF_INET6) and not _is_loopback(str(address[0])):
+                raise NetworkForbidden(f"a test tried to connect to {address[0]}")
+            return connect(self, address)
+
+        return checked
+
+    monkeypatch.setattr(socket.socket, "connect", guarded(socket.socket.connect))
+    monkeypatch.setattr(socket.socket, "connect_ex", guarded(socket.socket.connect_ex))
+
+
+@pytest.fixture(autouse=True)
+def _clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Forget the developer's keys and settings, and keep replies in a temporary place."""
+    import os
+
+    for name in list(os.environ):
+        if _PRIVATE_VARIABLE.search(name):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("CHAMELEON_STORE", str(tmp_path_factory.mktemp("store") / "responses.sqlite"))
+
+
+@pytest.fixture
+def loopback(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., LoopbackServer]]:
+    """Start OpenAI-compatible servers: `server = loopback(reply, …)` as `LoopbackServer(reply, …)`.
+
+    OPENAI_BASE_URL points to the last one started; all are stopped at the end of the test.
+    """
+    servers: list[LoopbackServer] = []
+
+    def start(*args: Any, **options: Any) -> LoopbackServer:
+        server = LoopbackServer(*args, **options)
+        servers.append(server)
+        server.__enter__()
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        return server
+
+    yield start
+    for server in servers:
+        server.stop()
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of shared test data beside the checkout; tests that need it are skipped without it."""
+    folder = (Path(__file__).parents[1] / ".." / "shared" / "data").resolve()
+    if not folder.is_dir():
+        pytest.skip("the shared test data is not here")
+    return folder
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.partition("%")[0]).is_loopback
+    except ValueError:
+        return False

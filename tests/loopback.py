@@ -1,0 +1,268 @@
+"""An OpenAI-compatible server on this machine, for tests of the real client over real sockets.
+
+    def reply(request):                     # the request's JSON
+        return f"echo: {request['messages'][-1]['content']}"
+
+    with LoopbackServer(reply) as server:
+        llm = LLM.connect("openai:local", base_url=server.url, api_key="k")
+        assert llm.ask("hello").text == "echo: hello"
+        assert server.requests[0]["model"] == "local"
+
+`reply` returns a text, a `Reply` (text with a delay, an end other than "stop", usage, …) or a `Fault` (an
+HTTP error, broken JSON, a dropped connection). It is called by many threads at once. A list of such values
+is also a reply function: it gives them in turn and repeats the last. The fixture `loopback` of conftest
+makes servers and points OPENAI_BASE_URL at them.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Self
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A model's reply with more than its text. `usage` None leaves the usage out; `extra` goes into it."""
+
+    text: str | None
+    finish: str = "stop"
+    delay: float = 0.0
+    usage: tuple[int, int] | None = (11, 7)
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    message: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Something that goes wrong: an HTTP status with a body (a mapping becomes JSON), or
+
+    `broken_json`: half a JSON document; `drop`: the connection is closed midway; `delay`: seconds of silence
+    before (longer than the client's timeout: a timeout). In the body, `{authorization}` is replaced by the
+    request's Authorization header, as careless servers do.
+    """
+
+    status: int = 500
+    body: Any = field(default_factory=lambda: {"error": {"message": "it broke", "type": "server_error"}})
+    headers: Mapping[str, str] = field(default_factory=dict)
+    delay: float = 0.0
+    broken_json: bool = False
+    drop: bool = False
+
+
+Answer = str | Reply | Fault
+ReplyFunction = Callable[[dict[str, Any]], Answer]
+
+
+class LoopbackServer:
+    """Serves `/v1/chat/completions` (whole and streamed) and `/v1/models` on 127.0.0.1.
+
+    `models` is what the server lists; None makes the list a 404. `only_models` refuses other models, as
+    real servers do. After `dies_after` requests the server stops accepting connections. `requests` holds
+    the JSON of every request, `headers` their headers, `peak` the most that were in work at once.
+    """
+
+    def __init__(
+        self,
+        reply: ReplyFunction | Sequence[Answer] = lambda request: "ok",
+        *,
+        models: Sequence[str] | None = ("local",),
+        only_models: bool = False,
+        dies_after: int | None = None,
+    ) -> None:
+        self._reply = reply if callable(reply) else _in_turn(reply)
+        self.models, self.only_models, self.dies_after = models, only_models, dies_after
+        self.requests: list[dict[str, Any]] = []
+        self.headers: list[dict[str, str]] = []
+        self.model_lists = 0
+        self.peak = 0
+        self._working = 0
+        self._lock = threading.Lock()
+        self._server = _Server(("127.0.0.1", 0), self._handler())
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
+
+    @property
+    def url(self) -> str:
+        """The base address, with /v1."""
+        return f"http://127.0.0.1:{self._server.server_port}/v1"
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Close the listening socket; later connections are refused."""
+        if self._thread.is_alive():
+            self._server.shutdown()
+            self._thread.join()
+        self._server.server_close()
+
+    def answer(self, request: dict[str, Any], headers: Mapping[str, str]) -> Answer:
+        """Record a request and make up its answer."""
+        with self._lock:
+            self.requests.append(request)
+            self.headers.append(dict(headers))
+            self._working += 1
+            self.peak = max(self.peak, self._working)
+            dead = self.dies_after is not None and len(self.requests) > self.dies_after
+        try:
+            if dead:
+                threading.Thread(target=self.stop, daemon=True).start()
+                return Fault(drop=True)
+            if self.only_models and request.get("model") not in (self.models or ()):
+                message = f"The model `{request.get('model')}` does not exist"
+                return Fault(404, {"error": {"message": message, "code": "model_not_found"}})
+            answer = self._reply(request)
+            if not isinstance(answer, str) and answer.delay:
+                time.sleep(answer.delay)
+            return answer
+        finally:
+            with self._lock:
+                self._working -= 1
+
+    def _handler(self) -> type[BaseHTTPRequestHandler]:
+        loopback = self
+
+        class Handler(_Handler):
+            server_of_tests = loopback
+
+        return Handler
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 512
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing: clients that go away midway are part of the tests."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    wbufsize = -1
+    server_of_tests: LoopbackServer
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Keep the tests' output clean."""
+
+    def do_GET(self) -> None:
+        loopback = self.server_of_tests
+        if not self.path.endswith("/v1/models") or loopback.models is None:
+            return self._send(404, {"detail": "Not Found"})
+        loopback.model_lists += 1
+        listing = [{"id": name, "object": "model", "owned_by": "tests"} for name in loopback.models]
+        return self._send(200, {"object": "list", "data": listing})
+
+    def do_POST(self) -> None:
+        payload = self.rfile.read(int(self.headers.get("content-length", 0)))
+        if not self.path.endswith("/v1/chat/completions"):
+            return self._send(404, {"detail": "Not Found"})
+        request = json.loads(payload)
+        answer = self.server_of_tests.answer(request, dict(self.headers.items()))
+        if isinstance(answer, Fault):
+            return self._fail(answer)
+        reply = Reply(answer) if isinstance(answer, str) else answer
+        if request.get("stream"):
+            usage_wanted = (request.get("stream_options") or {}).get("include_usage")
+            return self._stream(request, reply, bool(usage_wanted))
+        return self._send(200, _completion(request, reply))
+
+    def _fail(self, fault: Fault) -> None:
+        if fault.drop:
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", "1000")
+            self.end_headers()
+            self.wfile.write(b'{"id": "half')
+            self.wfile.flush()
+            self.close_connection = True
+            self.connection.shutdown(2)
+            return None
+        if fault.broken_json:
+            return self._send(200, None, raw=b'{"id": "x", "choices": [{"mess')
+        body = fault.body if isinstance(fault.body, str) else json.dumps(fault.body)
+        body = body.replace("{authorization}", self.headers.get("authorization", ""))
+        return self._send(fault.status, None, raw=body.encode(), headers=fault.headers)
+
+    def _send(
+        self, status: int, body: Any, *, raw: bytes | None = None, headers: Mapping[str, str] | None = None
+    ) -> None:
+        data = json.dumps(body).encode() if raw is None else raw
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        for name, value in (headers or {}).items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(data)
+
+    def _stream(self, request: dict[str, Any], reply: Reply, usage_wanted: bool) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Connection", "close")
+        self.end_headers()
+        text = reply.text or ""
+        pieces = [text[i : i + 8] for i in range(0, len(text), 8)]
+        for delta in [{"role": "assistant", "content": ""}, *({"content": piece} for piece in pieces)]:
+            self._event(_chunk(request, [{"index": 0, "delta": delta, "finish_reason": None}]))
+        self._event(_chunk(request, [{"index": 0, "delta": {}, "finish_reason": reply.finish}]))
+        if usage_wanted and reply.usage is not None:
+            self._event({**_chunk(request, []), "usage": _usage(reply)})
+        self.wfile.write(b"data: [DONE]\n\n")
+        self.close_connection = True
+
+    def _event(self, data: dict[str, Any]) -> None:
+        self.wfile.write(b"data: " + json.dumps(data).encode() + b"\n\n")
+        self.wfile.flush()
+
+
+def _in_turn(answers: Sequence[Answer]) -> ReplyFunction:
+    lock, remaining = threading.Lock(), list(answers)
+
+    def reply(request: dict[str, Any]) -> Answer:
+        with lock:
+            return remaining.pop(0) if len(remaining) > 1 else remaining[0]
+
+    return reply
+
+
+def _completion(request: dict[str, Any], reply: Reply) -> dict[str, Any]:
+    message = {"role": "assistant", "content": reply.text, "refusal": None, **reply.message}
+    completion: dict[str, Any] = {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": request.get("model", "local"),
+        "choices": [{"index": 0, "message": message, "finish_reason": reply.finish}],
+    }
+    if reply.usage is not None:
+        completion["usage"] = _usage(reply)
+    return completion
+
+
+def _chunk(request: dict[str, Any], choices: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "id": "chatcmpl-1",
+        "object": "chat.completion.chunk",
+        "created": 1,
+        "model": request.get("model", "local"),
+        "choices": choices,
+    }
+
+
+def _usage(reply: Reply) -> dict[str, Any]:
+    tokens_in, tokens_out = reply.usage or (0, 0)
+    return {
+        "prompt_tokens": tokens_in,
+        "completion_tokens": tokens_out,
+        "total_tokens": tokens_in + tokens_out,
+        **reply.extra,
+    }
