@@ -1,0 +1,71 @@
+"""Pick the executor that a machine can offer, or say why it cannot."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import threading
+from collections.abc import Sequence
+from typing import Literal, get_args
+
+from chameleon.errors import InputError, SandboxUnavailable
+from chameleon.sandbox.result import Limits, ProgramExecutor
+from chameleon.sandbox.sealed import MONTY_HINT, SealedExecutor
+from chameleon.sandbox.zygote import usable_here
+
+Kind = Literal["auto", "sealed", "monty", "monty+sealed", "unsafe_subprocess", "unsafe_inprocess"]
+
+
+def make_executor(
+    kind: Kind = "auto",
+    libraries: Sequence[str] = ("numpy", "pandas", "sympy"),
+    limits: Limits = Limits(),
+    workers: int = 1,
+    require: Sequence[str] = ("seccomp", "rlimits"),
+) -> ProgramExecutor:
+    """Start an executor for model-written programs; close it when done, or use it in a `with`.
+
+    `auto` is `sealed` on Linux x86_64 and `monty` elsewhere. `monty+sealed` tries Monty first and reruns
+    in the sealed sandbox what does not end well there. The `unsafe_*` kinds do not contain a hostile
+    program; they are never chosen, only named. `require` lists layers without which a sealed executor
+    does not start. Raises SandboxUnavailable, with the reason, rather than run with less.
+    """
+    if kind not in get_args(Kind):
+        raise InputError(
+            f"there is no executor '{kind}'", where="make_executor", hint=f"Choose of {get_args(Kind)}."
+        )
+    if workers < 1:
+        raise InputError("workers must be at least 1", where="make_executor")
+    if kind == "auto":
+        kind = "monty" if usable_here() else "sealed"
+    if kind == "sealed":
+        if reason := usable_here():
+            raise SandboxUnavailable(reason, hint=MONTY_HINT)
+        return SealedExecutor(libraries, limits, workers, require)
+    raise NotImplementedError(kind)
+
+
+_lock = threading.Lock()
+_shared: ProgramExecutor | None = None
+
+
+def shared_executor() -> ProgramExecutor:
+    """The process's one `auto` executor, started at the first call and closed at exit.
+
+    Every thread may use it; a forked copy of the process gets interpreters of its own.
+    """
+    global _shared  # noqa: PLW0603
+    with _lock:
+        if _shared is None:
+            _shared = make_executor("auto", workers=max(1, min(4, os.cpu_count() or 1)))
+            atexit.register(_shared.close)
+        return _shared
+
+
+def _unlock_after_fork() -> None:
+    global _lock  # noqa: PLW0603
+    _lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_unlock_after_fork)

@@ -1,0 +1,152 @@
+"""What programs may import: a broad stdlib, and the heavy libraries either loaded or announced.
+
+After the seal nothing can be read from disk, so whatever a program may want is loaded before it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
+from types import ModuleType
+from typing import Any, NoReturn
+
+STDLIB = """
+abc array ast base64 binascii bisect calendar cmath codecs collections collections.abc colorsys
+contextlib copy csv dataclasses datetime decimal difflib enum fractions functools gc graphlib
+hashlib heapq html inspect io itertools json keyword locale math numbers operator os pprint queue
+random re reprlib secrets statistics string struct sys textwrap threading time timeit traceback types
+typing unicodedata urllib.parse uuid warnings weakref zlib _strptime
+encodings.ascii encodings.latin_1 encodings.cp1252 encodings.utf_16 encodings.utf_32 encodings.utf_8_sig
+encodings.unicode_escape encodings.raw_unicode_escape encodings.idna encodings.punycode
+""".split()
+
+INSTALL = "pip install 'chameleon-compose[programs]'"
+
+
+def load_stdlib() -> None:
+    for name in STDLIB:
+        importlib.import_module(name)
+    import datetime  # noqa: PLC0415
+    import time  # noqa: PLC0415
+
+    time.strptime("1 January 2000", "%d %B %Y")
+    f"{datetime.datetime(2000, 1, 1):%A %d %B %Y}".encode("latin-1")
+    "ß".encode("idna")
+
+
+def installed(names: Sequence[str]) -> list[str]:
+    return [name for name in names if find_spec(name) is not None]
+
+
+def load(names: Sequence[str]) -> None:
+    """Import the libraries and run a little of each, so that what they import late is there too."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name in names:
+            importlib.import_module(name)
+        for name in names:
+            if name in _WARM_UPS:
+                _WARM_UPS[name]()
+
+
+class Announced(ModuleType):
+    """A library that is not loaded: importing it costs nothing, its first use says what happens."""
+
+    def __getattr__(self, attribute: str) -> NoReturn:
+        self.__dict__["_at_first_use"](self.__name__)
+        raise AssertionError("a first use returns to nobody")
+
+
+class AnnouncingFinder(MetaPathFinder, Loader):
+    """Lets programs import libraries that are not loaded here."""
+
+    def __init__(self, at_first_use: dict[str, Callable[[str], NoReturn]]) -> None:
+        self._at_first_use = at_first_use
+
+    def find_spec(self, fullname: str, path: Any, target: Any = None) -> ModuleSpec | None:
+        return ModuleSpec(fullname, self) if fullname in self._at_first_use else None
+
+    def exec_module(self, module: ModuleType) -> None:
+        # Armed only now: the import system reads attributes while it builds the module.
+        module.__dict__["_at_first_use"] = self._at_first_use[module.__name__]
+        module.__class__ = Announced
+
+
+def announce(elsewhere: Sequence[str], missing: Sequence[str], leave: Callable[[str], NoReturn]) -> None:
+    """Make libraries importable that are not loaded.
+
+    The first use of one of `elsewhere` calls `leave`, which ends the process, so that no `except` of
+    the program can hide it; that of one of `missing` raises ModuleNotFoundError with the pip line.
+    """
+    uses = dict.fromkeys(elsewhere, leave) | dict.fromkeys(missing, _not_installed)
+    sys.meta_path.insert(0, AnnouncingFinder(uses))
+
+
+def _not_installed(name: str) -> NoReturn:
+    raise ModuleNotFoundError(f"No module named '{name}'; {INSTALL} provides it", name=name)
+
+
+def _warm_numpy() -> None:
+    import numpy  # noqa: ICN001, PLC0415
+
+    for part in ("linalg", "random", "fft", "polynomial", "ma"):
+        importlib.import_module(f"numpy.{part}")
+    numpy.random.seed(0)
+    str(numpy.linalg.solve(numpy.eye(2), numpy.ones(2)))
+
+
+def _warm_pandas() -> None:
+    import io  # noqa: PLC0415
+
+    import pandas  # noqa: ICN001, PLC0415
+
+    frame = pandas.DataFrame({"name": ["a", "b", "a"], "n": [1, 2, 3], "x": [0.5, 1.5, None]})
+    frame.query("n > 1 and `name` == 'a'")
+    frame.eval("n + x")
+    frame.groupby("name").agg({"n": "sum", "x": ["mean", "count"]})
+    frame.describe(include="all")
+    frame.pivot_table(index="name", values="n", aggfunc="sum")
+    frame.melt(id_vars="name")
+    frame.merge(frame, on="name").sort_values("n_x").rank(numeric_only=True)
+    frame["n"].rolling(2).mean().interpolate().corr(frame["n"])
+    frame["name"].str.extract("(a)").fillna("")
+    frame.to_string(), frame.to_csv(), frame.to_json(), frame.to_html(), repr(frame)
+    pandas.read_csv(io.StringIO(frame.to_csv()))
+    pandas.crosstab(frame["name"], frame["n"])
+    pandas.cut(frame["n"], 2).value_counts()
+    days = pandas.to_datetime(pandas.Series(["2020-01-31", "2020-03-01", "2021-05-05"]))
+    days.dt.strftime("%Y").astype(int), days.dt.day_name()
+    frame.set_index(days).resample("YE")["n"].sum()
+    pandas.to_datetime("3 May 2020"), pandas.to_numeric(pandas.Series(["1", "2"]))
+    pandas.date_range("2020-01-01", periods=3, freq="MS")
+
+
+def _warm_sympy() -> None:
+    import sympy  # noqa: ICN001, PLC0415
+
+    x, y = sympy.symbols("x y", positive=True)
+    n = sympy.Symbol("n")
+    sympy.solve([x + y - 3, x - y - 1], [x, y], dict=True)
+    sympy.solve(n**3 - 2 * n + 1, n), sympy.solve(sympy.Eq(sympy.exp(n), 3), n)
+    sympy.solve(x**2 - 2 > 0, x), sympy.solveset(n**2 - 1, n, sympy.S.Reals)
+    sympy.simplify((n**2 - 1) / (n - 1)), sympy.factor(n**2 - 1), sympy.expand((n + 1) ** 3)
+    sympy.integrate(n**2 * sympy.exp(n), (n, 0, 1)), sympy.diff(sympy.sin(n), n)
+    sympy.limit(sympy.sin(n) / n, n, 0), sympy.series(sympy.exp(n), n, 0, 4)
+    sympy.summation(n, (n, 1, 10)), sympy.Sum(n, (n, 1, 10)).doit()
+    sympy.Matrix([[1, 2], [3, 4]]).inv(), sympy.N(sympy.pi, 20), sympy.nsimplify(0.25)
+    sympy.nsolve(n**2 - 2, n, 1), sympy.factorint(360), sympy.binomial(5, 2), sympy.isprime(97)
+    sympy.sympify("x + 1/3"), sympy.latex(x / y), sympy.lambdify(n, n**2)(3), str(x), sympy.pretty(x)
+    sympy.rsolve(sympy.Function("f")(n + 1) - 2 * sympy.Function("f")(n), sympy.Function("f")(n))
+    sympy.linsolve([x + y - 3, x - y - 1], x, y), sympy.nonlinsolve([x * y - 1, x - y], x, y)
+
+
+_WARM_UPS: dict[str, Callable[[], None]] = {
+    "numpy": _warm_numpy,
+    "pandas": _warm_pandas,
+    "sympy": _warm_sympy,
+}

@@ -1,0 +1,143 @@
+"""Run one program in this process and describe how it ended, as plain data."""
+
+from __future__ import annotations
+
+import builtins
+import io
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from types import CodeType, ModuleType
+from typing import Any
+
+from .encode import Encoder, TooLarge, Unsupported
+
+FILENAME = "<program>"
+_MESSAGE = 500
+_RESERVE = 4 << 20
+_to_json = json.JSONEncoder(ensure_ascii=True).encode
+_set_digits = sys.set_int_max_str_digits
+_set_recursion = sys.setrecursionlimit
+_builtins_in_use = vars(builtins)
+_builtins = dict(_builtins_in_use)
+
+
+class Printed(io.TextIOBase):
+    """A stdout in memory that keeps the first `limit` characters and counts on."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__()
+        self._left = limit
+        self._parts: list[str] = []
+        self.truncated = False
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        if not isinstance(text, str):
+            raise TypeError(f"write() argument must be str, not {type(text).__name__}")
+        if len(text) > self._left:
+            self.truncated = True
+        if self._left:
+            self._parts.append(str(text[: self._left]))
+            self._left -= len(self._parts[-1])
+        return len(text)
+
+    def text(self) -> str:
+        return "".join(self._parts)
+
+
+def run(request: Mapping[str, Any], hidden: Sequence[str] = ()) -> str:
+    """Run `request["code"]` and return a JSON object: s(tatus), v(alue), and what else applies.
+
+    Statuses are ok, no_answer, error, memory and too_large. `hidden` are paths of this machine that no
+    message may show.
+    """
+    limits = request["limits"]
+    printed = Printed(limits["stdout_bytes"])
+    sys.stdout, sys.stderr, sys.stdin = printed, Printed(0), io.StringIO("")
+    # Untouched, so it costs no memory; given back, it lets an exhausted process tell that it is.
+    reserve = bytearray(_RESERVE)
+    try:
+        frame = _answer(request)
+    except BaseException as error:
+        reserve.clear()
+        _restore_interpreter()
+        frame = _failure(error, hidden)
+    frame["out"], frame["cut"] = printed.text(), printed.truncated
+    return _to_json(frame)
+
+
+def _answer(request: Mapping[str, Any]) -> dict[str, Any]:
+    inputs = request["inputs"]
+    code = compile(request["code"], FILENAME, "exec", dont_inherit=True)
+    main = ModuleType("__main__")
+    namespace = main.__dict__
+    namespace["__builtins__"] = builtins
+    namespace.update(inputs)
+    sys.modules["__main__"] = main
+    if "df" not in inputs and _is_table(inputs.get("table")) and _names(code, "df"):
+        namespace["df"] = _data_frame(inputs["table"])
+    exec(code, namespace)
+    _restore_interpreter()
+    return _encode(namespace, request["result"], request["limits"])
+
+
+def _encode(namespace: dict[str, Any], name: str, limits: Mapping[str, int]) -> dict[str, Any]:
+    if name not in namespace:
+        return {"s": "no_answer", "m": f"the program ended without setting '{name}'"}
+    encoder = Encoder(limits["result_bytes"], limits["depth"], limits["int_digits"])
+    try:
+        return {"s": "ok", "v": encoder.encode(namespace[name])}
+    except Unsupported as error:
+        message = f"'{name}' is {error}; an answer must be a number, text, date, list, dict or table"
+        return {"s": "error", "t": "UnsupportedAnswer", "m": message}
+    except TooLarge as error:
+        return {"s": "too_large", "t": "AnswerTooLarge", "m": f"'{name}' is too large: {error}"}
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, dict) and {"columns", "rows"} <= value.keys()
+
+
+def _names(code: CodeType, name: str) -> bool:
+    return name in code.co_names or any(
+        _names(const, name) for const in code.co_consts if isinstance(const, CodeType)
+    )
+
+
+def _data_frame(table: dict[str, Any]) -> Any:
+    import pandas  # noqa: ICN001, PLC0415
+
+    return pandas.DataFrame(table["rows"], columns=table["columns"])
+
+
+def _restore_interpreter() -> None:
+    """Undo what a program may have done to the builtins, so that its answer is told as it is."""
+    _builtins_in_use.update(_builtins)
+    _set_digits(4300)
+    _set_recursion(1000)
+
+
+def _failure(error: BaseException, hidden: Sequence[str]) -> dict[str, Any]:
+    kind = "memory" if isinstance(error, MemoryError) else "error"
+    try:
+        message = error.msg if isinstance(error, SyntaxError) else str(error)[: 4 * _MESSAGE]
+    except BaseException as second:
+        message = f"its message cannot be read: {type(second).__name__}"
+    broken_source = isinstance(error, SyntaxError) and error.filename == FILENAME
+    line = error.lineno if broken_source else _line(error)
+    for path in hidden:
+        message = message.replace(path, "<python>")
+    return {"s": kind, "t": type(error).__name__[:100], "m": message[:_MESSAGE], "line": line}
+
+
+def _line(error: BaseException) -> int | None:
+    """The line of the program where the error passed last."""
+    line, trace = None, error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == FILENAME:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return line

@@ -1,0 +1,169 @@
+"""A loaded, sealed interpreter that keeps one forked child ready and gives each program its own.
+
+Speaks over one seqpacket socket to the parent. Parent to zygote: {"run": serial, "wall": seconds},
+{"done": serial}. Zygote to parent: {"ready": …}, {"spare": serial} with the child's socket attached,
+{"ended": serial, …}. Programs and answers pass between parent and child only; the zygote never sees
+them, so no trace of one program is in the memory that the next one is forked from.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import random
+import select
+import signal
+import socket
+import sys
+import time
+from typing import Any, NoReturn
+
+from . import libraries, program, seal, seccomp
+from .wire import BROKEN, EXHAUSTED, LENGTH, NONCE, UNSEALED
+
+
+def main() -> NoReturn:
+    """argv: folder of this package, number of the control socket, options as JSON."""
+    control = socket.socket(fileno=int(sys.argv[2]))
+    options = json.loads(sys.argv[3])
+    namespaces = seal.unshare()
+    pid = os.fork()
+    if pid:
+        # The first process born in a new process space is its init: the kernel ends the whole space
+        # with it. This one stays outside, as the handle by which the host can kill it.
+        control.close()
+        _, status = os.waitpid(pid, 0)
+        os._exit(os.waitstatus_to_exitcode(status) & 0xFF)
+    seal.die_with_parent()
+    Zygote(control, options, namespaces).serve()
+
+
+class Zygote:
+    """Loads, seals itself, and serves until the host closes the socket."""
+
+    def __init__(self, control: socket.socket, options: dict[str, Any], namespaces: seal.Layer) -> None:
+        self._control = control
+        self._memory: int = options["memory_bytes"]
+        self._serial = 0
+        self._child_socket = -1
+        names: list[str] = options["libraries"]
+        present = libraries.installed(names)
+        missing = [name for name in names if name not in present]
+        libraries.load_stdlib()
+        if options["science"]:
+            libraries.load(present)
+        libraries.announce([] if options["science"] else present, missing, self._leave_for_science)
+        self._hidden = sorted({sys.base_prefix, sys.prefix, sys.argv[1]}, key=len, reverse=True)
+        self._filter = seccomp.Filter(seal.libc)
+        self._size = seal.address_space()
+        _forget_the_host()
+        layers = [namespaces, *seal.seal()]
+        seal.die_with_parent()
+        self._send({"ready": layers, "missing": missing})
+
+    def serve(self) -> NoReturn:
+        while True:
+            child, pidfd = self._fork_spare()
+            self._supervise(child, pidfd, self._next_wall())
+            os.close(pidfd)
+
+    def _send(self, message: dict[str, Any], *handles: int) -> None:
+        socket.send_fds(self._control, [json.dumps(message).encode()], list(handles))
+
+    def _receive(self) -> dict[str, Any]:
+        data = self._control.recv(65536)
+        if not data:  # the host closed its end, or is gone
+            os._exit(0)
+        message: dict[str, Any] = json.loads(data)
+        return message
+
+    def _fork_spare(self) -> tuple[int, int]:
+        self._serial += 1
+        ours, theirs = socket.socketpair()
+        child = os.fork()
+        if child == 0:
+            self._be_the_child(ours.fileno())
+        pidfd = os.pidfd_open(child)
+        self._send({"spare": self._serial}, theirs.fileno())
+        ours.close()
+        theirs.close()
+        return child, pidfd
+
+    def _next_wall(self) -> float:
+        while True:
+            message = self._receive()
+            if message.get("run") == self._serial:
+                return float(message["wall"])
+
+    def _supervise(self, child: int, pidfd: int, wall: float) -> None:
+        """Wait for the child, kill it when it is done or its time is up, and report how it ended."""
+        end = time.monotonic() + wall
+        poller = select.poll()
+        poller.register(pidfd, select.POLLIN)
+        poller.register(self._control, select.POLLIN)
+        overrun = False
+        while True:
+            ready = [number for number, _ in poller.poll(max(0.0, end - time.monotonic()) * 1000)]
+            overrun = not ready
+            if overrun or pidfd in ready or self._receive().get("done") == self._serial:
+                break
+        signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+        _, status, usage = os.wait4(child, 0)
+        code = os.waitstatus_to_exitcode(status)
+        self._send({"ended": self._serial, "code": code, "overrun": overrun, "cpu": usage.ru_utime})
+
+    def _be_the_child(self, number: int) -> NoReturn:
+        """Read one program, give up what is left to give up, run it, tell its end, vanish."""
+        code = BROKEN
+        try:
+            self._child_socket = number
+            os.closerange(3, number)
+            os.closerange(number + 1, 1 << 16)
+            os.setsid()
+            seal.forbid_inspection()
+            seal.die_with_parent()
+            request = json.loads(_read(number, int.from_bytes(_read(number, LENGTH), "big")))
+            code = UNSEALED
+            seal.limit_resources(self._size + self._memory, request["limits"]["cpu_s"])
+            self._filter.install()
+            code = BROKEN
+            self._tell(program.run(request, self._hidden))
+            code = 0
+        except MemoryError:
+            code = EXHAUSTED
+        finally:
+            os._exit(code)
+
+    def _tell(self, frame: str) -> None:
+        # The nonce is read only now: what a program wrote here by itself cannot carry it in front.
+        data = frame.encode()
+        rest = memoryview(_read(self._child_socket, NONCE) + len(data).to_bytes(LENGTH, "big") + data)
+        while rest:
+            rest = rest[os.write(self._child_socket, rest) :]
+
+    def _leave_for_science(self, library: str) -> NoReturn:
+        self._tell(json.dumps({"s": "need_sci"}))
+        os._exit(0)
+
+
+def _forget_the_host() -> None:
+    os.environ.clear()
+    sys.argv[:] = [""]
+    random.seed(0)
+    null = os.open(os.devnull, os.O_RDWR)
+    for number in range(3):
+        os.dup2(null, number)
+    os.close(null)
+    gc.collect()
+    gc.freeze()
+
+
+def _read(number: int, size: int) -> bytes:
+    data = b""
+    while len(data) < size:
+        part = os.read(number, size - len(data))
+        if not part:
+            raise EOFError("the host closed the socket")
+        data += part
+    return data

@@ -1,0 +1,258 @@
+"""The default executor on Linux: programs run in sealed, forked children of preloaded interpreters."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+import time
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Self
+
+from chameleon.errors import SandboxUnavailable
+from chameleon.sandbox.inputs import checked_inputs
+from chameleon.sandbox.probe import PROBE, probed
+from chameleon.sandbox.result import ExecResult, Guarantees, Layer, Limits
+from chameleon.sandbox.verdict import NEEDS_SCIENCE, judge
+from chameleon.sandbox.zygote import Lost, Stuck, Zygote
+
+# Long enough for a program to reach its first use of a library that its text names.
+_TRIAL_SECONDS = 0.15
+_JSON_ESCAPE = 6
+_PROBE_SECONDS = 10.0
+# Set up in each child, so that only a program can tell.
+_PER_PROGRAM = ("seccomp", "rlimits")
+
+MONTY_HINT = (
+    "Install pydantic-monty (pip install 'chameleon-compose[monty]') and use kind='monty'; "
+    "it runs programs without numpy, pandas and sympy."
+)
+
+
+class Pool:
+    """At most `size` zygotes of one kind, started when first needed."""
+
+    def __init__(self, make: Callable[[], Zygote], size: int) -> None:
+        self._make, self._size = make, size
+        self._lock = threading.Condition()
+        self._idle: list[Zygote] = []
+        self._live = 0
+        self._closed = False
+
+    def take(self) -> Zygote:
+        with self._lock:
+            while not self._idle and self._live >= self._size and not self._closed:
+                self._lock.wait()
+            if self._closed:
+                raise SandboxUnavailable("the executor is closed")
+            if self._idle:
+                return self._idle.pop()
+            self._live += 1
+        try:
+            return self._make()
+        except BaseException:
+            self.drop()
+            raise
+
+    def give(self, zygote: Zygote) -> None:
+        with self._lock:
+            if not self._closed:
+                self._idle.append(zygote)
+                self._lock.notify()
+                return
+        zygote.kill()
+
+    def drop(self) -> None:
+        """A zygote that was taken does not come back."""
+        with self._lock:
+            self._live -= 1
+            self._lock.notify()
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+            idle, self._idle = self._idle, []
+            self._lock.notify_all()
+        for zygote in idle:
+            zygote.kill()
+
+    def start_afresh(self) -> None:
+        """In a forked copy of the process: the zygotes and the lock's holder are the parent's."""
+        for zygote in self._idle:
+            zygote.forget()
+        self._lock = threading.Condition()
+        self._idle, self._live = [], 0
+
+
+class SealedExecutor:
+    """Runs each program in a child without files, network, processes, environment or host memory.
+
+    Programs start where only the stdlib is loaded; the first use of a heavy library starts the program
+    again where the libraries are. Safe to share between threads; up to `workers` programs run at once,
+    further ones wait. In a forked copy of the process it starts interpreters of its own.
+    """
+
+    tier = "sealed"
+
+    def __init__(
+        self, libraries: Sequence[str], limits: Limits, workers: int, require: Sequence[str]
+    ) -> None:
+        self._libraries, self._limits = tuple(libraries), limits
+        self._require = tuple(require)
+        self._pools = {
+            "std": Pool(lambda: self._start(science=False), workers),
+            "sci": Pool(lambda: self._start(science=True), workers),
+        }
+        self._guarantees = self._measure()
+        _executors.add(self)
+
+    def guarantees(self) -> Guarantees:
+        return self._guarantees
+
+    def run(
+        self,
+        code: str,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        result: str = "ans",
+        timeout: float | None = None,
+    ) -> ExecResult:
+        """See `ProgramExecutor.run`."""
+        begun = time.monotonic()
+        wall = self._limits.wall_s if timeout is None else timeout
+        request = self._request(code, inputs, result, timeout)
+        if len(code) > self._limits.source_kb * 1024:
+            message = f"the program is longer than {self._limits.source_kb} KiB"
+            return ExecResult("too_large", error_type="SourceTooLarge", message=message, tier=self.tier)
+        named = any(library in code for library in self._libraries)
+        outcome = self._run_in("std", request, min(wall, _TRIAL_SECONDS) if named else wall)
+        if outcome is NEEDS_SCIENCE or (named and outcome.status == "timeout"):
+            spent = 0.0 if named else time.monotonic() - begun
+            outcome = self._run_in("sci", request, max(wall - spent, _TRIAL_SECONDS))
+        return replace(outcome, wall_ms=(time.monotonic() - begun) * 1000)
+
+    async def arun(
+        self,
+        code: str,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        result: str = "ans",
+        timeout: float | None = None,
+    ) -> ExecResult:
+        """See `ProgramExecutor.arun`."""
+        return await asyncio.to_thread(self.run, code, inputs, result=result, timeout=timeout)
+
+    def close(self) -> None:
+        """See `ProgramExecutor.close`."""
+        for pool in self._pools.values():
+            pool.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def start_afresh(self) -> None:
+        """In a forked copy of the process: leave the parent's interpreters to the parent."""
+        for pool in self._pools.values():
+            pool.start_afresh()
+
+    def _start(self, science: bool) -> Zygote:
+        limits = self._limits
+        zygote = Zygote(
+            {
+                "science": science,
+                "libraries": self._libraries,
+                "memory_bytes": limits.memory_mb << 20,
+            },
+            # The frame holds the answer and the output; JSON may write a character as six.
+            answer_bytes=(limits.result_kb * 2 + (limits.stdout_kb + 16) * _JSON_ESCAPE) * 1024,
+        )
+        try:
+            self._insist(zygote.layers)
+        except SandboxUnavailable:
+            zygote.kill()
+            raise
+        return zygote
+
+    def _insist(self, layers: Sequence[Layer], measured: bool = False) -> None:
+        """Raise SandboxUnavailable when a required layer is not active."""
+        known = {layer.name: layer for layer in layers}
+        for name in self._require:
+            layer = known.get(name)
+            if layer is None and name in _PER_PROGRAM and not measured:
+                continue
+            if layer is None or not layer.active:
+                reason = layer.note if layer else "there is no such layer"
+                raise SandboxUnavailable(
+                    f"the sandbox layer '{name}' is required and not active here: {reason}", hint=MONTY_HINT
+                )
+
+    def _measure(self) -> Guarantees:
+        """What is active, asked of a program that tries what no program may do."""
+        zygote = self._pools["std"].take()
+        self._pools["std"].give(zygote)
+        try:
+            found = self._run_in("std", self._request(PROBE, None, "ans", None), _PROBE_SECONDS)
+            if found.status != "ok":
+                raise SandboxUnavailable(
+                    f"the sealed sandbox does not work here: {found.error_type} {found.message}",
+                    hint=MONTY_HINT,
+                )
+            layers = (*probed(found.value, self._limits), *zygote.layers)
+            self._insist(layers, measured=True)
+        except SandboxUnavailable:
+            self.close()
+            raise
+        return Guarantees(self.tier, layers)
+
+    def _request(
+        self, code: str, inputs: Mapping[str, Any] | None, result: str, timeout: float | None
+    ) -> dict[str, Any]:
+        limits = self._limits
+        return {
+            "code": code,
+            "inputs": checked_inputs(inputs),
+            "result": result,
+            "limits": {
+                "cpu_s": limits.cpu_s if timeout is None else timeout,
+                "stdout_bytes": limits.stdout_kb * 1024,
+                "result_bytes": limits.result_kb * 1024,
+                "depth": limits.depth,
+                "int_digits": limits.int_digits,
+            },
+        }
+
+    def _run_in(self, kind: str, request: dict[str, Any], wall: float) -> ExecResult:
+        pool = self._pools[kind]
+        while True:
+            zygote = pool.take()
+            try:
+                ending = zygote.run(request, wall)
+            except Stuck as error:
+                zygote.kill()
+                pool.drop()
+                if isinstance(error, Lost) and zygote.served:
+                    continue
+                return ExecResult("crashed", error_type="SandboxLost", message=str(error), tier=self.tier)
+            except BaseException:
+                zygote.kill()
+                pool.drop()
+                raise
+            pool.give(zygote)
+            return judge(ending, self._limits, request["limits"]["cpu_s"], self.tier)
+
+
+_executors: weakref.WeakSet[SealedExecutor] = weakref.WeakSet()
+
+
+def _start_afresh_after_fork() -> None:
+    for executor in list(_executors):
+        executor.start_afresh()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_start_afresh_after_fork)

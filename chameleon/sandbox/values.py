@@ -1,0 +1,143 @@
+"""Answers as the host sees them: rebuilt from tagged plain data, never unpickled, never evaluated."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A sympy expression: its text, and its number where it is an integer or a float."""
+
+    text: str
+    number: int | float | None = None
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class Cells(list[Any]):
+    """Values or rows of a table; `tolist` as pandas has it."""
+
+    def tolist(self) -> list[Any]:
+        return list(self)
+
+
+@dataclass(frozen=True)
+class DataFrame:
+    """A pandas frame: column names, row labels (0, 1, … when the program set none), rows."""
+
+    columns: tuple[str, ...]
+    labels: tuple[str, ...] | None
+    values: Cells
+
+    @property
+    def index(self) -> tuple[str, ...]:
+        return self.labels if self.labels is not None else _numbered(self.values)
+
+
+@dataclass(frozen=True)
+class Series:
+    """A pandas column: labels (0, 1, … when the program set none) and values."""
+
+    labels: tuple[str, ...] | None
+    values: Cells
+
+    @property
+    def index(self) -> tuple[str, ...]:
+        return self.labels if self.labels is not None else _numbered(self.values)
+
+
+def _numbered(values: Cells) -> tuple[str, ...]:
+    return tuple(str(number) for number in range(len(values)))
+
+
+# Code that asks a value for its library, as serialisers do without importing one, gets the true answer.
+Expression.__module__ = "sympy"
+DataFrame.__module__ = Series.__module__ = "pandas"
+
+_KINDS = {
+    type(None): "none",
+    Fraction: "fraction",
+    Decimal: "decimal",
+    Expression: "sympy",
+    DataFrame: "dataframe",
+    Series: "series",
+}
+
+
+def kind_of(value: Any) -> str:
+    """The name of a value's type in a result: int, float, str, list, fraction, date, dataframe, sympy…"""
+    return _KINDS.get(type(value), type(value).__name__)
+
+
+def plain(value: Any) -> Any:
+    """The value as JSON.
+
+    Tuples, ranges and sets are lists (sets in order), dict keys are text, a fraction is "a/b", a decimal
+    a float, dates and times are ISO text, a time span is seconds, a complex number is text, nan and
+    infinities are text. A sympy number is a number, any other expression its text. A frame is
+    {"columns", "rows"}, with "index" where the program set row labels; a series is a dict of its
+    labels, or a list without them. Text that is not valid Unicode has its bad parts replaced.
+    """
+    if value is None or isinstance(value, (bool, int)):
+        return value
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, (float, Decimal)):
+        number = float(value)
+        return number if math.isfinite(number) else str(number)
+    if isinstance(value, dict):
+        return {_key(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (set, frozenset)):
+        return sorted((plain(item) for item in value), key=_order)
+    if isinstance(value, (list, tuple, range)):
+        return [plain(item) for item in value]
+    if isinstance(value, datetime.timedelta):
+        return value.total_seconds()
+    if isinstance(value, (datetime.date, datetime.time)):
+        return value.isoformat()
+    if isinstance(value, Expression):
+        return plain(value.text if value.number is None else value.number)
+    if isinstance(value, (DataFrame, Series)):
+        return _plain_table(value)
+    return str(value)
+
+
+def _key(key: Any) -> str:
+    form = plain(key)
+    return form if isinstance(form, str) else str(form)
+
+
+def _order(item: Any) -> tuple[str, Any, str]:
+    if isinstance(item, (int, float)):
+        return "", item, ""
+    return type(item).__name__, 0, str(item)
+
+
+def _plain_table(table: DataFrame | Series) -> Any:
+    cells = [plain(cell) for cell in table.values]
+    if isinstance(table, DataFrame):
+        frame: dict[str, Any] = {"columns": [plain(name) for name in table.columns], "rows": cells}
+        return frame if table.labels is None else frame | {"index": [plain(name) for name in table.labels]}
+    if table.labels is None or len(set(table.labels)) < len(table.labels):
+        return cells
+    return dict(zip((plain(label) for label in table.labels), cells, strict=True))
+
+
+def walk(value: Any) -> Iterator[Any]:
+    """The value and everything in it, outermost first."""
+    yield value
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from walk(key)
+            yield from walk(item)
+    elif isinstance(value, (list, tuple, set, frozenset)):
+        for item in value:
+            yield from walk(item)

@@ -1,0 +1,224 @@
+"""The parent's end of one sealed interpreter: start it, hand it programs, end it."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import select
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from chameleon.errors import SandboxUnavailable
+from chameleon.sandbox.inside.wire import LENGTH, NONCE
+from chameleon.sandbox.result import Layer
+
+_INSIDE = Path(__file__).with_name("inside")
+_START_SECONDS = 60.0
+_GRACE_SECONDS = 2.0
+
+# Loads the folder `inside` as a package of its own: the engine is not imported on the other side, and
+# neither the caller's directory nor its PYTHONPATH can put another module in its place.
+_BOOT = """
+import sys, importlib.util as u
+s = u.spec_from_file_location("inside", sys.argv[1] + "/__init__.py", submodule_search_locations=[sys.argv[1]])
+m = u.module_from_spec(s); sys.modules["inside"] = m; s.loader.exec_module(m)
+from inside import zygote
+zygote.main()
+"""
+# As `-I`, which would also ignore the hash seed; the environment is ours alone.
+_FLAGS = ("-s", "-P", "-B", "-X", "utf8")
+_ENVIRONMENT = {
+    "PYTHONHASHSEED": "0",
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "NUMEXPR_MAX_THREADS": "1",
+}
+
+
+class Stuck(Exception):
+    """The zygote did not answer in time, or is gone; it has to be started again."""
+
+
+class Lost(Stuck):
+    """As `Stuck`, and the program was not started: it can be run elsewhere."""
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a child ended. `frame` is what it sent, checked for its nonce only; None when incomplete.
+
+    `code` is its exit code, negative for a signal, None when its frame came first. `overrun` says that
+    its time was up, `excess` that it sent more than it may, `cpu` are its user seconds.
+    """
+
+    frame: bytes | None
+    code: int | None = None
+    overrun: bool = False
+    excess: bool = False
+    cpu: float = 0.0
+
+
+class Zygote:
+    """One sealed interpreter; used by one thread at a time.
+
+    Raises SandboxUnavailable when it does not come up, with what it said last.
+    """
+
+    def __init__(self, options: dict[str, Any], answer_bytes: int) -> None:
+        self._answer_bytes = answer_bytes
+        self._spares: dict[int, socket.socket] = {}
+        self._ended: dict[int, dict[str, Any]] = {}
+        self._serial = 0
+        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs, tempfile.TemporaryFile() as complaints:
+            self._process = subprocess.Popen(  # noqa: S603
+                [
+                    *(sys.executable, *_FLAGS, "-c", _BOOT),
+                    *(str(_INSIDE), str(theirs.fileno()), json.dumps(options)),
+                ],
+                env=_ENVIRONMENT,
+                cwd="/",
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=complaints,
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,
+            )
+            theirs.close()
+            try:
+                ready = self._message(time.monotonic() + _START_SECONDS)
+            except Stuck as error:
+                self.kill()
+                complaints.seek(0)
+                last = complaints.read().decode("utf-8", "replace").strip().rpartition("\n")[2]
+                raise SandboxUnavailable(
+                    f"the sealed interpreter did not start: {last[:300] or error}"
+                ) from None
+        self.layers = tuple(Layer(name, active, note) for name, active, note in ready["ready"])
+
+    def run(self, request: dict[str, Any], wall: float) -> Ending:
+        """Run one program in the spare child; raises `Stuck` 2 s after `wall` at the latest."""
+        nonce = secrets.token_bytes(NONCE)
+        body = json.dumps(request).encode()
+        end = time.monotonic() + wall + _GRACE_SECONDS
+        self._serial += 1
+        try:
+            while self._serial not in self._spares:
+                self._sort(self._message(end))
+            self._send({"run": self._serial, "wall": wall})
+        except Stuck as error:
+            raise Lost(str(error)) from None
+        self._ended.clear()
+        with self._spares.pop(self._serial) as child:
+            child.setblocking(False)
+            return self._exchange(child, len(body).to_bytes(LENGTH, "big") + body + nonce, nonce, end)
+
+    def _exchange(self, child: socket.socket, outgoing: bytes, nonce: bytes, end: float) -> Ending:
+        """Write the program, read the frame, both as the child is ready for it."""
+        rest = memoryview(outgoing)
+        arrived = bytearray()
+        poller = select.poll()
+        poller.register(child, select.POLLIN | select.POLLOUT)
+        while True:
+            left = end - time.monotonic()
+            if left <= 0 or not (events := poller.poll(left * 1000)):
+                raise Stuck("the zygote does not answer")
+            try:
+                if rest and events[0][1] & select.POLLOUT:
+                    rest = rest[child.send(rest) :]
+                    if not rest:
+                        poller.modify(child, select.POLLIN)
+                part = child.recv(1 << 20)
+            except BlockingIOError:
+                continue
+            except (BrokenPipeError, ConnectionResetError):
+                part = b""
+            arrived += part
+            if not part:
+                return self._verdict(end)
+            frame = self._frame(arrived, nonce)
+            if frame is not None or len(arrived) > self._answer_bytes:
+                self._send({"done": self._serial})
+                return Ending(frame, excess=frame is None)
+
+    def _frame(self, arrived: bytearray, nonce: bytes) -> bytes | None:
+        head = NONCE + LENGTH
+        if len(arrived) < head or not secrets.compare_digest(arrived[:NONCE], nonce):
+            return None
+        size = int.from_bytes(arrived[NONCE:head], "big")
+        if size > self._answer_bytes or len(arrived) < head + size:
+            return None
+        return bytes(arrived[head : head + size])
+
+    def _verdict(self, end: float) -> Ending:
+        while self._serial not in self._ended:
+            self._sort(self._message(end))
+        told = self._ended[self._serial]
+        return Ending(None, told["code"], told["overrun"], cpu=told["cpu"])
+
+    def _send(self, message: dict[str, Any]) -> None:
+        try:
+            self._control.send(json.dumps(message).encode())
+        except OSError as error:
+            raise Stuck(f"the zygote is gone: {error.strerror}") from None
+
+    def _sort(self, message: dict[str, Any]) -> None:
+        if "ended" in message:
+            self._ended[message["ended"]] = message
+
+    def _message(self, end: float) -> dict[str, Any]:
+        poller = select.poll()
+        poller.register(self._control, select.POLLIN)
+        if not poller.poll(max(0.0, end - time.monotonic()) * 1000):
+            raise Stuck("the zygote does not answer")
+        data, handles, _, _ = socket.recv_fds(self._control, 65536, 1, socket.MSG_CMSG_CLOEXEC)
+        if not data:
+            raise Stuck("the zygote ended")
+        message: dict[str, Any] = json.loads(data)
+        if handles:
+            self._spares[message["spare"]] = socket.socket(fileno=handles[0])
+        return message
+
+    @property
+    def served(self) -> bool:
+        """Whether it has run a program before; one that fails at its first would fail again."""
+        return self._serial > 1
+
+    def forget(self) -> None:
+        """Let go of a zygote that belongs to the process from which this one was forked."""
+        self._control.close()
+        for spare in self._spares.values():
+            spare.close()
+        self._spares.clear()
+        # Not ours to wait for; a Popen that thinks it has ended stays quiet.
+        self._process.returncode = 0
+
+    def kill(self) -> None:
+        """End it and everything in it at once."""
+        self._control.close()
+        for spare in self._spares.values():
+            spare.close()
+        self._spares.clear()
+        self._process.kill()
+        self._process.wait()
+
+
+def usable_here() -> str:
+    """Why no sealed interpreter can start on this machine; empty when one can."""
+    if not sys.platform.startswith("linux"):
+        return f"the sealed sandbox needs Linux, and this is {sys.platform}"
+    if not sys.executable:
+        return "the path of the Python interpreter is not known"
+    if not hasattr(os, "pidfd_open"):
+        return "this Python was built without pidfd_open"
+    from chameleon.sandbox.inside import seccomp  # noqa: PLC0415
+
+    return seccomp.supported()
