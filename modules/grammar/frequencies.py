@@ -1,0 +1,111 @@
+"""Stem-and-leaf plots and frequency tables: how many, the largest, the smallest, in all."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from chameleon.modules.grammar.bounds import Bound, find_bounds
+from chameleon.modules.grammar.problem import Draft, Problem
+from chameleon.modules.grammar.programs import assemble, listing, literal
+from chameleon.modules.grammar.shapes import frequencies, stem_and_leaf
+
+_LARGEST = frozenset(
+    "largest highest greatest biggest most maximum longest tallest heaviest oldest fastest hottest best".split()
+)
+_SMALLEST = frozenset(
+    "smallest lowest fewest least minimum shortest lightest youngest coldest coolest slowest worst".split()
+)
+
+
+def read_stem_and_leaf(problem: Problem) -> Draft | None:
+    """A question on a stem-and-leaf plot: "How many races had at least 51 participants?"."""
+    plot = stem_and_leaf(problem.table)
+    if plot is None:
+        return None
+    numbers = listing(plot.numbers)
+    if (draft := _extreme(problem, numbers)) is not None:
+        return draft
+    if not _asks_how_many(problem):
+        return None
+    bounds, places = _bounds(problem)
+    if not bounds:
+        return None if _has_number(problem) else _count_all(problem, f"len({numbers})", "numbers in the plot")
+    test = " and ".join(bound.code("number") for bound in bounds)
+    said = " and ".join(bound.say() for bound in bounds)
+    lines = [f"numbers = {numbers}", f"ans = sum(1 for number in numbers if {test})"]
+    return Draft(assemble(lines), f"Count of the numbers in the plot that are {said}", places, loose=True)
+
+
+def _extreme(problem: Problem, numbers: str) -> Draft | None:
+    found = [i for i in problem.asked if problem.words[i].text.lower() in _LARGEST | _SMALLEST]
+    if len(found) != 1 or _has_number(problem) or _asks_how_many(problem):
+        return None
+    if any(problem.words[i - 1].text.lower() == "at" for i in found if i):
+        return None
+    is_largest = problem.words[found[0]].text.lower() in _LARGEST
+    lines = [f"numbers = {numbers}", f"ans = {'max' if is_largest else 'min'}(numbers)"]
+    said = "Largest" if is_largest else "Smallest"
+    return Draft(assemble(lines), f"{said} number in the plot", frozenset(found), loose=True)
+
+
+def read_frequencies(problem: Problem) -> Draft | None:
+    """A question on a frequency table: "How many students have fewer than 3 siblings?"."""
+    counts = frequencies(problem.table)
+    if counts is None or not _asks_how_many(problem):
+        return None
+    bounds, places = _bounds(problem)
+    pairs = "[" + ", ".join(f"({literal(value)}, {often})" for value, often in counts.pairs) + "]"
+    if not bounds and (single := _single_number(problem)) is not None:
+        bounds, places = (single,), places | {single.at}
+    if bounds:
+        test = " and ".join(bound.code("number") for bound in bounds)
+        said = " and ".join(bound.say() for bound in bounds)
+        line = f"ans = sum(often for number, often in counts if {test})"
+        reading = f"Sum of the frequencies where {problem.table.header[0]} is {said}"
+        return Draft(assemble([f"counts = {pairs}", line]), reading, places, frozenset({0, 1}), loose=True)
+    if _has_number(problem):
+        return None
+    return _count_all(problem, f"sum(often for number, often in {pairs})", "frequencies in all")
+
+
+def _asks_how_many(problem: Problem) -> bool:
+    texts = [problem.words[i].text.lower() for i in problem.asked]
+    return any(pair == ("how", "many") for pair in zip(texts, texts[1:], strict=False))
+
+
+def _has_number(problem: Problem) -> bool:
+    return any(problem.words[i].kind == "number" for i in problem.asked)
+
+
+def _bounds(problem: Problem) -> tuple[tuple[Bound, ...], frozenset[int]]:
+    """The bounds, and their places with the "but" or "and" that joins two of them."""
+    bounds = find_bounds(problem.words, problem.asked)
+    places = {place for bound in bounds for place in bound.places}
+    if len(bounds) == 2:
+        between = range(bounds[0].places[-1] + 1, bounds[1].places[0])
+        places |= {i for i in between if problem.words[i].text.lower() in {"but", "and"}}
+    places |= {i + 1 for i in places if _word(problem, i + 1) == "times"}
+    return bounds, frozenset(places)
+
+
+def _word(problem: Problem, place: int) -> str:
+    return problem.words[place].text.lower() if place < len(problem.words) else ""
+
+
+def _single_number(problem: Problem) -> Bound | None:
+    """The bare number of "How many people scored 5?"."""
+    found = [(i, problem.words[i].number) for i in problem.asked]
+    numbers = [(i, number) for i, number in found if number is not None]
+    if len(numbers) != 1:
+        return None
+    place, number = numbers[0]
+    return Bound("==", Fraction(number), (place,), place)
+
+
+def _count_all(problem: Problem, expression: str, said: str) -> Draft | None:
+    """The count of everything, where the question says "in all", "total" or "altogether"."""
+    asked = problem.asked
+    cues = frozenset(i for i in asked if _word(problem, i) in {"total", "altogether", "all", "overall"})
+    if not cues:
+        return None
+    return Draft(assemble([f"ans = {expression}"]), f"Count of {said}", cues, loose=True)

@@ -1,0 +1,215 @@
+"""Links spans of a question to the table: which words name a column, which name a cell."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from chameleon.modules.grammar.lexicon import FILLERS, IDEAS, SMALL_WORDS, STEERING
+from chameleon.modules.grammar.words import Word, content, stem, stems, tokenize
+from chameleon.table import Column, Table
+
+
+@dataclass(frozen=True)
+class CellMention:
+    """Words that name cells: the rows that hold them, by column; `places` are positions of the words."""
+
+    text: str
+    places: tuple[int, ...]
+    rows_of: tuple[tuple[int, tuple[int, ...]], ...]
+    exact: bool = True
+
+    @property
+    def column(self) -> int:
+        return self.rows_of[0][0]
+
+    @property
+    def rows(self) -> tuple[int, ...]:
+        return self.rows_of[0][1]
+
+
+@dataclass(frozen=True)
+class ColumnMention:
+    """Words that name a column, or one of several that they fit equally well."""
+
+    columns: tuple[int, ...]
+    places: tuple[int, ...]
+    exact: bool = False
+
+
+def find_cells(table: Table, words: Sequence[Word], places: Iterable[int]) -> tuple[CellMention, ...]:
+    """The cells that these words name, longest names first, no word used twice.
+
+    A name is found by its stems in order, small words aside; part of a name will do when the part
+    belongs to that name alone.
+    """
+    taken: set[int] = set()
+    found: list[CellMention] = []
+    trail = [i for i in places if words[i].kind != "mark" and not _is_small(words[i])]
+    names = _cell_names(table)
+    for key in sorted(names, key=lambda key: (-len(key), key)):
+        for run in _runs(words, trail, key):
+            if not taken.intersection(run):
+                taken.update(run)
+                found.append(_mention(table, names[key], run, exact=True))
+    found += _partial(table, words, [i for i in trail if i not in taken])
+    return tuple(sorted(found, key=lambda mention: mention.places))
+
+
+def _is_small(word: Word) -> bool:
+    return word.stem in SMALL_WORDS
+
+
+def _cell_names(table: Table) -> dict[tuple[str, ...], list[tuple[int, int]]]:
+    names: dict[tuple[str, ...], list[tuple[int, int]]] = {}
+    for column in table.columns:
+        for row, value in enumerate(column.values):
+            if value.kind == "empty":
+                continue
+            if value.kind == "time":
+                key: tuple[str, ...] = (_clock(value.text),)
+            else:
+                key = stems(column.cells[row])
+            if key and not (column.kind == "number" and not _names_rows(column)):
+                names.setdefault(key, []).append((column.index, row))
+    return names
+
+
+def _names_rows(column: Column) -> bool:
+    from chameleon.modules.grammar.shapes import is_label
+
+    return is_label(column)
+
+
+def _clock(text: str) -> str:
+    found = tokenize(text)
+    time = found[0].value.time if found else None
+    return f"{time.hour:02}:{time.minute:02}" if time is not None else text.lower()
+
+
+def _key_at(word: Word) -> str:
+    return _clock(word.text) if word.kind == "time" else word.stem
+
+
+def _runs(words: Sequence[Word], trail: Sequence[int], key: tuple[str, ...]) -> Iterable[tuple[int, ...]]:
+    for start in range(len(trail) - len(key) + 1):
+        run = tuple(trail[start : start + len(key)])
+        if all(_key_at(words[i]) == part for i, part in zip(run, key, strict=True)) and (
+            len(key) > 1 or _may_name(words[run[0]])
+        ):
+            yield run
+
+
+def _may_name(word: Word) -> bool:
+    """A single small or steering word names a cell only where it is written like a name."""
+    return word.kind != "word" or word.is_name or word.text.lower() not in (FILLERS | STEERING)
+
+
+def _mention(
+    table: Table, cells: Iterable[tuple[int, int]], places: tuple[int, ...], *, exact: bool
+) -> CellMention:
+    by_column: dict[int, list[int]] = {}
+    for column, row in cells:
+        by_column.setdefault(column, []).append(row)
+    rows_of = tuple((column, tuple(rows)) for column, rows in by_column.items())
+    return CellMention(table.rows[rows_of[0][1][0]][rows_of[0][0]], places, rows_of, exact)
+
+
+def _partial(table: Table, words: Sequence[Word], free: Sequence[int]) -> list[CellMention]:
+    found = []
+    header = {word for name in table.header for word in stems(name)}
+    taken: set[int] = set()
+    for column in table.columns:
+        if column.kind != "text":
+            continue
+        keys = {stems(cell) for cell in column.cells}
+        owners = Counter(word for key in keys for word in set(key))
+        for key in sorted(keys, key=lambda key: (-len(key), key)):
+            own = {word for word in key if owners[word] == 1 and word not in header}
+            places = tuple(i for i in free if i not in taken and _may_name(words[i]) and words[i].stem in key)
+            hits = {words[i].stem for i in places}
+            if not hits & own or len(places) != len(hits) or not _together(words, places):
+                continue
+            cells = [(column.index, row) for row, cell in enumerate(column.cells) if stems(cell) == key]
+            found.append(_mention(table, cells, places, exact=False))
+            taken.update(places)
+    return found
+
+
+def _together(words: Sequence[Word], places: Sequence[int]) -> bool:
+    between = range(places[0], places[-1] + 1)
+    return all(i in places or _is_small(words[i]) for i in between)
+
+
+def find_columns(table: Table, words: Sequence[Word], places: Iterable[int]) -> tuple[ColumnMention, ...]:
+    """The columns that these words name, whole names first; words that fit several columns name all."""
+    trail = [i for i in places if words[i].kind in {"word", "number"} and not _is_small(words[i])]
+    taken: set[int] = set()
+    found: list[ColumnMention] = []
+    names = {column.index: name_stems(column.name) for column in table.columns}
+    for index in sorted(names, key=lambda index: -len(names[index])):
+        key = names[index]
+        for run in _runs(words, trail, key) if key else ():
+            if not taken.intersection(run):
+                taken.update(run)
+                same = tuple(other for other in names if names[other] == key)
+                found.append(ColumnMention(same, run, exact=True))
+    for group in _neighbours([i for i in trail if i not in taken], words):
+        found += _best_fit(table, words, group, names)
+    return tuple(sorted(found, key=lambda mention: mention.places))
+
+
+def name_stems(name: str) -> tuple[str, ...]:
+    """The stems of a column's name without "number of" and without a unit in brackets."""
+    plain = name.split("(")[0]
+    key = stems(plain)
+    if len(key) > 1 and key[0] in {"number", "amount", "total"}:
+        key = key[1:]
+    return key or stems(name)
+
+
+def _neighbours(places: Sequence[int], words: Sequence[Word]) -> list[list[int]]:
+    """Runs of places that only small words separate."""
+    groups: list[list[int]] = []
+    for place in places:
+        if groups and all(_is_small(words[i]) for i in range(groups[-1][-1] + 1, place)):
+            groups[-1].append(place)
+        else:
+            groups.append([place])
+    return groups
+
+
+def _best_fit(
+    table: Table, words: Sequence[Word], group: Sequence[int], names: dict[int, tuple[str, ...]]
+) -> list[ColumnMention]:
+    hits: dict[int, tuple[int, ...]] = {}
+    for column in table.columns:
+        known = set(names[column.index]) | set(stems(column.name)) - {"number", "amount", "total"} | ideas(column.name)
+        places = tuple(i for i in group if words[i].stem in known and words[i].text.lower() not in SMALL_WORDS)
+        if places:
+            hits[column.index] = places
+    found: list[ColumnMention] = []
+    while hits:
+        most = max(len(places) for places in hits.values())
+        best = {index: places for index, places in hits.items() if len(places) == most}
+        places = next(iter(best.values()))
+        found.append(ColumnMention(tuple(i for i in best if best[i] == places), places))
+        hits = {
+            index: left
+            for index, own in hits.items()
+            if (left := tuple(i for i in own if i not in places))
+        }
+    return found
+
+
+def ideas(name: str) -> frozenset[str]:
+    """The stems that point to a column of this name without being in it: "old" to "Age"."""
+    own = set(content(tokenize(name)))
+    return frozenset(word for named, pointing in _IDEAS if named & own for word in pointing)
+
+
+_IDEAS = tuple(
+    (frozenset(stem(word) for word in named), frozenset(stem(word) for word in pointing))
+    for named, pointing in IDEAS
+)

@@ -1,0 +1,154 @@
+"""A question with its table, and the account of which of its words a reading has used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from chameleon.modules.grammar.lexicon import FILLERS, SMALL_WORDS, STEERING, SYNONYMS
+from chameleon.modules.grammar.words import Word, sentences, stem, stems, tokenize
+from chameleon.table import Table
+
+_RISKY_STORY = frozenset("ignore exclude suppose assume discount coupon".split())
+_SPAN_WORDS = frozenset("day week month year game hour minute season".split())
+
+
+@dataclass(frozen=True)
+class Draft:
+    """One possible reading: a program, what it computes in words, and the words it accounts for.
+
+    `read` are positions in `Problem.words`; the names of `columns` count as read as well. `whole_text`
+    demands that every sentence is read, not the asked one only; `loose` lets plain lower-case words
+    pass, for shapes of tables in which nothing else can be meant.
+    """
+
+    code: str
+    reading: str
+    read: frozenset[int]
+    columns: frozenset[int] = frozenset()
+    whole_text: bool = False
+    loose: bool = False
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A question cut into words, with the table, choices and unit that came with it."""
+
+    question: str
+    table: Table
+    choices: tuple[str, ...] = ()
+    unit: str = ""
+
+    @cached_property
+    def words(self) -> tuple[Word, ...]:
+        return tuple(
+            word for index, text in enumerate(self.sentences) for word in tokenize(text, index)
+        )
+
+    @cached_property
+    def sentences(self) -> tuple[str, ...]:
+        return tuple(sentences(self.question))
+
+    @cached_property
+    def asked_sentence(self) -> int:
+        """The last sentence that asks; the last one of all where none ends with a question mark."""
+        asking = [index for index, text in enumerate(self.sentences) if text.rstrip('"” ').endswith("?")]
+        if asking:
+            return asking[-1]
+        open_ones = [i for i, text in enumerate(self.sentences) if not _is_instruction(text)]
+        return open_ones[-1] if open_ones else 0
+
+    @cached_property
+    def asked(self) -> tuple[int, ...]:
+        """Positions of the words of the asked sentence."""
+        return tuple(i for i, word in enumerate(self.words) if word.sentence == self.asked_sentence)
+
+    @cached_property
+    def story(self) -> tuple[int, ...]:
+        """Positions of the words around it that are no instruction on the form of the answer."""
+        return tuple(
+            i
+            for i, word in enumerate(self.words)
+            if word.sentence != self.asked_sentence and not _is_instruction(self.sentences[word.sentence])
+        )
+
+    @cached_property
+    def topic_texts(self) -> tuple[tuple[str, ...], ...]:
+        """What the table and the story are about: stems of caption, unit and story, text by text."""
+        story = [text for i, text in enumerate(self.sentences) if i != self.asked_sentence]
+        texts = [self.table.caption.replace("_", " "), self.unit, *story]
+        return tuple(tuple(word.stem for word in tokenize(text)) for text in texts)
+
+    @cached_property
+    def topic(self) -> frozenset[str]:
+        return with_synonyms(word for text in self.topic_texts for word in text)
+
+    @cached_property
+    def _pairs(self) -> frozenset[tuple[str, str]]:
+        return frozenset(pair for text in self.topic_texts for pair in zip(text, text[1:], strict=False))
+
+    def header_stems(self, columns: Iterable[int]) -> frozenset[str]:
+        return with_synonyms(word for column in columns for word in stems(self.table.header[column]))
+
+    def unread(self, draft: Draft) -> tuple[Word, ...]:
+        """The words of importance that `draft` leaves unread; none means that it may be believed."""
+        header = self.header_stems(draft.columns)
+        places = (*self.story, *self.asked) if draft.whole_text else self.asked
+        left = [i for i in places if i not in draft.read and not self._passes(i, header, draft)]
+        if not draft.whole_text:
+            left += [i for i in self.story if i not in draft.read and self._is_risky(i)]
+        return tuple(self.words[i] for i in sorted(left))
+
+    def _passes(self, place: int, header: frozenset[str], draft: Draft) -> bool:
+        word = self.words[place]
+        plain = word.text.lower().removesuffix("'s").removesuffix("’s")
+        if word.kind == "mark" or (plain in SMALL_WORDS and plain != "s"):
+            return True
+        if word.kind != "word" or plain in STEERING:
+            return self._is_phrase_of_topic(place)
+        if plain in FILLERS or word.stem in header:
+            return True
+        if not draft.whole_text and word.stem in self.topic:
+            return True
+        return draft.loose and not word.is_name
+
+    def _is_phrase_of_topic(self, place: int) -> bool:
+        """Whether the word stands beside the same neighbour in the caption or the story."""
+        if self.words[place].kind == "number" and self.words[place].stem in self.topic_texts[0]:
+            return True
+        neighbours = [i for i in (place - 1, place + 1) if 0 <= i < len(self.words)]
+        pairs = [tuple(self.words[j].stem for j in sorted((place, i))) for i in neighbours]
+        return any(
+            pair in self._pairs and not set(pair) & SMALL_WORDS and not any(len(s) < 2 for s in pair)
+            for pair in pairs
+        )
+
+    def _is_risky(self, place: int) -> bool:
+        word = self.words[place]
+        if word.kind in {"number", "date", "time"}:
+            following = self.words[place + 1] if place + 1 < len(self.words) else None
+            return following is None or following.stem not in _SPAN_WORDS
+        return word.stem in _RISKY_STORY
+
+
+def with_synonyms(words: Iterable[str]) -> frozenset[str]:
+    known = frozenset(words)
+    return known.union(*(group for group in _SYNONYM_STEMS if group & known))
+
+
+def problem(question: str, table: Table, choices: Sequence[str] | None, unit: str | None) -> Problem:
+    return Problem(question.strip(), table, tuple(choices or ()), unit or "")
+
+
+def _is_instruction(sentence: str) -> bool:
+    """Whether it only says how to look or what form to give: "Simplify your answer."."""
+    words = [word for word in tokenize(sentence) if word.kind != "mark"]
+    return "?" not in sentence and all(
+        word.kind == "word" and (word.text.lower() in FILLERS or word.text.lower() in _INSTRUCTIONS)
+        for word in words
+    )
+
+
+_INSTRUCTIONS = frozenset("simplify fraction fractions following below schedule timetable chart lowest terms".split())
+_SYNONYM_STEMS = tuple(frozenset(stem(word) for word in group) for group in SYNONYMS)

@@ -1,0 +1,155 @@
+"""The shape of a table: a plain list of records, or one of the layouts that school and shops use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+from chameleon.modules.grammar.lexicon import MONTHS, TOTAL_LABELS, WEEKDAYS
+from chameleon.modules.grammar.words import stem, stems
+from chameleon.table import Column, Table, Value, read_value
+
+_CURRENCIES = "$€£¥₹"
+
+
+@lru_cache(maxsize=256)
+def with_first_line(table: Table) -> Table:
+    """The table as a list of records: where the first line is data, it becomes a row and names go blank.
+
+    The first line is data when every cell of it after the first reads as money or as a time of day,
+    like the cells below.
+    """
+    rest = table.header[1:]
+    if not rest or not table.rows or not all(_is_data(name) for name in rest):
+        return table
+    if any(read_value(cell).kind == "text" for row in table.rows for cell in row[1:]):
+        return table
+    return Table([""] * len(table.header), [table.header, *table.rows], table.caption)
+
+
+def _is_data(name: str) -> bool:
+    value = read_value(name)
+    return value.kind == "time" or (value.kind == "number" and is_money(value))
+
+
+def is_headerless(table: Table) -> bool:
+    return with_first_line(table) is not table
+
+
+def is_money(value: Value) -> bool:
+    return value.kind == "number" and any(sign in value.unit for sign in _CURRENCIES)
+
+
+def is_total_label(cell: str) -> bool:
+    words = cell.lower().replace(":", " ").replace("-", " ").split()
+    return bool(words) and (words[0] in TOTAL_LABELS or " ".join(words) in TOTAL_LABELS)
+
+
+@dataclass(frozen=True)
+class StemAndLeaf:
+    """The single numbers that a stem-and-leaf table stands for, in order."""
+
+    numbers: tuple[int, ...]
+
+
+def stem_and_leaf(table: Table) -> StemAndLeaf | None:
+    if [name.strip().lower() for name in table.header] not in (["stem", "leaf"], ["stem", "leaves"]):
+        return None
+    numbers: list[int] = []
+    for stem_cell, leaf_cell in table.rows:
+        leaves = [leaf for leaf in leaf_cell.replace(",", " ").split() if leaf]
+        if not stem_cell.strip().isdigit() or not all(len(leaf) == 1 and leaf.isdigit() for leaf in leaves):
+            return None
+        numbers += [int(stem_cell.strip() + leaf) for leaf in leaves]
+    return StemAndLeaf(tuple(numbers)) if numbers else None
+
+
+@dataclass(frozen=True)
+class Frequencies:
+    """How often each number occurs: what was counted, and (number, how often) pairs."""
+
+    counted: str
+    pairs: tuple[tuple[Fraction, int], ...]
+
+
+def frequencies(table: Table) -> Frequencies | None:
+    if len(table.header) != 2 or table.header[1].strip().lower() not in {"frequency", "frequencies"}:
+        return None
+    pairs = []
+    for cell, count in table.rows:
+        value, often = read_value(cell).number, read_value(count).number
+        if value is None or often is None or often.denominator != 1 or often < 0:
+            return None
+        pairs.append((value, int(often)))
+    return Frequencies(table.header[0], tuple(pairs)) if pairs else None
+
+
+def is_two_way(table: Table) -> bool:
+    """Counts by two properties: a blank corner, names along both sides, whole numbers inside."""
+    return (
+        not table.header[0].strip()
+        and len(table.header) >= 3
+        and bool(table.rows)
+        and all(name.strip() and read_value(name).kind != "time" for name in table.header[1:])
+        and all(_is_count(cell) for row in table.rows for cell in row[1:])
+    )
+
+
+def _is_count(cell: str) -> bool:
+    value = read_value(cell)
+    return value.number is not None and value.number.denominator == 1 and value.number >= 0 and not value.unit
+
+
+def is_numeric(column: Column) -> bool:
+    return column.kind == "number"
+
+
+_NUMBERING = frozenset(stem(word) for word in "year id rank no number place position code zip phone".split())
+
+
+def is_label(column: Column) -> bool:
+    """A column of numbers that names its rows (years, ranks, identifiers) and is not added up."""
+    names = stems(column.name)
+    if column.kind != "number":
+        return column.kind in {"text", "date", "time"}
+    if names and (names[-1] in _NUMBERING or names[0] in {"year", "id"}) and len(names) <= 2:
+        return len(set(column.cells)) == len(column.cells) or names[-1] in {"year", "id", "zip", "code"}
+    return False
+
+
+def measures(table: Table) -> tuple[Column, ...]:
+    """The columns that hold quantities."""
+    return tuple(column for column in table.columns if is_numeric(column) and not is_label(column))
+
+
+def labels(table: Table) -> tuple[Column, ...]:
+    return tuple(column for column in table.columns if is_label(column))
+
+
+def spread_columns(table: Table) -> tuple[Column, ...]:
+    """The columns that hold one quantity split by day, month, year or kind; () where they differ in kind.
+
+    "Zoo | Brown bears | Grizzly bears" and "Crop | 2005 | 2006" are such tables; "Team | Games | Goals"
+    is not.
+    """
+    columns = measures(table)
+    if len(columns) < 2 or len({column.unit for column in columns}) > 1:
+        return ()
+    names = [stems(column.name) for column in columns]
+    if any(not name for name in names):
+        return ()
+    if all(_is_period(name) for name in names) or all(" ".join(name) in _PEOPLE for name in names):
+        return columns
+    return columns if len({name[-1] for name in names}) == 1 and len(set(names)) == len(names) else ()
+
+
+_PEOPLE = frozenset(stem(word) for word in "boys girls men women males females adults children".split())
+_PERIODS = frozenset(stem(word) for word in (*WEEKDAYS, *MONTHS, "spring", "summer", "autumn", "winter"))
+
+
+def _is_period(name: tuple[str, ...]) -> bool:
+    return all(word in _PERIODS or (word.isdigit() and len(word) == 4) or word in _QUARTERS for word in name)
+
+
+_QUARTERS = frozenset({"q1", "q2", "q3", "q4"})
