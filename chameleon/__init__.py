@@ -1,0 +1,75 @@
+"""Chameleon composes tools to answer questions: a planner picks modules, an executor runs them.
+
+from chameleon import Executor, Inventory, Table
+
+executor = Executor(Inventory.load("tables_offline"))
+table = Table(["fruit", "price"], [["apple", "$2"], ["pear", "$3"]])
+state = executor.run({"question": "What is the total price?", "table": table})
+print(state.answer)
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path as _Path
+from typing import TYPE_CHECKING
+
+# In a checkout, modules/ and its neighbours lie beside this folder; in an installed package, inside it.
+_checkout = _Path(__file__).resolve().parent.parent
+if (_checkout / "pyproject.toml").is_file() and (_checkout / "modules" / "__init__.py").is_file():
+    __path__.append(str(_checkout))
+
+if TYPE_CHECKING:
+    from chameleon.budget import Budget
+    from chameleon.errors import ChameleonError, Declined, StepRejected
+    from chameleon.executor import Executor
+    from chameleon.inventory import Inventory
+    from chameleon.llm import LLM
+    from chameleon.llm_module import LLMModule
+    from chameleon.module import Module
+    from chameleon.planner import Planner
+    from chameleon.state import Plan, State, Step
+    from chameleon.table import Table
+
+_HOMES = {
+    "Budget": "budget",
+    "ChameleonError": "errors",
+    "Declined": "errors",
+    "Executor": "executor",
+    "Inventory": "inventory",
+    "LLM": "llm",
+    "LLMModule": "llm_module",
+    "Module": "module",
+    "Plan": "state",
+    "Planner": "planner",
+    "State": "state",
+    "Step": "state",
+    "StepRejected": "errors",
+    "Table": "table",
+}
+
+__all__ = [
+    "LLM",
+    "Budget",
+    "ChameleonError",
+    "Declined",
+    "Executor",
+    "Inventory",
+    "LLMModule",
+    "Module",
+    "Plan",
+    "Planner",
+    "State",
+    "Step",
+    "StepRejected",
+    "Table",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name when it is first used: importing the package alone stays cheap."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'chameleon' has no attribute {name!r}")
+    value = getattr(import_module(f"chameleon.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value

@@ -1,0 +1,54 @@
+"""`AsksModel`: what modules and planners that ask a model have in common."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from chameleon.errors import InventoryError, NoModel
+from chameleon.prompt import Prompt
+
+if TYPE_CHECKING:
+    from chameleon.llm import LLM
+
+
+class AsksModel:
+    """Something with a prompt file and a model.
+
+    - `prompt`: the prompt file, such as "tabmwp/row_lookup"; the inventory may name another.
+    - `llm_params`: parameters of the call, such as {"max_tokens": 256}.
+    """
+
+    name: str = ""
+    prompt: str = ""
+    llm_params: Mapping[str, Any] = {}
+    folders: tuple[Path, ...] = ()
+    llm: LLM | None = None
+
+    @property
+    def needs_model(self) -> bool:
+        return True
+
+    @cached_property
+    def template(self) -> Prompt:
+        """The prompt file, read on first use. Raises `PromptError` when there is none."""
+        if not self.prompt:
+            raise InventoryError(f"{self.name} names no prompt file", hint="Set `prompt:` in the inventory.")
+        return Prompt.load(self.prompt, self.folders)
+
+    def bound(self, llm: Any) -> Self:
+        """A copy that asks this model."""
+        bound = copy.copy(self)
+        bound.__dict__.pop("_lock", None)  # the copy is set up on its own
+        bound.llm = llm.with_params(**self.llm_params) if llm is not None else None
+        return bound
+
+    @property
+    def model(self) -> LLM:
+        """The model. Raises `NoModel` when none is connected."""
+        if self.llm is None:
+            raise NoModel(f"{self.name} asks a model, and none is connected")
+        return self.llm

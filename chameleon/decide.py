@@ -1,0 +1,113 @@
+"""What happens next in a run: a pure function of the state, so a resumed run takes the same turn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from chameleon.errors import PlanError
+from chameleon.inventory import Inventory
+from chameleon.state import Ended, Failure, Plan, Record, State, Step
+
+REPAIR_TURNS = 1
+
+
+@dataclass(frozen=True, slots=True)
+class RunSteps:
+    """Run the pending steps, as far as they can be run side by side."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskPlanner:
+    """Nothing is pending: ask the planner."""
+
+
+Decision = RunSteps | AskPlanner | Plan | Ended
+
+
+def decide(state: State, inventory: Inventory) -> Decision:
+    """The next thing to do: run steps, ask the planner, take this plan, or end."""
+    if state.failure is not None:
+        return _after_failure(state, state.failure, inventory)
+    if state.pending:
+        return RunSteps()
+    if (refused := _refused(state)) and len(refused) > REPAIR_TURNS:
+        return _fall_back(inventory, f"no valid plan: {refused[-1].refused}", PlanError.__name__)
+    return AskPlanner()
+
+
+def finished(state: State) -> Ended:
+    """How a run ends when the planner has nothing more to do."""
+    if not state.taken:
+        return Ended("failed", Failure("PlanError", "the planner proposed no step"))
+    if state.failure is not None:
+        return Ended("failed", state.failure.error)
+    return Ended("answered")
+
+
+def _refused(state: State) -> Sequence[Plan]:
+    """The refused plans since the last accepted one."""
+    refused: list[Plan] = []
+    for plan in reversed(state.plans):
+        if not plan.refused:
+            break
+        refused.insert(0, plan)
+    return refused
+
+
+def _after_failure(state: State, failed: Record, inventory: Inventory) -> Decision:
+    assert failed.error is not None
+    if failed.error.kind == "Declined":
+        return Ended("declined", failed.error)
+    if failed.error.kind == "BudgetExceeded":
+        return Ended("budget", failed.error)
+    name = failed.step.module
+    repair = inventory.repair.get(name)
+    if repair is not None and failed.error.kind == "StepRejected":
+        done = _repairs(state, name)
+        if done < repair.attempts:
+            args = {"warmer": repair.warmer, "attempt": done + 1}
+            redo = (Step(repair.redo, args),) + (() if repair.redo == name else (Step(name),))
+            note = f"{name} rejected ({failed.error.message}); attempt {done + 1} of {repair.attempts}"
+            return Plan((*redo, *state.pending), _by(name), note)
+    return _by_policy(state, failed, inventory)
+
+
+def _by_policy(state: State, failed: Record, inventory: Inventory) -> Decision:
+    assert failed.error is not None
+    policy = inventory.on_error.get(failed.step.module, "stop")
+    reason = f"{failed.step.module} failed: {failed.error.message}"
+    by = f"on_error:{failed.step.module}"
+    if isinstance(policy, list) and not any(plan.by == by for plan in state.plans):
+        return Plan(tuple(Step(name) for name in policy), by, reason)
+    if policy == "skip" and state.pending:
+        return RunSteps()
+    if policy == "fallback" and not any(plan.by == "fallback" for plan in state.plans):
+        return _fall_back(inventory, reason, failed.error.kind)
+    takes_failure = getattr(inventory.planner, "takes_failure", None)
+    if policy == "skip" or (takes_failure is not None and takes_failure(state)):
+        refused = _refused(state)
+        if len(refused) > REPAIR_TURNS:
+            return Ended("failed", Failure("PlanError", f"no valid plan: {refused[-1].refused}"))
+        return AskPlanner()
+    return Ended("failed", failed.error)
+
+
+def _by(name: str) -> str:
+    return f"repair:{name}"
+
+
+def _repairs(state: State, name: str) -> int:
+    """How often this module has been repaired since the last plan that was no repair."""
+    count = 0
+    for plan in reversed(state.plans):
+        if not plan.by.startswith("repair:"):
+            break
+        count += plan.by == _by(name)
+    return count
+
+
+def _fall_back(inventory: Inventory, reason: str, kind: str) -> Decision:
+    if not inventory.fallback:
+        return Ended("failed", Failure(kind, reason))
+    return Plan(tuple(Step(name) for name in inventory.fallback), "fallback", reason)

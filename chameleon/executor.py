@@ -1,0 +1,174 @@
+"""`Executor`: the loop that asks the planner, runs modules and merges what they return."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from dataclasses import replace
+from typing import Any
+
+from chameleon.budget import Budget, Meter, recording
+from chameleon.decide import AskPlanner, RunSteps, decide, finished
+from chameleon.errors import BudgetExceeded, Declined, LogError, NoModel, PlanError
+from chameleon.inventory import Inventory
+from chameleon.planner import bind, name_of, plan_of
+from chameleon.state import Begun, Ended, Event, Failure, Plan, State
+from chameleon.steps import beside, run_step
+
+
+class Executor:
+    """Runs an inventory: `run` one input, `batch` many, or `stream` the events of one.
+
+    - `llm`: the model (`chameleon.llm.LLM`); needed when the inventory's planner or modules ask one.
+    - `budget`: limits for one run, in place of the inventory's.
+    - `parallel`: run neighbouring steps that do not depend on each other at the same time; the outcome
+      is that of running them one by one.
+
+    Raises `NoModel` when a model is needed and none is given. Safe to use from several threads.
+    """
+
+    def __init__(
+        self, inventory: Inventory, llm: Any = None, *, budget: Budget | None = None, parallel: bool = True
+    ) -> None:
+        if inventory.needs_model and llm is None:
+            raise NoModel(
+                f"the inventory {inventory.name} asks a model, and none is configured",
+                hint="Name one with --model PROVIDER:NAME or CHAMELEON_MODEL, or set OPENAI_API_KEY.",
+            )
+        planner = bind(inventory.planner, llm)
+        modules = {name: module.bound(llm) for name, module in inventory.modules.items()}
+        self.inventory = replace(inventory, planner=planner, modules=modules)
+        self.access = dict(self.inventory.access)
+        self.budget = budget or inventory.budget
+        self.parallel = parallel
+        self.model: str | None = getattr(llm, "name", None)
+
+    def run(self, input: Mapping[str, Any], log: Iterable[Event] = ()) -> State:
+        """Run one input to its end and return the final state; `state.answer` is the answer.
+
+        A failure is no exception here: `state.ended` says how the run ended and why. Raises `InputError`
+        for an input that the inventory does not take.
+        """
+        log = tuple(log)
+        return State.fold((*log, *self.stream(input, log)))
+
+    def batch(self, inputs: Iterable[Mapping[str, Any]], workers: int = 1) -> Iterator[State]:
+        """Run many inputs in `workers` threads; the final states come in the order of the inputs."""
+        with ThreadPoolExecutor(max_workers=max(workers, 1)) as pool:
+            waiting = []
+            try:
+                for one in inputs:
+                    waiting.append(pool.submit(self.run, one))
+                    if len(waiting) > 4 * workers:
+                        yield waiting.pop(0).result()
+                while waiting:
+                    yield waiting.pop(0).result()
+            finally:
+                pool.shutdown(wait=False, cancel_futures=True)
+
+    async def arun(self, input: Mapping[str, Any], log: Iterable[Event] = ()) -> State:
+        """`run` in a thread of its own, for callers with an event loop."""
+        return await asyncio.to_thread(self.run, input, log)
+
+    def stream(self, input: Mapping[str, Any], log: Iterable[Event] = ()) -> Iterator[Event]:
+        """Yield the events of a run as they happen, beginning after those of `log`.
+
+        `log` is any prefix of an earlier run's events: the run goes on where it stopped and comes to the
+        same end. Raises `LogError` when the log belongs to another input or inventory.
+        """
+        given = self.inventory.check_input(input)
+        state = State.fold(log)
+        if state.begun is None:
+            begun = Begun(self.inventory.name, given, {"model": self.model} if self.model else {})
+            state = state.after(begun)
+            yield begun
+        elif (state.begun.inventory, state.begun.input) != (self.inventory.name, given):
+            raise LogError(
+                "the log belongs to another question or inventory",
+                hint="Give a new file, or ask the same again.",
+            )
+        meter = Meter(self.budget, state.usage, state.seconds)
+        while state.ended is None:
+            for event in self._next(state, meter):
+                state = state.after(event)
+                yield event
+
+    def _next(self, state: State, meter: Meter) -> Iterable[Event]:
+        decision = decide(state, self.inventory)
+        if isinstance(decision, Plan | Ended):
+            return [decision]
+        try:
+            meter.check(len(state.taken))
+        except BudgetExceeded as problem:
+            return [Ended("budget", Failure.of(problem))]
+        if isinstance(decision, RunSteps):
+            return self._run_pending(state, meter)
+        assert isinstance(decision, AskPlanner)
+        return [self._plan(state, meter)]
+
+    def _plan(self, state: State, meter: Meter) -> Event:
+        planner = self.inventory.planner
+        begun = time.monotonic()
+        with recording(meter) as recorder:
+            try:
+                event = self._checked(plan_of(planner, state, self.inventory), state)
+            except Declined as problem:
+                event = Ended("declined", Failure.of(problem))
+            except BudgetExceeded as problem:
+                event = Ended("budget", Failure.of(problem))
+            except Exception as problem:  # a user's planner may raise anything; the run ends with it
+                failure = Failure.of(problem)
+                event = Ended(
+                    "failed", replace(failure, message=f"planner {name_of(planner)}: {failure.message}")
+                )
+        calls = tuple(recorder.calls)
+        if isinstance(event, Plan):
+            return replace(event, seconds=time.monotonic() - begun, calls=calls)
+        return replace(event, calls=calls)
+
+    def _checked(self, plan: Plan, state: State) -> Plan | Ended:
+        """The plan, refused with the reason if it breaks a rule; the end of the run if it is empty."""
+        if plan.refused:
+            return plan
+        if not plan.steps:
+            return finished(state)
+        try:
+            self.inventory.check_plan(plan.names, state, whole=getattr(self.inventory.planner, "whole", True))
+        except PlanError as problem:
+            return replace(plan, refused=str(problem))
+        return plan
+
+    def _run_pending(self, state: State, meter: Meter) -> Iterator[Event]:
+        """Run the pending steps that can run side by side; yield their records in plan order."""
+        group = beside(state.pending, self.access) if self.parallel else state.pending[:1]
+        modules = self.inventory.modules
+        if len(group) == 1:
+            yield run_step(group[0], modules[group[0].module], self.access[group[0].module], state, meter)
+            return
+        with ThreadPoolExecutor(max_workers=len(group)) as pool:
+            running = [
+                pool.submit(
+                    copy_context().run,
+                    run_step,
+                    step,
+                    modules[step.module],
+                    self.access[step.module],
+                    state,
+                    meter,
+                )
+                for step in group
+            ]
+        stopped = False
+        for future in running:
+            record = future.result()
+            if stopped:
+                record = replace(record, output=None, input_changes={}, cache_changes={}, dropped=True)
+            yield record
+            stopped = stopped or (record.error is not None and not self._goes_on(record.step.module))
+
+    def _goes_on(self, name: str) -> bool:
+        """Whether the plan goes on after a failure of this module."""
+        return name not in self.inventory.repair and self.inventory.on_error.get(name, "stop") == "skip"

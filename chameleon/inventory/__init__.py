@@ -1,0 +1,7 @@
+"""Inventories: YAML files of modules, a planner, rules, repair and budget."""
+
+from chameleon.inventory.inventory import Card, Inventory
+from chameleon.inventory.schema import InventorySpec
+from chameleon.inventory.source import shipped_inventories
+
+__all__ = ["Card", "Inventory", "InventorySpec", "shipped_inventories"]

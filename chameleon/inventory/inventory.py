@@ -1,0 +1,177 @@
+"""`Inventory`: the modules that a planner may choose from, with the rules of composing them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from chameleon import values
+from chameleon.budget import Budget
+from chameleon.errors import ChameleonError, InputError, InventoryError, PlanError
+from chameleon.inventory import rules as plan_rules
+from chameleon.inventory.schema import InventorySpec, ModelSpec, OnError, RepairSpec, RulesSpec
+from chameleon.inventory.source import read_source, source_of
+from chameleon.module import Access, Module
+from chameleon.planner import Planner, nearest
+from chameleon.prompt import Prompt
+from chameleon.state import State
+from chameleon.table import Table
+
+
+@dataclass(frozen=True)
+class Card:
+    """What a planner is told about a module: its name, what it does, and when to use it."""
+
+    name: str
+    description: str
+    when: str = ""
+
+
+@dataclass(frozen=True)
+class Inventory:
+    """Modules by name, a planner, and the rules for plans. Make one with `load`, `parse`, or in Python.
+
+    In Python: `Inventory(name="mine", planner=Fixed(["shout"]), modules={"shout": Shout()})`. Files and
+    mappings follow `InventorySpec`. Raises `InventoryError` with file, line and key.
+    """
+
+    name: str
+    planner: Planner
+    modules: Mapping[str, Module]
+    spec: InventorySpec | None = None
+    about: str = ""
+    input_types: Mapping[str, str] = field(default_factory=dict)
+    fallback: tuple[str, ...] = ()
+    rules: RulesSpec = field(default_factory=RulesSpec)
+    repair: Mapping[str, RepairSpec] = field(default_factory=dict)
+    on_error: Mapping[str, OnError] = field(default_factory=dict)
+    budget: Budget = field(default_factory=Budget)
+    llm: ModelSpec = field(default_factory=ModelSpec)
+
+    def __post_init__(self) -> None:
+        for name, module in self.modules.items():
+            if not isinstance(module, Module):
+                raise InventoryError(f"{name} is a {type(module).__name__}, not a Module", where=self.name)
+            if module.name != name:
+                module.name = name
+        for name in self._mentioned():
+            if name not in self.modules:
+                raise InventoryError(
+                    f"the rules name a module {name!r} that the inventory does not have",
+                    where=self.name,
+                    hint=nearest(name, self.modules),
+                )
+
+    def _mentioned(self) -> list[str]:
+        named = [*self.fallback, *self.rules.once, *self.rules.next, *self.rules.next.values()]
+        for group in (self.rules.last, *self.rules.needs.values()):
+            named += [group] if isinstance(group, str) else group
+        named += [*self.rules.needs, *self.repair, *(repair.redo for repair in self.repair.values())]
+        for policy in self.on_error.values():
+            named += policy if isinstance(policy, list) else []
+        return named
+
+    @classmethod
+    def load(cls, name: str | Path, folder: Path | None = None) -> Inventory:
+        """The shipped inventory of that name, or the file at that path."""
+        from chameleon.inventory.building import inventory_of
+
+        return inventory_of(read_source(str(name), folder))
+
+    @classmethod
+    def parse(cls, data: Mapping[str, Any], folder: Path | None = None) -> Inventory:
+        """An inventory from a mapping of the same form as a file."""
+        from chameleon.inventory.building import inventory_of
+
+        return inventory_of(source_of(data, folder))
+
+    @property
+    def cards(self) -> list[Card]:
+        """One card for each module, in the order of the inventory."""
+        return [Card(name, module.description, module.when) for name, module in self.modules.items()]
+
+    @property
+    def access(self) -> Mapping[str, Access]:
+        return {name: Access.of(module) for name, module in self.modules.items()}
+
+    @property
+    def needs_model(self) -> bool:
+        """Whether its planner or one of its modules asks a language model."""
+        return bool(getattr(self.planner, "needs_model", False)) or any(
+            module.needs_model for module in self.modules.values()
+        )
+
+    @property
+    def prompts(self) -> list[Prompt]:
+        """Every prompt file that it uses, read; raises `PromptError` for one that is missing."""
+        owners = [self.planner, *self.modules.values()]
+        return [owner.template for owner in owners if getattr(owner, "template", None) is not None]
+
+    def check_input(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The input, frozen. Raises `InputError` naming a missing, unknown or wrongly typed key."""
+        present = {key: value for key, value in given.items() if value is not None}
+        if self.input_types:
+            for key, kind in self.input_types.items():
+                if key not in present and not kind.endswith("?"):
+                    raise InputError(f"the inventory {self.name} needs a {key}", hint=_how_to_give(key))
+            for key, value in present.items():
+                if key not in self.input_types:
+                    raise InputError(
+                        f"the inventory {self.name} takes no {key}", hint=nearest(key, self.input_types)
+                    )
+                _check_type(key, value, self.input_types[key].removesuffix("?"))
+        try:
+            frozen: Mapping[str, Any] = values.freeze(present, "input")
+        except ChameleonError as problem:
+            raise InputError(problem.what, hint=problem.hint) from problem
+        return frozen
+
+    def check_plan(self, plan: Sequence[str], state: State, *, whole: bool = True) -> None:
+        """Raise `PlanError` when the plan cannot follow what has been done so far.
+
+        `whole` plans are also held against the rules of order.
+        """
+        plan_rules.check_names(plan, self.modules, self.rules)
+        if whole:
+            plan_rules.check_order(plan, self.rules)
+        present = [f"input.{key}" for key in state.input] + [f"cache.{key}" for key in state.cache]
+        plan_rules.check_reads(plan, self.access, present)
+
+    def check(self) -> None:
+        """Check what loading leaves lazy: prompts, the fallback, and plans that are fixed."""
+        for prompt in self.prompts:
+            prompt.check()
+        keys = list(self.input_types) or ["question"]
+        state = State(input=dict.fromkeys((key.removesuffix("?") for key in keys), ""))
+        for plan in [list(self.fallback), *getattr(self.planner, "fixed_plans", [])]:
+            if plan:
+                try:
+                    self.check_plan(plan, state)
+                except PlanError as problem:
+                    raise InventoryError(
+                        f"the plan {plan} breaks a rule: {problem}", where=self.name
+                    ) from problem
+
+
+_TYPES: dict[str, type[Any] | tuple[type[Any], ...]] = {
+    "str": str,
+    "Table": Table,
+    "list": (list, tuple),
+    "number": (int, float),
+    "bool": bool,
+    "path": (str, Path),
+    "any": object,
+}
+
+
+def _check_type(key: str, value: Any, kind: str) -> None:
+    if not isinstance(value, _TYPES[kind]):
+        raise InputError(f"{key} is a {type(value).__name__}, and the inventory takes a {kind}")
+    if key == "question" and not str(value).strip():
+        raise InputError("the question is empty")
+
+
+def _how_to_give(key: str) -> str:
+    return {"table": "Give one with --table FILE.", "question": "Ask one in quotes."}.get(key, "")

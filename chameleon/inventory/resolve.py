@@ -1,0 +1,166 @@
+"""From a name in an inventory to a module or planner: where classes are found, how they are built."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import pkgutil
+import sys
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from importlib.metadata import entry_points
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Literal, get_type_hints
+
+from chameleon.errors import ChameleonError, InventoryError, MissingPackage
+from chameleon.module import Module, snake_case
+from chameleon.planner import nearest
+
+Family = Literal["modules", "planners"]
+
+
+def find_class(name: str, family: Family, folders: Sequence[Path] = ()) -> type[Any]:
+    """The class that `name` stands for.
+
+    Looked up in this order: "package.module:Class" (a file in `folders`, or importable); `Module`
+    subclasses that are already defined; what Chameleon ships (one file a name); entry points of the group
+    "chameleon.modules" or "chameleon.planners". Raises `InventoryError` with the nearest name.
+    """
+    if ":" in name:
+        return _from_reference(name, folders)
+    if family == "modules" and (defined := _defined(name)) is not None:
+        return defined
+    if (path := shipped(family).get(name)) is not None:
+        return _named(importlib.import_module(path), name)
+    for entry in entry_points(group=f"chameleon.{family}", name=name):
+        return _checked(_load_entry(entry), name)
+    raise InventoryError(f"there is no {family[:-1]} {name!r}", hint=nearest(name, shipped(family)))
+
+
+@lru_cache(maxsize=2)
+def shipped(family: Family) -> Mapping[str, str]:
+    """Names of the shipped modules or planners, and the Python module that each is defined in."""
+    package = importlib.import_module(f"chameleon.{family}")
+    found = pkgutil.iter_modules(package.__path__)
+    return {file.name: f"{package.__name__}.{file.name}" for file in found if not file.ispkg}
+
+
+def _defined(name: str) -> type[Module] | None:
+    """The latest subclass of that name that a user has defined."""
+    found = None
+    stack = list(Module.__subclasses__())
+    while stack:
+        cls = stack.pop(0)
+        stack.extend(cls.__subclasses__())
+        if cls.name == name and not cls.__module__.startswith("chameleon."):
+            found = cls
+    return found
+
+
+def _from_reference(reference: str, folders: Sequence[Path]) -> type[Any]:
+    path, _, class_name = reference.rpartition(":")
+    module = _import(path, folders, reference)
+    if not hasattr(module, class_name):
+        classes = [key for key, value in vars(module).items() if inspect.isclass(value)]
+        raise InventoryError(f"{path} defines no {class_name!r}", hint=nearest(class_name, classes))
+    return _checked(getattr(module, class_name), reference)
+
+
+def _import(path: str, folders: Sequence[Path], reference: str) -> ModuleType:
+    if (file := _file_of(path, folders)) is not None:
+        return _import_file(file, reference)
+    try:
+        return importlib.import_module(path)
+    except ModuleNotFoundError as problem:
+        if problem.name is not None and (path == problem.name or path.startswith(f"{problem.name}.")):
+            looked = (
+                f" (nor is there a file {path.removesuffix('.py').split('.')[-1]}.py beside the inventory)"
+            )
+            raise InventoryError(f"{reference!r} cannot be imported: no module {path!r}{looked}") from problem
+        raise MissingPackage(
+            f"{reference!r} needs the package {problem.name!r}", hint=f"pip install {problem.name}"
+        ) from problem
+    except Exception as problem:
+        raise _broken(reference, problem) from problem
+
+
+def _file_of(path: str, folders: Sequence[Path]) -> Path | None:
+    """A user's own file: beside the inventory, or in the current folder; it needs no installing."""
+    relative = path if path.endswith(".py") else f"{path.replace('.', '/')}.py"
+    candidates = [folder / relative for folder in (*folders, Path.cwd())]
+    return next((file.resolve() for file in candidates if file.is_file()), None)
+
+
+@lru_cache(maxsize=256)
+def _import_file(file: Path, reference: str) -> ModuleType:
+    name = f"chameleon_user_{file.stem}_{abs(hash(str(file))):x}"
+    spec = importlib.util.spec_from_file_location(name, file)
+    if spec is None or spec.loader is None:
+        raise InventoryError(f"{file} cannot be imported", hint="Name a .py file.")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as problem:
+        del sys.modules[name]
+        raise _broken(reference, problem) from problem
+    return module
+
+
+def _load_entry(entry: Any) -> Any:
+    try:
+        return entry.load()
+    except Exception as problem:
+        raise _broken(entry.value, problem) from problem
+
+
+def _broken(reference: str, problem: Exception) -> ChameleonError:
+    if isinstance(problem, ChameleonError):
+        return problem
+    return InventoryError(f"{reference!r} fails when imported: {type(problem).__name__}: {problem}")
+
+
+def _named(module: ModuleType, name: str) -> type[Any]:
+    """The class in a shipped file that carries the file's name."""
+    own = [value for value in vars(module).values() if inspect.isclass(value)]
+    for cls in own:
+        if cls.__module__ == module.__name__ and name in (snake_case(cls.__name__), getattr(cls, "name", "")):
+            return cls
+    raise InventoryError(f"{module.__name__} defines no class named {name!r}")
+
+
+def _checked(found: Any, reference: str) -> type[Any]:
+    if not inspect.isclass(found):
+        raise InventoryError(f"{reference!r} is a {type(found).__name__}, not a class")
+    return found
+
+
+def build(cls: type[Any], parameters: Mapping[str, Any], where: str) -> Any:
+    """Make an instance; parameters are checked against the constructor's annotations.
+
+    Raises `InventoryError` naming the parameter: unknown (with the nearest), missing, or of a wrong type.
+    """
+    from pydantic import TypeAdapter, ValidationError
+
+    known = {name: p for name, p in inspect.signature(cls).parameters.items() if p.kind is not p.VAR_KEYWORD}
+    open_ended = any(p.kind is p.VAR_KEYWORD for p in inspect.signature(cls).parameters.values())
+    hints = get_type_hints(cls.__init__) if cls.__init__ is not object.__init__ else {}
+    checked = {}
+    for name, value in parameters.items():
+        if name not in known and not open_ended:
+            hint = nearest(name, known) if known else "It takes none."
+            raise InventoryError(f"{cls.__name__} has no parameter {name!r}", where=where, hint=hint)
+        try:
+            adapter = TypeAdapter(hints.get(name, Any), config={"arbitrary_types_allowed": True})
+            checked[name] = adapter.validate_python(value, strict=True)
+        except ValidationError as problem:
+            reason = problem.errors()[0]["msg"]
+            raise InventoryError(f"{name} is {value!r}: {reason}", where=where) from problem
+    try:
+        return cls(**checked)
+    except ChameleonError:
+        raise
+    except TypeError as problem:
+        raise InventoryError(f"{cls.__name__} cannot be made: {problem}", where=where) from problem

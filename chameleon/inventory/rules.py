@@ -1,0 +1,59 @@
+"""Whether a plan fits an inventory: known modules, order, and that every module finds what it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from chameleon.errors import PlanError
+from chameleon.inventory.schema import RulesSpec
+from chameleon.module import Access
+from chameleon.planner import nearest
+
+
+def check_names(plan: Sequence[str], names: Collection[str], rules: RulesSpec) -> None:
+    """Raise `PlanError` for an empty plan, one that is too long, or a name that is not in the inventory."""
+    if not plan:
+        raise PlanError("the plan is empty")
+    if len(plan) > rules.max_steps:
+        raise PlanError(f"the plan has {len(plan):,} steps, and at most {rules.max_steps} are allowed")
+    for name in plan:
+        if name not in names:
+            raise PlanError(f"there is no module {name[:60]!r}", hint=nearest(name[:60], names))
+
+
+def check_order(plan: Sequence[str], rules: RulesSpec) -> None:
+    """Raise `PlanError` naming the first rule that a whole plan breaks."""
+    last = [rules.last] if isinstance(rules.last, str) else rules.last
+    if last and plan[-1] not in last:
+        raise PlanError(f"the plan ends with {plan[-1]}, and it must end with {' or '.join(last)}")
+    for name in rules.once:
+        if plan.count(name) > 1:
+            raise PlanError(f"{name} occurs {plan.count(name)} times, and it may occur once")
+    for position, name in enumerate(plan):
+        for needed in _listed(rules.needs.get(name)):
+            if needed not in plan[:position]:
+                raise PlanError(f"{name} comes before {needed}, which it needs")
+        follower = rules.next.get(name)
+        if follower and list(plan[position + 1 : position + 2]) != [follower]:
+            raise PlanError(f"{name} must be followed directly by {follower}")
+
+
+def check_reads(plan: Sequence[str], access: Mapping[str, Access], present: Collection[str]) -> None:
+    """Raise `PlanError` when a module reads a key that neither the input nor an earlier module gives."""
+    have = set(present)
+    for name in plan:
+        if missing := access[name].missing(have):
+            raise PlanError(
+                f"{name} reads {missing[0].replace('|', ' or ')}, and nothing before it gives that",
+                hint=_givers(missing[0], access),
+            )
+        have |= access[name].writes
+
+
+def _givers(keys: str, access: Mapping[str, Access]) -> str:
+    givers = [name for name, other in access.items() if any(other.may_write(key) for key in keys.split("|"))]
+    return f"It is written by {' or '.join(givers)}." if givers else ""
+
+
+def _listed(value: str | list[str] | None) -> list[str]:
+    return [] if value is None else [value] if isinstance(value, str) else value

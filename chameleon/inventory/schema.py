@@ -1,0 +1,161 @@
+"""The form of an inventory file, as pydantic models; its JSON Schema is exported from here."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    NonNegativeFloat,
+    PositiveFloat,
+    PositiveInt,
+)
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+INPUT_TYPES = ("str", "Table", "list", "number", "bool", "path", "any")
+
+
+def _name(value: str) -> str:
+    if not _NAME.fullmatch(value):
+        raise ValueError("a name has letters, digits and underscores, and begins with a letter")
+    return value
+
+
+def _input_type(value: str) -> str:
+    if value.removesuffix("?") not in INPUT_TYPES:
+        raise ValueError(
+            f"an input is one of {', '.join(INPUT_TYPES)}, with a question mark if it may be missing"
+        )
+    return value
+
+
+Name = Annotated[str, AfterValidator(_name)]
+InputType = Annotated[str, AfterValidator(_input_type)]
+
+
+class Strict(BaseModel):
+    """A mapping in which an unknown key is an error."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Prices(Strict):
+    """US dollars for a million tokens."""
+
+    input: NonNegativeFloat
+    output: NonNegativeFloat
+
+
+class ModelSpec(Strict):
+    """`llm:`: which model, and the parameters of its calls. Those of a module win over the inventory's."""
+
+    model: str | None = None
+    temperature: NonNegativeFloat | None = None
+    max_tokens: PositiveInt | None = None
+    top_p: PositiveFloat | None = None
+    seed: int | None = None
+    stop: list[str] | None = None
+    timeout: PositiveFloat | None = None
+    retries: int | None = Field(None, ge=0, le=20)
+    prices: Prices | None = None
+
+    def params(self) -> dict[str, Any]:
+        """The parameters of a call."""
+        given = self.model_dump(exclude_none=True)
+        return {
+            key: value for key, value in given.items() if key not in {"model", "timeout", "retries", "prices"}
+        }
+
+
+class RepairSpec(Strict):
+    """`repair: {verifier: …}`: when that module rejects, redo another one and ask again.
+
+    `warmer` is added to the temperature of every redo (as published: constant, not growing).
+    """
+
+    redo: Name
+    attempts: PositiveInt = 20
+    warmer: NonNegativeFloat = 0.1
+
+
+class RulesSpec(Strict):
+    """`rules:`: what a plan must look like.
+
+    `last` must end it; `once` lists modules that may occur once; `needs` names what must come before;
+    `next` names what must follow directly; `max_steps` bounds its length.
+    """
+
+    last: Name | list[Name] = Field(default_factory=list)
+    once: list[Name] = Field(default_factory=list)
+    needs: dict[Name, Name | list[Name]] = Field(default_factory=dict)
+    next: dict[Name, Name] = Field(default_factory=dict)
+    max_steps: PositiveInt = 32
+
+
+class BudgetSpec(Strict):
+    """`budget:`: the most that one question may spend; null is no limit."""
+
+    calls: PositiveInt | None = None
+    tokens: PositiveInt | None = None
+    seconds: PositiveFloat | None = None
+    cost: PositiveFloat | None = None
+    steps: PositiveInt | None = 64
+
+
+OnError = Literal["stop", "skip", "fallback"] | list[Name]
+
+
+class ModuleSpec(BaseModel):
+    """One entry of `modules:`; keys besides these are constructor parameters of the module.
+
+    `on_error` says what a failure does: stop the run, skip the step, take the inventory's fallback plan,
+    or take the plan listed here.
+    """
+
+    model_config = ConfigDict(extra="allow", frozen=True, strict=True)
+
+    use: str | None = None
+    when: str | None = None
+    on_error: OnError = "stop"
+    prompt: str | None = None
+    llm: ModelSpec | None = None
+    samples: PositiveInt | None = None
+    vote: Literal["majority", "first"] | None = None
+    table_style: Literal["pipe", "markdown", "html", "tsv", "csv", "json"] | None = None
+    max_rows: PositiveInt | None = None
+
+    def parameters(self) -> dict[str, Any]:
+        return dict(self.model_extra or {})
+
+
+class PlannerSpec(BaseModel):
+    """`planner:`; keys besides these are constructor parameters of the planner."""
+
+    model_config = ConfigDict(extra="allow", frozen=True, strict=True)
+
+    use: str
+    prompt: str | None = None
+    llm: ModelSpec | None = None
+
+    def parameters(self) -> dict[str, Any]:
+        return dict(self.model_extra or {})
+
+
+class InventorySpec(Strict):
+    """A whole inventory file."""
+
+    name: str
+    about: str = ""
+    extends: str | None = None
+    input: dict[Name, InputType] = Field(default_factory=lambda: {"question": "str"})
+    llm: ModelSpec = ModelSpec()
+    planner: PlannerSpec
+    fallback: list[Name] = Field(default_factory=list)
+    rules: RulesSpec = RulesSpec()
+    repair: dict[Name, RepairSpec] = Field(default_factory=dict)
+    budget: BudgetSpec = BudgetSpec()
+    modules: dict[Name, ModuleSpec]

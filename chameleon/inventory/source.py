@@ -1,0 +1,158 @@
+"""Reading inventory files: YAML with line numbers, and `extends`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from chameleon.errors import InventoryError
+from chameleon.planner import nearest
+
+_LARGEST = 1_000_000
+_DEEPEST, _MOST_KEYS = 32, 50_000
+KeyPath = tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class Source:
+    """An inventory's data with the place that every key came from.
+
+    `places` maps a key path to "file:line"; `folders` is where prompts and code of the user's own are
+    looked for, nearest first (none for an inventory that Chameleon ships).
+    """
+
+    data: dict[str, Any]
+    folders: tuple[Path, ...]
+    file: str
+    places: Mapping[KeyPath, str] = field(default_factory=dict)
+
+    def place(self, path: Sequence[str | int]) -> str:
+        """Where a key stands: "file:line", or the nearest key above it."""
+        for length in range(len(path), -1, -1):
+            if (place := self.places.get(tuple(path[:length]))) is not None:
+                return place
+        return self.file
+
+
+def shipped_inventories() -> list[str]:
+    """The names of the inventories that Chameleon ships."""
+    files = resources.files("chameleon.inventories").iterdir()
+    return sorted(file.name.removesuffix(".yaml") for file in files if file.name.endswith(".yaml"))
+
+
+def read_source(name: str, folder: Path | None = None, chain: tuple[str, ...] = ()) -> Source:
+    """Read the inventory `name`, shipped or a path (looked up in `folder` first), with all that it extends.
+
+    Raises `InventoryError` with file and line for what is missing, not YAML, or extends itself.
+    """
+    file, text = _find(name, folder)
+    identity = str(file)
+    if identity in chain:
+        circle = " → ".join(Path(step).stem for step in (*chain[chain.index(identity) :], identity))
+        raise InventoryError(f"extends goes round in a circle: {circle}", where=chain[-1])
+    home = file.parent.resolve() if isinstance(file, Path) else None
+    shown = str(file) if isinstance(file, Path) else f"inventories/{file.name}"
+    own = _parse(text, home, shown)
+    parent_name = own.data.get("extends")
+    if parent_name is None:
+        return own
+    if not isinstance(parent_name, str):
+        raise InventoryError("extends names one inventory", where=own.place(("extends",)))
+    return _extended(own, read_source(parent_name, home, (*chain, identity)))
+
+
+def source_of(data: Mapping[str, Any], folder: Path | None = None) -> Source:
+    """A source made from a mapping in memory; `folder` is where its own prompts and code lie."""
+    own = Source(dict(data), (folder,) if folder else (), "inventory")
+    parent = own.data.get("extends")
+    return own if parent is None else _extended(own, read_source(str(parent), folder))
+
+
+def _find(name: str, folder: Path | None) -> tuple[Path | Traversable, str]:
+    looks_like_path = name.endswith((".yaml", ".yml")) or "/" in name or "\\" in name
+    candidates = [Path(name)] if folder is None else [folder / name, folder / f"{name}.yaml", Path(name)]
+    for path in candidates:
+        if path.is_file():
+            return path, _read(path, name)
+    if looks_like_path:
+        raise InventoryError("no such inventory file", where=name)
+    shipped = resources.files("chameleon.inventories").joinpath(f"{name}.yaml")
+    if not name.replace("_", "").isalnum() or not shipped.is_file():
+        raise InventoryError(f"there is no inventory {name!r}", hint=nearest(name, shipped_inventories()))
+    return shipped, shipped.read_text("utf-8")
+
+
+def _read(path: Path, name: str) -> str:
+    try:
+        if path.stat().st_size > _LARGEST:
+            raise InventoryError(f"an inventory has less than {_LARGEST:,} bytes", where=name)
+        return path.read_text("utf-8")
+    except UnicodeDecodeError as problem:
+        raise InventoryError(f"the file is not UTF-8 text (byte {problem.start})", where=name) from problem
+    except OSError as problem:
+        raise InventoryError(f"cannot be read: {problem.strerror}", where=name) from problem
+
+
+def _parse(text: str, folder: Path | None, file: str) -> Source:
+    try:
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+        places: dict[KeyPath, str] = {}
+        if node is not None:
+            _locate(node, (), file, places)
+        data = yaml.safe_load(text)
+    except yaml.MarkedYAMLError as problem:
+        line = f":{problem.problem_mark.line + 1}" if problem.problem_mark else ""
+        raise InventoryError(f"not valid YAML: {problem.problem}", where=f"{file}{line}") from problem
+    except (yaml.YAMLError, ValueError, RecursionError) as problem:
+        what = str(problem).splitlines()[0] if str(problem) else type(problem).__name__
+        raise InventoryError(f"not valid YAML: {what}", where=file) from problem
+    if not isinstance(data, dict):
+        raise InventoryError(
+            "an inventory is a mapping", where=file, hint="Begin with `name:` and `modules:`."
+        )
+    return Source(data, (folder,) if folder else (), file, places)
+
+
+def _locate(node: yaml.Node, path: KeyPath, file: str, places: dict[KeyPath, str]) -> None:
+    """Note the line of every key; refuse a key that stands twice, which YAML would let pass in silence."""
+    if len(path) > _DEEPEST or len(places) > _MOST_KEYS:  # aliases can nest without end, or multiply
+        raise InventoryError("nested too deeply or too large", where=f"{file}:{node.start_mark.line + 1}")
+    if isinstance(node, yaml.MappingNode):
+        seen: set[str] = set()
+        for key, value in node.value:
+            name = str(key.value)
+            line = key.start_mark.line + 1
+            if name in seen:
+                raise InventoryError(f"the key {name!r} stands twice", where=f"{file}:{line}")
+            seen.add(name)
+            places[(*path, name)] = f"{file}:{line}"
+            _locate(value, (*path, name), file, places)
+    elif isinstance(node, yaml.SequenceNode):
+        for index, item in enumerate(node.value):
+            places[(*path, index)] = f"{file}:{item.start_mark.line + 1}"
+            _locate(item, (*path, index), file, places)
+
+
+def _extended(own: Source, parent: Source) -> Source:
+    """The parent's data under this one's: mappings merge, anything else is replaced, null removes a key."""
+    data = _merge(parent.data, own.data)
+    data.pop("extends", None)
+    return Source(data, own.folders + parent.folders, own.file, {**parent.places, **own.places})
+
+
+def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    merged = dict(below)
+    for key, value in above.items():
+        if value is None:
+            merged.pop(key, None)
+        elif isinstance(value, Mapping) and isinstance(below.get(key), Mapping):
+            merged[key] = value if value.get("use") is not None else _merge(below[key], value)
+        else:
+            merged[key] = value
+    return merged

@@ -1,0 +1,77 @@
+"""`LLMModule`: a module that asks a model. A built-in one is a prompt file and a few lines."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from chameleon.asking import AsksModel
+from chameleon.errors import ChameleonError, StepRejected
+from chameleon.module import Keys, Module
+from chameleon.prompt import slots_of
+from chameleon.state import State
+from chameleon.values import freeze, to_json
+
+
+class LLMModule(AsksModel, Module):
+    """Renders its prompt from the state, asks the model, and parses the reply.
+
+    - `prompt`, `llm_params`: see `AsksModel`.
+    - `parse(text)`: the reply as a value; raise `StepRejected` for a reply that will not do.
+    - `samples`, `vote`: ask that many times and take the most frequent value ("majority", ties to the
+      value seen first) or the first that parses ("first").
+    - `table_style`, `max_rows`: how tables are written into the prompt (`chameleon.table.to_text`).
+    """
+
+    samples: int = 1
+    vote: str = "majority"
+    table_style: str = "pipe"
+    max_rows: int | None = None
+    uses: ClassVar[Keys] = ("model",)
+
+    def parse(self, text: str) -> Any:
+        """The value that a reply stands for; by default the text without surrounding space."""
+        return text.strip()
+
+    def slots(self, state: State) -> dict[str, Any]:
+        """What the prompt may use; add to it where a module has more to say."""
+        noted = "note?" in self.template.slots
+        return slots_of(state, style=self.table_style, max_rows=self.max_rows, noted=noted)
+
+    def run(self, state: State) -> Any:
+        return elect([self.parse_or_error(text) for text in self.ask(state)], self.vote)
+
+    def ask(self, state: State) -> list[str]:
+        """The texts of the replies, one for each sample."""
+        messages = self.template.render(self.slots(state))
+        args = state.step.args if state.step else {}
+        params: dict[str, Any] = {"stop": list(self.template.stop)} if self.template.stop else {}
+        if "warmer" in args:
+            params["temperature"] = float(self.llm_params.get("temperature", 0)) + float(args["warmer"])
+        if self.samples > 1:
+            return [reply.text for reply in self.model.ask_many(messages, self.samples, **params)]
+        return [self.model.ask(messages, sample=int(args.get("attempt", 0)), **params).text]
+
+    def parse_or_error(self, text: str) -> Any:
+        """The parsed reply, or the `StepRejected` that says why it will not do."""
+        try:
+            return self.parse(text)
+        except StepRejected as error:
+            return error
+
+
+def elect(candidates: Sequence[Any], vote: str = "majority") -> Any:
+    """The value that most candidates agree on, ties to the first; rejected ones have no vote.
+
+    Raises the first rejection when nothing else is left.
+    """
+    valid = [candidate for candidate in candidates if not isinstance(candidate, ChameleonError)]
+    if not valid:
+        raise candidates[0]
+    if vote == "first":
+        return valid[0]
+    keys = [json.dumps(to_json(freeze(candidate)), sort_keys=True) for candidate in valid]
+    winner = Counter(keys).most_common(1)[0][0]
+    return valid[keys.index(winner)]

@@ -1,0 +1,153 @@
+"""Event logs on disk: one JSON object a line, appended as things happen, whole lines only."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType, TracebackType
+from typing import Any
+
+from chameleon import values
+from chameleon.budget import Call
+from chameleon.errors import InputError, LogError
+from chameleon.state import Begun, Ended, Event, Failure, Plan, Record, Step
+
+_SAME = {"$output": True}
+
+
+def event_to_json(event: Event) -> dict[str, Any]:
+    """One event as a JSON object; `event_from_json` gives it back."""
+    if isinstance(event, Begun):
+        return {
+            "event": "begun",
+            "inventory": event.inventory,
+            "input": values.to_json(event.input),
+            "settings": values.to_json(event.settings),
+        }
+    if isinstance(event, Ended):
+        return {"event": "ended", "reason": event.reason, **_error(event.error), **_calls(event.calls)}
+    if isinstance(event, Plan):
+        return {
+            "event": "plan",
+            "steps": [step.to_json() for step in event.steps],
+            "by": event.by,
+            "note": event.note,
+            "refused": event.refused,
+            "seconds": round(event.seconds, 6),
+            **_calls(event.calls),
+        }
+    return {
+        "event": "step",
+        **event.step.to_json(),
+        "output": values.to_json(event.output),
+        "input": _changes(event.input_changes, event.output),
+        "cache": _changes(event.cache_changes, event.output),
+        "seconds": round(event.seconds, 6),
+        **({"dropped": True} if event.dropped else {}),
+        **_error(event.error),
+        **_calls(event.calls),
+    }
+
+
+def event_from_json(data: Mapping[str, Any]) -> Event:
+    """Read one event. Raises `LogError` when the object is none."""
+    try:
+        kind = data["event"]
+        calls = tuple(Call.from_json(call) for call in data.get("calls", ()))
+        error = Failure(**data["error"]) if data.get("error") else None
+        if kind == "begun":
+            settings = values.from_json(data.get("settings", {}))
+            return Begun(data["inventory"], values.from_json(data["input"]), settings)
+        if kind == "ended":
+            return Ended(data["reason"], error, calls)
+        if kind == "plan":
+            steps = tuple(Step.from_json(step) for step in data["steps"])
+            return Plan(steps, data["by"], data["note"], data["refused"], data["seconds"], calls)
+        if kind == "step":
+            output = values.from_json(data["output"])
+            changed = [_read_changes(data[key], output) for key in ("input", "cache")]
+            step = Step.from_json(data)
+            return Record(step, output, *changed, error, data["seconds"], calls, data.get("dropped", False))
+    except (KeyError, TypeError, ValueError, AttributeError) as problem:
+        raise LogError(f"an event cannot be read: {type(problem).__name__}: {problem}") from problem
+    raise LogError(f"an event is of an unknown kind: {kind!r}")
+
+
+def _error(error: Failure | None) -> dict[str, Any]:
+    return {"error": error.to_json()} if error else {}
+
+
+def _calls(calls: Iterable[Call]) -> dict[str, Any]:
+    written = [call.to_json() for call in calls]
+    return {"calls": written} if written else {}
+
+
+def _changes(changes: Mapping[str, Any], output: Any) -> dict[str, Any]:
+    """Most changes are the output itself: a large table is written once, not twice."""
+    return {
+        key: _SAME if value is output and value is not None else values.to_json(value)
+        for key, value in changes.items()
+    }
+
+
+def _read_changes(data: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
+    items = {key: output if value == _SAME else values.from_json(value) for key, value in data.items()}
+    return MappingProxyType(items)
+
+
+class EventLog:
+    """A file of events that survives a crash: what it holds is whole lines, in order.
+
+    Opening reads the events already there and cuts off a line that was not finished. Several threads may
+    append. Raises `LogError` naming the file and line when a whole line is not an event.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        self.events: list[Event] = []
+        self._lock = threading.Lock()
+        try:
+            self._file = self.path.open("a+b")
+            self._load()
+        except OSError as problem:
+            raise InputError(f"cannot open the log: {problem.strerror}", where=str(path)) from problem
+
+    def _load(self) -> None:
+        self._file.seek(0)
+        end = 0
+        for number, line in enumerate(self._file, 1):
+            if not line.endswith(b"\n"):
+                break
+            try:
+                self.events.append(event_from_json(json.loads(line)))
+            except (ValueError, LogError) as problem:
+                raise LogError(
+                    f"line {number} is not an event ({problem})", where=str(self.path)
+                ) from problem
+            end += len(line)
+        self._file.truncate(end)
+
+    def append(self, event: Event) -> None:
+        """Write one event as one line and hand it to the operating system at once."""
+        line = json.dumps(event_to_json(event), allow_nan=False) + "\n"
+        with self._lock:
+            self._file.write(line.encode("ascii"))
+            self._file.flush()
+            self.events.append(event)
+
+    def __iter__(self) -> Iterator[Event]:
+        return iter(tuple(self.events))
+
+    def close(self) -> None:
+        self._file.close()
+
+    def __enter__(self) -> EventLog:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

@@ -1,0 +1,168 @@
+"""`Module`: one tool. Subclass it and write `run`: that is all."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+from chameleon.errors import InventoryError, ModuleError
+from chameleon.state import State
+
+Keys = str | tuple[str, ...]
+_KEY = re.compile(r"(input|cache)\.([A-Za-z_][A-Za-z0-9_]*|\*)|history")
+
+
+class Module:
+    """A tool that the executor can run: it reads the state and returns its output.
+
+    Class attributes, all optional:
+
+    - `name`: how plans call it; default: the class name in snake_case.
+    - `description`: the card that the planner reads; default: the docstring.
+    - `reads`, `writes`: keys such as "input.table", "cache.knowledge?" (may be missing) or
+      "cache.a|cache.b" (one of them is enough), as a tuple or one string with commas. A module that
+      declares `reads` sees nothing else, and may run beside neighbours that it does not depend on;
+      one that does not sees everything and runs alone. `writes` defaults to "cache.<name>".
+    - `uses`: what else it needs, such as "gpu", "web" or "model".
+
+    Parameters are the constructor's keyword parameters; annotate them, and the inventory checks them.
+    One instance serves all threads: keep nothing on `self` after `setup`.
+    """
+
+    name: str = ""
+    description: ClassVar[str] = ""
+    reads: ClassVar[Keys | None] = None
+    writes: ClassVar[Keys | None] = None
+    uses: ClassVar[Keys] = ()
+    when: str = ""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if not cls.__dict__.get("name"):
+            cls.name = snake_case(cls.__name__)
+        if not cls.__dict__.get("description"):
+            cls.description = " ".join((cls.__doc__ or "").split())
+        for attribute in ("reads", "writes"):
+            for key in split_keys(getattr(cls, attribute) or ()):
+                if not all(_KEY.fullmatch(part) for part in key.removesuffix("?").split("|")):
+                    raise InventoryError(
+                        f"{attribute} has the key {key!r}",
+                        where=f"class {cls.__qualname__}",
+                        hint='Write keys as "input.table", "cache.knowledge?" or "cache.a|cache.b".',
+                    )
+
+    def setup(self) -> None:
+        """Load what is needed once (models, clients); called before the first `run`, under a lock."""
+
+    def run(self, state: State) -> Any:
+        """Return this module's output: JSON, a `Table` or a path."""
+        raise ModuleError(
+            f"{type(self).__name__} has no run method", hint="Write `def run(self, state)` in the class."
+        )
+
+    def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
+        """The input keys that the output changes; none by default."""
+        return {}
+
+    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
+        """The cache keys that the output changes; by default the output under the module's name."""
+        return {self.name: output}
+
+    def ready(self) -> None:
+        """Run `setup` if it has not run yet, once for all threads."""
+        with _setup_lock(self):
+            if not self.__dict__.get("_is_ready"):
+                self.setup()
+                self.__dict__["_is_ready"] = True
+
+    def bound(self, llm: Any) -> Module:
+        """This module, ready to be used with a model; modules that need none are their own."""
+        return self
+
+    @property
+    def needs_model(self) -> bool:
+        """Whether it calls a language model."""
+        return False
+
+
+_LOCKS = threading.Lock()
+
+
+def _setup_lock(module: Module) -> threading.Lock:
+    with _LOCKS:
+        lock: threading.Lock = module.__dict__.setdefault("_lock", threading.Lock())
+        return lock
+
+
+def snake_case(name: str) -> str:
+    """`RowLookup` as `row_lookup`, `LLMFilter` as `llm_filter`."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
+
+
+def split_keys(keys: Keys) -> tuple[str, ...]:
+    """Keys as a tuple, whether they were written as one or as a string with commas."""
+    return tuple(key.strip() for key in keys.split(",")) if isinstance(keys, str) else tuple(keys)
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What one module may see and change, from its declarations."""
+
+    reads: frozenset[str] | None
+    required: tuple[tuple[str, ...], ...]
+    writes: frozenset[str]
+
+    @classmethod
+    def of(cls, module: Module) -> Access:
+        reads = None if module.reads is None else split_keys(module.reads)
+        writes = (f"cache.{module.name}",) if module.writes is None else split_keys(module.writes)
+        return cls(
+            None if reads is None else frozenset(part for key in reads for part in _alternatives(key)),
+            tuple(_alternatives(key) for key in reads or () if not key.endswith("?") and "*" not in key),
+            frozenset(part for key in writes for part in _alternatives(key)),
+        )
+
+    def view(self, state: State) -> State:
+        """The state without what the module did not declare to read."""
+        if self.reads is None:
+            return state
+        return replace(
+            state,
+            input=_only(state.input, "input", self.reads),
+            cache=_only(state.cache, "cache", self.reads),
+            history=state.history if "history" in self.reads else (),
+        )
+
+    def missing(self, present: Iterable[str]) -> tuple[str, ...]:
+        """The required keys that are not present, alternatives joined by "|"."""
+        have = set(present)
+        return tuple("|".join(keys) for keys in self.required if not have.intersection(keys))
+
+    def depends_on(self, writes: Iterable[str]) -> bool:
+        """Whether it may read one of these keys: if so it must wait for whoever writes them."""
+        if self.reads is None or "history" in self.reads:
+            return True
+        return any(_meet(key, other) for key in writes for other in self.reads)
+
+    def may_write(self, key: str) -> bool:
+        return key in self.writes or f"{key.split('.', maxsplit=1)[0]}.*" in self.writes
+
+
+def _alternatives(key: str) -> tuple[str, ...]:
+    return tuple(key.removesuffix("?").split("|"))
+
+
+def _only(mapping: Mapping[str, Any], kind: str, keys: frozenset[str]) -> Mapping[str, Any]:
+    if f"{kind}.*" in keys:
+        return mapping
+    return MappingProxyType({key: value for key, value in mapping.items() if f"{kind}.{key}" in keys})
+
+
+def _meet(key: str, other: str) -> bool:
+    """Whether two keys may be the same one, "cache.*" standing for every key of the cache."""
+    either = key.endswith(".*") or other.endswith(".*")
+    return key == other or (either and key.partition(".")[0] == other.partition(".")[0])

@@ -1,0 +1,149 @@
+"""What a planner is, and how the text of a plan is read: as data, never evaluated."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from chameleon.errors import PlanError
+from chameleon.module import snake_case
+from chameleon.state import Plan, State, Step
+
+if TYPE_CHECKING:
+    from chameleon.inventory import Inventory
+
+LONGEST_PLAN_TEXT = 20_000
+_BULLET = re.compile(r"^\s*(?:\d+[.)]|[-*•]|step\s+\d+\s*[:.)])\s*", re.IGNORECASE)
+_SEPARATOR = re.compile(r"\s*(?:->|→|=>|>|,|;|\band then\b|\bthen\b|\||\n)\s*", re.IGNORECASE)
+
+
+class Planner(Protocol):
+    """Chooses the next steps of a run.
+
+    The executor asks whenever nothing is pending, so a planner needs no memory: all that happened is in
+    the state. `()` means that there is nothing more to do. Raise `PlanError` when no plan could be read,
+    and `Declined` when the question is out of reach.
+
+    Planners may also have, as attributes or properties: `name`; `needs_model` (default False);
+    `bound(llm)`, which returns the planner connected to a model; `whole` (default True: what it proposes
+    is a whole plan, checked against all rules); and `takes_failure(state)`, True when it wants to be asked
+    again after a step that failed.
+    """
+
+    def propose(self, state: State, inventory: Inventory) -> Sequence[Step] | Plan:
+        """The next steps, or `()`; a `Plan` where there is something to note."""
+        ...
+
+
+def plan_of(planner: Any, state: State, inventory: Inventory) -> Plan:
+    """Ask a planner; the answer as a `Plan`, refused when the planner could not read one."""
+    by = name_of(planner)
+    try:
+        steps = planner.propose(state, inventory)
+    except PlanError as problem:
+        return Plan((), by, refused=str(problem))
+    return steps if isinstance(steps, Plan) else Plan(tuple(steps), by)
+
+
+def name_of(planner: Any) -> str:
+    """The name that a planner's plans carry."""
+    return getattr(planner, "name", "") or snake_case(type(planner).__name__)
+
+
+def bind(planner: Any, llm: Any) -> Any:
+    """The planner connected to a model, if it asks one."""
+    bound = getattr(planner, "bound", None)
+    return bound(llm) if bound is not None else planner
+
+
+def planned(state: State) -> bool:
+    """Whether some plan has been accepted: a planner that plans once has nothing more to say."""
+    return any(not plan.refused for plan in state.plans)
+
+
+def parse_plan(text: str, names: Collection[str]) -> tuple[Step, ...]:
+    """Read the module names in a model's reply: a JSON or Python list, arrows, or a numbered list.
+
+    Prose around the list is ignored; case, spaces, hyphens and underscores in names do not matter. When
+    several lists occur, the last counts, since models think first. Raises `PlanError` for text without a
+    list, and for a name that the inventory does not have, with the nearest one.
+    """
+    if len(text) > LONGEST_PLAN_TEXT:
+        raise PlanError(f"the reply has {len(text):,} characters; a plan has a line or two")
+    found = _bracketed(text) or _lines(text, names) or _separated(text, names)
+    if not found:
+        raise PlanError(
+            "the reply holds no list of modules", hint='Reply with a list such as ["name", "name"].'
+        )
+    by_form = {_form(name): name for name in names}
+    steps = []
+    for written in found:
+        if (name := by_form.get(_form(written))) is None:
+            raise PlanError(f"there is no module {written[:60]!r}", hint=nearest(written, names))
+        steps.append(Step(name))
+    return tuple(steps)
+
+
+def nearest(name: str, names: Collection[str]) -> str:
+    """A hint with the nearest valid name, or all of them when none is near."""
+    close = difflib.get_close_matches(_form(name), [_form(other) for other in names], n=1, cutoff=0.6)
+    by_form = {_form(other): other for other in names}
+    if close:
+        return f"Did you mean {by_form[close[0]]!r}?"
+    listed = sorted(names)
+    return f"There are: {', '.join(listed[:20])}{' …' if len(listed) > 20 else ''}."
+
+
+def _form(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "_", snake_case(name.strip())).strip("_")
+
+
+def _bracketed(text: str) -> list[str]:
+    """The last [...] in the text that is a list of strings, or of objects that name a module."""
+    for body in reversed(re.findall(r"\[[^\[\]]*\]", text)):
+        for read in (json.loads, _quoted_loosely):
+            try:
+                names = [_name_in(item) for item in read(body)]
+            except (ValueError, TypeError, KeyError, RecursionError):
+                continue
+            if names:
+                return names
+    return []
+
+
+def _quoted_loosely(body: str) -> list[str]:
+    """['row_lookup', "answer_generator"] or [row_lookup, answer_generator], as some models write it."""
+    items = [item.strip(" \t\n\"'`") for item in body.strip("[]").split(",")]
+    if not all(re.fullmatch(r"[A-Za-z][\w \-]{0,60}", item) for item in items):
+        raise ValueError("not a list of names")
+    return items
+
+
+def _name_in(item: Any) -> str:
+    if isinstance(item, dict):
+        item = item.get("module") or item["name"]
+    if not isinstance(item, str):
+        raise TypeError("not a name")
+    return item
+
+
+def _lines(text: str, names: Collection[str]) -> list[str]:
+    """A numbered or bulleted list: each line begins with a name, remarks may follow it."""
+    bulleted = [_BULLET.sub("", line) for line in text.splitlines() if _BULLET.match(line)]
+    heads = [re.split(r"\s*(?:[:(.,–—]| - )", line)[0].strip(" *`\"'") for line in bulleted]
+    known = {_form(name) for name in names}
+    return heads if any(_form(head) in known for head in heads) else []
+
+
+def _separated(text: str, names: Collection[str]) -> list[str]:
+    """Names joined by arrows, commas or "then" on the last line that holds some."""
+    known = {_form(name) for name in names}
+    for line in reversed(text.splitlines()):
+        parts = [part.strip(" .*`\"'[]()") for part in _SEPARATOR.split(line.split(":")[-1])]
+        parts = [part for part in parts if part]
+        if parts and _form(parts[0]) in known:
+            return parts
+    return []

@@ -1,0 +1,163 @@
+"""Prompt files: YAML front matter, then `# system` and `# user` sections rendered by Jinja2.
+
+A prompt file is data. `prompts/<task>/<module>.md` looks like this::
+
+    ---
+    slots: [question, table, choices?]
+    stop: ["\\n\\n\\n"]
+    ---
+    # system
+    You read tables.
+    # user
+    {{ table }}
+
+    Question: {{ question }}
+
+Slots are looked up in the input, then in the cache. A slot with a question mark may be missing and is then
+empty. Braces, dollars and angle brackets in values survive, since values are never rendered again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from chameleon.errors import PromptError
+from chameleon.state import State
+from chameleon.table import Table, to_text
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+    from jinja2.sandbox import SandboxedEnvironment
+
+_SECTION = re.compile(r"^# (system|user|assistant)[ \t]*$", re.MULTILINE)
+
+Messages = list[tuple[str, str]]
+
+
+@lru_cache(maxsize=1)
+def _environment() -> SandboxedEnvironment:
+    from jinja2 import StrictUndefined
+    from jinja2.sandbox import SandboxedEnvironment
+
+    # Plain text goes to a model, not markup to a browser: escaping would change "<" and "&".
+    return SandboxedEnvironment(
+        autoescape=False, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """One prompt file: its slots, stop strings and sections. Raises `PromptError` naming the file."""
+
+    name: str
+    slots: tuple[str, ...]
+    stop: tuple[str, ...]
+    sections: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def load(cls, name: str, folders: Sequence[Path] = ()) -> Prompt:
+        """Find `name` beside the inventory (`folders`), then among the prompts that Chameleon ships."""
+        file_name = name if name.endswith(".md") else f"{name}.md"
+        for folder in folders:
+            if (folder / file_name).is_file():
+                return cls.parse((folder / file_name).read_text("utf-8"), str(folder / file_name))
+        shipped = resources.files("chameleon.prompts").joinpath(*file_name.split("/"))
+        if ".." in file_name.split("/") or not shipped.is_file():
+            looked = "".join(f"in {folder}, " for folder in folders)
+            raise PromptError(
+                f"there is no prompt {name!r}", hint=f"Looked {looked}among the shipped prompts."
+            )
+        return cls.parse(shipped.read_text("utf-8"), f"prompts/{file_name}")
+
+    @classmethod
+    def parse(cls, text: str, name: str = "prompt") -> Prompt:
+        match = re.match(r"---\n(.*?)\n---\n", text, re.DOTALL)
+        try:
+            front = yaml.safe_load(match[1]) if match else {}
+        except yaml.YAMLError as problem:
+            raise PromptError("the front matter is not YAML", where=name) from problem
+        if not isinstance(front, dict) or (unknown := set(front) - {"slots", "stop"}):
+            what = f"unknown keys {sorted(unknown)}" if isinstance(front, dict) else "no mapping"
+            raise PromptError(f"the front matter has {what}", where=name, hint="It may have slots and stop.")
+        parts = _SECTION.split(text[match.end() :] if match else text)
+        if len(parts) < 3 or parts[0].strip():
+            raise PromptError("no section", where=name, hint="Begin with a line `# system` or `# user`.")
+        sections = tuple(zip(parts[1::2], parts[2::2], strict=True))
+        return cls(name, tuple(front.get("slots") or ()), tuple(front.get("stop") or ()), sections)
+
+    @cached_property
+    def _templates(self) -> tuple[tuple[str, Template], ...]:
+        from jinja2 import TemplateSyntaxError
+
+        try:
+            return tuple((role, _environment().from_string(text.strip("\n"))) for role, text in self.sections)
+        except TemplateSyntaxError as problem:
+            raise PromptError(f"line {problem.lineno}: {problem.message}", where=self.name) from problem
+
+    def check(self) -> None:
+        """Raise `PromptError` when a template's syntax is broken."""
+        assert self._templates
+
+    @cached_property
+    def digest(self) -> str:
+        """A short hash of the prompt, for the settings of a run."""
+        return hashlib.sha256(repr((self.slots, self.stop, self.sections)).encode()).hexdigest()[:12]
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The slots that must be filled."""
+        return tuple(slot for slot in self.slots if not slot.endswith("?"))
+
+    def render(self, slots: Mapping[str, Any]) -> Messages:
+        """The messages to send, as (role, text) pairs. Raises `PromptError` naming an empty slot."""
+        from jinja2 import TemplateError
+
+        values = {slot.removesuffix("?"): "" for slot in self.slots if slot.endswith("?")}
+        values |= {key: value for key, value in slots.items() if value is not None}
+        if missing := [slot for slot in self.needs if slot not in values]:
+            raise PromptError(f"nothing fills the slot {missing[0]!r}", where=self.name)
+        try:
+            return [(role, template.render(values).strip()) for role, template in self._templates]
+        except TemplateError as problem:
+            raise PromptError(f"cannot be rendered: {problem}", where=self.name) from problem
+
+
+def slots_of(
+    state: State, *, style: str = "pipe", max_rows: int | None = None, noted: bool = False
+) -> dict[str, Any]:
+    """What a state offers to a prompt: cache, input (which wins), and what is derived from them.
+
+    Tables appear as text in the given style, cut after `max_rows`: the text says so, or the slot `note`
+    when the prompt has one (`noted`). `title` is the table's caption; `context` is all text that earlier
+    modules wrote to the cache, in that order, each under the name of its key.
+    """
+    slots = {**state.cache, **state.input}
+    if noted and state.table is not None and max_rows is not None and len(state.table.rows) > max_rows:
+        slots["note"] = f"The first {max_rows} of {len(state.table.rows):,} rows are shown."
+        slots["table"] = state.table.take_rows(range(max_rows))
+    slots = {key: _shown(value, style, max_rows) for key, value in slots.items()}
+    slots["title"] = state.table.caption if state.table is not None else ""
+    slots["context"] = context_of(state)
+    return slots
+
+
+def context_of(state: State) -> str:
+    """What earlier modules found out, as paragraphs such as "Knowledge: …"."""
+    return "\n\n".join(
+        f"{key.replace('_', ' ').capitalize()}: {value.strip()}"
+        for key, value in state.cache.items()
+        if isinstance(value, str) and value.strip()
+    )
+
+
+def _shown(value: Any, style: str, max_rows: int | None) -> Any:
+    return to_text(value, style, max_rows=max_rows) if isinstance(value, Table) else value

@@ -1,0 +1,218 @@
+"""A run as an event log, and the state that it folds to.
+
+Four kinds of events make a run: `Begun` (the input), `Planned` (steps to take, or a refused plan),
+`Record` (one step taken) and `Ended`. `State.after` is the only way that a state changes, so a trace, a
+checkpoint, a resumed run and a replay all read the same lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any, Literal
+
+from chameleon import values
+from chameleon.budget import Call, Usage
+from chameleon.errors import ChameleonError, LogError
+from chameleon.table import Table
+
+Reason = Literal["answered", "declined", "failed", "budget"]
+
+
+def _empty() -> Mapping[str, Any]:
+    return MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One module to run, by name, with arguments for this step alone (such as a warmer temperature)."""
+
+    module: str
+    args: Mapping[str, Any] = field(default_factory=_empty)
+
+    def to_json(self) -> dict[str, Any]:
+        return {"module": self.module} | ({"args": values.to_json(self.args)} if self.args else {})
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Step:
+        return cls(data["module"], values.from_json(data.get("args", {})))
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a step, a plan or a run went wrong: the error's class, its sentence and the hint."""
+
+    kind: str
+    message: str
+    hint: str = ""
+
+    @classmethod
+    def of(cls, error: BaseException) -> Failure:
+        if isinstance(error, ChameleonError):
+            message = f"{error.where}: {error.what}" if error.where else error.what
+            return cls(type(error).__name__, message, error.hint)
+        return cls(type(error).__name__, str(error) or "no message")
+
+    def __str__(self) -> str:
+        return f"{self.message.rstrip('.')}. {self.hint}" if self.hint else self.message
+
+    def to_json(self) -> dict[str, str]:
+        return {"kind": self.kind, "message": self.message, "hint": self.hint}
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A run begins: its inventory, its input, and the settings that made it."""
+
+    inventory: str
+    input: Mapping[str, Any]
+    settings: Mapping[str, Any] = field(default_factory=_empty)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The steps to take next, who chose them (`by`) and why (`note`).
+
+    As an event it replaces what is still pending, unless `refused` says what is wrong with it.
+    """
+
+    steps: tuple[Step, ...]
+    by: str
+    note: str = ""
+    refused: str = ""
+    seconds: float = 0.0
+    calls: tuple[Call, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(step.module for step in self.steps)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One step taken: what the module returned, what it changed, what it cost, or why it failed.
+
+    `dropped` marks work done beside a step that failed: its calls count, its output does not.
+    """
+
+    step: Step
+    output: Any = None
+    input_changes: Mapping[str, Any] = field(default_factory=_empty)
+    cache_changes: Mapping[str, Any] = field(default_factory=_empty)
+    error: Failure | None = None
+    seconds: float = 0.0
+    calls: tuple[Call, ...] = ()
+    dropped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A run ends: answered, declined, failed, or out of budget."""
+
+    reason: Reason
+    error: Failure | None = None
+    calls: tuple[Call, ...] = ()
+
+
+Event = Begun | Plan | Record | Ended
+
+
+@dataclass(frozen=True)
+class State:
+    """What a run has come to: input, cache, history, plans and pending steps. Immutable.
+
+    Mappings are read-only; lists in values appear as tuples. `failure` is the last step if it failed and
+    no plan has been made since; `step` is the step that a module is now running. A module that declares
+    `reads` sees only those keys.
+    """
+
+    input: Mapping[str, Any] = field(default_factory=_empty)
+    cache: Mapping[str, Any] = field(default_factory=_empty)
+    history: tuple[Record, ...] = ()
+    plans: tuple[Plan, ...] = ()
+    pending: tuple[Step, ...] = ()
+    failure: Record | None = None
+    ended: Ended | None = None
+    begun: Begun | None = None
+    step: Step | None = field(default=None, compare=False)
+
+    @classmethod
+    def fold(cls, events: Iterable[Event]) -> State:
+        state = cls()
+        for event in events:
+            state = state.after(event)
+        return state
+
+    def after(self, event: Event) -> State:
+        """The state once the event has happened. Raises `LogError` for an event out of order."""
+        if isinstance(event, Begun):
+            if self.begun is not None:
+                raise LogError("the log holds two beginnings", hint="Give every run a log of its own.")
+            return replace(self, begun=event, input=event.input)
+        if self.begun is None or self.ended is not None:
+            raise LogError("the log goes on after its end" if self.begun else "the log has no beginning")
+        if isinstance(event, Plan):
+            if event.refused:
+                return replace(self, plans=(*self.plans, event))
+            return replace(self, plans=(*self.plans, event), pending=event.steps, failure=None)
+        if isinstance(event, Ended):
+            return replace(self, ended=event)
+        return self._after_step(event)
+
+    def _after_step(self, record: Record) -> State:
+        history = (*self.history, record)
+        if record.dropped:
+            return replace(self, history=history)
+        if not self.pending or self.pending[0] != record.step:
+            raise LogError(f"the log records a step that was not pending: {record.step.module}")
+        return replace(
+            self,
+            history=history,
+            pending=self.pending[1:],
+            failure=record if record.error else None,
+            input=values.merge(self.input, record.input_changes) if record.input_changes else self.input,
+            cache=values.merge(self.cache, record.cache_changes) if record.cache_changes else self.cache,
+        )
+
+    @property
+    def taken(self) -> tuple[Record, ...]:
+        """The steps that count: all but those dropped beside a failure."""
+        return tuple(record for record in self.history if not record.dropped)
+
+    @property
+    def answer(self) -> Any:
+        """What the last module returned, once the run has answered; else None."""
+        if self.ended is None or self.ended.reason != "answered":
+            return None
+        return self.taken[-1].output
+
+    @property
+    def program(self) -> tuple[str, ...]:
+        """The names of the modules that ran, in order."""
+        return tuple(record.step.module for record in self.taken)
+
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        """Every model call of the run, those of planners included."""
+        parts: list[Plan | Record | Ended] = [
+            *self.plans,
+            *self.history,
+            *([self.ended] if self.ended else []),
+        ]
+        return tuple(call for part in parts for call in part.calls)
+
+    @property
+    def usage(self) -> Usage:
+        return sum((call.usage for call in self.calls), Usage())
+
+    @property
+    def seconds(self) -> float:
+        """Time spent planning and in modules; steps that ran side by side count each."""
+        return sum(part.seconds for part in (*self.plans, *self.history))
+
+    @property
+    def table(self) -> Table | None:
+        """The table as it now stands, if the question came with one."""
+        table = self.input.get("table")
+        return table if isinstance(table, Table) else None

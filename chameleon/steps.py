@@ -1,0 +1,66 @@
+"""Running one step: what a module sees, what it may change, and the record of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from chameleon import values
+from chameleon.budget import Meter, recording
+from chameleon.errors import ChameleonError, ModuleError
+from chameleon.module import Access, Module
+from chameleon.state import Failure, Record, State, Step
+
+
+def beside(pending: Sequence[Step], access: Mapping[str, Access]) -> tuple[Step, ...]:
+    """The first pending steps that read nothing which another of them writes: they may run at once.
+
+    All of them see the state as it was before, and their results are merged in plan order.
+    """
+    group = [pending[0]]
+    written = set(access[pending[0].module].writes)
+    for step in pending[1:]:
+        if access[step.module].depends_on(written):
+            break
+        group.append(step)
+        written |= access[step.module].writes
+    return tuple(group)
+
+
+def run_step(step: Step, module: Module, access: Access, state: State, meter: Meter) -> Record:
+    """Run a module on the state; a failure becomes the record's error, told with the module's name."""
+    seen = replace(access.view(state), step=step)
+    begun = time.monotonic()
+    with recording(meter) as recorder:
+        try:
+            module.ready()
+            output = values.freeze(module.run(seen), "output")
+            input_changes = _changes("input", module.update_input(seen.input, output), access)
+            cache_changes = _changes("cache", module.update_cache(seen.cache, output), access)
+            record = Record(step, output, input_changes, cache_changes)
+        except ChameleonError as problem:
+            failure = Failure.of(problem)
+            record = Record(step, error=replace(failure, message=_located(failure.message, step.module)))
+        except Exception as problem:  # a user's module may raise anything; it is recorded, never swallowed
+            message = f"{type(problem).__name__}: {problem}"
+            record = Record(step, error=Failure("ModuleError", f"module {step.module}: {message}"))
+    return replace(record, seconds=time.monotonic() - begun, calls=tuple(recorder.calls))
+
+
+def _located(message: str, name: str) -> str:
+    return message if name in message.split(": ", maxsplit=1)[0] else f"module {name}: {message}"
+
+
+def _changes(kind: str, changes: Any, access: Access) -> Mapping[str, Any]:
+    if not isinstance(changes, Mapping):
+        raise ModuleError(f"update_{kind} returned a {type(changes).__name__}, and must return a mapping")
+    for key in changes:
+        if not access.may_write(f"{kind}.{key}"):
+            raise ModuleError(
+                f"it writes {kind}.{key}, which it does not declare",
+                hint=f'Add "{kind}.{key}" to its `writes`.',
+            )
+    frozen: Mapping[str, Any] = values.freeze(changes, f"update_{kind}")
+    return frozen

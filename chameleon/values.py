@@ -1,0 +1,79 @@
+"""The values a run may hold: JSON, `Table` and paths; how they are frozen, and written to a log."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path, PurePath
+from types import MappingProxyType
+from typing import Any
+
+from chameleon.errors import ModuleError
+from chameleon.table import Table
+
+_DEEPEST = 64
+
+
+def freeze(value: Any, where: str = "value") -> Any:
+    """Return the value in the read-only form that modules see: lists as tuples, mappings as proxies.
+
+    Raises `ModuleError` naming the key path of the first thing that a log could not hold.
+    """
+    return _freeze(value, where, 0)
+
+
+def _freeze(value: Any, where: str, depth: int) -> Any:
+    if value is None or isinstance(value, str | bool | int | Table):
+        return value
+    if isinstance(value, float):
+        if math.isfinite(value):
+            return value
+        raise ModuleError(f"{where} is {value}, which JSON cannot hold", hint="Use None or a string.")
+    if isinstance(value, PurePath):
+        return Path(value)
+    if depth > _DEEPEST:
+        raise ModuleError(f"{where} is nested more than {_DEEPEST} levels deep")
+    if isinstance(value, list | tuple):
+        return tuple(_freeze(item, f"{where}[{index}]", depth + 1) for index, item in enumerate(value))
+    if isinstance(value, Mapping):
+        for key in value:
+            if not isinstance(key, str):
+                raise ModuleError(f"{where} has the key {key!r}, and keys must be strings")
+        items = {key: _freeze(item, f"{where}.{key}", depth + 1) for key, item in value.items()}
+        return MappingProxyType(items)
+    raise ModuleError(
+        f"{where} is a {type(value).__name__}", hint="A run holds JSON values, Table and paths only."
+    )
+
+
+def to_json(value: Any) -> Any:
+    """Write a frozen value as JSON; `from_json` gives it back unchanged."""
+    if isinstance(value, Table):
+        return {"$table": value.to_json()}
+    if isinstance(value, PurePath):
+        return {"$path": str(value)}
+    if isinstance(value, tuple | list):
+        return [to_json(item) for item in value]
+    if isinstance(value, Mapping):
+        return {(f"${key}" if key.startswith("$") else key): to_json(item) for key, item in value.items()}
+    return value
+
+
+def from_json(data: Any) -> Any:
+    """Read what `to_json` wrote, frozen."""
+    if isinstance(data, list):
+        return tuple(from_json(item) for item in data)
+    if isinstance(data, dict):
+        if len(data) == 1 and "$table" in data:
+            return Table.from_json(data["$table"])
+        if len(data) == 1 and "$path" in data:
+            return Path(data["$path"])
+        items = {(key[1:] if key.startswith("$$") else key): from_json(item) for key, item in data.items()}
+        return MappingProxyType(items)
+    return data
+
+
+def merge(old: Mapping[str, Any], changes: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The mapping after the changes, in the order in which keys were last written."""
+    kept = {key: value for key, value in old.items() if key not in changes}
+    return MappingProxyType(kept | dict(changes))

@@ -1,0 +1,19 @@
+"""Recall the knowledge that a question takes for granted (Chameleon, section 4.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from chameleon import LLMModule
+
+
+class KnowledgeRetrieval(LLMModule):
+    """Recalls background knowledge, such as definitions and formulas, that the question needs."""
+
+    prompt = "tabmwp/knowledge_retrieval"
+    reads = ("input.question", "input.table?", "input.choices?")
+    writes = ("cache.knowledge",)
+
+    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
+        return {"knowledge": output}

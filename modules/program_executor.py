@@ -1,0 +1,45 @@
+"""Run the program in the sandbox (Chameleon, section 4.2)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from chameleon import Module, State
+from chameleon.errors import ModuleError
+from chameleon.sandbox import ExecResult, shared_executor
+
+_NAMES_TABLE = re.compile(r"\b(table|df)\b")
+
+
+class ProgramExecutor(Module):
+    """Runs the program in the sandbox and gives the value of `ans`. Follows program_verifier."""
+
+    reads = ("cache.program", "input.table?")
+    writes = ("cache.program_result",)
+
+    def run(self, state: State) -> Any:
+        result = run_program(state)
+        if result.status != "ok":
+            raise ModuleError(f"the program gave no answer: {in_words(result)}")
+        return result.plain
+
+    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
+        return {"program_result": output}
+
+
+def run_program(state: State) -> ExecResult:
+    """Run `cache.program`; it sees the table as `table` and `df` if it names them."""
+    program: str = state.cache["program"]
+    inputs = (
+        {"table": state.table.to_program_input()} if state.table and _NAMES_TABLE.search(program) else None
+    )
+    return shared_executor().run(program, inputs)
+
+
+def in_words(result: ExecResult) -> str:
+    """What happened to a program that gave no answer, in a sentence's end."""
+    line = f" in line {result.line}" if result.line else ""
+    told = f"{result.error_type}{line}: {result.message}" if result.error_type else result.message
+    return told or {"no_answer": "it does not set ans"}.get(result.status, result.status.replace("_", " "))

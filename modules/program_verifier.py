@@ -1,0 +1,27 @@
+"""Check that the program parses, runs and gives an answer (Chameleon, section 4.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from chameleon import Module, State, StepRejected
+from chameleon.modules.program_executor import in_words, run_program
+
+
+class ProgramVerifier(Module):
+    """Checks that the program runs and sets `ans`; a bad one is written anew. Follows program_generator."""
+
+    reads = ("cache.program", "input.table?")
+    writes = ()
+
+    def run(self, state: State) -> dict[str, str]:
+        result = run_program(state)
+        if result.status != "ok":
+            raise StepRejected(f"the program does not work: {in_words(result)}")
+        if result.value is None or result.plain in ("", (), [], {}):
+            raise StepRejected("the program sets ans to nothing")
+        return {"verdict": "it runs and sets ans", "type": result.value_type}
+
+    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
+        return {}

@@ -1,0 +1,53 @@
+"""Keep the rows that a question needs (Chameleon, section 4.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from chameleon import LLMModule, State, StepRejected, Table
+from chameleon.errors import InputError
+from chameleon.table import as_subtable, parse_table
+
+
+class RowLookup(LLMModule):
+    """Keeps only the rows of the table that the question needs. For tables with many rows."""
+
+    prompt = "tabmwp/row_lookup"
+    reads = ("input.question", "input.table")
+    writes = ("input.table",)
+
+    def __init__(self, min_rows: int = 4, min_cells: int = 19) -> None:
+        """A table with fewer rows or cells, the header counted as a row, stays whole without a call.
+
+        The defaults are those of the published runs: tables of 3 rows or 18 cells are left alone.
+        """
+        self.min_rows, self.min_cells = min_rows, min_cells
+
+    def run(self, state: State) -> Table:
+        table: Table = state.input["table"]
+        rows = len(table.rows) + 1
+        if rows < self.min_rows or rows * len(table.header) < self.min_cells:
+            return table
+        return subtable_in(self.ask(state)[0], table)
+
+    def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
+        return {"table": output}
+
+    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
+        return {}
+
+
+def subtable_in(text: str, table: Table) -> Table:
+    """The part of the table that a reply shows, in the table's own cells.
+
+    Spelling and spacing are repaired. Raises `StepRejected` when the reply shows anything else that is not
+    in the table: a lookup is never trusted.
+    """
+    try:
+        part = as_subtable(parse_table(text, like=table), table)
+    except InputError as problem:
+        raise StepRejected(f"the reply holds no table: {problem.what}") from problem
+    if part is None:
+        raise StepRejected("the reply is no part of the table", hint="The table stays as it was.")
+    return part

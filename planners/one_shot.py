@@ -1,0 +1,70 @@
+"""Chameleon's planner: one call to a model gives the whole plan (Lu et al., 2023)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from chameleon.asking import AsksModel
+from chameleon.inventory import Inventory
+from chameleon.planner import parse_plan, planned
+from chameleon.prompt import slots_of
+from chameleon.state import State, Step
+
+_LONGEST_QUOTE = 1_000
+
+
+class OneShot(AsksModel):
+    """Shows the model the module cards and demonstrations, and reads the module names in its reply.
+
+    A plan that was refused, or a step that failed, is answered in a further turn that names the fault.
+    With `structured: true` the reply is held to a JSON schema whose names are the inventory's modules;
+    the model must offer that.
+    """
+
+    name = "one_shot"
+
+    def __init__(self, structured: bool = False) -> None:
+        self.structured = structured
+
+    def propose(self, state: State, inventory: Inventory) -> Sequence[Step]:
+        if planned(state):
+            return ()
+        slots = slots_of(state) | {"modules": inventory.cards}
+        messages = [*self.template.render(slots), *_turns(state)]
+        params: dict[str, Any] = {"stop": list(self.template.stop)} if self.template.stop else {}
+        schema = _schema(inventory) if self.structured else None
+        reply = self.model.ask(messages, schema=schema, **params)
+        return parse_plan(reply.text, inventory.modules)
+
+
+def _turns(state: State) -> list[tuple[str, str]]:
+    """What went wrong before, as turns of the conversation."""
+    turns = []
+    for plan in state.plans:
+        written = plan.calls[-1].text[:_LONGEST_QUOTE] if plan.calls else ""
+        turns += [
+            ("assistant", written or "(no plan)"),
+            ("user", f"That plan will not do: {plan.refused}\nModules:"),
+        ]
+    if state.failure is not None:
+        done = ", ".join(state.program)
+        turns.append(
+            (
+                "user",
+                f"The steps so far ({done}) failed: {state.failure.error}\nChoose another plan. Modules:",
+            )
+        )
+    return turns
+
+
+def _schema(inventory: Inventory) -> Mapping[str, Any]:
+    names = {"type": "string", "enum": list(inventory.modules)}
+    steps = {"type": "array", "items": names, "minItems": 1, "maxItems": inventory.rules.max_steps}
+    return {
+        "title": "plan",
+        "type": "object",
+        "properties": {"modules": steps},
+        "required": ["modules"],
+        "additionalProperties": False,
+    }

@@ -1,0 +1,118 @@
+"""Plans without a model: the first rule whose conditions hold gives the plan."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from chameleon.errors import Declined, InventoryError
+from chameleon.inventory import Inventory
+from chameleon.planner import planned
+from chameleon.state import Plan, State, Step
+from chameleon.table import Table
+
+
+class Test(BaseModel):
+    """What is asked of one subject; all that is set must hold."""
+
+    __test__ = False
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    present: bool | None = None
+    at_least: float | None = None
+    at_most: float | None = None
+    matches: str | None = None
+
+    def holds(self, value: Any) -> bool:
+        given = value is not None and value not in ("", ())
+        if self.present is not None and self.present != given:
+            return False
+        if self.matches is not None and not (
+            isinstance(value, str) and re.search(self.matches, value, re.IGNORECASE)
+        ):
+            return False
+        if self.at_least is None and self.at_most is None:
+            return True
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return False
+        return (self.at_least is None or value >= self.at_least) and (
+            self.at_most is None or value <= self.at_most
+        )
+
+
+class Rule(BaseModel):
+    """`when`: conditions by subject ("question", "table.rows", "choices.length"); `plan`: module names."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    plan: list[str] = Field(min_length=1)
+    when: dict[str, Test] = Field(default_factory=dict)
+
+
+class Rules:
+    """Proposes the plan of the first rule that holds, once; declines when none does.
+
+    A subject is an input or cache key, with `.rows`, `.columns`, `.cells` for a table and `.length` for a
+    list or text. Patterns (`matches`) are regular expressions, found anywhere, in any case.
+    """
+
+    name = "rules"
+
+    def __init__(self, rules: list[dict[str, Any]]) -> None:
+        try:
+            self.rules = [Rule.model_validate(rule) for rule in rules]
+            for rule in self.rules:
+                for test in rule.when.values():
+                    re.compile(test.matches or "")
+        except ValueError as problem:
+            raise InventoryError(
+                f"a rule cannot be used: {_first_line(problem)}", where="planner rules"
+            ) from problem
+        except re.error as problem:
+            raise InventoryError(
+                f"a pattern is no regular expression: {problem}", where="planner rules"
+            ) from problem
+
+    @property
+    def fixed_plans(self) -> list[list[str]]:
+        """The plans that `chameleon check` can hold against the rules of order beforehand."""
+        return [rule.plan for rule in self.rules]
+
+    def propose(self, state: State, inventory: Inventory) -> Plan:
+        if planned(state):
+            return Plan((), self.name)
+        for number, rule in enumerate(self.rules, 1):
+            if all(test.holds(_subject(subject, state)) for subject, test in rule.when.items()):
+                conditions = ", ".join(f"{subject} {_shown(test)}" for subject, test in rule.when.items())
+                note = f"rule {number}: {conditions or 'always'}"
+                return Plan(tuple(Step(name) for name in rule.plan), self.name, note)
+        raise Declined(
+            "no rule of the inventory fits this question", hint="Add a rule without `when` as the last."
+        )
+
+
+def _subject(subject: str, state: State) -> Any:
+    key, _, size = subject.partition(".")
+    value = state.input.get(key, state.cache.get(key))
+    if not size:
+        return value
+    if isinstance(value, Table):
+        sizes: Mapping[str, int] = {
+            "rows": len(value.rows),
+            "columns": len(value.header),
+            "cells": value.cells,
+        }
+        return sizes.get(size)
+    return len(value) if size == "length" and isinstance(value, str | tuple) else None
+
+
+def _shown(test: Test) -> str:
+    return " ".join(f"{name} {value}" for name, value in test.model_dump(exclude_none=True).items())
+
+
+def _first_line(problem: ValueError) -> str:
+    errors = getattr(problem, "errors", lambda: [])()
+    return f"{'.'.join(map(str, errors[0]['loc']))}: {errors[0]['msg']}" if errors else str(problem)
