@@ -1,0 +1,114 @@
+"""Tables as text, for prompts and files."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from chameleon.errors import InputError
+from chameleon.table.bars import escape_bars, join_bars
+from chameleon.table.cells import clean_cell
+from chameleon.table.table import Table
+
+Style = Literal["pipe", "markdown", "html", "tsv", "csv", "json"]
+STYLES: tuple[Style, ...] = get_args(Style)
+
+ELLIPSIS = "…"
+"""What a note of omission begins with, and what a cut cell ends with."""
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """The part of a table that is shown, each cell on one line, and a note of what was left out."""
+
+    header: list[str]
+    rows: list[list[str]]
+    note: str
+
+
+def to_text(
+    table: Table, style: Style = "pipe", *, max_rows: int | None = None, max_cell: int | None = None
+) -> str:
+    r"""Write a table as text: its header, then one row a line; the caption is left to the caller.
+
+    "pipe" is `a | b` as in the prompts of PromptPG and Chain-of-Table, "markdown" has a rule and a frame;
+    both write a bar inside a cell as `\|`. Cells are trimmed and put on one line. `max_rows` keeps the
+    first rows, `max_cell` (in characters, at least 1) cuts cells; what was cut is said in a last line (in
+    JSON under "note"). Raises `InputError` for an unknown style or a limit below its least value.
+    """
+    if style not in _WRITERS:
+        raise InputError(f"no table style is called {style!r}", hint=f"There are: {', '.join(STYLES)}.")
+    return _WRITERS[style](excerpt(table, max_rows, max_cell))
+
+
+def excerpt(table: Table, max_rows: int | None = None, max_cell: int | None = None) -> Excerpt:
+    """The first rows with their cells cut, and the note that says so ("" when nothing was)."""
+    if (max_rows is not None and max_rows < 0) or (max_cell is not None and max_cell < 1):
+        raise InputError("a table's text keeps at least 0 rows and 1 character of each cell")
+    lines = [[clean_cell(cell) for cell in row] for row in (table.header, *table.rows[:max_rows])]
+    notes = []
+    hidden = len(table.rows) - (len(lines) - 1)
+    if hidden:
+        notes.append(f"{hidden:,} more {'row' if hidden == 1 else 'rows'} not shown")
+    if max_cell is not None:
+        cut = sum(len(cell) > max_cell for line in lines for cell in line)
+        lines = [[_cut(cell, max_cell) for cell in line] for line in lines]
+        if cut:
+            notes.append(f"{cut:,} {'cell' if cut == 1 else 'cells'} cut to {max_cell:,} characters")
+    return Excerpt(lines[0], lines[1:], f"{ELLIPSIS} {'; '.join(notes)}" if notes else "")
+
+
+def _cut(cell: str, limit: int) -> str:
+    return cell if len(cell) <= limit else cell[: limit - 1] + ELLIPSIS
+
+
+def _pipe(part: Excerpt) -> str:
+    return "\n".join([join_bars(part.header), *map(join_bars, part.rows), *_note(part)])
+
+
+def _markdown(part: Excerpt) -> str:
+    lines = [f"| {' | '.join(map(escape_bars, line))} |" for line in (part.header, *part.rows)]
+    lines.insert(1, f"|{'---|' * len(part.header)}")
+    return "\n".join([*lines, *_note(part)])
+
+
+def _html(part: Excerpt) -> str:
+    def line(cells: Sequence[str], tag: str) -> str:
+        return f"<tr>{''.join(f'<{tag}>{html.escape(cell)}</{tag}>' for cell in cells)}</tr>"
+
+    lines = ["<table>", line(part.header, "th"), *(line(row, "td") for row in part.rows), "</table>"]
+    return "\n".join([*lines, *(f"<p>{html.escape(note)}</p>" for note in _note(part))])
+
+
+def _delimited(part: Excerpt, delimiter: str) -> str:
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, delimiter=delimiter, lineterminator="\n")
+    writer.writerows([part.header, *part.rows])
+    return "\n".join([buffer.getvalue().removesuffix("\n"), *_note(part)])
+
+
+def _json(part: Excerpt) -> str:
+    """One row a line, so that a model reads it as easily as the other forms."""
+    header, *rows = (json.dumps(line, ensure_ascii=False) for line in (part.header, *part.rows))
+    body = "[\n" + ",\n".join(rows) + "\n]" if rows else "[]"
+    note = f', "note": {json.dumps(part.note, ensure_ascii=False)}' if part.note else ""
+    return f'{{"header": {header}, "rows": {body}{note}}}'
+
+
+def _note(part: Excerpt) -> list[str]:
+    return [part.note] if part.note else []
+
+
+_WRITERS: dict[str, Callable[[Excerpt], str]] = {
+    "pipe": _pipe,
+    "markdown": _markdown,
+    "html": _html,
+    "tsv": lambda part: _delimited(part, "\t"),
+    "csv": lambda part: _delimited(part, ","),
+    "json": _json,
+}

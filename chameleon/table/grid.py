@@ -1,0 +1,113 @@
+"""From numbered records of cells to a `Table`, with every reason why they do not make one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from chameleon.errors import InputError
+from chameleon.table.cells import shown
+from chameleon.table.table import Table
+
+MAX_COLUMNS = 10_000
+
+Record = tuple[int, Sequence[str]]
+"""A record's number (its line or row in the file, from 1) and its cells."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a table comes from: the name that errors give, and what its numbers count."""
+
+    name: str
+    unit: str = "line"
+
+    def at(self, number: int) -> str:
+        """The place of a record; 0 stands for the file as a whole."""
+        return f"{self.name}, {self.unit} {number:,}" if number else self.name
+
+    def error(self, what: str, *, at: int | None = None, hint: str = "") -> InputError:
+        return InputError(what, where=self.name if at is None else self.at(at), hint=hint)
+
+
+def build_table(
+    records: Iterable[Record],
+    origin: Origin,
+    *,
+    caption: str = "",
+    pad: bool = False,
+    blank_names: bool = False,
+) -> Table:
+    """The table whose header is the first record that holds any text.
+
+    Records without any text are skipped; an empty column too many at the right of all rows is dropped.
+    With `pad`, records may be shorter than the header (Excel stores no trailing blanks); with
+    `blank_names`, columns other than the first may have no name. Raises `InputError` for everything else.
+    """
+    filled = ((number, cells) for number, cells in records if any(cells))
+    number, header = next(filled, (0, ()))
+    if not header:
+        raise origin.error("the file holds no text", hint="A table needs a header and at least one row.")
+    if len(header) > MAX_COLUMNS:
+        raise origin.error(
+            f"the header has {len(header):,} columns, more than {MAX_COLUMNS:,}",
+            at=number,
+            hint="Rows and columns may be swapped, or the delimiter may be another one.",
+        )
+    rows = _rows(filled, len(header), origin, pad=pad)
+    if not rows:
+        raise origin.error("has a header but no rows", hint="Add at least one row below the header.")
+    width = len(header)
+    while width > 1 and not header[width - 1] and not any(row[width - 1] for row in rows):
+        width -= 1
+    if width < len(header):
+        header, rows = header[:width], [row[:width] for row in rows]
+    _check_names(header, origin, number, blank_names=blank_names)
+    return Table(header, rows, caption)
+
+
+def _rows(records: Iterable[Record], width: int, origin: Origin, *, pad: bool) -> list[Sequence[str]]:
+    rows: list[Sequence[str]] = []
+    trimmed: tuple[int, int] | None = None
+    for number, cells in records:
+        row, extra = cells, len(cells) - width
+        if extra < 0 and pad:
+            row = (*row, *[""] * -extra)
+        elif extra > 0 and not any(row[width:]) and (pad or trimmed or not rows):
+            trimmed = trimmed or (number, len(row))
+            row = row[:width]
+        elif extra:
+            raise _ragged(number, len(row), width, origin)
+        elif trimmed and not pad:
+            # A delimiter at the end of every row is the writer's habit; at the end of some it was a slip.
+            raise _ragged(*trimmed, width, origin)
+        rows.append(row)
+    return rows
+
+
+def _ragged(number: int, found: int, expected: int, origin: Origin) -> InputError:
+    hint = (
+        "Put quotes around a cell that holds the delimiter."
+        if found > expected
+        else "Write an empty cell where nothing is known."
+    )
+    cells = "1 cell" if found == 1 else f"{found:,} cells"
+    return origin.error(f"{cells} found, but the header has {expected:,}", at=number, hint=hint)
+
+
+def _check_names(header: Sequence[str], origin: Origin, number: int, *, blank_names: bool) -> None:
+    seen: dict[str, int] = {}
+    for position, name in enumerate(header, 1):
+        if not name:
+            if position > 1 and not blank_names:
+                raise origin.error(
+                    f"column {position} has no name", at=number, hint="Only the first column may be unnamed."
+                )
+        elif name in seen:
+            raise origin.error(
+                f"columns {seen[name]} and {position} are both named {shown(name)}",
+                at=number,
+                hint="Rename one of them.",
+            )
+        else:
+            seen[name] = position

@@ -1,0 +1,182 @@
+"""Tables in JSON and JSON Lines: objects by row, lists by row, or a list for each column."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from chameleon.errors import InputError
+from chameleon.table.cells import cell_text, clean_cell, shown
+from chameleon.table.grid import MAX_COLUMNS, Origin, Record, build_table
+from chameleon.table.table import Table
+
+_SHAPES = (
+    'Write a list of objects, a list of lists with the header first, {"header": […], "rows": […]}, '
+    "or an object with a list for each column."
+)
+_KINDS = {dict: "an object", list: "a list", str: "text", bool: "a truth value", type(None): "null"}
+
+
+def json_table(text: str, origin: Origin, caption: str = "") -> Table:
+    """The table in a JSON text; its own "caption" or "title" counts when none is given.
+
+    Raises `InputError` for malformed JSON (with line and column), repeated keys, nested cells and shapes
+    that are no table.
+    """
+    records, own_caption = json_records(text, origin)
+    return build_table(records, replace(origin, unit="row"), caption=caption or own_caption)
+
+
+def json_records(text: str, origin: Origin) -> tuple[list[Record], str]:
+    """The header, the rows and the caption of a JSON text, not yet checked for being a table."""
+    data = _load(text, origin)
+    origin = replace(origin, unit="row")
+    if isinstance(data, list):
+        return list(_list_records(_numbered(data), origin)), ""
+    if not isinstance(data, dict):
+        raise origin.error(f"holds {_kind(data)}, not a table", hint=_SHAPES)
+    header = _first(data, "header", "columns")
+    rows = _first(data, "rows", "data")
+    if isinstance(header, list) and isinstance(rows, list):
+        caption = _first(data, "caption", "title")
+        own_caption = clean_cell(caption) if isinstance(caption, str) else ""
+        return list(_headed_records(header, rows, origin)), own_caption
+    if data and all(isinstance(values, list) for values in data.values()):
+        return list(_column_records(data, origin)), ""
+    raise origin.error("holds an object that is no table", hint=_SHAPES)
+
+
+def json_lines_table(text: str, origin: Origin, caption: str = "") -> Table:
+    """The table in a text with one JSON object (or list, the header first) on each line."""
+    values = [
+        (number, _load(line, origin, number))
+        for number, line in enumerate(text.split("\n"), 1)
+        if line.strip()
+    ]
+    return build_table(_list_records(values, origin), origin, caption=caption)
+
+
+def _load(text: str, origin: Origin, line: int = 0) -> Any:
+    try:
+        # Whole numbers stay as they are written: no limit on their digits, no rounding.
+        return json.loads(text, parse_int=_Number, object_pairs_hook=_without_repeats)
+    except json.JSONDecodeError as error:
+        at, column = line or error.lineno, error.colno
+        hint = "If each line is a JSON value of its own, it is JSON Lines (.jsonl)." * (
+            not line and error.msg == "Extra data"
+        )
+        raise InputError(
+            f"is not valid JSON at column {column:,}: {error.msg}",
+            where=f"{origin.name}, line {at:,}",
+            hint=hint,
+        ) from None
+    except RecursionError:
+        raise origin.error("holds JSON that is nested too deeply", at=line, hint=_SHAPES) from None
+    except _RepeatedKey as error:
+        raise origin.error(
+            f"an object has the key {shown(error.key)} twice", at=line, hint="Rename one of them."
+        ) from None
+
+
+class _Number(str):
+    """A whole number as it is written."""
+
+
+class _RepeatedKey(Exception):
+    def __init__(self, key: str) -> None:
+        self.key = key
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise _RepeatedKey(next(key for index, key in enumerate(keys) if key in keys[:index]))
+    return result
+
+
+def _list_records(values: Sequence[tuple[int, Any]], origin: Origin) -> Iterator[Record]:
+    if not values:
+        raise origin.error("holds no rows", hint=_SHAPES)
+    number, first = values[0]
+    if isinstance(first, dict):
+        yield from _object_records(values, {}, origin)
+    elif isinstance(first, list):
+        yield number, [_cell(cell, origin, number, f"cell {i}") for i, cell in enumerate(first, 1)]
+        yield from _row_records(values[1:], origin)
+    else:
+        raise origin.error(f"holds {_kind(first)} where a row is expected", at=number, hint=_SHAPES)
+
+
+def _headed_records(header: list[Any], rows: list[Any], origin: Origin) -> Iterator[Record]:
+    names = [_cell(name, origin, 0, f"column name {i}") for i, name in enumerate(header, 1)]
+    if rows and isinstance(rows[0], dict):
+        yield from _object_records(_numbered(rows), dict.fromkeys(names), origin)
+    else:
+        yield 0, names
+        yield from _row_records(_numbered(rows), origin)
+
+
+def _row_records(values: Sequence[tuple[int, Any]], origin: Origin) -> Iterator[Record]:
+    for number, row in values:
+        if not isinstance(row, list):
+            raise origin.error(f"holds {_kind(row)} where a list is expected", at=number, hint=_SHAPES)
+        yield number, [_cell(cell, origin, number, f"cell {i}") for i, cell in enumerate(row, 1)]
+
+
+def _object_records(
+    values: Sequence[tuple[int, Any]], keys: dict[str, None], origin: Origin
+) -> Iterator[Record]:
+    """Objects by row: the columns are all keys in the order of their first use, missing keys are empty."""
+    for number, row in values:
+        if not isinstance(row, dict):
+            raise origin.error(f"holds {_kind(row)} where an object is expected", at=number, hint=_SHAPES)
+        keys.update(dict.fromkeys(row))
+        if len(keys) > MAX_COLUMNS:
+            raise origin.error(
+                f"the objects have more than {MAX_COLUMNS:,} different keys",
+                at=number,
+                hint="Each key becomes a column; put what varies from row to row into cells.",
+            )
+    yield 0, [clean_cell(key) for key in keys]
+    for number, row in values:
+        yield number, [_cell(row.get(key), origin, number, shown(key)) for key in keys]
+
+
+def _column_records(columns: Mapping[str, list[Any]], origin: Origin) -> Iterator[Record]:
+    name, first = next(iter(columns.items()))
+    for other, values in columns.items():
+        if len(values) != len(first):
+            raise origin.error(
+                f"column {shown(other)} has {len(values):,} values, but {shown(name)} has {len(first):,}",
+                hint="Give every column a value, or null, for each row.",
+            )
+    yield 0, [clean_cell(key) for key in columns]
+    for number, row in enumerate(zip(*columns.values(), strict=True), 1):
+        yield (
+            number,
+            [_cell(cell, origin, number, shown(key)) for key, cell in zip(columns, row, strict=True)],
+        )
+
+
+def _cell(value: Any, origin: Origin, number: int, key: str) -> str:
+    try:
+        return cell_text(value)
+    except ValueError as error:
+        raise origin.error(
+            f"{key} {error}", at=number, hint="Cells are text, finite numbers, true, false or null."
+        ) from None
+
+
+def _numbered(rows: list[Any]) -> list[tuple[int, Any]]:
+    return list(enumerate(rows, 1))
+
+
+def _first(data: Mapping[str, Any], *keys: str) -> Any:
+    return next((data[key] for key in keys if key in data), None)
+
+
+def _kind(value: Any) -> str:
+    return _KINDS.get(type(value), "a number")

@@ -1,0 +1,188 @@
+"""Read a table from a file, from bytes or from a text; every fault becomes one line that says what to do."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from chameleon.errors import InputError
+from chameleon.table.bars import bar_blocks, is_rule, lines_of, split_rows
+from chameleon.table.cells import clean_cell
+from chameleon.table.delimited import delimited_records
+from chameleon.table.excel import excel_table
+from chameleon.table.grid import Origin, build_table
+from chameleon.table.json_tables import json_lines_table, json_table
+from chameleon.table.sniff import (
+    Format,
+    decode,
+    delimiter_of,
+    format_named,
+    format_of_suffix,
+    format_of_text,
+    is_workbook,
+)
+from chameleon.table.table import Table
+
+LIMIT_VARIABLE = "CHAMELEON_MAX_TABLE_MB"
+
+
+def read_table(
+    source: str | Path,
+    *,
+    format: str | None = None,
+    caption: str = "",
+    limit_mb: float = 64,
+    sheet: str | None = None,
+) -> Table:
+    """Read the table in a file: CSV, TSV, Markdown, `a | b` lines, JSON, JSON Lines or Excel.
+
+    `format` (csv, tsv, pipe, markdown, json, jsonl, xlsx) is taken from the suffix, else from the content.
+    `sheet` names an Excel sheet, by default the first. Files above `limit_mb` megabytes are refused before
+    they are read; the environment variable CHAMELEON_MAX_TABLE_MB replaces that limit. Raises `InputError`
+    for whatever is wrong with the file, `MissingPackage` when Excel's reader is not installed.
+    """
+    path = Path(source)
+    known = format_named(format) if format else format_of_suffix(path)
+    data = _read_bytes(path, _limit_in_bytes(limit_mb))
+    return read_table_bytes(data, known, caption=caption, source=str(source), sheet=sheet)
+
+
+def read_table_bytes(
+    data: bytes,
+    format: str | None = None,
+    *,
+    caption: str = "",
+    source: str = "the input",
+    sheet: str | None = None,
+) -> Table:
+    """Read the table in a file's bytes, as they come from standard input; `source` is its name in errors."""
+    origin = Origin(_on_one_line(source))
+    known = format_named(format) if format else None
+    if known == "xlsx" or (known is None and is_workbook(data)):
+        return excel_table(data, origin, caption, sheet)
+    if sheet is not None:
+        raise origin.error("only Excel workbooks have sheets", hint=f"Leave out the sheet {sheet!r}.")
+    return read_table_text(decode(data, origin.name), known, caption=caption, source=source)
+
+
+def read_table_text(
+    text: str, format: str | None = None, *, caption: str = "", source: str = "the text"
+) -> Table:
+    """Read the table in a text; its format is found from the content unless it is given.
+
+    In `a | b` lines a first line without bars is no header: it becomes the caption, if none is given.
+    Raises `InputError` with the line at fault.
+    """
+    origin = Origin(_on_one_line(source))
+    text = text.removeprefix("\ufeff")
+    if not text.strip():
+        raise origin.error("is empty", hint="A table needs a header and at least one row.")
+    if "\0" in text:
+        raise origin.error("holds a NUL byte, so it is no text", at=text[: text.index("\0")].count("\n") + 1)
+    match format_named(format) if format else _detected(text, origin):
+        case "json":
+            return json_table(text, origin, caption)
+        case "jsonl":
+            return json_lines_table(text, origin, caption)
+        case "markdown":
+            return _markdown_table(text, origin, caption)
+        case "pipe":
+            return _pipe_table(text, origin, caption)
+        case "tsv":
+            return build_table(delimited_records(text, "\t", origin), origin, caption=caption)
+        case "csv":
+            records = delimited_records(text, delimiter_of(text), origin)
+            return build_table(records, origin, caption=caption)
+        case "xlsx":
+            raise origin.error("an Excel workbook is not a text", hint="Read it from its file.")
+
+
+def _detected(text: str, origin: Origin) -> Format:
+    start = text[:1000].lstrip().lower()
+    if start.startswith(("<!doctype", "<html", "<table", "<?xml")):
+        raise origin.error("is HTML or XML, not a table", hint="Save the table as CSV.")
+    return format_of_text(text)
+
+
+def _markdown_table(text: str, origin: Origin, caption: str) -> Table:
+    """The only table of a Markdown text; prose around it is skipped."""
+    blocks = bar_blocks(lines_of(text))
+    tables = [block for block in blocks if len(block[1]) > 1 and is_rule(block[1][1])]
+    if not tables:
+        raise origin.error("holds no Markdown table", hint="Below the header a line of | --- | is needed.")
+    if len(tables) > 1:
+        places = ", ".join(f"{start:,}" for start, _ in tables[:5])
+        raise origin.error(
+            f"holds {len(tables)} tables (they begin in lines {places})", hint="Keep one of them."
+        )
+    start, lines = tables[0]
+    rows = split_rows(lines)
+    numbers = [start, *range(start + 2, start + len(lines))]
+    records = [(n, [clean_cell(cell) for cell in row]) for n, row in zip(numbers, rows, strict=True)]
+    return build_table(records, origin, caption=caption)
+
+
+def _pipe_table(text: str, origin: Origin, caption: str) -> Table:
+    lines = [(number, line) for number, line in enumerate(lines_of(text), 1) if line.strip()]
+    if len(lines) > 1 and "|" not in lines[0][1] and "|" in lines[1][1]:
+        caption = caption or clean_cell(lines[0][1])
+        lines = lines[1:]
+    numbers = [number for number, _ in lines]
+    if len(lines) > 1 and is_rule(lines[1][1]):
+        del numbers[1]
+    rows = split_rows([line for _, line in lines])
+    records = [(n, [clean_cell(cell) for cell in row]) for n, row in zip(numbers, rows, strict=True)]
+    # School-book tables, the usual ones in this form, leave columns of amounts without a name.
+    return build_table(records, origin, caption=caption, blank_names=True)
+
+
+def _read_bytes(path: Path, limit: int) -> bytes:
+    where = _on_one_line(str(path))
+    try:
+        status = path.stat()
+        if stat.S_ISDIR(status.st_mode):
+            raise InputError("is a folder", where=where, hint="Name a file in it.")
+        if not (stat.S_ISREG(status.st_mode) or stat.S_ISFIFO(status.st_mode)):
+            raise InputError("is not an ordinary file", where=where, hint="Name a file that holds a table.")
+        if status.st_size > limit:
+            raise _too_large(status.st_size, limit, where)
+        with path.open("rb") as file:
+            # A pipe has no size, and a file may grow after it was looked at.
+            data = file.read(limit + 1)
+    except FileNotFoundError:
+        raise InputError("there is no such file", where=where, hint="Check the path.") from None
+    except PermissionError:
+        raise InputError(
+            "may not be read", where=where, hint="Ask for permission to read it, or copy it."
+        ) from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"cannot be read ({reason})", where=where, hint="Check the path.") from None
+    if len(data) > limit:
+        raise _too_large(len(data), limit, where)
+    return data
+
+
+def _limit_in_bytes(limit_mb: float) -> int:
+    setting = os.environ.get(LIMIT_VARIABLE, "").strip()
+    try:
+        megabytes = float(setting) if setting else limit_mb
+        return max(0, int(megabytes * 1_000_000))
+    except (ValueError, OverflowError):
+        raise InputError(
+            f"{LIMIT_VARIABLE} is {setting!r}, not a number", hint=f"Write for example {LIMIT_VARIABLE}=200."
+        ) from None
+
+
+def _too_large(size: int, limit: int, where: str) -> InputError:
+    return InputError(
+        f"has {size / 1e6:,.1f} MB, more than the limit of {limit / 1e6:,.1f} MB",
+        where=where,
+        hint=f"Set {LIMIT_VARIABLE} to a larger number of megabytes, or use a part of the file.",
+    )
+
+
+def _on_one_line(name: str) -> str:
+    """A file's name without control characters, which could reach a terminal through an error."""
+    return "".join(character if character.isprintable() else "?" for character in name)

@@ -1,0 +1,188 @@
+"""What a file is: its text from its bytes, its format from its name and content, its delimiter."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import json
+from itertools import islice, pairwise
+from pathlib import PurePath
+from typing import Literal, get_args
+
+from chameleon.errors import InputError
+from chameleon.table.bars import has_bar, is_rule, lines_of
+
+Format = Literal["csv", "tsv", "pipe", "markdown", "json", "jsonl", "xlsx"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+
+_ALIASES: dict[str, Format] = {
+    "tab": "tsv",
+    "md": "markdown",
+    "ndjson": "jsonl",
+    "xlsm": "xlsx",
+    "excel": "xlsx",
+    **{name: name for name in FORMATS},
+}
+_FOREIGN = {
+    "xls": "an old Excel workbook (.xls)",
+    "xlsb": "a binary Excel workbook (.xlsb)",
+    "ods": "an OpenDocument spreadsheet (.ods)",
+}
+_ZIP = b"PK\x03\x04"
+_SIGNATURES = (
+    (b"\x89PNG\r\n\x1a\n", "a PNG picture"),
+    (b"\xff\xd8\xff", "a JPEG picture"),
+    (b"GIF87a", "a GIF picture"),
+    (b"GIF89a", "a GIF picture"),
+    (b"%PDF-", "a PDF document"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old or password-protected Office file (such as .xls)"),
+    (b"\x1f\x8b", "a gzip archive"),
+    (b"BZh9", "a bzip2 archive"),
+    (b"\xfd7zXZ\x00", "an xz archive"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive"),
+    (b"\x28\xb5\x2f\xfd", "a Zstandard archive"),
+    (b"SQLite format 3\x00", "an SQLite database"),
+    (b"PAR1", "a Parquet file"),
+    (b"\x7fELF", "a program"),
+)
+# UTF-32's little-endian mark begins with UTF-16's, so it has to be looked for first.
+_MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+    (codecs.BOM_UTF8, "utf-8-sig"),
+)
+_SAMPLE = 65_536
+_DELIMITERS = "\t|;,"
+
+
+def format_named(name: str) -> Format:
+    """The format that a person calls `name` ("md", ".csv", "excel"); raises `InputError`."""
+    key = name.strip().lower().lstrip(".")
+    if key not in _ALIASES:
+        raise InputError(f"no table format is called {name!r}", hint=f"There are: {', '.join(FORMATS)}.")
+    return _ALIASES[key]
+
+
+def format_of_suffix(path: PurePath) -> Format | None:
+    """The format that a file's suffix names; None when it names none. Raises `InputError` for .xls."""
+    suffix = path.suffix.lower().lstrip(".")
+    if suffix in _FOREIGN:
+        raise InputError(
+            f"is {_FOREIGN[suffix]}, which cannot be read", where=str(path), hint="Save it as .xlsx or .csv."
+        )
+    return _ALIASES.get(suffix)
+
+
+def is_workbook(data: bytes) -> bool:
+    """Whether these bytes look like an .xlsx file rather than any other ZIP archive."""
+    return data.startswith(_ZIP) and b"[Content_Types].xml" in data and b"xl/" in data
+
+
+def decode(data: bytes, name: str) -> str:
+    """The text of a file: UTF-8, or UTF-16 or UTF-32 with a byte order mark; never a guess.
+
+    Raises `InputError` for binary files and for bytes that are no such text, naming the place.
+    """
+    encoding = next((encoding for mark, encoding in _MARKS if data.startswith(mark)), "utf-8")
+    if encoding == "utf-8":
+        _refuse_binary(data, name)
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError as error:
+        label = "UTF-8" if encoding.startswith("utf-8") else f"{encoding.upper()}, as its first bytes say"
+        line = data.count(b"\n", 0, error.start) + 1
+        raise InputError(
+            f"is not {label}: byte {data[error.start]:#04x} at position {error.start:,} (line {line:,})",
+            where=name,
+            hint="Save it as UTF-8, for example: iconv -f WINDOWS-1252 -t UTF-8 old.csv > new.csv",
+        ) from None
+    if "\0" in text:
+        raise _holds_nul(text[: text.index("\0")].count("\n") + 1, name)
+    return text
+
+
+def _refuse_binary(data: bytes, name: str) -> None:
+    kind = next((kind for start, kind in _SIGNATURES if data.startswith(start)), None)
+    if data.startswith(_ZIP):
+        kind = "an Excel workbook" if is_workbook(data) else "a ZIP archive"
+    if kind == "an Excel workbook":
+        raise InputError(f"is {kind}, not text", where=name, hint="Give it the suffix .xlsx.")
+    if kind is not None:
+        raise InputError(
+            f"is {kind}, not a table", where=name, hint="Give a CSV, TSV, Markdown, JSON or Excel file."
+        )
+    position = data.find(b"\0")
+    if position >= 0:
+        raise _holds_nul(data.count(b"\n", 0, position) + 1, name)
+
+
+def _holds_nul(line: int, name: str) -> InputError:
+    return InputError(
+        f"holds a NUL byte in line {line:,}, so it is no text file",
+        where=name,
+        hint="Save it as UTF-8 text if it is a table.",
+    )
+
+
+def format_of_text(text: str) -> Format:
+    """The format that a text's content speaks for; CSV when nothing else does."""
+    start = text[:_SAMPLE].lstrip()
+    if start.startswith(("{", "[")):
+        return "jsonl" if _is_json_lines(text.lstrip()) else "json"
+    lines = [line for line in _sample_lines(text) if line.strip()]
+    if any(is_rule(line) and has_bar(before) for before, line in pairwise(lines)):
+        return "markdown"
+    delimiter, score = _best_delimiter(lines)
+    if delimiter == "|" or (score < 1 and len(lines) > 1 and all(map(has_bar, lines[1:]))):
+        return "pipe"
+    return "tsv" if delimiter == "\t" else "csv"
+
+
+def delimiter_of(text: str) -> str:
+    """Which of comma, semicolon, tab and bar splits the first lines most evenly; comma for one column."""
+    return _best_delimiter([line for line in _sample_lines(text) if line.strip()])[0]
+
+
+def _best_delimiter(lines: list[str]) -> tuple[str, float]:
+    """The delimiter and the share of records as wide as the first; ties go to the rarer character."""
+    best, best_score = ",", 0.0
+    for delimiter in _DELIMITERS:
+        widths = _widths(lines, delimiter)
+        if widths and widths[0] > 1:
+            score = widths.count(widths[0]) / len(widths)
+            if score > best_score:
+                best, best_score = delimiter, score
+    return best, best_score
+
+
+def _widths(lines: list[str], delimiter: str) -> list[int]:
+    widths: list[int] = []
+    try:
+        for record in csv.reader(lines, delimiter=delimiter, skipinitialspace=True):
+            widths.append(len(record))
+    except csv.Error:
+        # A fault further down is for the reader to report; the records above it still tell the delimiter.
+        return widths
+    return widths
+
+
+def _sample_lines(text: str) -> list[str]:
+    """Up to 50 lines from the start; a last line that the sample cuts off is left out."""
+    lines = lines_of(text[:_SAMPLE])
+    if len(text) > _SAMPLE and len(lines) > 1:
+        lines.pop()
+    return list(islice(lines, 50))
+
+
+def _is_json_lines(text: str) -> bool:
+    """Whether the first line is a whole JSON value and another line follows."""
+    first, _, rest = text.partition("\n")
+    if not rest.strip():
+        return False
+    try:
+        json.loads(first)
+    except (ValueError, RecursionError):
+        return False
+    return True
