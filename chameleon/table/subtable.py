@@ -38,6 +38,8 @@ def _positions(wanted: Sequence[Row], present: Sequence[Row]) -> list[int] | Non
     found: dict[int, int] = {}
     keys: tuple[Callable[[Row], Row], ...] = (lambda row: row, lambda row: tuple(map(normal, row)))
     for key in keys:
+        if len(found) == len(wanted):
+            break
         taken = set(found.values())
         free: defaultdict[Row, deque[int]] = defaultdict(deque)
         for position, row in enumerate(present):
