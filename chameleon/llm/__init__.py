@@ -29,7 +29,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name == "ScriptedModel":  # a LangChain class: importing it takes a second
-        from chameleon.llm.scripted import ScriptedModel  # noqa: PLC0415
+        from chameleon.llm.scripted import ScriptedModel
 
         return ScriptedModel
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

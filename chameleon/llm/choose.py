@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from chameleon.errors import NoModel
-from chameleon.llm.providers import base_url, full_name, offered_models
+from chameleon.llm.providers import base_url, full_name, is_openai_itself, offered_models
 from chameleon.llm.redact import redact
 
 DEFAULT_MODEL = "openai:gpt-4.1-mini"
+
+_NOT_FOR_CHAT = re.compile(r"embed|rerank|whisper|\btts\b|moderation", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +42,12 @@ def choose_model(
         if name and name.strip():
             model = full_name(name, environ)
             return ModelChoice(model, f"model {model}, because {reason}")
-    if address := base_url(environ):
+    address = base_url(environ)
+    if address and not is_openai_itself(address):
         return _from_server(address, environ.get("OPENAI_API_KEY"))
     if environ.get("OPENAI_API_KEY"):
-        return ModelChoice(
-            DEFAULT_MODEL, f"model {DEFAULT_MODEL}, because OPENAI_API_KEY is set and no model is named"
-        )
+        reason = "because OPENAI_API_KEY is set and no model is named"
+        return ModelChoice(DEFAULT_MODEL, f"model {DEFAULT_MODEL}, {reason}")
     return ModelChoice(
         None,
         "no model, because none is named (--model, CHAMELEON_MODEL, the inventory's llm.model) "
@@ -53,12 +56,14 @@ def choose_model(
 
 
 def _from_server(address: str, key: str | None) -> ModelChoice:
+    server = f"the server at {redact(address)}"
     try:
         offered = offered_models(address, key)
     except NoModel as error:
         raise NoModel(error.what, hint="Name a model with --model or CHAMELEON_MODEL.") from None
-    if not offered:
-        raise NoModel(f"the server at {redact(address)} offers no model", hint="Load one into the server.")
-    model = f"openai:{offered[0]}"
-    which = "the only model" if len(offered) == 1 else f"the first of {len(offered)} models"
-    return ModelChoice(model, f"model {model}, because it is {which} of the server at {redact(address)}")
+    chat = [name for name in offered if not _NOT_FOR_CHAT.search(name)]
+    if not chat:
+        raise NoModel(f"{server} offers no chat model", hint="Load one into the server.")
+    model = f"openai:{chat[0]}"
+    which = "the only model" if len(offered) == 1 else f"the first chat model of {len(offered)} models"
+    return ModelChoice(model, f"model {model}, because it is {which} of {server}")

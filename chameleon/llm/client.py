@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextvars
+import copy
 import logging
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -44,7 +45,13 @@ class _Outcome:
 
     def shared(self) -> _Outcome:
         """The same outcome for a caller who did not pay for it."""
-        return replace(self, reading=replace(self.reading, usage=Usage()), cached=True, seconds=0.0)
+        return replace(
+            self,
+            reading=replace(self.reading, usage=Usage()),
+            error=copy.copy(self.error),  # one exception raised in two threads would mix up their tracebacks
+            cached=True,
+            seconds=0.0,
+        )
 
     def call(self) -> Call:
         request, reading = self.request, self.reading
@@ -171,7 +178,7 @@ class LLM:
         **params: Any,
     ) -> Reply:
         """`ask` for coroutines: the same call in a thread, so that the event loop is never blocked."""
-        import asyncio  # noqa: PLC0415 - only for those who use it
+        import asyncio
 
         ask = partial(self.ask, messages, sample=sample, schema=schema, **params)
         context = contextvars.copy_context()
@@ -180,7 +187,10 @@ class LLM:
     def _request(
         self, messages: Messages, sample: int, schema: Mapping[str, Any] | None, params: Mapping[str, Any]
     ) -> Request:
-        return Request.of(self.name, messages, self._merged(params), sample, schema)
+        own = self._core.connection.own_settings
+        return Request.of(
+            self.name, messages, self._merged(params), sample=sample, schema=schema, own_settings=own
+        )
 
     def _merged(self, params: Mapping[str, Any]) -> dict[str, Any]:
         for name in params:
@@ -247,13 +257,13 @@ class _Core:
         meter.reserve()
         spent = _FAILED
         try:
-            outcome = self._call(request, _patience(meter))
+            outcome = self._call(request, _time_left(meter))
             spent = outcome.reading.usage
             return outcome
         finally:
             meter.settle(spent)
 
-    def _call(self, request: Request, patience: float | None) -> _Outcome:
+    def _call(self, request: Request, patience: Callable[[], float] | None) -> _Outcome:
         begun = time.monotonic()
         try:
             message, attempts = self._backoff.run(
@@ -285,9 +295,9 @@ class _Core:
                 _log.warning("replies are not recorded: %s", error)
 
 
-def _patience(meter: Meter) -> float | None:
+def _time_left(meter: Meter) -> Callable[[], float] | None:
     limit = meter.budget.seconds
-    return None if limit is None else max(0.0, limit - meter.seconds())
+    return None if limit is None else lambda: limit - meter.seconds()
 
 
 def _done(work: partial[_Outcome]) -> Future[_Outcome]:

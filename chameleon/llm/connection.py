@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import difflib
+import json
 import os
 import threading
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
-from chameleon.errors import MissingPackage, NoModel
+from chameleon.errors import ModelError, NoModel
 from chameleon.llm.failures import Failure, classify
 from chameleon.llm.message import Request
-from chameleon.llm.providers import base_url, full_name, make_client, offered_models, secrets_in
+from chameleon.llm.providers import (
+    base_url,
+    belongs_to_connection,
+    full_name,
+    is_openai_itself,
+    make_client,
+    offered_models,
+    secrets_in,
+)
 
 if TYPE_CHECKING:
     from langchain_core.language_models.chat_models import BaseChatModel
@@ -21,8 +30,10 @@ if TYPE_CHECKING:
 # Providers' words for one parameter, where LangChain did not settle them.
 _SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "max_tokens": ("max_output_tokens", "num_predict", "max_new_tokens"),
+    "stop": ("stop_sequences",),
 }
 _MOST_LISTED = 8
+_MOST_VIEWS = 256
 
 
 class Connection:
@@ -32,11 +43,19 @@ class Connection:
     fields, for that is what all LangChain providers have in common, and else go with the request.
     """
 
-    def __init__(self, chat: BaseChatModel, name: str, secrets: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        chat: BaseChatModel,
+        name: str,
+        secrets: Iterable[str] = (),
+        own_settings: Mapping[str, Any] | None = None,
+    ) -> None:
         self.chat = chat
         self.name = name
+        self.own_settings = dict(own_settings or {})
         self._secrets = tuple(secrets)
         self._is_openai = any(kind.__name__ == "BaseChatOpenAI" for kind in type(chat).__mro__)
+        self._views: dict[str, BaseChatModel] = {}
         self._offer_lock = threading.Lock()
         self._offer: list[str] | None = None
 
@@ -45,16 +64,18 @@ class Connection:
         if isinstance(model, str):
             name = full_name(model)
             return cls(make_client(name, timeout, settings), name, secrets_in(settings))
-        return cls(_without_own_retries(model), _name_of(model), secrets_in(settings))
+        if settings:
+            raise ModelError(f"{', '.join(settings)} must be set on the chat model itself")
+        return cls(_without_own_retries(model), _name_of(model), own_settings=_settings_of(model))
 
     def send(self, request: Request) -> Any:
         """Make one request; return LangChain's `AIMessage`, raise whatever the provider's client raises."""
         chat, extra = self._prepared(request)
         stop = extra.pop("stop", None)
-        if request.schema is not None and not self._is_openai:
-            structured = chat.with_structured_output(_titled(request.schema), include_raw=True)
-            return structured.invoke(_as_langchain(request.messages), stop=stop, **extra)["raw"]  # type: ignore[index]
-        return chat.invoke(_as_langchain(request.messages), stop=stop, **extra)
+        messages = _as_langchain(request.messages)
+        if request.schema is None or self._is_openai:
+            return chat.invoke(messages, stop=stop, **extra)
+        return self._ask_in_form(chat, request.schema, messages, extra)
 
     def failure(self, error: Exception) -> Failure:
         """Classify what `send` raised; an unknown model gets the list of what the server offers."""
@@ -62,6 +83,28 @@ class Connection:
         if isinstance(failure.error, NoModel) and not failure.error.hint:
             return Failure(NoModel(failure.error.what, hint=self._offer_hint()))
         return failure
+
+    def _ask_in_form(
+        self,
+        chat: BaseChatModel,
+        schema: Mapping[str, Any],
+        messages: list[BaseMessage],
+        extra: Mapping[str, Any],
+    ) -> Any:
+        """Ask for a reply of the schema's form in the way that this provider's client has for it."""
+        if extra:
+            raise ModelError(f"{self.name} cannot take {', '.join(extra)} together with an output schema")
+        try:
+            structured = chat.with_structured_output({"title": "reply", **schema}, include_raw=True)
+        except NotImplementedError:
+            hint = "Use a prompt that asks for the form."
+            raise ModelError(f"{self.name} offers no structured output", hint=hint) from None
+        answer: Any = structured.invoke(messages)
+        message = answer["raw"]
+        if not message.tool_calls:
+            return message
+        form = json.dumps(message.tool_calls[0]["args"], ensure_ascii=False)
+        return message.model_copy(update={"content": form, "tool_calls": []})
 
     def _prepared(self, request: Request) -> tuple[BaseChatModel, dict[str, Any]]:
         params = dict(request.params)
@@ -72,9 +115,23 @@ class Connection:
             self._to_openai(request, params, extra)
         fields: dict[str, Any] = {}
         for param, value in params.items():
-            field = None if param == "stop" else self._field(param)
+            # LangChain passes `stop` with the request; its structured output passes nothing but the messages.
+            with_request = param == "stop" and (request.schema is None or self._is_openai)
+            field = None if with_request else self._field(param)
             (extra if field is None else fields)[field or param] = value
-        return (self.chat.model_copy(update=fields) if fields else self.chat), extra
+        return self._view(fields), extra
+
+    def _view(self, fields: Mapping[str, Any]) -> BaseChatModel:
+        """The client with some fields set; kept, since LangChain describes a new client at its first call."""
+        if not fields:
+            return self.chat
+        key = json.dumps(fields, sort_keys=True)
+        view = self._views.get(key)
+        if view is None:
+            if len(self._views) >= _MOST_VIEWS:
+                self._views.clear()
+            view = self._views[key] = self.chat.model_copy(update=dict(fields))
+        return view
 
     def _to_openai(self, request: Request, params: dict[str, Any], extra: dict[str, Any]) -> None:
         body: dict[str, Any] = {}
@@ -107,8 +164,7 @@ class Connection:
         return str(getattr(self.chat, "openai_api_base", None) or base_url() or "https://api.openai.com/v1")
 
     def _is_openai_itself(self) -> bool:
-        host = urlsplit(self._address()).hostname or ""
-        return host.endswith(("openai.com", "azure.com")) or hasattr(self.chat, "azure_endpoint")
+        return is_openai_itself(self._address()) or hasattr(self.chat, "azure_endpoint")
 
     def _offer_hint(self) -> str:
         if not self._is_openai:
@@ -134,7 +190,7 @@ class Connection:
 
 
 def _as_langchain(messages: Iterable[tuple[str, str]]) -> list[BaseMessage]:
-    from langchain_core.messages import AIMessage, HumanMessage, SystemMessage  # noqa: PLC0415 - heavy
+    from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 
     kinds: dict[str, type[BaseMessage]] = {
         "system": SystemMessage,
@@ -155,17 +211,22 @@ def _without_own_retries(chat: BaseChatModel) -> BaseChatModel:
 
 def _name_of(chat: Any) -> str:
     if not hasattr(chat, "_get_ls_params"):
-        raise MissingPackage(
-            f"{type(chat).__name__} is not a LangChain chat model", hint="Give a name or a BaseChatModel."
-        )
+        raise NoModel(f"{type(chat).__name__} is no chat model", hint="Give a LangChain chat model.")
     known = chat._get_ls_params()
     provider = known.get("ls_provider") or chat._llm_type
     model = known.get("ls_model_name") or getattr(chat, "model_name", None) or getattr(chat, "model", None)
     return f"{provider}:{model or type(chat).__name__}"
 
 
-def _titled(schema: Mapping[str, Any]) -> dict[str, Any]:
-    return {"title": "reply", **schema}
+def _settings_of(chat: BaseChatModel) -> dict[str, Any]:
+    """What a client that the user made is set to, as far as it tells: a temperature tells replies apart."""
+    settings = {}
+    for name, value in chat._identifying_params.items():
+        if value is None or name in ("model", "model_name", "stream") or belongs_to_connection(name):
+            continue
+        with suppress(TypeError, ValueError):  # an object has no stable name to know it by
+            settings[name] = json.loads(json.dumps(value))
+    return settings
 
 
 def _response_format(schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -47,6 +47,7 @@ class Request:
     params: Mapping[str, Any] = field(default_factory=dict)
     sample: int = 0
     schema: Mapping[str, Any] | None = None
+    own_settings: Mapping[str, Any] = field(default_factory=dict)  # of a client that the user made
 
     @classmethod
     def of(
@@ -54,11 +55,13 @@ class Request:
         model: str,
         messages: Messages,
         params: Mapping[str, Any],
+        *,
         sample: int = 0,
         schema: Mapping[str, Any] | None = None,
+        own_settings: Mapping[str, Any] | None = None,
     ) -> Request:
         """Build a request; raise `PromptError` for an unknown role and `ModelError` for a bad parameter."""
-        return cls(model, _pairs(messages), _plain(params), sample, schema)
+        return cls(model, _pairs(messages), _plain(params), sample, schema, own_settings or {})
 
     @cached_property
     def key(self) -> str:
@@ -70,7 +73,7 @@ class Request:
     @property
     def settings(self) -> dict[str, Any]:
         """Everything but the model and the messages that tells two requests apart."""
-        settings = {**self.params, "sample": self.sample}
+        settings = {**self.own_settings, **self.params, "sample": self.sample}
         return settings if self.schema is None else {**settings, "schema": self.schema}
 
     @property

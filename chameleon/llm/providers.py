@@ -6,9 +6,11 @@ import difflib
 import json
 import os
 import re
+from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
 
 from chameleon.errors import AuthFailed, ChameleonError, MissingPackage, ModelError, NoModel
 from chameleon.llm.redact import one_line, redact
@@ -105,6 +107,11 @@ def base_url(environ: Mapping[str, str] = os.environ) -> str:
     return (environ.get("OPENAI_BASE_URL") or environ.get("OPENAI_API_BASE") or "").strip()
 
 
+def is_openai_itself(address: str) -> bool:
+    """Whether an address is OpenAI's own, or Azure's, rather than that of a compatible server."""
+    return (urlsplit(address).hostname or "").endswith(("openai.com", "azure.com"))
+
+
 def make_client(model: str, timeout: float, settings: Mapping[str, Any]) -> BaseChatModel:
     """Make the LangChain client of `provider:name`, with its own retries switched off.
 
@@ -122,7 +129,7 @@ def make_client(model: str, timeout: float, settings: Mapping[str, Any]) -> Base
         arguments = _openai_arguments(arguments)
     _require_key(model, facts, arguments)
     try:
-        from langchain.chat_models import init_chat_model  # noqa: PLC0415 - takes seconds
+        from langchain.chat_models import init_chat_model
 
         client: BaseChatModel = init_chat_model(name, model_provider=provider, **arguments)
     except ImportError as error:
@@ -139,7 +146,7 @@ def make_client(model: str, timeout: float, settings: Mapping[str, Any]) -> Base
 
 def _scripted(file: str) -> BaseChatModel:
     try:
-        from chameleon.llm.scripted import ScriptedModel  # noqa: PLC0415
+        from chameleon.llm.scripted import ScriptedModel
     except ImportError as error:
         raise _missing("scripted", Provider("langchain-core", "models"), error) from None
     return ScriptedModel.from_file(file)
@@ -187,18 +194,26 @@ def secrets_in(settings: Mapping[str, Any]) -> list[str]:
     return [secret for secret in found if secret != _DUMMY_KEY]
 
 
+def _without_login(address: str) -> tuple[str, str]:
+    """Split `user:password@` off an address, in the form that the Authorization header wants."""
+    parts = urlsplit(address)
+    login, at, host = parts.netloc.rpartition("@")
+    return parts._replace(netloc=host).geturl(), b64encode(unquote(login).encode()).decode() if at else ""
+
+
 def offered_models(address: str, key: str | None = None, seconds: float = _LIST_SECONDS) -> list[str]:
     """Ask an OpenAI-compatible server which models it has; raise `NoModel` when it does not say."""
-    import urllib.error  # noqa: PLC0415 - light, but needed on this path only
-    import urllib.request  # noqa: PLC0415
+    import urllib.error
+    import urllib.request
 
     if not re.match(r"https?://", address):
         raise NoModel(
             f"{redact(address)!r} is not an address", hint="OPENAI_BASE_URL begins with http:// or https://."
         )
-    request = urllib.request.Request(address.rstrip("/") + "/models")  # noqa: S310 - checked above
-    if key:
-        request.add_header("Authorization", f"Bearer {key}")
+    place, login = _without_login(address.rstrip("/") + "/models")
+    request = urllib.request.Request(place)  # noqa: S310 - checked above
+    if key or login:  # unredirected: a redirect to another host must not carry the key there
+        request.add_unredirected_header("Authorization", f"Basic {login}" if login else f"Bearer {key}")
     try:
         with urllib.request.urlopen(request, timeout=seconds) as response:  # noqa: S310
             listing = json.loads(response.read(_LIST_BYTES))

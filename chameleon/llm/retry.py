@@ -34,11 +34,11 @@ class Backoff:
         self,
         request: Callable[[], T],
         classify: Callable[[Exception], Failure],
-        patience: float | None = None,
+        patience: Callable[[], float] | None = None,
     ) -> tuple[T, int]:
         """Make the request until it succeeds; return its result and the number of attempts.
 
-        `patience` is the most seconds that all waits together may take; `None` is no limit. Raises
+        `patience` tells how many seconds are left; a wait that would outlast them is not begun. Raises
         `GaveUp` with the last failure.
         """
         attempt = 1
@@ -49,11 +49,9 @@ class Backoff:
                 failure = classify(error)
             wait = self.wait(attempt, failure.retry_after)
             hopeless = not failure.retryable or attempt > self.retries
-            if hopeless or (patience is not None and wait >= patience):
+            if hopeless or (patience is not None and wait >= patience()):
                 # From None: the provider's own exception may quote the request's headers.
                 raise GaveUp(failure.error, attempt) from None
-            if patience is not None:
-                patience -= wait
             self.sleep(wait)
             attempt += 1
 

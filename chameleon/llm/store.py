@@ -4,37 +4,35 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import os
 import sqlite3
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from chameleon.errors import ReplayMiss, StoreError
+from chameleon.llm.connections import Connections
 from chameleon.llm.message import Request
 from chameleon.llm.nearest import describe_miss
 
 Mode = Literal["off", "record", "replay", "auto"]
 
+_log = logging.getLogger("chameleon.llm")
+
 _APPLICATION = 0x43484D4C  # "CHML": tells our files from other programs' databases
 _VERSION = 1
-_SCHEMA = """
-CREATE TABLE replies (
-    key TEXT PRIMARY KEY,
-    model TEXT NOT NULL,
-    prompt TEXT NOT NULL,      -- digest of the messages
-    messages TEXT NOT NULL,    -- JSON: [[role, text], ...]
-    length INTEGER NOT NULL,   -- of messages; near misses are looked for among prompts of like length
-    settings TEXT NOT NULL,    -- JSON: parameters, sample index, schema
-    reply TEXT NOT NULL        -- JSON
-) WITHOUT ROWID;
-CREATE INDEX replies_by_prompt ON replies (prompt);
-CREATE INDEX replies_by_length ON replies (length);
-"""
-_BUSY_SECONDS = 30.0
+# `prompt` is the digest of the messages, under which other settings of one prompt are found; `length` that of
+# the messages, since near misses are looked for among prompts of like length.
+_LAYOUT = (
+    "CREATE TABLE replies (key TEXT PRIMARY KEY, model TEXT NOT NULL, prompt TEXT NOT NULL,"
+    " messages TEXT NOT NULL, length INTEGER NOT NULL, settings TEXT NOT NULL, reply TEXT NOT NULL)",
+    "CREATE INDEX replies_by_prompt ON replies (prompt)",
+    "CREATE INDEX replies_by_length ON replies (length)",
+    f"PRAGMA application_id = {_APPLICATION}",
+    f"PRAGMA user_version = {_VERSION}",
+)
 _NEAREST_CANDIDATES = 100
 
 
@@ -56,18 +54,27 @@ class ResponseStore:
             )
         self.path = Path(path).expanduser()
         self.mode: Mode = mode
-        self._writing = threading.Lock()
-        self._connections = _Connections(self.path)
+        self._connections = Connections(self.path)
         if mode != "off":
             self._open()
 
     @classmethod
     def default(cls, mode: Mode = "auto") -> ResponseStore:
-        """Open the user's own store: `CHAMELEON_STORE` (a path, or "off"), else `~/.cache/chameleon`."""
+        """Open the user's own store: `CHAMELEON_STORE` (a path, or "off"), else `~/.cache/chameleon`.
+
+        Where the latter cannot be written to, a warning is logged and nothing is recorded.
+        """
         place = os.environ.get("CHAMELEON_STORE", "").strip()
         if place.lower() == "off":
             return cls(os.devnull, "off")
-        return cls(place or "~/.cache/chameleon/responses.sqlite", mode)
+        try:
+            return cls(place or "~/.cache/chameleon/responses.sqlite", mode)
+        except StoreError as error:
+            # Nobody chose this place, and a container may have no home that can be written to.
+            if place or mode != "auto" or not isinstance(error.__cause__, OSError):
+                raise
+            _log.warning("replies are not recorded: %s", error)
+            return cls(os.devnull, "off")
 
     def __repr__(self) -> str:
         return f"ResponseStore({str(self.path)!r}, {self.mode!r})"
@@ -101,9 +108,7 @@ class ResponseStore:
             json.dumps(request.settings, sort_keys=True),
             json.dumps(reply),
         )
-        # SQLite lets one connection write at a time. Queueing here is fair and cheap; queueing inside
-        # SQLite means sleeping and polling.
-        with self._writing, self._translated("written to"), self._connections.borrow() as connection:
+        with self._translated("written to"), self._connections.borrow_to_write() as connection:
             connection.execute("INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?)", row)
 
     def __len__(self) -> int:
@@ -124,7 +129,7 @@ class ResponseStore:
         with self._translated("opened"):
             if self.mode != "replay":
                 _create_private(self.path)
-            with self._writing, self._connections.borrow() as connection:
+            with self._connections.borrow_to_write() as connection:
                 application = connection.execute("PRAGMA application_id").fetchone()[0]
                 version = connection.execute("PRAGMA user_version").fetchone()[0]
                 empty = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
@@ -184,46 +189,6 @@ class ResponseStore:
         return reply
 
 
-@dataclass
-class _Connections:
-    """Connections to one file that threads borrow and give back, so that none outlives its thread."""
-
-    path: Path
-
-    def __post_init__(self) -> None:
-        self._idle: list[sqlite3.Connection] = []
-        self._process = os.getpid()
-
-    @contextmanager
-    def borrow(self) -> Iterator[sqlite3.Connection]:
-        if self._process != os.getpid():  # SQLite forbids using a connection across a fork
-            self.__post_init__()
-        try:
-            connection = self._idle.pop()
-        except IndexError:
-            connection = self._connect()
-        try:
-            yield connection
-        except BaseException:
-            connection.close()
-            raise
-        self._idle.append(connection)
-
-    def close(self) -> None:
-        while self._idle:
-            self._idle.pop().close()
-
-    def _connect(self) -> sqlite3.Connection:
-        # A recording may be shipped read-only; then SQLite may not even keep its lock files beside it.
-        readable_only = not os.access(self.path, os.W_OK) or not os.access(self.path.parent, os.W_OK)
-        address = self.path.absolute().as_uri() + ("?immutable=1" if readable_only else "?mode=rw")
-        connection = sqlite3.connect(
-            address, uri=True, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
-        )
-        connection.execute("PRAGMA synchronous = NORMAL")
-        return connection
-
-
 def _create_private(path: Path) -> None:
     """Create the file so that only its owner can read it: it holds prompts and replies."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -236,10 +201,8 @@ def _lay_out(connection: sqlite3.Connection) -> None:
     connection.execute("BEGIN IMMEDIATE")
     # Another process may have laid it out while this one waited for the lock.
     if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
-        for statement in _SCHEMA.split(";"):
+        for statement in _LAYOUT:
             connection.execute(statement)
-        connection.execute(f"PRAGMA application_id = {_APPLICATION}")
-        connection.execute(f"PRAGMA user_version = {_VERSION}")
     connection.execute("COMMIT")
 
 
