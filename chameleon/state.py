@@ -193,6 +193,17 @@ class State:
         return tuple(record.step.module for record in self.taken)
 
     @property
+    def plan(self) -> tuple[str, ...]:
+        """The modules as they were planned: repairs repeat some of them, and a fallback replaces them."""
+        names: tuple[str, ...] = ()
+        for plan in self.plans:
+            if plan.by == "fallback" or plan.by.startswith(("on_error:", "replanning")):
+                names = plan.names
+            elif not plan.refused and not plan.by.startswith("repair:"):
+                names += plan.names
+        return names
+
+    @property
     def calls(self) -> tuple[Call, ...]:
         """Every model call of the run, those of planners included."""
         parts: list[Plan | Record | Ended] = [

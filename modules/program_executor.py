@@ -16,7 +16,7 @@ _NAMES_TABLE = re.compile(r"\b(table|df)\b")
 class ProgramExecutor(Module):
     """Runs the program in the sandbox and gives the value of `ans`. Follows program_verifier."""
 
-    reads = ("cache.program", "input.table?")
+    reads = ("cache.program", "cache.verified?", "input.table?")
     writes = ("cache.program_result",)
 
     def run(self, state: State) -> Any:

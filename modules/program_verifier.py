@@ -13,7 +13,7 @@ class ProgramVerifier(Module):
     """Checks that the program runs and sets `ans`; a bad one is written anew. Follows program_generator."""
 
     reads = ("cache.program", "input.table?")
-    writes = ()
+    writes = ("cache.verified",)
 
     def run(self, state: State) -> dict[str, str]:
         result = run_program(state)
@@ -24,4 +24,4 @@ class ProgramVerifier(Module):
         return {"verdict": "it runs and sets ans", "type": result.value_type}
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        return {}
+        return {"verified": output}

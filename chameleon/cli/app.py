@@ -1,0 +1,163 @@
+"""The commands and their options; what they do lies in the files beside this one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+app = typer.Typer(
+    name="chameleon",
+    help="Compose tools to answer questions over tables: a planner picks modules, an executor runs them.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+lists = typer.Typer(help="List what there is.", no_args_is_help=True)
+app.add_typer(lists, name="list")
+
+Question = Annotated[str, typer.Argument(help="The question, in quotes.", show_default=False)]
+TableFile = Annotated[
+    str | None,
+    typer.Option(
+        "--table", "-t", metavar="FILE|-", help="CSV, TSV, Markdown, JSON, JSON lines, Excel or a | b text."
+    ),
+]
+Choices = Annotated[str | None, typer.Option("--choices", metavar='"A;B"', help="Options to choose from.")]
+Unit = Annotated[str | None, typer.Option("--unit", metavar="U", help="The unit of the answer.")]
+InventoryName = Annotated[
+    str | None, typer.Option("--inventory", "-i", metavar="NAME|FILE", help="The inventory to run.")
+]
+ModelName = Annotated[
+    str | None, typer.Option("--model", "-m", metavar="PROVIDER:NAME", help="The model to ask.")
+]
+StoreMode = Annotated[
+    Literal["off", "record", "replay", "auto"],
+    typer.Option("--store", help="The response store: auto reuses replies, replay never asks the model."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"chameleon-compose {version('chameleon-compose')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def ask(
+    question: Question,
+    table: TableFile = None,
+    choices: Choices = None,
+    unit: Unit = None,
+    inventory: InventoryName = None,
+    model: ModelName = None,
+    trace: Annotated[bool, typer.Option("--trace", help="Show what each module did.")] = False,
+    log: Annotated[
+        Path | None,
+        typer.Option("--log", metavar="FILE", help="Write the event log; an unfinished one goes on."),
+    ] = None,
+    store: StoreMode = "auto",
+    json: AsJson = False,
+) -> None:
+    """Answer a question, with a table if it needs one.
+
+    Exit codes: 0 answered, 1 failed, 2 wrong usage, 3 declined.
+    """
+    from chameleon.cli.asking import Asked, run_question
+
+    asked = Asked(question, table, choices, unit, inventory, model, store)
+    raise typer.Exit(run_question(asked, trace=trace, log=log, as_json=json))
+
+
+@app.command()
+def plan(
+    question: Question,
+    table: TableFile = None,
+    choices: Choices = None,
+    unit: Unit = None,
+    inventory: InventoryName = None,
+    model: ModelName = None,
+    store: StoreMode = "auto",
+    json: AsJson = False,
+) -> None:
+    """Show the plan for a question without running it."""
+    from chameleon.cli.asking import Asked, plan_question
+
+    asked = Asked(question, table, choices, unit, inventory, model, store)
+    raise typer.Exit(plan_question(asked, as_json=json))
+
+
+@app.command()
+def check(
+    inventory: Annotated[str, typer.Argument(metavar="NAME|FILE", help="The inventory.", show_default=False)],
+    schema: Annotated[
+        bool, typer.Option("--schema", help="Print the JSON Schema of inventory files.")
+    ] = False,
+    json: AsJson = False,
+) -> None:
+    """Check an inventory: its keys, modules, prompts and plans."""
+    from chameleon.cli.listing import check_inventory
+
+    check_inventory(inventory, schema=schema, as_json=json)
+
+
+@app.command()
+def doctor(json: AsJson = False) -> None:
+    """Say what is installed here, which model would be asked, and what the sandbox guarantees."""
+    from chameleon.cli.doctor import examine
+
+    examine(as_json=json)
+
+
+@app.command()
+def sandbox(
+    file: Annotated[Path, typer.Argument(metavar="FILE.py", help="The program.", show_default=False)],
+    result: Annotated[str, typer.Option("--result", help="The variable that holds the answer.")] = "ans",
+    timeout: Annotated[
+        float, typer.Option("--timeout", min=0.01, max=3600, help="Seconds of wall time.")
+    ] = 2.0,
+    kind: Annotated[str, typer.Option("--kind", help="auto, sealed, monty or monty+sealed.")] = "auto",
+    json: AsJson = False,
+) -> None:
+    """Run one program in the sandbox; print its result and the guarantees that are really active."""
+    from chameleon.cli.programs import run_file
+
+    raise typer.Exit(run_file(file, result=result, timeout=timeout, kind=kind, as_json=json))
+
+
+@lists.command("modules")
+def list_modules(json: AsJson = False) -> None:
+    """The modules that an inventory may name."""
+    from chameleon.cli.listing import list_classes
+
+    list_classes("modules", as_json=json)
+
+
+@lists.command("planners")
+def list_planners(json: AsJson = False) -> None:
+    """The planners that an inventory may name."""
+    from chameleon.cli.listing import list_classes
+
+    list_classes("planners", as_json=json)
+
+
+@lists.command("inventories")
+def list_inventories(json: AsJson = False) -> None:
+    """The inventories that are shipped."""
+    from chameleon.cli.listing import list_shipped_inventories
+
+    list_shipped_inventories(as_json=json)

@@ -1,0 +1,173 @@
+"""`chameleon ask` and `chameleon plan`: from options to an executor, from its events to a page of text."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import typer
+
+from chameleon.cli.show import Page
+from chameleon.errors import InputError
+from chameleon.executor import Executor
+from chameleon.inventory import Inventory
+from chameleon.llm import LLM, ModelChoice, ResponseStore, choose_model
+from chameleon.log import EventLog
+from chameleon.state import Event, Plan, State
+from chameleon.table import read_table, read_table_bytes
+
+WITH_MODEL, WITHOUT_MODEL = "tables", "tables_offline"
+EXIT_CODES = {"answered": 0, "failed": 1, "budget": 1, "declined": 3}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the command line asks for."""
+
+    question: str
+    table: str | None
+    choices: str | None
+    unit: str | None
+    inventory: str | None
+    model: str | None
+    store: Literal["off", "record", "replay", "auto"]
+
+    def input(self) -> dict[str, Any]:
+        """The input of the run. Raises `InputError` for a table that cannot be read."""
+        given: dict[str, Any] = {"question": self.question, "unit": self.unit}
+        if self.table == "-":
+            given["table"] = read_table_bytes(sys.stdin.buffer.read(), source="standard input")
+        elif self.table is not None:
+            given["table"] = read_table(self.table)
+        if self.choices is not None:
+            given["choices"] = [choice.strip() for choice in self.choices.split(";") if choice.strip()]
+            if len(given["choices"]) < 2:
+                raise InputError("--choices needs two options or more", hint='Separate them: "yes;no".')
+        return given
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What will run, and why."""
+
+    executor: Executor
+    why: str
+
+
+def set_up(asked: Asked) -> Setup:
+    """Choose inventory and model. A model that fails later is never replaced in silence."""
+    named = Inventory.load(asked.inventory) if asked.inventory else None
+    if named is not None and not named.needs_model:
+        return Setup(Executor(named), f"inventory {named.name}; it asks no model")
+    choice = choose_model(asked.model, named.llm.model if named else None)
+    inventory = named or Inventory.load(WITH_MODEL if choice.model else WITHOUT_MODEL)
+    why = f"inventory {inventory.name}; {choice.why}"
+    if not inventory.needs_model:
+        return Setup(Executor(inventory), why)
+    return Setup(Executor(inventory, _connect(choice, inventory, asked.store)), why)
+
+
+def _connect(choice: ModelChoice, inventory: Inventory, mode: Any) -> LLM | None:
+    if choice.model is None:
+        return None
+    spec = inventory.llm
+    options: dict[str, Any] = {"store": ResponseStore.default(mode)}
+    if spec.prices is not None:
+        options["prices"] = (spec.prices.input, spec.prices.output)
+    options |= {
+        key: value
+        for key, value in (("retries", spec.retries), ("timeout", spec.timeout))
+        if value is not None
+    }
+    return LLM.connect(choice.model, **options)
+
+
+def run_question(asked: Asked, *, trace: bool, log: Path | None, as_json: bool) -> int:
+    """Run, show, and return the exit code."""
+    given = asked.input()
+    setup = set_up(asked)
+    page = Page(as_json=as_json, trace=trace)
+    page.begin(setup.why)
+    state = State()
+    for event in _events(setup.executor, given, log):
+        page.show(event)
+        state = state.after(event)
+    if as_json:
+        typer.echo(json.dumps(summary(state, setup.executor), ensure_ascii=False))
+    else:
+        page.end(state, asked.unit or "")
+    assert state.ended is not None
+    return EXIT_CODES[state.ended.reason]
+
+
+def _events(executor: Executor, given: Mapping[str, Any], path: Path | None) -> Iterator[Event]:
+    """The run's events, those of an unfinished log first; new ones are written as they happen."""
+    if path is None:
+        yield from executor.stream(given)
+        return
+    with EventLog(path) as log:
+        before = tuple(log)
+        new = executor.stream(given, before)
+        first = next(new, None)  # a log of another run is refused before anything is shown
+        yield from before
+        if first is not None:
+            log.append(first)
+            yield first
+        for event in new:
+            log.append(event)
+            yield event
+
+
+def plan_question(asked: Asked, *, as_json: bool) -> int:
+    """Ask the planner alone, and show its plan."""
+    given = asked.input()
+    setup = set_up(asked)
+    page = Page(as_json=as_json, trace=True)
+    page.begin(setup.why)
+    state = State()
+    for event in setup.executor.stream(given):
+        page.show(event)
+        state = state.after(event)
+        if isinstance(event, Plan) and not event.refused:
+            break
+    if as_json:
+        typer.echo(json.dumps(summary(state, setup.executor), ensure_ascii=False))
+    elif state.ended is not None:
+        page.end(state, "")
+    return EXIT_CODES[state.ended.reason] if state.ended else 0
+
+
+def summary(state: State, executor: Executor) -> dict[str, Any]:
+    """The run as one JSON object."""
+    error = state.ended.error if state.ended else None
+    return {
+        "answer": _plain(state.answer),
+        "inventory": executor.inventory.name,
+        "model": executor.model,
+        "plan": list(state.plan),
+        "declined": state.ended is not None and state.ended.reason == "declined",
+        "steps": [_step(record) for record in state.history],
+        "usage": state.usage.to_json(),
+        "error": error.to_json() if error else None,
+    }
+
+
+def _step(record: Any) -> dict[str, Any]:
+    from chameleon.log import event_to_json
+
+    written = event_to_json(record)
+    return {
+        key: written[key]
+        for key in ("module", "args", "output", "error", "seconds", "dropped", "calls")
+        if key in written
+    }
+
+
+def _plain(value: Any) -> Any:
+    from chameleon.values import to_json
+
+    return to_json(value)

@@ -1,0 +1,67 @@
+"""`chameleon check` and `chameleon list`."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Literal
+
+import typer
+
+from chameleon.inventory import Inventory, InventorySpec, shipped_inventories
+from chameleon.inventory.resolve import find_class, shipped
+
+
+def check_inventory(name: str, *, schema: bool, as_json: bool) -> None:
+    """Load the inventory and check what loading leaves lazy."""
+    if schema:
+        typer.echo(json.dumps(InventorySpec.model_json_schema(), indent=2))
+        return
+    inventory = Inventory.load(name)
+    inventory.check()
+    modules = list(inventory.modules)
+    if as_json:
+        found = {
+            "inventory": inventory.name,
+            "ok": True,
+            "modules": modules,
+            "needs_model": inventory.needs_model,
+        }
+        typer.echo(json.dumps(found))
+        return
+    asks = "asks a model" if inventory.needs_model else "asks no model"
+    typer.echo(f"{inventory.name} is fine: {len(modules)} modules, it {asks}.")
+    typer.echo(f"Input: {', '.join(f'{key} ({kind})' for key, kind in inventory.input_types.items())}")
+    for card in inventory.cards:
+        typer.echo(f"  {card.name:22} {card.description} {card.when}".rstrip())
+
+
+def list_classes(family: Literal["modules", "planners"], *, as_json: bool) -> None:
+    """Every shipped module or planner with the first line of its docstring."""
+    rows = []
+    for name in shipped(family):
+        cls = find_class(name, family)
+        rows.append(
+            {"name": name, "about": _first_sentence(cls), "class": f"{cls.__module__}:{cls.__name__}"}
+        )
+    _print(rows, as_json)
+
+
+def list_shipped_inventories(*, as_json: bool) -> None:
+    rows = []
+    for name in shipped_inventories():
+        inventory = Inventory.load(name)
+        rows.append({"name": name, "about": inventory.about, "needs_model": inventory.needs_model})
+    _print(rows, as_json)
+
+
+def _first_sentence(cls: type[Any]) -> str:
+    return " ".join((cls.__doc__ or "").strip().split("\n\n")[0].split())
+
+
+def _print(rows: list[dict[str, Any]], as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps(rows, ensure_ascii=False))
+        return
+    width = max(len(row["name"]) for row in rows)
+    for row in rows:
+        typer.echo(f"{row['name']:{width}}  {row['about']}")

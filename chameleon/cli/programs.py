@@ -1,0 +1,54 @@
+"""`chameleon sandbox`: one program, its result, and what really stood between it and the machine."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import typer
+
+from chameleon.errors import InputError
+from chameleon.sandbox import Limits, make_executor
+from chameleon.table.terminal import harmless
+
+
+def run_file(file: Path, *, result: str, timeout: float, kind: str, as_json: bool) -> int:
+    """Run the program; return 0 when it gave an answer, else 1."""
+    try:
+        code = file.read_text("utf-8")
+    except UnicodeDecodeError as problem:
+        raise InputError(
+            f"the program is not UTF-8 text (byte {problem.start})", where=str(file)
+        ) from problem
+    except OSError as problem:
+        raise InputError(f"cannot be read: {problem.strerror}", where=str(file)) from problem
+    with make_executor(kind, limits=Limits(wall_s=timeout, cpu_s=timeout)) as executor:
+        outcome = executor.run(code, result=result)
+        guarantees = executor.guarantees()
+    if as_json:
+        fields = (
+            "status",
+            "value_type",
+            "error_type",
+            "message",
+            "line",
+            "stdout",
+            "stdout_truncated",
+            "wall_ms",
+            "tier",
+        )
+        layers = [{"name": x.name, "active": x.active, "note": x.note} for x in guarantees.layers]
+        found = {"value": outcome.plain} | {field: getattr(outcome, field) for field in fields}
+        typer.echo(json.dumps(found | {"guarantees": layers}, ensure_ascii=False))
+        return 0 if outcome.ok else 1
+    if outcome.stdout:
+        typer.echo("".join(f"  | {harmless(line)}\n" for line in outcome.stdout.splitlines()), nl=False)
+    if outcome.ok:
+        typer.echo(
+            f"{result} = {harmless(repr(outcome.value))}  ({outcome.value_type}, {outcome.wall_ms:.1f} ms)"
+        )
+    else:
+        line = f", line {outcome.line}" if outcome.line else ""
+        typer.echo(f"{outcome.status}: {outcome.error_type}{line}: {harmless(outcome.message)}")
+    typer.echo(f"Guarantees of {guarantees}")
+    return 0 if outcome.ok else 1

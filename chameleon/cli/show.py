@@ -1,0 +1,123 @@
+"""A run as a page of text: what runs and why, the plan, each step, and the answer."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import textwrap
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import typer
+
+from chameleon.budget import Call, Usage
+from chameleon.state import Begun, Ended, Event, Failure, Plan, Record, State
+from chameleon.table import Table, to_terminal
+from chameleon.table.terminal import harmless
+
+_INDENT = "     "
+_LONGEST = 12
+
+
+class Page:
+    """Prints a run as it happens; prints nothing when the caller will print JSON."""
+
+    def __init__(self, *, as_json: bool, trace: bool) -> None:
+        self.silent, self.trace = as_json, trace
+        self.steps = 0
+        self.width = max(40, min(shutil.get_terminal_size((100, 24)).columns, 120))
+
+    def begin(self, why: str) -> None:
+        self._line(f"Runs {why}.")
+
+    def show(self, event: Event) -> None:
+        if isinstance(event, Plan):
+            self._plan(event)
+        elif isinstance(event, Record):
+            self.steps += 1
+            if self.trace:
+                self._step(event)
+        elif isinstance(event, Begun | Ended):
+            pass
+
+    def end(self, state: State, unit: str) -> None:
+        assert state.ended is not None
+        ended = state.ended
+        if self.trace and state.calls:
+            self._line(f"Calls: {in_words(state.usage)}")
+        if ended.reason == "answered":
+            self._line(f"Answer: {answer_text(state.answer, unit)}")
+        elif ended.reason == "declined" and ended.error is not None:
+            self._line(f"Declined: {harmless(str(ended.error))}")
+        else:
+            error = ended.error or Failure("ModuleError", "the run failed")
+            typer.echo(f"chameleon: {harmless(str(error))}", err=True)
+
+    def _plan(self, plan: Plan) -> None:
+        repair = plan.by.startswith("repair:")
+        if plan.refused:
+            if self.trace:
+                names = " → ".join(map(harmless, plan.names)) or "no list of modules"
+                self._line(f"Plan refused: {names[:300]}\n{_INDENT}{harmless(plan.refused)}")
+            return
+        if repair and not self.trace:
+            return
+        label = "Repair" if repair else "Plan"
+        self._line(f"{label}: {' → '.join(plan.names)}")
+        if self.trace:
+            self._line(f"{_INDENT}by {plan.by}" + (f" ({harmless(plan.note)})" if plan.note else ""))
+
+    def _step(self, record: Record) -> None:
+        spent = "".join(f", {part}" for part in [in_words(_total(record.calls))] if record.calls)
+        again = f", attempt {record.step.args['attempt']}" if "attempt" in record.step.args else ""
+        self._line(f"{self.steps:3}. {record.step.module}{again}  [{record.seconds:.3f} s{spent}]")
+        if record.dropped:
+            self._block("dropped: it ran beside a step that failed")
+        elif record.error is not None:
+            self._block(f"failed: {record.error}")
+        else:
+            self._value(record.output)
+
+    def _value(self, value: Any) -> None:
+        if isinstance(value, Table):
+            shown = to_terminal(value, self.width - len(_INDENT), 12)
+            self._line(textwrap.indent(f"{len(value.rows)} × {len(value.header)} table\n{shown}", _INDENT))
+        elif isinstance(value, Mapping):
+            self._block("\n".join(f"{key}: {item}" for key, item in value.items()))
+        else:
+            self._block(str(value))
+
+    def _block(self, text: str) -> None:
+        lines = [harmless(line.rstrip().replace("\t", "    ")) for line in text.splitlines()] or [""]
+        indents = [len(raw) - len(raw.lstrip(" ")) for raw in text.splitlines()] or [0]
+        shown = [" " * indent + line.strip() for indent, line in zip(indents, lines, strict=True)]
+        if len(shown) > _LONGEST:
+            shown = [*shown[:_LONGEST], f"… {len(shown) - _LONGEST} more lines"]
+        self._line("\n".join(_INDENT + line[:500] for line in shown))
+
+    def _line(self, text: str) -> None:
+        if not self.silent:
+            typer.echo(text)
+            sys.stdout.flush()
+
+
+def answer_text(answer: Any, unit: str) -> str:
+    """The answer with its unit: "$12", "7 km", "12 %"."""
+    text = harmless(str(answer)) if not isinstance(answer, tuple) else ", ".join(map(str, answer))
+    if not unit or isinstance(answer, tuple):
+        return text
+    return f"{unit}{text}" if unit in "$€£¥₹" else f"{text} {harmless(unit)}"
+
+
+def in_words(usage: Usage) -> str:
+    """ "3 calls, 812 + 40 tokens, $0.0012"; what the provider does not say is left out."""
+    parts = [f"{usage.calls} call{'' if usage.calls == 1 else 's'}"]
+    if usage.calls and usage.input_tokens is not None and usage.output_tokens is not None:
+        parts.append(f"{usage.input_tokens:,} + {usage.output_tokens:,} tokens")
+    if usage.calls and usage.cost is not None:
+        parts.append(f"${usage.cost:.4f}")
+    return ", ".join(parts)
+
+
+def _total(calls: Iterable[Call]) -> Usage:
+    return sum((call.usage for call in calls), Usage())
