@@ -73,6 +73,7 @@ catch: caught
 pay: paid payment payments
 begin: began begun begins beginning start starts started starting
 end: ended ends ending finish finishes finished finishing
+live: lives lived living
 leave: left leaves leaving
 foot: feet
 man: men
@@ -85,7 +86,6 @@ loaf: loaves
 shelf: shelves
 scarf: scarves
 knife: knives
-life: lives
 fly: flew flown flying
 arrive: arrival arrivals arrived arriving arrives
 depart: departure departures departed departing departs
@@ -168,6 +168,7 @@ earn income salary wage pay
 visit attend go trip
 prefer favorite vote popular choose pick like
 person student member respondent people
+population people inhabitant
 open begin
 close end
 sell buy

@@ -42,7 +42,7 @@ def find_cells(table: Table, words: Sequence[Word], places: Iterable[int]) -> tu
     """The cells that these words name, longest names first, no word used twice.
 
     A name is found by its stems in order, small words aside; part of a name will do when the part
-    belongs to that name alone.
+    belongs to that name alone and is written as there, with or without a capital.
     """
     taken: set[int] = set()
     found: list[CellMention] = []
@@ -123,11 +123,20 @@ def _partial(table: Table, words: Sequence[Word], free: Sequence[int]) -> list[C
     for column in table.columns:
         if column.kind != "text":
             continue
-        keys = {stems(cell) for cell in column.cells}
+        written = {stems(cell): cell for cell in column.cells}
+        keys = set(written)
         owners = Counter(word for key in keys for word in set(key))
         for key in sorted(keys, key=lambda key: (-len(key), key)):
             own = {word for word in key if owners[word] == 1 and word not in header}
-            places = tuple(i for i in free if i not in taken and _may_name(words[i]) and words[i].stem in key)
+            lower = {stem(word.text) for word in tokenize(written[key]) if not word.is_name}
+            places = tuple(
+                i
+                for i in free
+                if i not in taken
+                and _may_name(words[i])
+                and words[i].stem in key
+                and (words[i].is_name or words[i].stem in lower)
+            )
             hits = {words[i].stem for i in places}
             if not hits & own or len(places) != len(hits) or not _together(words, places):
                 continue

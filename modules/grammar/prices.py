@@ -18,7 +18,7 @@ from chameleon.table import Column, Table
 
 _SHOPPING = frozenset(
     stem(word)
-    for word in "money need buy cost spend pay total want store shop market price enough left if and altogether "
+    for word in "money need buy cost spend pay total want store shop market price enough left if and altogether go "
     "order get each".split()
 )
 _BUYING = frozenset(stem(word) for word in "buy cost spend pay need price charge".split())

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from chameleon.modules.grammar.lexicon import FILLERS, SMALL_WORDS, STEERING, SYNONYMS
+from chameleon.modules.grammar.lexicon import FILLERS, ORDINALS, SMALL_WORDS, STEERING, SYNONYMS
 from chameleon.modules.grammar.words import Word, sentences, stem, stems, tokenize
 from chameleon.table import Table
 
@@ -129,6 +129,8 @@ class Problem:
         if word.kind in {"number", "date", "time"}:
             following = self.words[place + 1] if place + 1 < len(self.words) else None
             return following is None or following.stem not in _SPAN_WORDS
+        if word.text.lower() in ORDINALS and self.words[place - 1].number is not None and place:
+            return True  # "one-fourth of"
         return word.stem in _RISKY_STORY
 
 

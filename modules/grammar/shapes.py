@@ -105,17 +105,16 @@ def is_numeric(column: Column) -> bool:
     return column.kind == "number"
 
 
-_NUMBERING = frozenset(stem(word) for word in "year id rank no number place position code zip phone".split())
+_ALONE = frozenset(stem(word) for word in "year season rank place position number no id code".split())
+_LAST = frozenset(stem(word) for word in "id code zip phone number no".split())
 
 
 def is_label(column: Column) -> bool:
-    """A column of numbers that names its rows (years, ranks, identifiers) and is not added up."""
-    names = stems(column.name)
+    """Whether a column names its rows; numbers do where they are years, ranks or identifiers."""
     if column.kind != "number":
         return column.kind in {"text", "date", "time"}
-    if names and (names[-1] in _NUMBERING or names[0] in {"year", "id"}) and len(names) <= 2:
-        return len(set(column.cells)) == len(column.cells) or names[-1] in {"year", "id", "zip", "code"}
-    return False
+    names = stems(column.name.split("(")[0].replace("#", " number "))
+    return bool(names) and ((len(names) == 1 and names[0] in _ALONE) or (len(names) == 2 and names[1] in _LAST))
 
 
 def measures(table: Table) -> tuple[Column, ...]:

@@ -6,7 +6,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from chameleon.errors import Declined
-from chameleon.modules.grammar import chances, frequencies, functions, markets, prices, schedules
+from chameleon.modules.grammar import (
+    aggregates,
+    chances,
+    change,
+    comparisons,
+    extremes,
+    frequencies,
+    functions,
+    markets,
+    prices,
+    schedules,
+)
 from chameleon.modules.grammar.problem import Draft, Problem, problem
 from chameleon.modules.grammar.words import Word
 from chameleon.table import Table
@@ -22,6 +33,12 @@ FAMILIES: tuple[Family, ...] = (
     chances.read_chance,
     prices.read_shopping,
     schedules.read_schedule,
+    change.read_rate_of_change,
+    comparisons.read_difference,
+    comparisons.read_which_of_two,
+    comparisons.read_whether_more,
+    aggregates.read_aggregate,
+    extremes.read_extreme,
 )
 
 

@@ -1,0 +1,102 @@
+"""One number from many: sums, means, medians, modes, ranges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from chameleon.errors import Declined
+from chameleon.modules.grammar.bounds import show
+from chameleon.modules.grammar.frame import Frame
+from chameleon.modules.grammar.problem import Draft, Problem
+from chameleon.modules.grammar.programs import are_whole, assemble, finish
+from chameleon.modules.grammar.quantities import is_added, measured
+from chameleon.modules.grammar.selection import Selection
+from chameleon.modules.grammar.shapes import is_money
+
+_CUES = {
+    "mean": ("mean", "average"),
+    "median": ("median",),
+    "mode": ("mode",),
+    "range": ("range",),
+    "sum": ("total", "sum", "altogether", "combined", "overall", "together"),
+}
+
+
+def read_aggregate(problem: Problem) -> Draft | None:
+    """ "What is the mean of the numbers?", "How many tickets were sold in all on Monday and Friday?"."""
+    frame = Frame(problem)
+    cue, places = _cue(frame)
+    if cue is None or frame.has("than") or frame.has("how", "many", "more"):
+        return None
+    selection = frame.select().require_rows()
+    columns, named = measured(frame, selection)
+    return aggregate(frame, cue, selection, columns, places | named)
+
+
+def aggregate(
+    frame: Frame, cue: str, selection: Selection, columns: tuple[int, ...], places: frozenset[int]
+) -> Draft:
+    """The draft for one operation over the numbers of these columns in the selected rows."""
+    column = frame.table.columns[columns[0]]
+    numbers = selection.numbers(columns)
+    if cue == "sum" and len(numbers) > 1 and not all(is_added(frame.table.columns[i]) for i in columns):
+        raise Declined(f"the numbers of {column.name} are not of a kind that adds up", hint="Ask for their average.")
+    lines, name = selection.numbers_code(columns)
+    whole = are_whole(numbers)
+    lines += _CODE[cue](name, numbers, whole, any(map(is_money, column.values)))
+    names = " and ".join(frame.table.header[i].strip() or "the numbers" for i in columns)
+    read = places | selection.places | frame.phrase("of", "the", "numbers") | frame.phrase("in", "all")
+    used = frozenset(columns) | selection.columns
+    return Draft(assemble(lines), f"{_SAID[cue]} of {names}{selection.said}", read, used)
+
+
+_SAID = {"sum": "Sum", "mean": "Mean", "median": "Median", "mode": "Mode", "range": "Range"}
+
+
+def _sum(name: str, numbers: list[Fraction], whole: bool, money: bool) -> list[str]:
+    return finish(f"sum({name})", whole=whole, money=money)
+
+
+def _mean(name: str, numbers: list[Fraction], whole: bool, money: bool) -> list[str]:
+    return finish(f"Fraction(sum({name}), len({name}))", whole=False)
+
+
+def _median(name: str, numbers: list[Fraction], whole: bool, money: bool) -> list[str]:
+    return finish(f"statistics.median({name})", whole=False)
+
+
+def _mode(name: str, numbers: list[Fraction], whole: bool, money: bool) -> list[str]:
+    often = {number: numbers.count(number) for number in numbers}
+    modes = [number for number in often if often[number] == max(often.values())]
+    if len(modes) > 1:
+        raise Declined(f"there is no single mode: {', '.join(map(show, modes))} are equally frequent")
+    return finish(f"statistics.mode({name})", whole=whole)
+
+
+def _range(name: str, numbers: list[Fraction], whole: bool, money: bool) -> list[str]:
+    return finish(f"max({name}) - min({name})", whole=whole)
+
+
+_CODE: dict[str, Callable[[str, list[Fraction], bool, bool], list[str]]] = {
+    "sum": _sum,
+    "mean": _mean,
+    "median": _median,
+    "mode": _mode,
+    "range": _range,
+}
+
+
+def _cue(frame: Frame) -> tuple[str | None, frozenset[int]]:
+    """The operation that the question asks for, and the words that say so; only one may be asked."""
+    found: dict[str, frozenset[int]] = {}
+    named = {place for mention in frame.columns if mention.exact for place in mention.places}
+    for cue, texts in _CUES.items():
+        places = frozenset(i for i in frame.places_of(*texts) if i not in named)
+        if places:
+            found[cue] = places
+    if all_of := frame.phrase("in", "all"):
+        found["sum"] = found.get("sum", frozenset()) | all_of
+    if len(found) == 2 and "sum" in found and "number" in frame.texts.values():
+        return None, frozenset()
+    return next(iter(found.items())) if len(found) == 1 else (None, frozenset())

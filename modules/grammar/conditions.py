@@ -1,0 +1,146 @@
+"""Conditions on rows: a cell's text, a bound on a number, a span of dates; as tests and as code."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from chameleon.modules.grammar.bounds import Bound
+from chameleon.modules.grammar.lexicon import MONTHS
+from chameleon.modules.grammar.programs import literal
+from chameleon.modules.grammar.words import Word, stem
+from chameleon.table import Column, Table
+
+_FORMATS = ("%Y-%m-%d", "%m/%d/%Y", "%Y/%m/%d", "%d.%m.%Y", "%B %d, %Y", "%b %d, %Y", "%d %B %Y", "%d %b %Y")
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Some rows of the table, why they are meant (`said`), and how a program finds them (`code`)."""
+
+    column: int
+    rows: frozenset[int]
+    said: str
+    code: str
+    places: frozenset[int] = frozenset()
+
+
+def where_cells(table: Table, column: int, rows: Iterable[int], places: Iterable[int]) -> Condition:
+    """The rows whose cell in `column` is one of those that these rows hold."""
+    chosen = list(rows)
+    written = list(dict.fromkeys(table.rows[row][column] for row in chosen))
+    said = f"{_name(table, column)} is {' or '.join(cell.strip() for cell in written)}"
+    code = f"row[{column}] == {_cell(table, column, chosen[0])}"
+    if len(written) > 1:
+        code = f"row[{column}] in ({', '.join(dict.fromkeys(_cell(table, column, row) for row in chosen))})"
+    return Condition(column, frozenset(chosen), said, code, frozenset(places))
+
+
+def _cell(table: Table, column: int, row: int) -> str:
+    value = table.columns[column].values[row]
+    if table.columns[column].kind == "number" and value.number is not None:
+        return literal(value.number)
+    return repr(table.rows[row][column])
+
+
+def _name(table: Table, column: int) -> str:
+    return table.header[column].strip() or "the first column"
+
+
+def where_bound(table: Table, column: int, bound: Bound, places: Iterable[int]) -> Condition:
+    """The rows whose number in `column` is within the bound; empty cells never are."""
+    values = table.columns[column].values
+    rows = {i for i, value in enumerate(values) if value.number is not None and bound.accepts(value.number)}
+    code = f"row[{column}] is not None and {bound.code(f'row[{column}]')}"
+    return Condition(column, frozenset(rows), f"{_name(table, column)} is {bound.say()}", code, frozenset(places))
+
+
+def without_rows(table: Table, column: int, rows: Iterable[int]) -> Condition:
+    """All rows but these, which hold totals."""
+    left_out = set(rows)
+    cells = ", ".join(sorted({repr(table.rows[row][column]) for row in left_out}))
+    kept = frozenset(range(len(table.rows))) - left_out
+    return Condition(column, kept, "totals left out", f"row[{column}] not in ({cells},)")
+
+
+def find_dates(table: Table, words: Sequence[Word], places: Sequence[int]) -> tuple[Condition, ...]:
+    """The condition that a month, a year, both, or a day puts on the only column of dates.
+
+    Nothing where the table has no such column, or more than one.
+    """
+    columns = [column for column in table.columns if column.kind == "date"]
+    if len(columns) != 1:
+        return ()
+    column = columns[0]
+    return tuple(
+        _where_date(column, test, code, said, used)
+        for test, code, said, used in _date_phrases(words, places)
+    )
+
+
+_Phrase = tuple[dict[str, int], str, str, tuple[int, ...]]
+
+
+def _date_phrases(words: Sequence[Word], places: Sequence[int]) -> list[_Phrase]:
+    phrases: list[_Phrase] = []
+    parts: dict[str, int] = {}
+    used: list[int] = []
+    for place in places:
+        word = words[place]
+        if word.kind == "date" and word.value.date is not None:
+            day = word.value.date
+            parts, used = {"year": day.year, "month": day.month, "day": day.day}, [place]
+        elif word.kind == "word" and word.stem in _MONTH_STEMS and (word.is_name or word.stem != "may"):
+            parts["month"] = _MONTH_STEMS.index(word.stem) + 1
+            used.append(place)
+        elif word.kind == "number" and word.text.isdigit() and 1800 <= int(word.text) <= 2200:
+            parts["year"] = int(word.text)
+            used.append(place)
+        elif word.kind in {"number", "word"} and "month" in parts and (day_number := _day(word)):
+            parts["day"] = day_number
+            used.append(place)
+    if parts and "month" in parts or set(parts) == {"year"}:
+        code = " and ".join(f"day.{part} == {value}" for part, value in sorted(parts.items()))
+        said = " ".join(words[i].text for i in used)
+        phrases.append((parts, code, said, tuple(used)))
+    return phrases
+
+
+def _day(word: Word) -> int:
+    digits = word.text.lower().rstrip("stndrh")
+    return int(digits) if digits.isdigit() and 1 <= int(digits) <= 31 else 0
+
+
+_MONTH_STEMS = [stem(month) for month in MONTHS]
+
+
+def _where_date(column: Column, parts: dict[str, int], code: str, said: str, used: tuple[int, ...]) -> Condition:
+    rows = frozenset(
+        i
+        for i, value in enumerate(column.values)
+        if value.date is not None and all(getattr(value.date, part) == number for part, number in parts.items())
+    )
+    written = format_of(column)
+    if written:
+        day = f"datetime.datetime.strptime(row[{column.index}], {written!r})"
+        code = f"row[{column.index}] and " + code.replace("day.", f"{day}.")
+    else:
+        code = f"row[{column.index}] in {tuple(sorted({column.cells[i] for i in rows})) + ('',)!r}"
+    return Condition(column.index, rows, f"{column.name or 'the date'} is {said}", code, frozenset(used))
+
+
+def format_of(column: Column) -> str:
+    """The strptime format that reads every filled cell of the column; "" for none."""
+    for written in _FORMATS:
+        if all(_reads(cell, written) for cell, value in zip(column.cells, column.values, strict=True) if value.date):
+            return written
+    return ""
+
+
+def _reads(cell: str, written: str) -> bool:
+    try:
+        dt.datetime.strptime(cell, written)
+    except ValueError:
+        return False
+    return True

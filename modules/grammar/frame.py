@@ -1,0 +1,215 @@
+"""A question over a plain table of records: what its words name, and the rows and numbers meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from chameleon.errors import Declined
+from chameleon.modules.grammar.bounds import Bound, find_bounds
+from chameleon.modules.grammar.conditions import (
+    Condition,
+    find_dates,
+    where_bound,
+    where_cells,
+    without_rows,
+)
+from chameleon.modules.grammar.linking import CellMention, ColumnMention, find_cells, find_columns
+from chameleon.modules.grammar.problem import Problem
+from chameleon.modules.grammar.selection import Selection
+from chameleon.modules.grammar.shapes import is_money, is_total_label, labels, measures, spread_columns
+from chameleon.table import Column, Table
+
+@dataclass(frozen=True)
+class Frame:
+    """The links between the asked sentence and the table."""
+
+    problem: Problem
+
+    @property
+    def table(self) -> Table:
+        return self.problem.table
+
+    @cached_property
+    def bounds(self) -> tuple[Bound, ...]:
+        return find_bounds(self.problem.words, self.problem.asked)
+
+    @cached_property
+    def _bound_places(self) -> frozenset[int]:
+        return frozenset(place for bound in self.bounds for place in bound.places)
+
+    @cached_property
+    def cells(self) -> tuple[CellMention, ...]:
+        free = [i for i in self.problem.asked if i not in self._bound_places]
+        named = [m for m in find_columns(self.table, self.problem.words, free) if m.exact]
+        taken = {place: len(mention.places) for mention in named for place in mention.places}
+        found = find_cells(self.table, self.problem.words, free)
+        return tuple(m for m in found if all(len(m.places) > taken.get(i, 0) for i in m.places))
+
+    def ends_of(self, bound: Bound) -> tuple[CellMention, CellMention] | None:
+        """The rows that the two numbers of "between 2014 and 2016" name, where they name one each."""
+        numbers = [i for i in bound.places if self.problem.words[i].number is not None]
+        found = find_cells(self.table, self.problem.words, numbers)
+        return (found[0], found[1]) if len(found) == 2 else None
+
+    @cached_property
+    def dates(self) -> tuple[Condition, ...]:
+        return find_dates(self.table, self.problem.words, self._places_without_cells)
+
+    @cached_property
+    def _places_without_cells(self) -> list[int]:
+        used = {place for mention in self.cells for place in mention.places} | self._bound_places
+        return [i for i in self.problem.asked if i not in used]
+
+    @cached_property
+    def columns(self) -> tuple[ColumnMention, ...]:
+        dated = {place for condition in self.dates for place in condition.places}
+        free = [i for i in self._places_without_cells if i not in dated]
+        return find_columns(self.table, self.problem.words, free)
+
+    @cached_property
+    def texts(self) -> dict[int, str]:
+        """The asked words in lower case, by position."""
+        return {i: self.problem.words[i].text.lower() for i in self.problem.asked}
+
+    def places_of(self, *texts: str) -> frozenset[int]:
+        return frozenset(i for i, text in self.texts.items() if text in texts)
+
+    def has(self, *texts: str) -> bool:
+        """Whether these words stand in the asked sentence one after the other."""
+        return bool(self.phrase(*texts))
+
+    def phrase(self, *texts: str) -> frozenset[int]:
+        """The positions of the first place where these words follow each other; empty for none."""
+        asked = self.problem.asked
+        for start in range(len(asked) - len(texts) + 1):
+            run = asked[start : start + len(texts)]
+            if tuple(self.texts[i] for i in run) == texts:
+                return frozenset(run)
+        return frozenset()
+
+    @cached_property
+    def measures(self) -> tuple[Column, ...]:
+        return measures(self.table)
+
+    @cached_property
+    def spread(self) -> tuple[Column, ...]:
+        return spread_columns(self.table)
+
+    @cached_property
+    def label(self) -> Column | None:
+        """The column that names the rows: the first one that is no quantity."""
+        found = labels(self.table)
+        return found[0] if found else None
+
+    def numeric_mentions(self) -> list[ColumnMention]:
+        """The mentions of columns that hold quantities."""
+        indexes = {column.index for column in self.measures}
+        return [mention for mention in self.columns if set(mention.columns) & indexes]
+
+    def text_mentions(self) -> list[ColumnMention]:
+        indexes = {column.index for column in self.measures}
+        return [mention for mention in self.columns if not set(mention.columns) & indexes]
+
+    def measure(self, skip: Iterable[int] = ()) -> Column:
+        """The one column of quantities that the question is about, columns in `skip` left aside.
+
+        Raises `Declined` where it names none of several, or more than one.
+        """
+        left = [column for column in self.measures if column.index not in set(skip)]
+        wanted = {column.index for column in left}
+        named = [set(mention.columns) & wanted for mention in self.numeric_mentions()]
+        named = [options for options in named if options]
+        common = set.intersection(*named) if named else wanted
+        if len(common) == 1:
+            return self.table.columns[common.pop()]
+        if not left:
+            raise Declined("the table has no column of numbers that fits")
+        names = ", ".join(self.table.header[i] for i in sorted(wanted))
+        raise Declined("the question does not say which column of numbers is meant", hint=f"There are: {names}.")
+
+    def column_of(self, bound: Bound) -> Column:
+        """The column that a bound speaks of: named beside it, of its currency, or the only one."""
+        numbers = {column.index: column for column in self.table.columns if column.kind == "number"}
+        near = range(bound.places[0] - 4, bound.places[-1] + 5)
+        ranked = self._nearest(bound, near, numbers)
+        for mention in ranked:
+            options = [i for i in mention.columns if i in numbers]
+            if len(options) == 1:
+                return numbers[options[0]]
+        if is_money(self.problem.words[bound.at].value):
+            money = [column for column in numbers.values() if all(is_money(v) or v.kind == "empty" for v in column.values)]
+            if len(money) == 1:
+                return money[0]
+        if len(self.measures) == 1:
+            return self.measures[0]
+        names = ", ".join(column.name for column in self.measures)
+        raise Declined(f"the question does not say what is {bound.say()}", hint=f"There are: {names}.")
+
+    def _nearest(self, bound: Bound, near: range, numbers: dict[int, Column]) -> list[ColumnMention]:
+        fitting = [
+            mention
+            for mention in self.columns
+            if set(mention.columns) & set(numbers) and any(place in near for place in mention.places)
+        ]
+        return sorted(fitting, key=lambda mention: min(abs(place - bound.at) for place in mention.places))
+
+    def select(self, without: Iterable[CellMention] = (), *, bounds: bool = True) -> Selection:
+        """The rows that the named cells, bounds and dates leave, totals aside.
+
+        Cells of one column widen ("on Monday and Friday"), those of several columns narrow. `without`
+        are mentions that the caller uses otherwise. Raises `Declined` for a cell found in two columns.
+        """
+        skipped = set(without)
+        by_column: dict[int, list[CellMention]] = {}
+        for mention in self.cells:
+            if mention not in skipped:
+                by_column.setdefault(self.column_of_cell(mention), []).append(mention)
+        conditions = [self._where(column, mentions) for column, mentions in by_column.items()]
+        if bounds:
+            conditions += [where_bound(self.table, self.column_of(bound).index, bound, bound.places) for bound in self.bounds]
+        conditions += [condition for condition in self.dates if condition.column not in by_column]
+        return Selection(self.table, (*conditions, *self._totals(conditions)), self._joints(conditions))
+
+    def column_of_cell(self, mention: CellMention) -> int:
+        """The column that holds the cell; where several do, the one that the question names beside it."""
+        options = [column for column, _ in mention.rows_of]
+        if len(options) > 1:
+            near = range(mention.places[0] - 2, mention.places[-1] + 3)
+            beside = {i for m in self.text_mentions() for i in m.columns if any(place in near for place in m.places)}
+            options = [column for column in options if column in beside]
+        if len(options) != 1:
+            raise Declined(f"{mention.text.strip()!r} stands in several columns, and the question names none")
+        return options[0]
+
+    def rows_of(self, mention: CellMention) -> tuple[int, ...]:
+        return dict(mention.rows_of)[self.column_of_cell(mention)]
+
+    def _where(self, column: int, mentions: list[CellMention]) -> Condition:
+        rows = [row for mention in mentions for row in dict(mention.rows_of)[column]]
+        return where_cells(self.table, column, rows, (place for m in mentions for place in m.places))
+
+    def _totals(self, conditions: list[Condition]) -> list[Condition]:
+        for column in labels(self.table):
+            rows = {i for i, cell in enumerate(column.cells) if is_total_label(cell)}
+            meant = [condition for condition in conditions if condition.column == column.index]
+            if rows and not meant:
+                return [without_rows(self.table, column.index, rows)]
+        return []
+
+    def _joints(self, conditions: list[Condition]) -> frozenset[int]:
+        """The "and", "or" and "but" between two conditions, or between two names of one of them."""
+        used = {place for condition in conditions for place in condition.places}
+        joining = self.places_of("and", "or", "but")
+        return frozenset(i for i in joining if self._is_between(i, used)) | self._fillings(used)
+
+    def _is_between(self, place: int, used: set[int]) -> bool:
+        small = frozenset({"a", "an", "the", "in", "on", "at", "of", "for", "to", ","})
+        before = next((i for i in range(place - 1, -1, -1) if self.texts.get(i, "") not in small), -1)
+        after = next((i for i in range(place + 1, place + 9) if self.texts.get(i, "") not in small), -1)
+        return before in used and after in used
+
+    def _fillings(self, used: set[int]) -> frozenset[int]:
+        """ "times" after a number that is part of a bound: "more than 2 times"."""
+        return frozenset(i for i in self.places_of("times") if i - 1 in used)

@@ -1,0 +1,49 @@
+"""Which numbers a question measures: the column it names, or the columns that split one quantity."""
+
+from __future__ import annotations
+
+from chameleon.errors import Declined
+from chameleon.modules.grammar.frame import Frame
+from chameleon.modules.grammar.selection import Selection
+from chameleon.modules.grammar.words import stem, stems
+from chameleon.table import Column
+
+_NOT_ADDED = frozenset(
+    stem(word)
+    for word in "price cost fare fee rate rating age temperature percent percentage average mean median score rank "
+    "speed height weight width density latitude longitude grade gpa star distance index ratio share budget".split()
+)
+
+
+def is_added(column: Column) -> bool:
+    """Whether numbers of this column make sense as a sum: goals do, prices and ages do not."""
+    names = set(stems(column.name))
+    return not (names & _NOT_ADDED - {"cost", "scor", "weigh", "distanc", "budget"}) and "%" not in column.unit and "per " not in column.unit
+
+
+def measured(frame: Frame, selection: Selection | None = None) -> tuple[tuple[int, ...], frozenset[int]]:
+    """The columns whose numbers are meant, and the words that name them.
+
+    One column; or several that split one quantity, where the question names several of these or none.
+    """
+    bound = {frame.column_of(item).index for item in frame.bounds}
+    spread = {column.index for column in frame.spread}
+    exact = [set(mention.columns) & spread for mention in frame.numeric_mentions() if len(mention.columns) == 1]
+    chosen = sorted(set().union(*exact)) if exact else []
+    places = frozenset(place for mention in frame.numeric_mentions() for place in mention.places)
+    if spread and len(chosen) != 1:
+        if len(chosen) > 1 and not frame.has("and"):
+            raise Declined("the question names several columns", hint="Ask about one of them.")
+        joints = frame.places_of("and") if len(chosen) > 1 else frozenset()
+        columns = tuple(chosen) if chosen else tuple(sorted(spread))
+        return columns, places | joints
+    if chosen:
+        return tuple(chosen), places
+    skip = bound if len(frame.measures) > len(bound) and not _names_only(frame, bound) else ()
+    return (frame.measure(skip).index,), places
+
+
+def _names_only(frame: Frame, columns: set[int]) -> bool:
+    """Whether all quantities that the question names are those of its bounds."""
+    named = [set(mention.columns) for mention in frame.numeric_mentions()]
+    return bool(named) and all(options <= columns for options in named) and len(named) > len(frame.bounds)

@@ -1,0 +1,94 @@
+"""The rows that a question means, and the code that gets numbers and names from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from chameleon.errors import Declined
+from chameleon.modules.grammar.conditions import Condition
+from chameleon.modules.grammar.programs import listing, literal, variable
+from chameleon.table import Column, Table
+
+LITERAL_LIMIT = 60
+"""Up to so many values are written into a program; with more it reads them from `table`."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Rows of a table that meet all conditions; `joints` are the words that join these."""
+
+    table: Table
+    conditions: tuple[Condition, ...]
+    joints: frozenset[int] = frozenset()
+
+    @cached_property
+    def rows(self) -> tuple[int, ...]:
+        kept = set(range(len(self.table.rows)))
+        for condition in self.conditions:
+            kept &= condition.rows
+        return tuple(sorted(kept))
+
+    @property
+    def places(self) -> frozenset[int]:
+        return self.joints.union(*(condition.places for condition in self.conditions))
+
+    @property
+    def columns(self) -> frozenset[int]:
+        return frozenset(condition.column for condition in self.conditions)
+
+    @property
+    def said(self) -> str:
+        """ " where Region is North and Units is at least 5", or nothing."""
+        return " where " + " and ".join(c.said for c in self.conditions) if self.conditions else ""
+
+    def narrowed(self, *conditions: Condition) -> Selection:
+        return Selection(self.table, (*self.conditions, *conditions), self.joints)
+
+    def require_rows(self) -> Selection:
+        if not self.rows:
+            raise Declined(f"no row of the table fits{self.said.replace(' where', ':', 1)}")
+        return self
+
+    def numbers(self, columns: Iterable[int]) -> list[Fraction]:
+        """The filled numbers of these columns, row by row."""
+        found = [self.table.columns[column].values[row].number for row in self.rows for column in columns]
+        return [number for number in found if number is not None]
+
+    def numbers_code(self, columns: tuple[int, ...], name: str = "") -> tuple[list[str], str]:
+        """Lines that gather these numbers, and the name of the variable that holds them."""
+        numbers = self.numbers(columns)
+        if not numbers:
+            raise Declined(f"no number stands there{self.said}")
+        chosen = name or variable(self.table.header[columns[0]])
+        if len(numbers) <= LITERAL_LIMIT:
+            return [f"{chosen} = {listing(numbers)}"], chosen
+        cells = f"(row[{columns[0]}],)" if len(columns) == 1 else f"[row[i] for i in {columns}]"
+        return [
+            *self.rows_code(),
+            f"{chosen} = [Fraction(str(cell)) for row in rows for cell in {cells} if cell is not None]",
+        ], chosen
+
+    def rows_code(self) -> list[str]:
+        tests = " and ".join(f"({c.code})" if " and " in c.code else c.code for c in self.conditions)
+        return [f'rows = [row for row in table["rows"]{" if " + tests if tests else ""}]']
+
+    def pairs_code(self, label: Column, column: int, name: str) -> list[str]:
+        """Lines that gather (name of the row, number) pairs from the rows that have both."""
+        pairs = self.pairs(label, column)
+        if not pairs:
+            raise Declined(f"no number stands there{self.said}")
+        if len(pairs) <= LITERAL_LIMIT:
+            listed = ", ".join(f"({text!r}, {literal(number)})" for text, number in pairs)
+            return [f"{name} = [{listed}]"]
+        return [
+            *self.rows_code(),
+            f"{name} = [(str(row[{label.index}]), Fraction(str(row[{column}]))) for row in rows if row[{column}] is not None]",
+        ]
+
+    def pairs(self, label: Column, column: int) -> list[tuple[str, Fraction]]:
+        values = self.table.columns[column].values
+        found = [(label.cells[row].strip(), values[row].number) for row in self.rows]
+        return [(text, number) for text, number in found if number is not None]

@@ -1,0 +1,131 @@
+"""What a question wants to hear: which column its "which", "who", "where" or "when" asks for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from chameleon.errors import Declined
+from chameleon.modules.grammar.frame import Frame
+from chameleon.modules.grammar.lexicon import MONTHS, WEEKDAYS
+from chameleon.modules.grammar.shapes import labels
+from chameleon.modules.grammar.words import stem, stems
+from chameleon.table import Column
+
+
+@dataclass(frozen=True)
+class Target:
+    """The column of the answer, and the words that ask for it."""
+
+    column: Column
+    places: frozenset[int]
+
+
+_PEOPLE = frozenset(
+    stem(word)
+    for word in "name person player student employee teacher friend member runner customer child author driver worker "
+    "manager owner artist candidate partner farmer beautician respondent actor swimmer winner singer".split()
+)
+_PLACES = frozenset(
+    stem(word)
+    for word in "location place city town country state venue region stadium destination store branch station stop".split()
+)
+_TIMES = frozenset(stem(word) for word in "day month year date time week season quarter".split())
+
+
+def asked_column(frame: Frame, skip: tuple[int, ...] = ()) -> Target | None:
+    """The column of names that the question asks for; None where it asks for a number or nothing.
+
+    Raises `Declined` for a "which" whose noun names no column and no kind of row.
+    """
+    opening = _question_word(frame)
+    if opening is None:
+        return None
+    place, word = opening
+    found = [column for column in labels(frame.table) if column.index not in skip]
+    if word in {"who", "whose"}:
+        return _by_kind(frame, found, _PEOPLE, place)
+    if word == "where":
+        return _by_kind(frame, found, _PLACES, place)
+    if word == "when":
+        return _by_kind(frame, found, _TIMES, place)
+    return _by_noun(frame, found, place)
+
+
+def _question_word(frame: Frame) -> tuple[int, str] | None:
+    for i, text in frame.texts.items():
+        if text in {"which", "who", "whose", "where", "when"}:
+            return i, text
+        if text == "what":
+            following = frame.texts.get(i + 1, "")
+            return None if following in _BE else (i, text)
+        if text == "name":
+            return i, text
+    return None
+
+
+_BE = frozenset({"is", "was", "are", "were", "'s", "s"})
+
+
+def _by_kind(frame: Frame, found: list[Column], kind: frozenset[str], place: int) -> Target | None:
+    fitting = [column for column in found if set(stems(column.name)) & kind]
+    if len(fitting) == 1:
+        return Target(fitting[0], frozenset({place}))
+    if not fitting and kind is _PEOPLE and len(found) == 1 and found[0].kind == "text":
+        return Target(found[0], frozenset({place}))
+    return None
+
+
+def _by_noun(frame: Frame, found: list[Column], place: int) -> Target | None:
+    """The column named right after "which"; else the first one, if the noun is the table's topic."""
+    near = _until_stop(frame, place)
+    indexes = {column.index: column for column in found}
+    for mention in frame.text_mentions():
+        options = [i for i in mention.columns if i in indexes]
+        if options and mention.places[0] in near:
+            if len(options) > 1:
+                names = ", ".join(frame.table.header[i] for i in options)
+                raise Declined(f"the question may ask for any of {names}")
+            return Target(indexes[options[0]], frozenset({place, *mention.places}))
+    nouns = [frame.problem.words[i].stem for i in near]
+    for column in found:
+        if any(_is_kind_of(noun, column) for noun in nouns):
+            return Target(column, frozenset({place, *near[:1]}))
+    label = frame.label
+    if label is not None and label in found and nouns and _is_topic(frame, nouns):
+        return Target(label, frozenset({place}))
+    if label is not None and label in found and not nouns:
+        return Target(label, frozenset({place}))
+    return None
+
+
+def _until_stop(frame: Frame, place: int) -> list[int]:
+    """The positions of the noun phrase after the question word."""
+    near: list[int] = []
+    for i in range(place + 1, place + 6):
+        text = frame.texts.get(i, "")
+        if not text or text in _STOPS or (frame.problem.words[i].kind == "mark"):
+            break
+        near.append(i)
+    return near
+
+
+_STOPS = frozenset(
+    "is was are were has have had does do did will would can could of the a an in on at with from for by to charges sold".split()
+)
+
+
+def _is_kind_of(noun: str, column: Column) -> bool:
+    """ "day" for a column of weekdays, "month" for one of months, whatever its name."""
+    first = {stem(cell) for cell in column.cells if cell.strip()}
+    if noun == "day":
+        return bool(first) and first <= {stem(day) for day in WEEKDAYS}
+    if noun == "month":
+        return bool(first) and first <= {stem(month) for month in MONTHS}
+    return False
+
+
+def _is_topic(frame: Frame, nouns: list[str]) -> bool:
+    """Whether a noun is one that the caption, the story or every name in the label column uses."""
+    label = frame.label
+    shared = set.intersection(*(set(stems(cell)) for cell in label.cells)) if label and label.cells else set()
+    return any(noun in frame.problem.topic or noun in shared for noun in nouns[:3])
