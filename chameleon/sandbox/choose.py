@@ -9,8 +9,11 @@ from collections.abc import Sequence
 from typing import Literal, get_args
 
 from chameleon.errors import InputError, SandboxUnavailable
+from chameleon.sandbox.layered import LayeredExecutor
+from chameleon.sandbox.monty import MontyExecutor
 from chameleon.sandbox.result import Limits, ProgramExecutor
 from chameleon.sandbox.sealed import MONTY_HINT, SealedExecutor
+from chameleon.sandbox.unsafe import UnsafeInProcessExecutor, UnsafeSubprocessExecutor
 from chameleon.sandbox.zygote import usable_here
 
 Kind = Literal["auto", "sealed", "monty", "monty+sealed", "unsafe_subprocess", "unsafe_inprocess"]
@@ -38,11 +41,18 @@ def make_executor(
         raise InputError("workers must be at least 1", where="make_executor")
     if kind == "auto":
         kind = "monty" if usable_here() else "sealed"
+    if kind == "unsafe_inprocess":
+        return UnsafeInProcessExecutor(limits)
+    if kind == "unsafe_subprocess":
+        return UnsafeSubprocessExecutor(libraries, limits)
+    if kind == "monty":
+        return MontyExecutor(libraries, limits, workers)
+    if reason := usable_here():
+        raise SandboxUnavailable(reason, hint=MONTY_HINT)
     if kind == "sealed":
-        if reason := usable_here():
-            raise SandboxUnavailable(reason, hint=MONTY_HINT)
         return SealedExecutor(libraries, limits, workers, require)
-    raise NotImplementedError(kind)
+    first = MontyExecutor(libraries, limits, workers)
+    return LayeredExecutor(first, SealedExecutor(libraries, limits, workers, require), limits)
 
 
 _lock = threading.Lock()

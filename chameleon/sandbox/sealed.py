@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
-import threading
 import time
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any
 
 from chameleon.errors import SandboxUnavailable
-from chameleon.sandbox.inputs import checked_inputs
+from chameleon.sandbox.executor import Executor
+from chameleon.sandbox.pool import Pool
 from chameleon.sandbox.probe import PROBE, probed
 from chameleon.sandbox.result import ExecResult, Guarantees, Layer, Limits
 from chameleon.sandbox.verdict import NEEDS_SCIENCE, judge
@@ -31,62 +30,7 @@ MONTY_HINT = (
 )
 
 
-class Pool:
-    """At most `size` zygotes of one kind, started when first needed."""
-
-    def __init__(self, make: Callable[[], Zygote], size: int) -> None:
-        self._make, self._size = make, size
-        self._lock = threading.Condition()
-        self._idle: list[Zygote] = []
-        self._live = 0
-        self._closed = False
-
-    def take(self) -> Zygote:
-        with self._lock:
-            while not self._idle and self._live >= self._size and not self._closed:
-                self._lock.wait()
-            if self._closed:
-                raise SandboxUnavailable("the executor is closed")
-            if self._idle:
-                return self._idle.pop()
-            self._live += 1
-        try:
-            return self._make()
-        except BaseException:
-            self.drop()
-            raise
-
-    def give(self, zygote: Zygote) -> None:
-        with self._lock:
-            if not self._closed:
-                self._idle.append(zygote)
-                self._lock.notify()
-                return
-        zygote.kill()
-
-    def drop(self) -> None:
-        """A zygote that was taken does not come back."""
-        with self._lock:
-            self._live -= 1
-            self._lock.notify()
-
-    def close(self) -> None:
-        with self._lock:
-            self._closed = True
-            idle, self._idle = self._idle, []
-            self._lock.notify_all()
-        for zygote in idle:
-            zygote.kill()
-
-    def start_afresh(self) -> None:
-        """In a forked copy of the process: the zygotes and the lock's holder are the parent's."""
-        for zygote in self._idle:
-            zygote.forget()
-        self._lock = threading.Condition()
-        self._idle, self._live = [], 0
-
-
-class SealedExecutor:
+class SealedExecutor(Executor):
     """Runs each program in a child without files, network, processes, environment or host memory.
 
     Programs start where only the stdlib is loaded; the first use of a heavy library starts the program
@@ -99,7 +43,8 @@ class SealedExecutor:
     def __init__(
         self, libraries: Sequence[str], limits: Limits, workers: int, require: Sequence[str]
     ) -> None:
-        self._libraries, self._limits = tuple(libraries), limits
+        super().__init__(limits)
+        self._libraries = tuple(libraries)
         self._require = tuple(require)
         self._pools = {
             "std": Pool(lambda: self._start(science=False), workers),
@@ -119,41 +64,23 @@ class SealedExecutor:
         result: str = "ans",
         timeout: float | None = None,
     ) -> ExecResult:
-        """See `ProgramExecutor.run`."""
         begun = time.monotonic()
-        wall = self._limits.wall_s if timeout is None else timeout
+        if refusal := self._too_long(code):
+            return refusal
+        wall = self._wall(timeout)
         request = self._request(code, inputs, result, timeout)
-        if len(code) > self._limits.source_kb * 1024:
-            message = f"the program is longer than {self._limits.source_kb} KiB"
-            return ExecResult("too_large", error_type="SourceTooLarge", message=message, tier=self.tier)
         named = any(library in code for library in self._libraries)
         outcome = self._run_in("std", request, min(wall, _TRIAL_SECONDS) if named else wall)
         if outcome is NEEDS_SCIENCE or (named and outcome.status == "timeout"):
             spent = 0.0 if named else time.monotonic() - begun
             outcome = self._run_in("sci", request, max(wall - spent, _TRIAL_SECONDS))
+        if outcome is NEEDS_SCIENCE:
+            outcome = ExecResult("crashed", error_type="BadFrame", message="it left twice", tier=self.tier)
         return replace(outcome, wall_ms=(time.monotonic() - begun) * 1000)
 
-    async def arun(
-        self,
-        code: str,
-        inputs: Mapping[str, Any] | None = None,
-        *,
-        result: str = "ans",
-        timeout: float | None = None,
-    ) -> ExecResult:
-        """See `ProgramExecutor.arun`."""
-        return await asyncio.to_thread(self.run, code, inputs, result=result, timeout=timeout)
-
     def close(self) -> None:
-        """See `ProgramExecutor.close`."""
         for pool in self._pools.values():
             pool.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
 
     def start_afresh(self) -> None:
         """In a forked copy of the process: leave the parent's interpreters to the parent."""
@@ -208,23 +135,6 @@ class SealedExecutor:
             self.close()
             raise
         return Guarantees(self.tier, layers)
-
-    def _request(
-        self, code: str, inputs: Mapping[str, Any] | None, result: str, timeout: float | None
-    ) -> dict[str, Any]:
-        limits = self._limits
-        return {
-            "code": code,
-            "inputs": checked_inputs(inputs),
-            "result": result,
-            "limits": {
-                "cpu_s": limits.cpu_s if timeout is None else timeout,
-                "stdout_bytes": limits.stdout_kb * 1024,
-                "result_bytes": limits.result_kb * 1024,
-                "depth": limits.depth,
-                "int_digits": limits.int_digits,
-            },
-        }
 
     def _run_in(self, kind: str, request: dict[str, Any], wall: float) -> ExecResult:
         pool = self._pools[kind]

@@ -3,37 +3,53 @@
 from __future__ import annotations
 
 import signal
-from typing import get_args
+from dataclasses import dataclass
 
-from chameleon.errors import SandboxUnavailable
 from chameleon.sandbox.decode import BadFrame, read_frame
 from chameleon.sandbox.inside.wire import EXHAUSTED, UNSEALED
-from chameleon.sandbox.result import ExecResult, Limits, Status
+from chameleon.sandbox.result import ExecResult, Limits
 from chameleon.sandbox.values import kind_of
-from chameleon.sandbox.zygote import Ending
 
 # Not a result for anyone: the program used a library that is loaded elsewhere.
 NEEDS_SCIENCE = ExecResult("refused", error_type="NeedsScience")
 
+# Named by number, because Windows has neither.
+_SIGKILL, _SIGXCPU = 9, 24
+
 _TOLD = {"ok", "no_answer", "error", "memory", "too_large"}
-assert _TOLD <= set(get_args(Status))
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a child ended. `frame` is what it sent, checked for its nonce only; None when incomplete.
+
+    `code` is its exit code, negative for a signal, None when its frame came first. `overrun` says that
+    its time was up, `excess` that it sent more than it may, `cpu` are its user seconds.
+    """
+
+    frame: bytes | None
+    code: int | None = None
+    overrun: bool = False
+    excess: bool = False
+    cpu: float = 0.0
 
 
 def judge(ending: Ending, limits: Limits, cpu_seconds: float, tier: str) -> ExecResult:
-    """The result of a program; raises SandboxUnavailable when its process could not be sealed."""
+    """The result of a program; never raises, whatever the program did."""
     if ending.frame is not None:
         return _told(ending.frame, limits, tier)
     if ending.excess:
         return ExecResult("too_large", message="the answer is larger than the limit", tier=tier)
-    if ending.overrun or ending.code == -signal.SIGXCPU:
+    if ending.overrun or ending.code == -_SIGXCPU:
         return ExecResult("timeout", error_type="Timeout", message="the program took too long", tier=tier)
     if ending.code == UNSEALED:
-        raise SandboxUnavailable("a program's process could not be sealed, so the program was not run")
+        message = "its process could not be sealed, so the program was not run"
+        return ExecResult("refused", error_type="Unsealed", message=message, tier=tier)
     if ending.code == EXHAUSTED:
         return ExecResult("memory", error_type="MemoryError", message="out of memory", tier=tier)
-    if ending.code == -signal.SIGKILL and ending.cpu < cpu_seconds:
+    if ending.code == -_SIGKILL and ending.cpu < cpu_seconds:
         return ExecResult("memory", error_type="Killed", message="killed by the system", tier=tier)
-    if ending.code == -signal.SIGKILL:
+    if ending.code == -_SIGKILL:
         return ExecResult("timeout", error_type="Timeout", message="the program took too long", tier=tier)
     return _crash(ending.code or 0, tier)
 

@@ -11,36 +11,17 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from chameleon.errors import SandboxUnavailable
+from chameleon.sandbox.inside import seccomp
 from chameleon.sandbox.inside.wire import LENGTH, NONCE
+from chameleon.sandbox.launch import ENVIRONMENT, command
 from chameleon.sandbox.result import Layer
+from chameleon.sandbox.verdict import Ending
 
-_INSIDE = Path(__file__).with_name("inside")
 _START_SECONDS = 60.0
 _GRACE_SECONDS = 2.0
-
-# Loads the folder `inside` as a package of its own: the engine is not imported on the other side, and
-# neither the caller's directory nor its PYTHONPATH can put another module in its place.
-_BOOT = """
-import sys, importlib.util as u
-s = u.spec_from_file_location("inside", sys.argv[1] + "/__init__.py", submodule_search_locations=[sys.argv[1]])
-m = u.module_from_spec(s); sys.modules["inside"] = m; s.loader.exec_module(m)
-from inside import zygote
-zygote.main()
-"""
-# As `-I`, which would also ignore the hash seed; the environment is ours alone.
-_FLAGS = ("-s", "-P", "-B", "-X", "utf8")
-_ENVIRONMENT = {
-    "PYTHONHASHSEED": "0",
-    "OPENBLAS_NUM_THREADS": "1",
-    "OMP_NUM_THREADS": "1",
-    "MKL_NUM_THREADS": "1",
-    "NUMEXPR_MAX_THREADS": "1",
-}
 
 
 class Stuck(Exception):
@@ -49,21 +30,6 @@ class Stuck(Exception):
 
 class Lost(Stuck):
     """As `Stuck`, and the program was not started: it can be run elsewhere."""
-
-
-@dataclass(frozen=True)
-class Ending:
-    """How a child ended. `frame` is what it sent, checked for its nonce only; None when incomplete.
-
-    `code` is its exit code, negative for a signal, None when its frame came first. `overrun` says that
-    its time was up, `excess` that it sent more than it may, `cpu` are its user seconds.
-    """
-
-    frame: bytes | None
-    code: int | None = None
-    overrun: bool = False
-    excess: bool = False
-    cpu: float = 0.0
 
 
 class Zygote:
@@ -80,11 +46,8 @@ class Zygote:
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs, tempfile.TemporaryFile() as complaints:
             self._process = subprocess.Popen(  # noqa: S603
-                [
-                    *(sys.executable, *_FLAGS, "-c", _BOOT),
-                    *(str(_INSIDE), str(theirs.fileno()), json.dumps(options)),
-                ],
-                env=_ENVIRONMENT,
+                command("zygote", str(theirs.fileno()), json.dumps(options)),
+                env=ENVIRONMENT,
                 cwd="/",
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -219,6 +182,4 @@ def usable_here() -> str:
         return "the path of the Python interpreter is not known"
     if not hasattr(os, "pidfd_open"):
         return "this Python was built without pidfd_open"
-    from chameleon.sandbox.inside import seccomp  # noqa: PLC0415
-
     return seccomp.supported()

@@ -15,15 +15,83 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any, NoReturn
 
-STDLIB = """
-abc array ast base64 binascii bisect calendar cmath codecs collections collections.abc colorsys
-contextlib copy csv dataclasses datetime decimal difflib enum fractions functools gc graphlib
-hashlib heapq html inspect io itertools json keyword locale math numbers operator os pprint queue
-random re reprlib secrets statistics string struct sys textwrap threading time timeit traceback types
-typing unicodedata urllib.parse uuid warnings weakref zlib _strptime
-encodings.ascii encodings.latin_1 encodings.cp1252 encodings.utf_16 encodings.utf_32 encodings.utf_8_sig
-encodings.unicode_escape encodings.raw_unicode_escape encodings.idna encodings.punycode
-""".split()
+STDLIB = [
+    "abc",
+    "array",
+    "ast",
+    "base64",
+    "binascii",
+    "bisect",
+    "calendar",
+    "cmath",
+    "codecs",
+    "collections",
+    "collections.abc",
+    "colorsys",
+    "contextlib",
+    "copy",
+    "csv",
+    "dataclasses",
+    "datetime",
+    "decimal",
+    "difflib",
+    "enum",
+    "fractions",
+    "functools",
+    "gc",
+    "graphlib",
+    "hashlib",
+    "heapq",
+    "html",
+    "inspect",
+    "io",
+    "itertools",
+    "json",
+    "keyword",
+    "locale",
+    "logging",
+    "math",
+    "numbers",
+    "operator",
+    "os",
+    "pprint",
+    "queue",
+    "random",
+    "re",
+    "reprlib",
+    "secrets",
+    "statistics",
+    "string",
+    "struct",
+    "sys",
+    "textwrap",
+    "threading",
+    "time",
+    "timeit",
+    "traceback",
+    "types",
+    "typing",
+    "unicodedata",
+    "urllib.parse",
+    "uuid",
+    "warnings",
+    "weakref",
+    "zlib",
+    "_strptime",
+    "encodings.ascii",
+    "encodings.latin_1",
+    "encodings.cp1252",
+    "encodings.utf_16",
+    "encodings.utf_32",
+    "encodings.utf_8_sig",
+    "encodings.unicode_escape",
+    "encodings.raw_unicode_escape",
+    "encodings.idna",
+    "encodings.punycode",
+]
+
+# Packages that come with a library and that programs import by themselves.
+_COMPANIONS = {"pandas": ("dateutil",), "sympy": ("mpmath",)}
 
 INSTALL = "pip install 'chameleon-compose[programs]'"
 
@@ -31,8 +99,8 @@ INSTALL = "pip install 'chameleon-compose[programs]'"
 def load_stdlib() -> None:
     for name in STDLIB:
         importlib.import_module(name)
-    import datetime  # noqa: PLC0415
-    import time  # noqa: PLC0415
+    import datetime
+    import time
 
     time.strptime("1 January 2000", "%d %B %Y")
     f"{datetime.datetime(2000, 1, 1):%A %d %B %Y}".encode("latin-1")
@@ -83,7 +151,8 @@ def announce(elsewhere: Sequence[str], missing: Sequence[str], leave: Callable[[
     The first use of one of `elsewhere` calls `leave`, which ends the process, so that no `except` of
     the program can hide it; that of one of `missing` raises ModuleNotFoundError with the pip line.
     """
-    uses = dict.fromkeys(elsewhere, leave) | dict.fromkeys(missing, _not_installed)
+    companions = [name for library in elsewhere for name in _COMPANIONS.get(library, ())]
+    uses = dict.fromkeys([*elsewhere, *companions], leave) | dict.fromkeys(missing, _not_installed)
     sys.meta_path.insert(0, AnnouncingFinder(uses))
 
 
@@ -92,7 +161,7 @@ def _not_installed(name: str) -> NoReturn:
 
 
 def _warm_numpy() -> None:
-    import numpy  # noqa: ICN001, PLC0415
+    import numpy
 
     for part in ("linalg", "random", "fft", "polynomial", "ma"):
         importlib.import_module(f"numpy.{part}")
@@ -101,9 +170,9 @@ def _warm_numpy() -> None:
 
 
 def _warm_pandas() -> None:
-    import io  # noqa: PLC0415
+    import io
 
-    import pandas  # noqa: ICN001, PLC0415
+    import pandas
 
     frame = pandas.DataFrame({"name": ["a", "b", "a"], "n": [1, 2, 3], "x": [0.5, 1.5, None]})
     frame.query("n > 1 and `name` == 'a'")
@@ -127,7 +196,7 @@ def _warm_pandas() -> None:
 
 
 def _warm_sympy() -> None:
-    import sympy  # noqa: ICN001, PLC0415
+    import sympy
 
     x, y = sympy.symbols("x y", positive=True)
     n = sympy.Symbol("n")

@@ -108,7 +108,7 @@ def _names(code: CodeType, name: str) -> bool:
 
 
 def _data_frame(table: dict[str, Any]) -> Any:
-    import pandas  # noqa: ICN001, PLC0415
+    import pandas
 
     return pandas.DataFrame(table["rows"], columns=table["columns"])
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import resource
 import tempfile
 from pathlib import Path
 
@@ -129,25 +128,3 @@ def die_with_parent() -> None:
 def forbid_inspection() -> None:
     """No core file, no ptrace, no /proc/self/mem of another process."""
     libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
-
-
-def address_space() -> int:
-    """Bytes of address space that this process uses now."""
-    pages = int(Path("/proc/self/statm").read_text().split()[0])
-    return pages * os.sysconf("SC_PAGE_SIZE")
-
-
-def limit_resources(address_bytes: int, cpu_seconds: float) -> None:
-    """Bound memory and CPU; no files, processes or core dumps. The hard CPU limit is a second later."""
-    seconds = max(1, -int(-cpu_seconds // 1))
-    for kind, soft, hard in (
-        (resource.RLIMIT_AS, address_bytes, address_bytes),
-        (resource.RLIMIT_CPU, seconds, seconds + 1),
-        (resource.RLIMIT_FSIZE, 0, 0),
-        (resource.RLIMIT_NPROC, 0, 0),
-        (resource.RLIMIT_CORE, 0, 0),
-    ):
-        _, ceiling = resource.getrlimit(kind)
-        if ceiling != resource.RLIM_INFINITY:
-            soft, hard = min(soft, ceiling), min(hard, ceiling)
-        resource.setrlimit(kind, (soft, hard))

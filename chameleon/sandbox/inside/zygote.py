@@ -19,7 +19,7 @@ import sys
 import time
 from typing import Any, NoReturn
 
-from . import libraries, program, seal, seccomp
+from . import libraries, program, rlimits, seal, seccomp
 from .wire import BROKEN, EXHAUSTED, LENGTH, NONCE, UNSEALED
 
 
@@ -56,7 +56,7 @@ class Zygote:
         libraries.announce([] if options["science"] else present, missing, self._leave_for_science)
         self._hidden = sorted({sys.base_prefix, sys.prefix, sys.argv[1]}, key=len, reverse=True)
         self._filter = seccomp.Filter(seal.libc)
-        self._size = seal.address_space()
+        self._size = rlimits.address_space()
         _forget_the_host()
         layers = [namespaces, *seal.seal()]
         seal.die_with_parent()
@@ -125,7 +125,7 @@ class Zygote:
             seal.die_with_parent()
             request = json.loads(_read(number, int.from_bytes(_read(number, LENGTH), "big")))
             code = UNSEALED
-            seal.limit_resources(self._size + self._memory, request["limits"]["cpu_s"])
+            rlimits.bound(self._size + self._memory, request["limits"]["cpu_s"])
             self._filter.install()
             code = BROKEN
             self._tell(program.run(request, self._hidden))

@@ -1,0 +1,51 @@
+"""Try the fast interpreter first, and the sealed one for what does not end well there."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from chameleon.sandbox.executor import Executor
+from chameleon.sandbox.monty import MontyExecutor
+from chameleon.sandbox.result import ExecResult, Guarantees, Limits
+from chameleon.sandbox.sealed import SealedExecutor
+
+_TRIAL_SECONDS = 0.15
+_MOST_BYTES = 32 * 1024
+
+
+class LayeredExecutor(Executor):
+    """Only an `ok` of Monty is final: any other end may be Monty's own, so the program runs again."""
+
+    tier = "monty+sealed"
+
+    def __init__(self, first: MontyExecutor, second: SealedExecutor, limits: Limits) -> None:
+        super().__init__(limits)
+        self._first, self._second = first, second
+
+    def run(
+        self,
+        code: str,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        result: str = "ans",
+        timeout: float | None = None,
+    ) -> ExecResult:
+        begun = time.monotonic()
+        if len(code) <= _MOST_BYTES:
+            trial = min(_TRIAL_SECONDS, self._wall(timeout))
+            outcome = self._first.run(code, inputs, result=result, timeout=trial)
+            if outcome.status == "ok":
+                return outcome
+        outcome = self._second.run(code, inputs, result=result, timeout=timeout)
+        return replace(outcome, wall_ms=(time.monotonic() - begun) * 1000)
+
+    def guarantees(self) -> Guarantees:
+        both = (*self._first.guarantees().layers, *self._second.guarantees().layers)
+        return Guarantees(self.tier, both)
+
+    def close(self) -> None:
+        self._first.close()
+        self._second.close()

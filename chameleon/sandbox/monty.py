@@ -1,0 +1,189 @@
+"""Run programs in Monty, an interpreter that has no way to the machine at all.
+
+It knows a subset of Python and no numpy, pandas or sympy. Needs the package pydantic-monty.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from chameleon.errors import MissingPackage
+from chameleon.sandbox.decode import BadFrame, Decoder
+from chameleon.sandbox.executor import Executor
+from chameleon.sandbox.imports import without_unused
+from chameleon.sandbox.inside.encode import Encoder, TooLarge, Unsupported
+from chameleon.sandbox.result import ExecResult, Guarantees, Layer, Limits, Status
+from chameleon.sandbox.values import kind_of
+
+# Monty 1.4 rounds 2.675 to 2.68 where CPython gives 2.67; formatting is right in both.
+_PRELUDE = """
+_round = round
+def round(number, ndigits=None):
+    if ndigits is None or ndigits < 0 or not isinstance(number, float):
+        return _round(number, ndigits)
+    return float(f'{number:.{ndigits}f}')
+"""
+_GRACE_SECONDS = 1.0
+# Every program has its own deadline; this one only ends a worker that no longer answers at all.
+_BACKSTOP_SECONDS = 600.0
+_RECURSION = 900
+
+_STATUS: dict[str, Status] = {"MemoryError": "memory", "TimeoutError": "timeout"}
+# What Monty lacks, as opposed to what a program did wrong.
+_UNKNOWN_TO_MONTY = {"ModuleNotFoundError", "ImportError", "NotImplementedError"}
+
+
+class MontyExecutor(Executor):
+    """Runs programs in pooled Monty workers, a fresh session each; safe to share between threads."""
+
+    tier = "monty"
+
+    def __init__(self, libraries: Sequence[str], limits: Limits, workers: int) -> None:
+        super().__init__(limits)
+        try:
+            import pydantic_monty
+        except ImportError:
+            raise MissingPackage(
+                "programs run in Monty here, and it is not installed",
+                hint="pip install 'chameleon-compose[monty]'",
+            ) from None
+        self._monty: Any = pydantic_monty
+        self._libraries, self._workers = frozenset(libraries), workers
+        self._lock = threading.Lock()
+        self._pool: Any = None
+        self._closed = False
+
+    def run(
+        self,
+        code: str,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        result: str = "ans",
+        timeout: float | None = None,
+    ) -> ExecResult:
+        begun = time.monotonic()
+        if refusal := self._too_long(code):
+            return refusal
+        request = self._request(code, inputs, result, timeout)
+        printed = Collected(self._limits.stdout_kb * 1024)
+        session = self._open().checkout(
+            limits={
+                "max_feed_duration_secs": self._wall(timeout),
+                "max_memory": self._limits.memory_mb << 20,
+                "max_total_sleep_secs": 0,
+                "max_recursion_depth": _RECURSION,
+            },
+            assert_message_annotations=False,
+            os_policy={"random_start": {"seed": 0}},
+        )
+        outcome = self._feed(session, request, printed)
+        return replace(
+            outcome,
+            stdout=printed.text(),
+            stdout_truncated=printed.truncated,
+            wall_ms=(time.monotonic() - begun) * 1000,
+            tier=self.tier,
+        )
+
+    def _open(self) -> Any:
+        with self._lock:
+            if self._pool is None:
+                self._pool = self._monty.Monty(
+                    max_processes=self._workers,
+                    request_timeout=_BACKSTOP_SECONDS,
+                    feed_duration_limit_grace=_GRACE_SECONDS,
+                ).__enter__()
+            return self._pool
+
+    def _feed(self, session: Any, request: dict[str, Any], printed: Collected) -> ExecResult:
+        monty = self._monty
+        code = without_unused(request["code"], self._libraries)
+        try:
+            with session:
+                session.feed_run(_PRELUDE)
+                try:
+                    session.feed_run(code, inputs=request["inputs"], print_callback=printed)
+                except (monty.MontyRuntimeError, monty.MontySyntaxError) as error:
+                    return _failure(error, request)
+                try:
+                    value = session.feed_run(request["result"])
+                except monty.MontyRuntimeError:
+                    message = f"the program ended without setting '{request['result']}'"
+                    return ExecResult("no_answer", message=message)
+                return self._answer(value, request["result"])
+        except monty.MontyCrashedError as error:
+            status: Status = "timeout" if error.timed_out else "crashed"
+            return ExecResult(status, error_type="MontyCrashedError", message=str(error)[:500])
+        except monty.MontyError as error:
+            return ExecResult("error", error_type=type(error).__name__, message=str(error)[:500])
+
+    def _answer(self, value: Any, name: str) -> ExecResult:
+        limits = self._limits
+        try:
+            form = Encoder(limits.result_kb * 1024, limits.depth, limits.int_digits).encode(value)
+            plain = Decoder(limits.depth, limits.int_digits).decode(form)
+        except (Unsupported, BadFrame) as error:
+            message = f"'{name}' is {error}; an answer must be a number, text, date, list, dict or table"
+            return ExecResult("error", error_type="UnsupportedAnswer", message=message)
+        except TooLarge as error:
+            message = f"'{name}' is too large: {error}"
+            return ExecResult("too_large", error_type="AnswerTooLarge", message=message)
+        return ExecResult("ok", plain, kind_of(plain))
+
+    def guarantees(self) -> Guarantees:
+        limits = self._limits
+        return Guarantees(
+            self.tier,
+            (
+                Layer("interpreter", True, "no files, network, processes or host memory to reach"),
+                Layer("worker process", True, "a crash stays there"),
+                Layer("limits", True, f"{limits.wall_s:g} s, {limits.memory_mb} MB, no sleep"),
+                Layer("numpy, pandas, sympy", False, "programs that use them are refused"),
+            ),
+        )
+
+    def close(self) -> None:
+        with self._lock:
+            pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.__exit__(None, None, None)
+
+    def start_afresh(self) -> None:
+        """In a forked copy of the process: the workers are the parent's."""
+        self._lock = threading.Lock()
+        self._pool = None
+
+
+class Collected:
+    """What a program printed, up to `limit` characters."""
+
+    def __init__(self, limit: int) -> None:
+        self._left = limit
+        self._parts: list[str] = []
+        self.truncated = False
+
+    def __call__(self, stream: str, text: str) -> None:
+        if stream != "stdout":
+            return
+        self.truncated |= len(text) > self._left
+        self._parts.append(text[: self._left])
+        self._left -= len(self._parts[-1])
+
+    def text(self) -> str:
+        return "".join(self._parts)
+
+
+def _failure(error: Any, request: Mapping[str, Any]) -> ExecResult:
+    cause = error.exception()
+    kind = type(cause).__name__
+    frames = error.traceback()
+    line = frames[-1].line if frames else None
+    status: Status = _STATUS.get(kind, "error")
+    lacks_frame = kind == "NameError" and "table" in request["inputs"] and "'df'" in str(cause)
+    if kind in _UNKNOWN_TO_MONTY or lacks_frame:
+        status = "refused"
+    return ExecResult(status, error_type=kind, message=str(cause)[:500], line=line)

@@ -1,0 +1,123 @@
+"""Executors that contain nothing: for programs that you would also run by hand.
+
+Chosen only when a user names them. A hostile program reads and writes the user's files, uses the
+network and, in process, the caller's memory.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from chameleon.sandbox.executor import Executor
+from chameleon.sandbox.inside import program
+from chameleon.sandbox.inside.wire import LENGTH, NONCE
+from chameleon.sandbox.launch import ENVIRONMENT, command
+from chameleon.sandbox.result import ExecResult, Guarantees, Layer, Limits
+from chameleon.sandbox.verdict import Ending, judge
+
+_NOTHING = ("files", "network", "processes")
+
+
+class UnsafeSubprocessExecutor(Executor):
+    """A fresh interpreter per program, bounded in time and (where the system can) memory."""
+
+    tier = "unsafe_subprocess"
+
+    def __init__(self, libraries: Sequence[str], limits: Limits) -> None:
+        super().__init__(limits)
+        self._options = json.dumps({"libraries": list(libraries), "memory_bytes": limits.memory_mb << 20})
+
+    def run(
+        self,
+        code: str,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        result: str = "ans",
+        timeout: float | None = None,
+    ) -> ExecResult:
+        begun = time.monotonic()
+        if refusal := self._too_long(code):
+            return refusal
+        request = self._request(code, inputs, result, timeout)
+        ending = self._start(json.dumps(request).encode(), self._wall(timeout))
+        outcome = judge(ending, self._limits, request["limits"]["cpu_s"], self.tier)
+        return replace(outcome, wall_ms=(time.monotonic() - begun) * 1000)
+
+    def _start(self, body: bytes, wall: float) -> Ending:
+        nonce = secrets.token_bytes(NONCE)
+        process = subprocess.Popen(
+            command("alone", self._options),
+            env=ENVIRONMENT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        with process:
+            try:
+                answer, _ = process.communicate(len(body).to_bytes(LENGTH, "big") + body + nonce, wall)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                return Ending(None, overrun=True)
+        if answer[:NONCE] == nonce and len(answer) > NONCE + LENGTH:
+            return Ending(answer[NONCE + LENGTH :])
+        return Ending(None, process.returncode)
+
+    def guarantees(self) -> Guarantees:
+        bounded = Layer("time", True, f"killed after {self._limits.wall_s:g} s")
+        return Guarantees(self.tier, (*_absent(), bounded))
+
+    def close(self) -> None:
+        """Nothing outlives a program."""
+
+
+class UnsafeInProcessExecutor(Executor):
+    """`exec` in this very process, one program at a time; not even a time limit holds."""
+
+    tier = "unsafe_inprocess"
+
+    def __init__(self, limits: Limits) -> None:
+        super().__init__(limits)
+        self._lock = threading.Lock()
+
+    def run(
+        self,
+        code: str,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        result: str = "ans",
+        timeout: float | None = None,
+    ) -> ExecResult:
+        begun = time.monotonic()
+        if refusal := self._too_long(code):
+            return refusal
+        request = self._request(code, inputs, result, timeout)
+        with self._lock:
+            streams, main = (sys.stdout, sys.stderr, sys.stdin), sys.modules["__main__"]
+            recursion, digits = sys.getrecursionlimit(), sys.get_int_max_str_digits()
+            try:
+                frame = program.run(request)
+            finally:
+                sys.stdout, sys.stderr, sys.stdin = streams
+                sys.modules["__main__"] = main
+                sys.setrecursionlimit(recursion)
+                sys.set_int_max_str_digits(digits)
+        outcome = judge(Ending(frame.encode()), self._limits, self._limits.cpu_s, self.tier)
+        return replace(outcome, wall_ms=(time.monotonic() - begun) * 1000)
+
+    def guarantees(self) -> Guarantees:
+        return Guarantees(self.tier, (*_absent(), Layer("time", False, "no limit holds in process")))
+
+    def close(self) -> None:
+        """There is no process to end."""
+
+
+def _absent() -> tuple[Layer, ...]:
+    return tuple(Layer(name, False, "a program has the caller's") for name in _NOTHING)
