@@ -33,7 +33,12 @@ def read_chance(problem: Problem) -> Draft | None:
     names += [problem.table.header[column + 1]] if column is not None else []
     joints = {i for i in problem.asked if problem.words[i].text.lower() in {"and", "both"}}
     reading = f"Share of {' and '.join(names)} among all {sum(map(sum, counts))}"
-    return Draft(assemble(lines), reading, frozenset(places) | cues | joints, loose=True)
+    return Draft(assemble(lines), reading, frozenset(places) | cues | joints | _story_numbers(problem), loose=True)
+
+
+def _story_numbers(problem: Problem) -> frozenset[int]:
+    """Numbers of the story, which cannot change a share of counts."""
+    return frozenset(i for i in problem.story if problem.words[i].kind == "number")
 
 
 def _plain(table: Table) -> list[list[str]]:

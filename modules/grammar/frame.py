@@ -108,6 +108,11 @@ class Frame:
         indexes = {column.index for column in self.measures}
         return [mention for mention in self.columns if set(mention.columns) & indexes]
 
+    def has_no_measure_named(self) -> bool:
+        """Whether the only quantities named are those that bounds speak of."""
+        bounded = {self.column_of(bound).index for bound in self.bounds}
+        return all(set(mention.columns) <= bounded for mention in self.numeric_mentions())
+
     def text_mentions(self) -> list[ColumnMention]:
         indexes = {column.index for column in self.measures}
         return [mention for mention in self.columns if not set(mention.columns) & indexes]

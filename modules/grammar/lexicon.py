@@ -171,7 +171,7 @@ person student member respondent people
 population people inhabitant
 open begin
 close end
-sell buy
+sell buy make
 team player
 """.strip().splitlines()
 )

@@ -26,6 +26,7 @@ _BESIDE_NAMES = frozenset(
     stem(word) for word in "does did do if will has have need buy want go spend pay can order get".split()
 )
 _UNITS = frozenset(stem(word) for word in "pound kilogram ounce gram liter litre gallon quart pint meter foot yard".split())
+_HELPINGS = frozenset(stem(word) for word in "order serving helping".split())
 
 
 @dataclass(frozen=True)
@@ -169,6 +170,8 @@ def _amount(words: tuple[Word, ...], start: int) -> tuple[Fraction | None, str, 
             return number, unit, (*places, place)
         if word.stem in _UNITS and not unit:
             unit = word.stem
+        elif word.stem in _HELPINGS:
+            pass
         elif text in {"a", "an"}:
             has_article = True
         elif text not in {"of", "the"}:

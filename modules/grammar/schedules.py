@@ -42,7 +42,8 @@ def _read_records(problem: Problem, table: Table, times: list[Column]) -> Draft 
     is_long = any(pair == ("how", "long") for pair in zip(texts, texts[1:], strict=False))
     if is_long:
         return _duration(problem, times, mentions, clock)
-    column = _column_asked(problem, times, clock)
+    named = {place for mention in mentions for place in mention.places}
+    column = _column_asked(problem, times, named)
     if len(clock) == 1 and not mentions and {"which", "what"} & set(texts) and column is not None:
         rows = [r for r, value in enumerate(column.values) if value.time == words[clock[0]].value.time]
         if len(rows) != 1 or "time" in texts:
@@ -71,11 +72,12 @@ def _lookup(problem: Problem, names: Column, column: Column, mention: CellMentio
     return Draft(assemble([f"ans = {answer!r}"]), reading, read, frozenset({names.index, column.index}))
 
 
-def _column_asked(problem: Problem, times: list[Column], clock: list[int]) -> Column | None:
+def _column_asked(problem: Problem, times: list[Column], named: set[int]) -> Column | None:
     """The column of times that the verb of the question points to."""
     if len(times) == 1:
         return times[0]
-    verbs = {problem.words[i].stem for i in problem.asked if problem.words[i].kind == "word"} - {"from", "to"}
+    verbs = {problem.words[i].stem for i in problem.asked if problem.words[i].kind == "word" and i not in named}
+    verbs -= {"from", "to"}
     wanted = [verbs & _STARTING, verbs & _ENDING]
     if bool(wanted[0]) == bool(wanted[1]):
         return None

@@ -47,6 +47,10 @@ class Selection:
     def narrowed(self, *conditions: Condition) -> Selection:
         return Selection(self.table, (*self.conditions, *conditions), self.joints)
 
+    def without_named(self) -> Selection:
+        """All rows but those of totals: the whole of which this selection is a part."""
+        return Selection(self.table, tuple(c for c in self.conditions if not c.places))
+
     def require_rows(self) -> Selection:
         if not self.rows:
             raise Declined(f"no row of the table fits{self.said.replace(' where', ':', 1)}")

@@ -51,6 +51,10 @@ def asked_column(frame: Frame, skip: tuple[int, ...] = ()) -> Target | None:
     return _by_noun(frame, found, place)
 
 
+def is_person_column(column: Column) -> bool:
+    return bool(set(stems(column.name)) & _PEOPLE)
+
+
 def _question_word(frame: Frame) -> tuple[int, str] | None:
     for i, text in frame.texts.items():
         if text in {"which", "who", "whose", "where", "when"}:

@@ -11,12 +11,16 @@ from chameleon.modules.grammar import (
     chances,
     change,
     comparisons,
+    counts,
     extremes,
     frequencies,
     functions,
+    lookups,
     markets,
     prices,
     schedules,
+    shares,
+    verdicts,
 )
 from chameleon.modules.grammar.problem import Draft, Problem, problem
 from chameleon.modules.grammar.words import Word
@@ -37,8 +41,14 @@ FAMILIES: tuple[Family, ...] = (
     comparisons.read_difference,
     comparisons.read_which_of_two,
     comparisons.read_whether_more,
+    shares.read_share,
+    shares.read_ratio,
+    verdicts.read_verdict,
     aggregates.read_aggregate,
     extremes.read_extreme,
+    counts.read_count,
+    lookups.read_number,
+    lookups.read_names,
 )
 
 

@@ -1,0 +1,120 @@
+"""Single cells: the number in a row, the name of the row that has it, the names that meet conditions."""
+
+from __future__ import annotations
+
+from chameleon.errors import Declined
+from chameleon.modules.grammar.aggregates import aggregate
+from chameleon.modules.grammar.answers import choice_for
+from chameleon.modules.grammar.bounds import Bound
+from chameleon.modules.grammar.conditions import Condition, where_bound
+from chameleon.modules.grammar.frame import Frame
+from chameleon.modules.grammar.problem import Draft, Problem
+from chameleon.modules.grammar.programs import assemble
+from chameleon.modules.grammar.quantities import measured
+from chameleon.modules.grammar.selection import LITERAL_LIMIT, Selection
+from chameleon.modules.grammar.targets import Target, asked_column
+from chameleon.table import Column
+
+_COMPARING = frozenset("more less fewer than most least higher lower".split())
+
+
+def read_number(problem: Problem) -> Draft | None:
+    """ "How many goals did the Lions score?", "What is the price of tea?": one number, or a plain sum."""
+    frame = Frame(problem)
+    how = frame.has("how", "many") or frame.has("how", "much") or frame.has("how", "old")
+    how = how or any(frame.has("how", text) for text in ("long", "tall", "heavy", "far", "high", "big", "large"))
+    if not how and not _asks_what(frame):
+        return None
+    if frame.has("how", "many", "more") or frame.has("how", "much", "more") or frame.bounds and not frame.cells:
+        return None
+    selection = frame.select().require_rows()
+    if _asked_text(frame) is not None and not how:
+        return None
+    columns, named = measured(frame, selection)
+    names_measure = bool(frame.numeric_mentions())
+    if not selection.columns and not names_measure:
+        return None
+    if frame.bounds and {frame.column_of(bound).index for bound in frame.bounds} & set(columns):
+        return None
+    if len(selection.rows) * len(columns) > 1 and not how:
+        raise Declined(
+            f"{len(selection.rows)} rows fit{selection.said.replace(' where', ':', 1)}",
+            hint="Ask for their total, average, highest or lowest.",
+        )
+    return aggregate(frame, "sum", selection, columns, named)
+
+
+def _asks_what(frame: Frame) -> bool:
+    texts = list(frame.texts.values())
+    return any(pair in _WHAT_IS for pair in zip(texts, texts[1:], strict=False)) or texts[:1] in (["find"], ["give"])
+
+
+_WHAT_IS = frozenset((what, be) for what in ("what",) for be in ("is", "was", "are", "were"))
+
+
+def _asked_text(frame: Frame) -> Column | None:
+    """The column of names in "What is the capital of France?", "Who is the manager of the North shop?"."""
+    start = frame.phrase("is", "the") or frame.phrase("was", "the") or frame.phrase("are", "the")
+    if not start:
+        return None
+    for mention in frame.text_mentions():
+        if mention.places[0] in range(max(start) + 1, max(start) + 3) and len(mention.columns) == 1:
+            return frame.table.columns[mention.columns[0]]
+    return None
+
+
+def read_names(problem: Problem) -> Draft | None:
+    """ "Which products cost more than $5?", "Who is the manager of the North shop?": one name or several."""
+    frame = Frame(problem)
+    column = _asked_text(frame)
+    target = Target(column, frozenset()) if column is not None else asked_column(frame)
+    if target is None or (set(frame.texts.values()) & _COMPARING and not frame.bounds):
+        return None
+    selection = _with_numbers(frame)
+    if not any(condition.places for condition in selection.conditions):
+        return None
+    selection.require_rows()
+    if any(c.column == target.column.index and c.places for c in selection.conditions):
+        return None
+    cells = [target.column.cells[row].strip() for row in selection.rows]
+    names = list(dict.fromkeys(cell for cell in cells if cell))
+    if not names:
+        raise Declined(f"{target.column.name} is empty there")
+    if problem.choices:
+        if len(names) > 1:
+            raise Declined(f"several rows fit: {', '.join(names[:5])}")
+        names = [choice_for(problem, names[0])]
+    read = target.places | selection.places
+    read |= {p for m in frame.numeric_mentions() if set(m.columns) & selection.columns for p in m.places}
+    used = selection.columns | {target.column.index}
+    reading = f"{target.column.name or 'Row'}{selection.said}"
+    return Draft(assemble(_names_code(selection, target.column, names)), reading, read, used)
+
+
+def _names_code(selection: Selection, column: Column, names: list[str]) -> list[str]:
+    if len(names) == 1:
+        return [f"ans = {names[0]!r}"]
+    if len(names) <= LITERAL_LIMIT:
+        return [f"names = {names!r}", 'ans = ", ".join(names)']
+    return [
+        *selection.rows_code(),
+        f'names = dict.fromkeys(str(row[{column.index}]).strip() for row in rows if row[{column.index}] not in (None, ""))',
+        'ans = ", ".join(names)',
+    ]
+
+
+def _with_numbers(frame: Frame) -> Selection:
+    """The selection, with a bare number ("Who scored 12 goals?") as one more condition."""
+    selection = frame.select()
+    used = selection.places
+    for place in frame.problem.asked:
+        word = frame.problem.words[place]
+        if word.kind == "number" and place not in used and word.number is not None:
+            bound = Bound("==", word.number, (place,), place)
+            selection = selection.narrowed(_where_number(frame, bound))
+    return selection
+
+
+def _where_number(frame: Frame, bound: Bound) -> Condition:
+    return where_bound(frame.table, frame.column_of(bound).index, bound, bound.places)
+

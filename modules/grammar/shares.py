@@ -1,0 +1,71 @@
+"""Parts of a whole: fractions, percentages and ratios."""
+
+from __future__ import annotations
+
+from chameleon.errors import Declined
+from chameleon.modules.grammar.frame import Frame
+from chameleon.modules.grammar.poles import find_poles
+from chameleon.modules.grammar.problem import Draft, Problem
+from chameleon.modules.grammar.programs import assemble, finish, share
+from chameleon.modules.grammar.quantities import is_added, measured
+
+_PERCENT = frozenset({"percent", "percentage"})
+_FRACTION = frozenset({"fraction", "proportion", "share"})
+
+
+def read_share(problem: Problem) -> Draft | None:
+    """ "What fraction of the points did Ann score?", "What percentage of sales came from the North?"."""
+    frame = Frame(problem)
+    cues = frame.places_of(*(_PERCENT | _FRACTION))
+    if len(cues) != 1 or frame.has("than"):
+        return None
+    part = frame.select()
+    if not part.conditions or frame.bounds:
+        return None
+    columns, named = measured(frame)
+    if not all(is_added(frame.table.columns[i]) for i in columns):
+        raise Declined("those numbers do not add up to a whole")
+    if not _is_whole_table(frame, columns):
+        raise Declined("the question does not say what the whole is")
+    whole = part.without_named()
+    part.require_rows()
+    if not sum(whole.numbers(columns)):
+        raise Declined("the whole is zero")
+    lines, part_name = part.numbers_code(columns, "part")
+    more, whole_name = whole.numbers_code(columns, "whole")
+    lines += more
+    is_percent = bool(cues & frame.places_of(*_PERCENT))
+    if is_percent:
+        lines += finish(f"Fraction(sum({part_name}), sum({whole_name})) * 100", whole=False)
+    else:
+        lines += share(f"sum({part_name})", f"sum({whole_name})")
+    names = " and ".join(frame.table.header[i] for i in columns)
+    kind = "Percentage" if is_percent else "Fraction"
+    total = frame.places_of("total", "all", "overall")
+    reading = f"{kind} of all {names}{part.said}"
+    return Draft(assemble(lines), reading, cues | named | part.places | total, frozenset(columns) | part.columns)
+
+
+def _is_whole_table(frame: Frame, columns: tuple[int, ...]) -> bool:
+    """Whether the named cells stand in one column, so that the rest of it is the whole."""
+    named = {frame.column_of_cell(mention) for mention in frame.cells} | {c.column for c in frame.dates}
+    return len(named) == 1 and len(columns) >= 1
+
+
+def read_ratio(problem: Problem) -> Draft | None:
+    """ "What is the ratio of boys to girls?", answered as "3/4"."""
+    frame = Frame(problem)
+    cues = frame.places_of("ratio")
+    if len(cues) != 1:
+        return None
+    poles = find_poles(frame, frame.places_of("to"))
+    if poles is None:
+        return None
+    lines, first = poles.first.selection.numbers_code(poles.first.columns, "first")
+    more, second = poles.second.selection.numbers_code(poles.second.columns, "second")
+    if not sum(poles.second.selection.numbers(poles.second.columns)):
+        raise Declined("the ratio would divide by zero")
+    lines += [*more, *share(f"sum({first})", f"sum({second})")]
+    reading = f"Ratio of {poles.first.name} to {poles.second.name}"
+    used = frozenset(poles.measured) | poles.first.selection.columns | poles.second.selection.columns
+    return Draft(assemble(lines), reading, poles.read | cues | frame.places_of("to"), used)

@@ -1,0 +1,63 @@
+"""Yes or no: whether a number is within a bound, for one row, for any or for all."""
+
+from __future__ import annotations
+
+from chameleon.errors import Declined
+from chameleon.modules.grammar.answers import yes_or_no
+from chameleon.modules.grammar.conditions import where_bound
+from chameleon.modules.grammar.frame import Frame
+from chameleon.modules.grammar.problem import Draft, Problem
+from chameleon.modules.grammar.programs import assemble
+from chameleon.modules.grammar.quantities import is_added
+from chameleon.modules.grammar.selection import Selection
+from chameleon.table import Column
+
+_OPENINGS = frozenset("did do does is are was were has have".split())
+
+
+def read_verdict(problem: Problem) -> Draft | None:
+    """ "Did the Lions score more than 50 goals?", "Are there any teams with fewer than 5 wins?"."""
+    frame = Frame(problem)
+    if next(iter(frame.texts.values()), "") not in _OPENINGS or len(frame.bounds) != 1 or frame.has("or"):
+        return None
+    bound = frame.bounds[0]
+    column = frame.column_of(bound)
+    base = frame.select(bounds=False)
+    read = base.places | frozenset(bound.places)
+    read |= frozenset(place for mention in frame.columns for place in mention.places if column.index in mention.columns)
+    used = base.columns | {column.index}
+    every, some = frame.places_of("all", "every", "each"), frame.places_of("any", "there")
+    if every or some:
+        fits = base.narrowed(where_bound(frame.table, column.index, bound, bound.places))
+        read |= every | some | frozenset(p for m in frame.text_mentions() for p in m.places)
+        return _over_rows(frame, base, fits, column, read, used, all_of=bool(every))
+    if not frame.cells:
+        return None
+    numbers = base.require_rows().numbers((column.index,))
+    if len(numbers) > 1 and not is_added(column):
+        raise Declined(f"several rows fit{base.said}, and {column.name} does not add up")
+    yes, no = yes_or_no(problem)
+    lines, name = base.numbers_code((column.index,), "numbers")
+    lines += [f"number = sum({name})", f"ans = {yes!r} if {bound.code('number')} else {no!r}"]
+    return Draft(assemble(lines), f"Whether {column.name} is {bound.say()}{base.said}", read, used)
+
+
+def _over_rows(
+    frame: Frame,
+    base: Selection,
+    fits: Selection,
+    column: Column,
+    read: frozenset[int],
+    used: frozenset[int],
+    *,
+    all_of: bool,
+) -> Draft:
+    yes, no = yes_or_no(frame.problem)
+    numbers = base.require_rows().numbers((column.index,))
+    lines, name = base.numbers_code((column.index,), "numbers")
+    test = frame.bounds[0].code("number")
+    lines.append(f"ans = {yes!r} if {'all' if all_of else 'any'}({test} for number in {name}) else {no!r}")
+    if not numbers:
+        raise Declined(f"no number stands there{base.said}")
+    reading = f"Whether {'every' if all_of else 'any'} row has {fits.said.removeprefix(' where ')}"
+    return Draft(assemble(lines), reading, read, used | fits.columns)
