@@ -39,7 +39,7 @@ class Reply:
 
 @dataclass(frozen=True)
 class Fault:
-    """Something that goes wrong: an HTTP status with a body (a mapping becomes JSON), or
+    """Something that goes wrong: an HTTP status with a body (a mapping becomes JSON), or worse.
 
     `broken_json`: half a JSON document; `drop`: the connection is closed midway; `delay`: seconds of silence
     before (longer than the client's timeout: a timeout). In the body, `{authorization}` is replaced by the
@@ -63,7 +63,8 @@ class LoopbackServer:
 
     `models` is what the server lists; None makes the list a 404. `only_models` refuses other models, as
     real servers do. After `dies_after` requests the server stops accepting connections. `requests` holds
-    the JSON of every request, `headers` their headers, `peak` the most that were in work at once.
+    the JSON of every request, `headers` their headers (names in lower case), `model_lists` how often the
+    models were listed, `peak` the most requests that were in work at once.
     """
 
     def __init__(
@@ -108,7 +109,7 @@ class LoopbackServer:
         """Record a request and make up its answer."""
         with self._lock:
             self.requests.append(request)
-            self.headers.append(dict(headers))
+            self.headers.append({name.lower(): value for name, value in headers.items()})
             self._working += 1
             self.peak = max(self.peak, self._working)
             dead = self.dies_after is not None and len(self.requests) > self.dies_after

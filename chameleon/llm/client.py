@@ -270,11 +270,11 @@ class _Core:
                 partial(self.connection.send, request), self.connection.failure, patience
             )
         except GaveUp as gave_up:
-            seconds = time.monotonic() - begun
+            seconds = round(time.monotonic() - begun, 6)
             return _Outcome(
                 request, Reading("", "", _FAILED), gave_up.error, seconds=seconds, attempts=gave_up.attempts
             )
-        seconds = time.monotonic() - begun
+        seconds = round(time.monotonic() - begun, 6)
         reading = read_message(message, self._prices)
         return _Outcome(
             request, reading, reading.fault(self.connection.name), seconds=seconds, attempts=attempts

@@ -57,8 +57,9 @@ def redact(text: str, *, also: Iterable[str] = (), environ: Mapping[str, str] | 
 def _known_secrets(environ: Mapping[str, str], also: Iterable[str]) -> set[str]:
     secrets = {secret for secret in also if len(secret) >= _SHORTEST_KEY}
     for name, value in environ.items():
-        shortest = _SHORTEST_KEY if _KEY_VARIABLE.search(name) else _SHORTEST_SECRET
-        if len(value) >= shortest and _SECRET_VARIABLE.search(name):
+        is_key = _KEY_VARIABLE.search(name) is not None
+        shortest = _SHORTEST_KEY if is_key else _SHORTEST_SECRET
+        if len(value) >= shortest and (is_key or _SECRET_VARIABLE.search(name)):
             secrets.add(value)
     return secrets | {secret.strip() for secret in secrets if len(secret.strip()) >= _SHORTEST_KEY}
 

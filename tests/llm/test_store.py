@@ -1,0 +1,239 @@
+"""The response store: what it keeps, for whom, and what it says when it cannot."""
+
+from __future__ import annotations
+
+import os
+import random
+import sqlite3
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from chameleon.errors import ReplayMiss, StoreError
+from chameleon.llm import LLM, ResponseStore, ScriptedModel
+from chameleon.llm.message import Request
+
+any_text = st.text(st.characters(), max_size=60)  # lone surrogates, controls and all
+any_json = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | any_text,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(any_text, inner, max_size=3),
+    max_leaves=6,
+)
+requests = st.builds(
+    Request,
+    model=st.sampled_from(["openai:a", "openai:b"]),
+    messages=st.lists(
+        st.tuples(st.sampled_from(["system", "user", "assistant"]), any_text), min_size=1, max_size=3
+    ).map(tuple),
+    params=st.dictionaries(st.sampled_from(["temperature", "stop", "x"]), any_json, max_size=2),
+    sample=st.integers(0, 3),
+    schema=st.none() | st.dictionaries(any_text, any_json, max_size=2),
+)
+
+
+def a_request(text: str = "hi", **changes: Any) -> Request:
+    return Request(**{"model": "openai:a", "messages": (("user", text),), **changes})
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> ResponseStore:
+    return ResponseStore(tmp_path / "deep" / "r.sqlite")
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(recorded=st.lists(st.tuples(requests, st.dictionaries(any_text, any_json, max_size=3)), max_size=4))
+def test_what_is_recorded_is_replayed(
+    tmp_path_factory: pytest.TempPathFactory, recorded: list[tuple[Request, dict[str, Any]]]
+) -> None:
+    path = tmp_path_factory.mktemp("store") / "r.sqlite"
+    store = ResponseStore(path)
+    latest = {}
+    for request, reply in recorded:
+        store.put(request, reply)
+        latest[request.key] = (request, reply)
+    store.close()
+    replaying = ResponseStore(path, "replay") if recorded else ResponseStore(path)
+    for request, reply in latest.values():
+        assert replaying.get(request) == reply
+    assert len(replaying) == len(latest)
+    replaying.close()
+
+
+@settings(max_examples=100, deadline=None)
+@given(a=requests, b=requests)
+def test_requests_share_a_key_only_if_they_are_equal(a: Request, b: Request) -> None:
+    same = (a.model, a.messages, a.settings) == (b.model, b.messages, b.settings)
+    if a.key == b.key:
+        assert same
+    assert (
+        a.key == Request(a.model, a.messages, dict(reversed(list(a.params.items()))), a.sample, a.schema).key
+    )
+
+
+def test_equal_settings_written_differently_are_one_request() -> None:
+    one = Request.of("m", "hi", {"temperature": 0, "stop": ["\n"], "seed": None})
+    other = Request.of("m", [("user", "hi")], {"stop": "\n", "temperature": 0.0})
+    assert one.key == other.key
+    assert one.key != Request.of("m", "hi", {"temperature": 0.1, "stop": "\n"}).key
+
+
+def test_modes(tmp_path: Path) -> None:
+    path = tmp_path / "r.sqlite"
+    ResponseStore(path, "auto").put(a_request(), {"text": "old"})
+    assert ResponseStore(path, "auto").get(a_request()) == {"text": "old"}
+    assert ResponseStore(path, "record").get(a_request()) is None
+    ResponseStore(path, "record").put(a_request(), {"text": "new"})
+    replay = ResponseStore(path, "replay")
+    replay.put(a_request("other"), {"text": "ignored"})
+    assert (replay.get(a_request()), len(replay)) == ({"text": "new"}, 1)
+    off = ResponseStore(tmp_path / "never.sqlite", "off")
+    off.put(a_request(), {})
+    assert off.get(a_request()) is None and len(off) == 0 and not off.path.exists()
+    with pytest.raises(StoreError, match="'cache' is not a mode"):
+        ResponseStore(path, "cache")  # type: ignore[arg-type]
+
+
+def test_the_file_is_private_and_complete_when_closed(store: ResponseStore, tmp_path: Path) -> None:
+    store.put(a_request(), {"text": "x"})
+    assert store.path.stat().st_mode & 0o077 == 0
+    store.close()
+    copy = tmp_path / "copy.sqlite"
+    copy.write_bytes(store.path.read_bytes())
+    assert ResponseStore(copy, "replay").get(a_request()) == {"text": "x"}
+
+
+def test_a_miss_with_the_same_prompt_names_the_settings_that_differ(store: ResponseStore) -> None:
+    store.put(a_request(params={"temperature": 0.5}), {})
+    store.put(a_request(params={"temperature": 0.5, "top_p": 1}, sample=1), {})
+    replay = ResponseStore(store.path, "replay")
+    with pytest.raises(ReplayMiss) as caught:
+        replay.get(a_request(params={"temperature": 0}))
+    assert "temperature 0.5 (asked: 0)" in str(caught.value) and "top_p" not in str(caught.value)
+    assert str(store.path) in str(caught.value)
+    with pytest.raises(ReplayMiss, match=r"model openai:a \(asked: openai:z\)"):
+        replay.get(a_request(model="openai:z", params={"temperature": 0.5}))
+
+
+def test_a_miss_shows_the_nearest_prompt_where_it_differs(store: ResponseStore) -> None:
+    lead = "An example that all prompts share. " * 50
+    store.put(a_request(lead + "How many cats are there?" + " Answer:"), {})
+    store.put(a_request("Quite another thing, of about the same length. " * 40), {})
+    with pytest.raises(ReplayMiss) as caught:
+        ResponseStore(store.path, "replay").get(a_request(lead + "How many dogs are there?" + " Answer:"))
+    message = str(caught.value)
+    assert "dogs are there" in message and "cats are there" in message and "Quite another" not in message
+    assert len(message) < 700
+
+
+def test_a_miss_in_an_empty_store(store: ResponseStore) -> None:
+    with pytest.raises(ReplayMiss, match="no reply is recorded for the prompt “user: hi”"):
+        ResponseStore(store.path, "replay").get(a_request())
+
+
+def test_files_that_are_no_store_are_refused_by_name(tmp_path: Path) -> None:
+    text = tmp_path / "notes.txt"
+    text.write_text("not a database, " * 100)
+    foreign = tmp_path / "foreign.sqlite"
+    with sqlite3.connect(foreign) as connection:
+        connection.execute("CREATE TABLE bookmarks (url)")
+    connection.close()
+    for path in (text, foreign):
+        before = path.read_bytes()
+        for mode in ("auto", "record", "replay"):
+            with pytest.raises(StoreError, match=path.name):
+                ResponseStore(path, mode)
+        assert path.read_bytes() == before
+    with pytest.raises(StoreError, match="no recording to replay"):
+        ResponseStore(tmp_path / "missing.sqlite", "replay")
+    with pytest.raises(StoreError, match=tmp_path.name):
+        ResponseStore(tmp_path)
+
+
+def test_damage_is_reported_by_name_and_before_the_model_is_paid(store: ResponseStore) -> None:
+    for number in range(200):
+        store.put(a_request(f"question {number}"), {"text": "x" * 200})
+    store.close()
+    data = bytearray(store.path.read_bytes())
+    data[4096:] = random.Random(7).randbytes(len(data) - 4096)
+    store.path.write_bytes(data)
+    model = ScriptedModel(["paid"])
+    with pytest.raises(StoreError, match=r"r\.sqlite"):
+        LLM.connect(model, store=ResponseStore(store.path)).ask("question 7")
+    assert not model.requests
+
+
+def test_a_read_only_recording_replays_and_refuses_to_record(
+    store: ResponseStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.put(a_request(), {"text": "x"})
+    store.close()
+    monkeypatch.setattr(os, "access", lambda path, mode: mode == os.R_OK)
+    shipped = ResponseStore(store.path)
+    assert shipped.get(a_request()) == {"text": "x"}
+    with pytest.raises(StoreError, match="readonly"):
+        shipped.put(a_request("new"), {})
+
+
+def test_many_threads_share_a_store(store: ResponseStore) -> None:
+    def work(number: int) -> bool:
+        store.put(a_request(f"q{number}"), {"text": str(number)})
+        return store.get(a_request(f"q{number}")) == {"text": str(number)}
+
+    with ThreadPoolExecutor(16) as threads:
+        assert all(threads.map(work, range(400)))
+    assert len(store) == 400
+
+
+def test_many_processes_open_and_fill_a_new_store(tmp_path: Path) -> None:
+    path = tmp_path / "r.sqlite"
+    program = (
+        "import sys; from chameleon.llm import ResponseStore; from chameleon.llm.message import Request\n"
+        "store = ResponseStore(sys.argv[1])\n"
+        "for n in range(40):\n"
+        "    store.put(Request('m', (('user', f'{sys.argv[2]} {n}'),)), {'text': sys.argv[2]})\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    running = [
+        subprocess.Popen([sys.executable, "-c", program, str(path), str(number)], env=environment)
+        for number in range(6)
+    ]
+    assert [process.wait(60) for process in running] == [0] * 6
+    assert len(ResponseStore(path)) == 240
+
+
+def test_a_forked_process_opens_its_own_connections(store: ResponseStore) -> None:
+    store.put(a_request(), {"text": "x"})
+    child = os.fork()
+    if child == 0:
+        store.put(a_request("child"), {"text": "y"})
+        os._exit(0 if store.get(a_request()) == {"text": "x"} else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert store.get(a_request("child")) == {"text": "y"}
+
+
+def test_the_default_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CHAMELEON_STORE", str(tmp_path / "mine.sqlite"))
+    assert ResponseStore.default().path == tmp_path / "mine.sqlite"
+    monkeypatch.setenv("CHAMELEON_STORE", "off")
+    assert ResponseStore.default("record").mode == "off"
+    monkeypatch.delenv("CHAMELEON_STORE")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert ResponseStore.default().path == tmp_path / ".cache" / "chameleon" / "responses.sqlite"
+
+
+def test_a_home_that_cannot_be_written_to_only_switches_recording_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / ".cache").write_text("a file in the way")
+    monkeypatch.delenv("CHAMELEON_STORE")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert ResponseStore.default().mode == "off"
+    assert "replies are not recorded" in caplog.text
+    with pytest.raises(StoreError):
+        ResponseStore.default("record")
