@@ -57,6 +57,8 @@ _NO_QUOTA = re.compile(
 _NO_SCHEMA = re.compile(r"response_format|json_schema|structured output|\bgrammar\b", re.IGNORECASE)
 _NO_KEY = re.compile(r"api[_ ]?key|credential|authenticat", re.IGNORECASE)
 
+_MOST_READ = 10_000  # of a message, which may be a whole web page
+
 _TIMEOUT = re.compile(r"timeout|timedout|deadlineexceeded", re.IGNORECASE)
 _LOST = re.compile(
     r"connect|protocolerror|readerror|writeerror|networkerror|serviceunavailable|incompleteread"
@@ -70,7 +72,7 @@ def classify(error: Exception, *, model: str = "the model", secrets: Iterable[st
     """Turn any exception of a provider's client into a Chameleon error, its message free of secrets."""
     if isinstance(error, ModelError):
         return Failure(error)
-    status, message = _status(error), _message(error)
+    status, message = _status(error), _message(error)[:_MOST_READ]
     said = one_line(redact(message, also=secrets)) or type(error).__name__
     if status is None:
         return _without_status(error, message, said, model)

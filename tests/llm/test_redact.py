@@ -29,18 +29,19 @@ def test_secrets_that_are_named_never_survive(key: str, before: str, after: str)
 
 @given(st.text(st.characters(codec="ascii", categories=["L", "N"]), min_size=8, max_size=40))
 def test_headers_addresses_and_queries_are_recognised_without_knowing_the_secret(key: str) -> None:
-    for text in (
-        f"Authorization: Bearer {key}",
-        f"'authorization': 'Bearer {key}'",
-        f'{{"x-api-key": "{key}"}}',
-        f'{{\\"api_key\\": \\"{key}\\"}}',
-        f"token Bearer {key}.",
-        f"https://user:{key}@host/v1",
-        f"https://host/v1?api_key={key}&x=1",
-        f"https://host/v1?a=1&access_token={key}",
+    for template in (
+        "Authorization: Bearer KEY",
+        "'authorization': 'Bearer KEY'",
+        '{"x-api-key": "KEY"}',
+        '{\\"api_key\\": \\"KEY\\"}',
+        "token Bearer KEY.",
+        "https://user:KEY@host/v1",
+        "https://host/v1?api_key=KEY&x=1",
+        "https://host/v1?a=1&access_token=KEY",
     ):
-        cleaned = redact(text, environ={})
-        assert key not in cleaned and "***" in cleaned, text
+        assume(key.lower() not in template.lower())
+        cleaned = redact(template.replace("KEY", key), environ={})
+        assert key not in cleaned and "***" in cleaned, template
 
 
 @pytest.mark.parametrize(
