@@ -130,7 +130,10 @@ def sandbox(
     timeout: Annotated[
         float, typer.Option("--timeout", min=0.01, max=3600, help="Seconds of wall time.")
     ] = 2.0,
-    kind: Annotated[str, typer.Option("--kind", help="auto, sealed, monty or monty+sealed.")] = "auto",
+    kind: Annotated[
+        Literal["auto", "sealed", "monty", "monty+sealed"],
+        typer.Option("--kind", help="The executor to use."),
+    ] = "auto",
     json: AsJson = False,
 ) -> None:
     """Run one program in the sandbox; print its result and the guarantees that are really active."""

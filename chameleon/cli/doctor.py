@@ -29,7 +29,7 @@ EXTRAS = {
 
 def examine(*, as_json: bool) -> None:
     """Look at everything; a thing that is missing is a line, not an error."""
-    found = {
+    found: dict[str, Any] = {
         "chameleon": metadata.version("chameleon-compose"),
         "python": platform.python_version(),
         "platform": f"{platform.system()} {platform.machine()}",

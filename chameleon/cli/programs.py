@@ -9,10 +9,11 @@ import typer
 
 from chameleon.errors import InputError
 from chameleon.sandbox import Limits, make_executor
+from chameleon.sandbox.choose import Kind
 from chameleon.table.terminal import harmless
 
 
-def run_file(file: Path, *, result: str, timeout: float, kind: str, as_json: bool) -> int:
+def run_file(file: Path, *, result: str, timeout: float, kind: Kind, as_json: bool) -> int:
     """Run the program; return 0 when it gave an answer, else 1."""
     try:
         code = file.read_text("utf-8")

@@ -1,0 +1,35 @@
+"""Does an installed Chameleon work away from its checkout? Run with the interpreter it is installed in."""
+
+import csv
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import chameleon
+from chameleon import Executor, Inventory, Table
+from chameleon.inventory import shipped_inventories
+
+package = Path(chameleon.__file__).resolve()
+assert "site-packages" in package.parts, f"this is not an installed package: {package}"
+
+for name in shipped_inventories():
+    Inventory.load(name).check()
+
+table = Table(["fruit", "price"], [["apple", "$2"], ["pear", "$3.50"]])
+state = Executor(Inventory.load("tables_offline")).run(
+    {"question": "What is the total price?", "table": table}
+)
+assert state.answer == 5.5, state
+
+with tempfile.TemporaryDirectory() as folder:
+    file = Path(folder) / "prices.csv"
+    with file.open("w", newline="") as stream:
+        csv.writer(stream).writerows([table.header, *table.rows])
+    command = [Path(sys.executable).with_name("chameleon"), "ask", "Which fruit has the highest price?"]
+    command += ["--table", file, "--inventory", "tables_offline", "--json"]
+    found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    assert found["answer"] == "pear", found
+
+print(f"installed and working: {len(shipped_inventories())} inventories")

@@ -1,0 +1,88 @@
+"""README, demos and the picture of the house are what they say they are."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+README = (ROOT / "README.md").read_text("utf-8")
+DEMOS = sorted((ROOT / "demos").glob("*.py"))
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+
+
+def run(command: list[str], **options) -> subprocess.CompletedProcess[str]:
+    scripts = str(Path(sys.executable).parent)
+    environment = os.environ | {"PATH": f"{scripts}:{os.environ['PATH']}"} | options.pop("env", {})
+    return subprocess.run(command, text=True, capture_output=True, timeout=120, env=environment, **options)
+
+
+def test_the_first_two_blocks_are_one_command_each() -> None:
+    first, second = blocks("sh")[:2]
+    assert first.count("\n") == 1 and "chameleon ask" in first and "--trace" in first
+    assert second.count("\n") == 1 and "pytest" in second
+
+
+def test_every_other_block_runs_as_printed(tmp_path: Path, loopback) -> None:
+    server = loopback(_reply)
+    for block in blocks("sh")[2:]:
+        # The test environment has the packages; installing them again would need the network.
+        script = re.sub(r"^pip install .*$", "", block, flags=re.MULTILINE)
+        done = run(
+            ["bash", "-euo", "pipefail", "-c", script], cwd=tmp_path, env={"OPENAI_BASE_URL": server.url}
+        )
+        assert done.returncode == 0, f"{script}\n{done.stdout}\n{done.stderr}"
+        if "visits.csv --json" in block:
+            assert "Answer: 1100" in done.stdout and "Porto" in done.stdout
+            assert "declined, exit code 3" in done.stdout
+        if "--log run.jsonl" in block:
+            assert "Answer: Lisbon" in done.stdout
+        if "mine.yaml" in block:
+            assert "Answer: 3" in done.stdout
+
+
+def _reply(request: dict) -> str:
+    """A model that plans one solution and writes it."""
+    text = request["messages"][-1]["content"]
+    if text.rstrip().endswith("Modules:"):
+        return '["solution_generator", "answer_generator"]'
+    return "Lisbon had 4,200 visitors, more than any other city. The answer is Lisbon."
+
+
+def test_the_python_block_runs(tmp_path: Path) -> None:
+    (block,) = blocks("python")
+    done = run([sys.executable, "-c", block], cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("5.5 ")
+
+
+@pytest.mark.parametrize("demo", DEMOS, ids=lambda path: path.stem)
+def test_demos_run_and_are_short(demo: Path, tmp_path: Path) -> None:
+    assert len(demo.read_text("utf-8").splitlines()) < 60
+    done = run([sys.executable, str(demo)], cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip()
+
+
+def test_the_inventory_of_the_demo_runs_from_anywhere(tmp_path: Path) -> None:
+    folder = tmp_path / "elsewhere"
+    shutil.copytree(ROOT / "demos" / "own_inventory", folder)
+    command = [sys.executable, "-m", "chameleon", "ask", "Which team has the most points?"]
+    command += ["--table", str(ROOT / "demos/data/league.csv"), "--inventory", str(folder / "inventory.yaml")]
+    done = run(command, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "Answer: By the table, the answer is Kingsmere Town." in done.stdout
+
+
+def test_the_picture_of_the_house_is_up_to_date() -> None:
+    done = run([sys.executable, "scripts/draw_architecture.py", "--check"], cwd=ROOT)
+    assert done.returncode == 0, "run: python scripts/draw_architecture.py"
