@@ -109,5 +109,5 @@ def _repairs(state: State, name: str) -> int:
 
 def _fall_back(inventory: Inventory, reason: str, kind: str) -> Decision:
     if not inventory.fallback:
-        return Ended("failed", Failure(kind, reason))
+        return Ended("failed", Failure(kind, reason, where=f"inventory {inventory.name}"))
     return Plan(tuple(Step(name) for name in inventory.fallback), "fallback", reason)

@@ -120,10 +120,7 @@ class Executor:
             except BudgetExceeded as problem:
                 event = Ended("budget", Failure.of(problem))
             except Exception as problem:  # a user's planner may raise anything; the run ends with it
-                failure = Failure.of(problem)
-                event = Ended(
-                    "failed", replace(failure, message=f"planner {name_of(planner)}: {failure.message}")
-                )
+                event = Ended("failed", Failure.of(problem, f"planner {name_of(planner)}"))
         calls = tuple(recorder.calls)
         if isinstance(event, Plan):
             return replace(event, seconds=time.monotonic() - begun, calls=calls)

@@ -41,24 +41,31 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a step, a plan or a run went wrong: the error's class, its sentence and the hint."""
+    """Why a step, a plan or a run went wrong: the error's class, what it said, where, and what to do."""
 
     kind: str
     message: str
     hint: str = ""
+    where: str = ""
 
     @classmethod
-    def of(cls, error: BaseException) -> Failure:
+    def of(cls, error: BaseException, where: str = "") -> Failure:
+        """The failure that an error is; `where` is added to the place that the error names itself."""
         if isinstance(error, ChameleonError):
-            message = f"{error.where}: {error.what}" if error.where else error.what
-            return cls(type(error).__name__, message, error.hint)
-        return cls(type(error).__name__, str(error) or "no message")
+            place = ": ".join(part for part in (where, error.where) if part)
+            return cls(type(error).__name__, error.what, error.hint, place)
+        return cls(type(error).__name__, str(error) or "no message", where=where)
 
-    def __str__(self) -> str:
+    @property
+    def advice(self) -> str:
+        """What was wrong and what to do, without the place."""
         return f"{self.message.rstrip('.')}. {self.hint}" if self.hint else self.message
 
+    def __str__(self) -> str:
+        return f"{self.where}: {self.advice}" if self.where else self.advice
+
     def to_json(self) -> dict[str, str]:
-        return {"kind": self.kind, "message": self.message, "hint": self.hint}
+        return {"kind": self.kind, "message": self.message, "hint": self.hint, "where": self.where}
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,17 +40,15 @@ def run_step(step: Step, module: Module, access: Access, state: State, meter: Me
             input_changes = _changes("input", module.update_input(seen.input, output), access)
             cache_changes = _changes("cache", module.update_cache(seen.cache, output), access)
             record = Record(step, output, input_changes, cache_changes)
-        except ChameleonError as problem:
-            failure = Failure.of(problem)
-            record = Record(step, error=replace(failure, message=_located(failure.message, step.module)))
         except Exception as problem:  # a user's module may raise anything; it is recorded, never swallowed
-            message = f"{type(problem).__name__}: {problem}"
-            record = Record(step, error=Failure("ModuleError", f"module {step.module}: {message}"))
+            record = Record(step, error=_failure(problem, f"module {step.module}"))
     return replace(record, seconds=time.monotonic() - begun, calls=tuple(recorder.calls))
 
 
-def _located(message: str, name: str) -> str:
-    return message if name in message.split(": ", maxsplit=1)[0] else f"module {name}: {message}"
+def _failure(problem: Exception, where: str) -> Failure:
+    if isinstance(problem, ChameleonError):
+        return Failure.of(problem, where)
+    return Failure("ModuleError", f"{type(problem).__name__}: {problem}", where=where)
 
 
 def _changes(kind: str, changes: Any, access: Access) -> Mapping[str, Any]:

@@ -48,7 +48,7 @@ class Page:
         if ended.reason == "answered":
             self._line(f"Answer: {answer_text(state.answer, unit)}")
         elif ended.reason == "declined" and ended.error is not None:
-            self._line(f"Declined: {harmless(str(ended.error))}")
+            self._line(f"Declined: {harmless(ended.error.advice)}")
         else:
             error = ended.error or Failure("ModuleError", "the run failed")
             typer.echo(f"chameleon: {harmless(str(error))}", err=True)
@@ -74,7 +74,7 @@ class Page:
         if record.dropped:
             self._block("dropped: it ran beside a step that failed")
         elif record.error is not None:
-            self._block(f"failed: {record.error}")
+            self._block(f"failed: {record.error.advice}")
         else:
             self._value(record.output)
 
