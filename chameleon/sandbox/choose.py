@@ -18,11 +18,13 @@ from chameleon.sandbox.zygote import usable_here
 
 Kind = Literal["auto", "sealed", "monty", "monty+sealed", "unsafe_subprocess", "unsafe_inprocess"]
 
+_DEFAULT_LIMITS = Limits()
+
 
 def make_executor(
     kind: Kind = "auto",
     libraries: Sequence[str] = ("numpy", "pandas", "sympy"),
-    limits: Limits = Limits(),
+    limits: Limits = _DEFAULT_LIMITS,
     workers: int = 1,
     require: Sequence[str] = ("seccomp", "rlimits"),
 ) -> ProgramExecutor:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, Self
@@ -37,6 +36,8 @@ class Executor(ABC):
         result: str = "ans",
         timeout: float | None = None,
     ) -> ExecResult:
+        import asyncio
+
         return await asyncio.to_thread(self.run, code, inputs, result=result, timeout=timeout)
 
     @abstractmethod

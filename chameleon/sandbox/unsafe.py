@@ -53,7 +53,7 @@ class UnsafeSubprocessExecutor(Executor):
 
     def _start(self, body: bytes, wall: float) -> Ending:
         nonce = secrets.token_bytes(NONCE)
-        process = subprocess.Popen(
+        process = subprocess.Popen(  # noqa: S603
             command("alone", self._options),
             env=ENVIRONMENT,
             stdin=subprocess.PIPE,

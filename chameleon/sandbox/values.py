@@ -4,15 +4,28 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 
+class _StandIn:
+    """Copies and pickles by the class here, since its `__module__` names another library."""
+
+    __slots__ = ()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        parts = [getattr(self, part.name) for part in fields(self)]  # type: ignore[arg-type]
+        return _rebuild, (type(self).__name__, *parts)
+
+
+def _rebuild(kind: str, *parts: Any) -> Any:
+    return _STAND_INS[kind](*parts)
+
+
 @dataclass(frozen=True, slots=True)
-class Expression:
+class Expression(_StandIn):
     """A sympy expression: its text, and its number where it is an integer or a float."""
 
     text: str
@@ -30,7 +43,7 @@ class Cells(list[Any]):
 
 
 @dataclass(frozen=True)
-class DataFrame:
+class DataFrame(_StandIn):
     """A pandas frame: column names, row labels (0, 1, … when the program set none), rows."""
 
     columns: tuple[str, ...]
@@ -43,7 +56,7 @@ class DataFrame:
 
 
 @dataclass(frozen=True)
-class Series:
+class Series(_StandIn):
     """A pandas column: labels (0, 1, … when the program set none) and values."""
 
     labels: tuple[str, ...] | None
@@ -61,6 +74,7 @@ def _numbered(values: Cells) -> tuple[str, ...]:
 # Code that asks a value for its library, as serialisers do without importing one, gets the true answer.
 Expression.__module__ = "sympy"
 DataFrame.__module__ = Series.__module__ = "pandas"
+_STAND_INS: dict[str, type[Any]] = {kind.__name__: kind for kind in (Expression, DataFrame, Series)}
 
 _KINDS = {
     type(None): "none",
@@ -84,7 +98,8 @@ def plain(value: Any) -> Any:
     a float, dates and times are ISO text, a time span is seconds, a complex number is text, nan and
     infinities are text. A sympy number is a number, any other expression its text. A frame is
     {"columns", "rows"}, with "index" where the program set row labels; a series is a dict of its
-    labels, or a list without them. Text that is not valid Unicode has its bad parts replaced.
+    labels, or a list without them; a missing cell of either is null. Text that is not valid Unicode
+    has its bad parts replaced.
     """
     if value is None or isinstance(value, (bool, int)):
         return value
@@ -121,23 +136,17 @@ def _order(item: Any) -> tuple[str, Any, str]:
     return type(item).__name__, 0, str(item)
 
 
+def _plain_cell(cell: Any) -> Any:
+    if isinstance(cell, list):
+        return [_plain_cell(item) for item in cell]
+    return None if isinstance(cell, float) and math.isnan(cell) else plain(cell)
+
+
 def _plain_table(table: DataFrame | Series) -> Any:
-    cells = [plain(cell) for cell in table.values]
+    cells = [_plain_cell(cell) for cell in table.values]
     if isinstance(table, DataFrame):
         frame: dict[str, Any] = {"columns": [plain(name) for name in table.columns], "rows": cells}
         return frame if table.labels is None else frame | {"index": [plain(name) for name in table.labels]}
     if table.labels is None or len(set(table.labels)) < len(table.labels):
         return cells
     return dict(zip((plain(label) for label in table.labels), cells, strict=True))
-
-
-def walk(value: Any) -> Iterator[Any]:
-    """The value and everything in it, outermost first."""
-    yield value
-    if isinstance(value, dict):
-        for key, item in value.items():
-            yield from walk(key)
-            yield from walk(item)
-    elif isinstance(value, (list, tuple, set, frozenset)):
-        for item in value:
-            yield from walk(item)

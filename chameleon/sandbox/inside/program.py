@@ -79,7 +79,7 @@ def _answer(request: Mapping[str, Any]) -> dict[str, Any]:
     sys.modules["__main__"] = main
     if "df" not in inputs and _is_table(inputs.get("table")) and _names(code, "df"):
         namespace["df"] = _data_frame(inputs["table"])
-    exec(code, namespace)
+    exec(code, namespace)  # noqa: S102
     _restore_interpreter()
     return _encode(namespace, request["result"], request["limits"])
 
@@ -123,11 +123,10 @@ def _restore_interpreter() -> None:
 def _failure(error: BaseException, hidden: Sequence[str]) -> dict[str, Any]:
     kind = "memory" if isinstance(error, MemoryError) else "error"
     try:
-        message = error.msg if isinstance(error, SyntaxError) else str(error)[: 4 * _MESSAGE]
+        message = str(error.msg if isinstance(error, SyntaxError) else error)[: 4 * _MESSAGE]
     except BaseException as second:
         message = f"its message cannot be read: {type(second).__name__}"
-    broken_source = isinstance(error, SyntaxError) and error.filename == FILENAME
-    line = error.lineno if broken_source else _line(error)
+    line = error.lineno if isinstance(error, SyntaxError) and error.filename == FILENAME else _line(error)
     for path in hidden:
         message = message.replace(path, "<python>")
     return {"s": kind, "t": type(error).__name__[:100], "m": message[:_MESSAGE], "line": line}

@@ -44,9 +44,12 @@ def unshare() -> Layer:
         return "namespaces", True, "pid, net, mount, ipc, uts"
     if libc.unshare(_CLONE_NEWUSER | _SPACES) != 0:
         return "namespaces", False, f"unshare: {_errno_text()}"
-    Path("/proc/self/setgroups").write_text("deny")
-    Path("/proc/self/uid_map").write_text(f"{_NOBODY} {user} 1")
-    Path("/proc/self/gid_map").write_text(f"{_NOBODY} {group} 1")
+    try:
+        Path("/proc/self/setgroups").write_text("deny")
+        Path("/proc/self/uid_map").write_text(f"{_NOBODY} {user} 1")
+        Path("/proc/self/gid_map").write_text(f"{_NOBODY} {group} 1")
+    except OSError as error:
+        return "namespaces", True, f"pid, net, mount, ipc, uts, and user without ids: {error.strerror}"
     return "namespaces", True, "user, pid, net, mount, ipc, uts"
 
 

@@ -22,6 +22,9 @@ from typing import Any, NoReturn
 from . import libraries, program, rlimits, seal, seccomp
 from .wire import BROKEN, EXHAUSTED, LENGTH, NONCE, UNSEALED
 
+# Far above what a zygote has open; each number costs a system call where close_range is missing.
+_MOST_HANDLES = 512
+
 
 def main() -> NoReturn:
     """argv: folder of this package, number of the control socket, options as JSON."""
@@ -63,9 +66,13 @@ class Zygote:
         self._send({"ready": layers, "missing": missing})
 
     def serve(self) -> NoReturn:
+        dying: int | None = None
         while True:
             child, pidfd = self._fork_spare()
-            self._supervise(child, pidfd, self._next_wall())
+            # Only now: the big process before it takes longer to vanish than the new one to appear.
+            if dying is not None:
+                os.waitpid(dying, 0)
+            dying = self._supervise(child, pidfd, self._next_wall())
             os.close(pidfd)
 
     def _send(self, message: dict[str, Any], *handles: int) -> None:
@@ -96,30 +103,37 @@ class Zygote:
             if message.get("run") == self._serial:
                 return float(message["wall"])
 
-    def _supervise(self, child: int, pidfd: int, wall: float) -> None:
-        """Wait for the child, kill it when it is done or its time is up, and report how it ended."""
+    def _supervise(self, child: int, pidfd: int, wall: float) -> int | None:
+        """Kill the child when its frame has arrived or its time is up; else report how it ended.
+
+        Returns its process id when it was killed after its frame and remains to be waited for.
+        """
         end = time.monotonic() + wall
         poller = select.poll()
         poller.register(pidfd, select.POLLIN)
         poller.register(self._control, select.POLLIN)
-        overrun = False
         while True:
             ready = [number for number, _ in poller.poll(max(0.0, end - time.monotonic()) * 1000)]
-            overrun = not ready
-            if overrun or pidfd in ready or self._receive().get("done") == self._serial:
+            if pidfd in ready or not ready:
                 break
+            if self._receive().get("done") == self._serial:
+                signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+                return child
         signal.pidfd_send_signal(pidfd, signal.SIGKILL)
         _, status, usage = os.wait4(child, 0)
         code = os.waitstatus_to_exitcode(status)
-        self._send({"ended": self._serial, "code": code, "overrun": overrun, "cpu": usage.ru_utime})
+        self._send({"ended": self._serial, "code": code, "overrun": not ready, "cpu": usage.ru_utime})
+        return None
 
     def _be_the_child(self, number: int) -> NoReturn:
         """Read one program, give up what is left to give up, run it, tell its end, vanish."""
         code = BROKEN
         try:
             self._child_socket = number
+            # Python seeds its generator anew at every fork; equal programs are to draw equal numbers.
+            random.seed(0)
             os.closerange(3, number)
-            os.closerange(number + 1, 1 << 16)
+            os.closerange(number + 1, _MOST_HANDLES)
             os.setsid()
             seal.forbid_inspection()
             seal.die_with_parent()
@@ -150,7 +164,7 @@ class Zygote:
 def _forget_the_host() -> None:
     os.environ.clear()
     sys.argv[:] = [""]
-    random.seed(0)
+    sys.orig_argv[:] = []
     null = os.open(os.devnull, os.O_RDWR)
     for number in range(3):
         os.dup2(null, number)

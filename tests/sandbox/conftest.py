@@ -1,0 +1,35 @@
+"""One sealed executor per test file; the tests that need it skip where it cannot run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from chameleon.sandbox import Limits, ProgramExecutor, make_executor
+from chameleon.sandbox.zygote import usable_here
+
+LIMITS = Limits(wall_s=1.5, cpu_s=2, memory_mb=256)
+
+
+@pytest.fixture(scope="module")
+def sealed() -> Iterator[ProgramExecutor]:
+    if reason := usable_here():
+        pytest.skip(reason)
+    with make_executor("sealed", limits=LIMITS) as executor:
+        yield executor
+
+
+def each_program(*kinds: str) -> pytest.MarkDecorator:
+    """Run a test with every program of `programs/<kind>.txt`, where a line of three dashes parts them.
+
+    "@" stands for the canary folder, "@port" for the canary listener's port.
+    """
+    folder = Path(__file__).with_name("programs")
+    cases = [
+        pytest.param(code, id=f"{kind}-{number}")
+        for kind in kinds
+        for number, code in enumerate((folder / f"{kind}.txt").read_text("utf-8").split("\n---\n"), start=1)
+    ]
+    return pytest.mark.parametrize("code", cases)
