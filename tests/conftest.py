@@ -34,6 +34,15 @@ def _offline(monkeypatch: pytest.MonkeyPatch) -> None:
 
         return checked
 
+    look_up = socket.getaddrinfo
+
+    def checked_look_up(host: Any, *args: Any, **options: Any) -> Any:
+        name = host.decode() if isinstance(host, bytes) else host
+        if name and not _is_loopback(name):
+            raise NetworkForbidden(f"a test tried to look up {name}")
+        return look_up(host, *args, **options)
+
+    monkeypatch.setattr(socket, "getaddrinfo", checked_look_up)
     monkeypatch.setattr(socket.socket, "connect", guarded(socket.socket.connect))
     monkeypatch.setattr(socket.socket, "connect_ex", guarded(socket.socket.connect_ex))
 

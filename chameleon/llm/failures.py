@@ -48,7 +48,7 @@ _REFUSED = re.compile(
 _NO_MODEL = re.compile(
     r"model[_ ]not[_ ]found|(?:unknown|invalid|no such) model|not a valid model"
     r"|model\b.{0,120}\b(?:does not exist|not found|not exist|is not available|isn't available)"
-    r"|does not have access to model|pulling it first",
+    r"|does not have access to model|pulling it first|\Amodel: ",
     re.IGNORECASE | re.DOTALL,
 )
 _NO_QUOTA = re.compile(

@@ -125,6 +125,8 @@ def make_client(model: str, timeout: float, settings: Mapping[str, Any]) -> Base
     arguments: dict[str, Any] = {**settings}
     if facts.retries:
         arguments = {"timeout": timeout, "max_retries": 0, **arguments}
+    if provider == "ollama":  # without a limit its client waits for ever
+        arguments = {"client_kwargs": {"timeout": timeout}, **arguments}
     if provider == "openai":
         arguments = _openai_arguments(arguments)
     _require_key(model, facts, arguments)
@@ -173,12 +175,13 @@ def _require_key(model: str, facts: Provider, arguments: Mapping[str, Any]) -> N
 
 
 def _missing(provider: str, facts: Provider, error: ImportError) -> MissingPackage:
-    what = (
-        f"chameleon-compose[{facts.extra}]" if facts.extra else f"chameleon-compose[models]' '{facts.package}"
-    )
+    cause: BaseException = error
+    while cause.__cause__ is not None:
+        cause = cause.__cause__  # LangChain's own text, on top, hides which package it is
+    packages = f"'chameleon-compose[{facts.extra or 'models'}]'"
     return MissingPackage(
-        f"the model provider {provider} needs a package that is not installed ({one_line(str(error), 120)})",
-        hint=f"pip install '{what}'",
+        f"the model provider {provider} needs a package that is not installed: {one_line(str(cause), 120)}",
+        hint=f"pip install {packages if facts.extra else f'{packages} {facts.package}'}",
     )
 
 

@@ -17,6 +17,8 @@ Prices = tuple[float, float]  # US dollars per million input tokens and per mill
 _FINISH = {
     "end_turn": "stop",
     "stop_sequence": "stop",
+    "tool_use": "stop",
+    "tool_calls": "stop",
     "eos": "stop",
     "eos_token": "stop",
     "completed": "stop",

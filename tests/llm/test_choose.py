@@ -88,7 +88,7 @@ def test_a_missing_package_gives_the_line_to_install_it(monkeypatch: pytest.Monk
     monkeypatch.setenv("GROQ_API_KEY", "k")
     with pytest.raises(MissingPackage, match=r"pip install 'chameleon-compose\[anthropic\]'"):
         LLM.connect("anthropic:claude")
-    with pytest.raises(MissingPackage, match=r"pip install 'chameleon-compose\[models\]' 'langchain-groq'"):
+    with pytest.raises(MissingPackage, match=r"pip install 'chameleon-compose\[models\]' langchain-groq"):
         LLM.connect("groq:llama")
 
 

@@ -230,6 +230,23 @@ def test_output_schemas_are_passed_on_and_the_text_is_the_json(loopback: Start) 
     assert server.requests[1]["response_format"]["json_schema"]["strict"] is False
 
 
+def test_models_that_reply_in_a_form_by_calling_a_tool_give_the_same_text() -> None:
+    from langchain_core.language_models import GenericFakeChatModel
+    from langchain_core.messages import AIMessage
+
+    class ToolCaller(GenericFakeChatModel):
+        def bind_tools(self, tools: Any, **settings: Any) -> Any:
+            assert tools[0]["title"] == "plan"
+            return self
+
+    call = {"name": "plan", "args": {"steps": ["a"]}, "id": "1", "type": "tool_call"}
+    replies = iter([AIMessage("Let me plan.", tool_calls=[call]), AIMessage("unused")])
+    llm = LLM.connect(ToolCaller(messages=replies))
+    assert llm.ask("plan", schema=SCHEMA).text == '{"steps": ["a"]}'
+    with pytest.raises(ModelError, match="cannot take top_p together with an output schema"):
+        llm.ask("plan", schema=SCHEMA, top_p=1)
+
+
 def test_a_model_without_structured_output_says_so() -> None:
     with pytest.raises(ModelError, match="offers no structured output"):
         LLM.connect(ScriptedModel(["x"])).ask("plan", schema=SCHEMA)

@@ -118,6 +118,11 @@ def test_no_wait_is_begun_that_would_outlast_the_run() -> None:
             False,
         ),
         (ProviderError("model 'x' not found, try pulling it first", 404), NoModel, False),
+        (
+            ProviderError("x", 404, body={"error": {"type": "not_found_error", "message": "model: x"}}),
+            NoModel,
+            False,
+        ),
         (ProviderError("x is not a valid model ID", 400), NoModel, False),
         (ProviderError("The model `x` does not exist or you do not have access to it.", 404), NoModel, False),
         (ProviderError("ResponsibleAIPolicyViolation", 400), Refused, False),
