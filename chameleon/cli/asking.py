@@ -11,14 +11,16 @@ from typing import Any, Literal
 
 import typer
 
+from chameleon.budget import Usage
 from chameleon.cli.show import Page
 from chameleon.errors import InputError
 from chameleon.executor import Executor
 from chameleon.inventory import Inventory
 from chameleon.llm import LLM, ModelChoice, ResponseStore, choose_model
-from chameleon.log import EventLog
-from chameleon.state import Event, Plan, State
+from chameleon.log import EventLog, event_to_json
+from chameleon.state import Event, Plan, Record, State
 from chameleon.table import read_table, read_table_bytes
+from chameleon.values import to_json
 
 WITH_MODEL, WITHOUT_MODEL = "tables", "tables_offline"
 EXIT_CODES = {"answered": 0, "failed": 1, "budget": 1, "declined": 3}
@@ -145,7 +147,7 @@ def summary(state: State, executor: Executor) -> dict[str, Any]:
     """The run as one JSON object."""
     error = state.ended.error if state.ended else None
     return {
-        "answer": _plain(state.answer),
+        "answer": to_json(state.answer),
         "inventory": executor.inventory.name,
         "model": executor.model,
         "plan": list(state.plan),
@@ -156,18 +158,9 @@ def summary(state: State, executor: Executor) -> dict[str, Any]:
     }
 
 
-def _step(record: Any) -> dict[str, Any]:
-    from chameleon.log import event_to_json
-
+def _step(record: Record) -> dict[str, Any]:
+    """A step without its prompts, which the event log holds."""
     written = event_to_json(record)
-    return {
-        key: written[key]
-        for key in ("module", "args", "output", "error", "seconds", "dropped", "calls")
-        if key in written
-    }
-
-
-def _plain(value: Any) -> Any:
-    from chameleon.values import to_json
-
-    return to_json(value)
+    kept = ("module", "args", "output", "error", "seconds", "dropped")
+    usage = sum((call.usage for call in record.calls), Usage())
+    return {key: written[key] for key in kept if key in written} | {"usage": usage.to_json()}

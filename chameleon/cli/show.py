@@ -11,7 +11,7 @@ from typing import Any
 import typer
 
 from chameleon.budget import Call, Usage
-from chameleon.state import Begun, Ended, Event, Failure, Plan, Record, State
+from chameleon.state import Begun, Event, Failure, Plan, Record, State
 from chameleon.table import Table, to_terminal
 from chameleon.table.terminal import harmless
 
@@ -25,6 +25,7 @@ class Page:
     def __init__(self, *, as_json: bool, trace: bool) -> None:
         self.silent, self.trace = as_json, trace
         self.steps = 0
+        self.table: Table | None = None
         self.width = max(40, min(shutil.get_terminal_size((100, 24)).columns, 120))
 
     def begin(self, why: str) -> None:
@@ -37,14 +38,14 @@ class Page:
             self.steps += 1
             if self.trace:
                 self._step(event)
-        elif isinstance(event, Begun | Ended):
-            pass
+        elif isinstance(event, Begun):
+            self.table = State().after(event).table
 
     def end(self, state: State, unit: str) -> None:
         assert state.ended is not None
         ended = state.ended
         if self.trace and state.calls:
-            self._line(f"Calls: {in_words(state.usage)}")
+            self._line(f"Model: {in_words(state.usage)}")
         if ended.reason == "answered":
             self._line(f"Answer: {answer_text(state.answer, unit)}")
         elif ended.reason == "declined" and ended.error is not None:
@@ -79,7 +80,10 @@ class Page:
             self._value(record.output)
 
     def _value(self, value: Any) -> None:
-        if isinstance(value, Table):
+        if isinstance(value, Table) and value == self.table:
+            self._block(f"the table stays as it was, {len(value.rows)} × {len(value.header)}")
+        elif isinstance(value, Table):
+            self.table = value
             shown = to_terminal(value, self.width - len(_INDENT), 12)
             self._line(textwrap.indent(f"{len(value.rows)} × {len(value.header)} table\n{shown}", _INDENT))
         elif isinstance(value, Mapping):
