@@ -22,6 +22,10 @@ class NetworkForbidden(Exception):
     """A test tried to leave this machine."""
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="record what prompts say anew")
+
+
 @pytest.fixture(autouse=True)
 def _offline(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forbid connections to anything but this machine, in this process."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import typer
 
-from chameleon.budget import Call, Usage
+from chameleon.budget import Usage
 from chameleon.state import Begun, Event, Failure, Plan, Record, State
 from chameleon.table import Table, to_terminal
 from chameleon.table.terminal import harmless
@@ -69,7 +69,8 @@ class Page:
             self._line(f"{_INDENT}by {plan.by}" + (f" ({harmless(plan.note)})" if plan.note else ""))
 
     def _step(self, record: Record) -> None:
-        spent = "".join(f", {part}" for part in [in_words(_total(record.calls))] if record.calls)
+        usage = sum((call.usage for call in record.calls), Usage())
+        spent = (f", {in_words(usage)}" if usage.calls else ", reply from the store") if record.calls else ""
         again = f", attempt {record.step.args['attempt']}" if "attempt" in record.step.args else ""
         self._line(f"{self.steps:3}. {record.step.module}{again}  [{record.seconds:.3f} s{spent}]")
         if record.dropped:
@@ -122,6 +123,3 @@ def in_words(usage: Usage) -> str:
         parts.append(f"${usage.cost:.4f}")
     return ", ".join(parts)
 
-
-def _total(calls: Iterable[Call]) -> Usage:
-    return sum((call.usage for call in calls), Usage())
