@@ -125,14 +125,8 @@ class Meter:
         if limit.steps is not None and steps >= limit.steps:
             raise _exceeded("steps", limit.steps)
         tokens = _sum(self.spent.input_tokens, self.spent.output_tokens)
-        for name, most, spent in (("tokens", limit.tokens, tokens), ("cost", limit.cost, self.spent.cost)):
-            if most is not None and spent is None:
-                raise BudgetExceeded(
-                    f"the provider does not report {name}, so the limit of {most:g} cannot be kept",
-                    hint=f"Limit budget.calls or budget.seconds instead of budget.{name}.",
-                )
-            if most is not None and spent >= most:
-                raise _exceeded(name, most)
+        _check_spent("tokens", limit.tokens, tokens)
+        _check_spent("cost", limit.cost, self.spent.cost)
 
     def reserve(self) -> None:
         """Take one call from the budget before it is made, so that concurrent calls cannot overrun it."""
@@ -148,6 +142,18 @@ class Meter:
         with self._lock:
             self._reserved -= 1
             self.spent = self.spent + usage
+
+
+def _check_spent(name: str, limit: float | None, spent: float | None) -> None:
+    if limit is None:
+        return
+    if spent is None:
+        raise BudgetExceeded(
+            f"the provider does not report {name}, so the limit of {limit:g} cannot be kept",
+            hint=f"Limit budget.calls or budget.seconds instead of budget.{name}.",
+        )
+    if spent >= limit:
+        raise _exceeded(name, limit)
 
 
 def _exceeded(name: str, limit: float) -> BudgetExceeded:

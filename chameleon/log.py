@@ -68,10 +68,17 @@ def event_from_json(data: Mapping[str, Any]) -> Event:
             return Plan(steps, data["by"], data["note"], data["refused"], data["seconds"], calls)
         if kind == "step":
             output = values.from_json(data["output"])
-            changed = [_read_changes(data[key], output) for key in ("input", "cache")]
-            step = Step.from_json(data)
-            return Record(step, output, *changed, error, data["seconds"], calls, data.get("dropped", False))
-    except (KeyError, TypeError, ValueError, AttributeError) as problem:
+            return Record(
+                Step.from_json(data),
+                output,
+                _read_changes(data["input"], output),
+                _read_changes(data["cache"], output),
+                error,
+                data["seconds"],
+                calls,
+                data.get("dropped", False),
+            )
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError, InputError) as problem:
         raise LogError(f"an event cannot be read: {type(problem).__name__}: {problem}") from problem
     raise LogError(f"an event is of an unknown kind: {kind!r}")
 
@@ -111,9 +118,13 @@ class EventLog:
         self._lock = threading.Lock()
         try:
             self._file = self.path.open("a+b")
-            self._load()
         except OSError as problem:
             raise InputError(f"cannot open the log: {problem.strerror}", where=str(path)) from problem
+        try:
+            self._load()
+        except BaseException:
+            self._file.close()
+            raise
 
     def _load(self) -> None:
         self._file.seek(0)
@@ -123,7 +134,7 @@ class EventLog:
                 break
             try:
                 self.events.append(event_from_json(json.loads(line)))
-            except (ValueError, LogError) as problem:
+            except (ValueError, RecursionError, LogError) as problem:
                 raise LogError(
                     f"line {number} is not an event ({problem})", where=str(self.path)
                 ) from problem

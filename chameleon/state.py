@@ -227,7 +227,7 @@ class State:
     @property
     def seconds(self) -> float:
         """Time spent planning and in modules; steps that ran side by side count each."""
-        return sum(part.seconds for part in (*self.plans, *self.history))
+        return sum(plan.seconds for plan in self.plans) + sum(record.seconds for record in self.history)
 
     @property
     def table(self) -> Table | None:

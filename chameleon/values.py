@@ -12,6 +12,7 @@ from chameleon.errors import ModuleError
 from chameleon.table import Table
 
 _DEEPEST = 64
+_MOST_BITS = 14_000  # Python writes and reads no integer of more than 4,300 digits
 
 
 def freeze(value: Any, where: str = "value") -> Any:
@@ -23,12 +24,10 @@ def freeze(value: Any, where: str = "value") -> Any:
 
 
 def _freeze(value: Any, where: str, depth: int) -> Any:
-    if value is None or isinstance(value, str | bool | int | Table):
+    if value is None or isinstance(value, bool | Table):
         return value
-    if isinstance(value, float):
-        if math.isfinite(value):
-            return value
-        raise ModuleError(f"{where} is {value}, which JSON cannot hold", hint="Use None or a string.")
+    if isinstance(value, str | int | float):
+        return _scalar(value, where)
     if isinstance(value, PurePath):
         return Path(value)
     if depth > _DEEPEST:
@@ -39,11 +38,24 @@ def _freeze(value: Any, where: str, depth: int) -> Any:
         for key in value:
             if not isinstance(key, str):
                 raise ModuleError(f"{where} has the key {key!r}, and keys must be strings")
-        items = {key: _freeze(item, f"{where}.{key}", depth + 1) for key, item in value.items()}
+        items = {str.__str__(key): _freeze(item, f"{where}.{key}", depth + 1) for key, item in value.items()}
         return MappingProxyType(items)
     raise ModuleError(
         f"{where} is a {type(value).__name__}", hint="A run holds JSON values, Table and paths only."
     )
+
+
+def _scalar(value: str | int | float, where: str) -> str | int | float:
+    """The plain text or number: of an enum or a NumPy scalar, a log would keep no more."""
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, int):
+        if value.bit_length() > _MOST_BITS:
+            raise ModuleError(f"{where} is a number of more than 4,000 digits", hint="Use a string.")
+        return int(value)
+    if not math.isfinite(value):
+        raise ModuleError(f"{where} is {value}, which JSON cannot hold", hint="Use None or a string.")
+    return float(value)
 
 
 def to_json(value: Any) -> Any:

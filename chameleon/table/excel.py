@@ -33,7 +33,8 @@ def excel_table(data: bytes, origin: Origin, caption: str = "", sheet: str | Non
         records = list(_records(workbook[chosen], where))
     finally:
         workbook.close()
-    if any(cell is None for _, cells in records for cell in cells):
+    width = max((len(cells) for _, cells in records), default=0)
+    if any(len(cells) < width or None in cells for _, cells in records):
         _refuse_unsaved_formulas(data, chosen, dict(records), where)
     used = sorted({i for _, cells in records for i, cell in enumerate(cells) if cell is not None})
     return build_table(_texts(records, used, where), where, caption=caption, pad=True)
@@ -89,7 +90,7 @@ def _choose(workbook: Any, sheet: str | None, origin: Origin) -> str:
 
 
 def _records(worksheet: Any, origin: Origin) -> Iterator[tuple[int, list[Any]]]:
-    """The rows that hold anything, as far as their last filled cell."""
+    """The rows that the file stores, blank or not, as far as their last filled cell."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -99,7 +100,7 @@ def _records(worksheet: Any, origin: Origin) -> Iterator[tuple[int, list[Any]]]:
                 width = next((i for i in range(len(row), 0, -1) if row[i - 1] is not None), 0)
                 if width > MAX_COLUMNS:
                     raise origin.error(f"{width:,} cells found, more than {MAX_COLUMNS:,}", at=number)
-                if width:
+                if row:
                     yield number, list(row[:width])
     except InputError:
         raise

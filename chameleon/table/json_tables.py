@@ -68,8 +68,8 @@ def _load(text: str, origin: Origin, line: int = 0) -> Any:
             not line and error.msg == "Extra data"
         )
         raise InputError(
-            f"is not valid JSON at column {column:,}: {error.msg}",
-            where=f"{origin.name}, line {at:,}",
+            f"is not valid JSON ({error.msg})",
+            where=f"{origin.name}, line {at:,}, column {column:,}",
             hint=hint,
         ) from None
     except RecursionError:

@@ -30,7 +30,7 @@ def read_aggregate(problem: Problem) -> Draft | None:
     if cue is None or frame.has("than") or frame.has("how", "many", "more"):
         return None
     selection = frame.select().require_rows()
-    columns, named = measured(frame, selection)
+    columns, named = measured(frame)
     return aggregate(frame, cue, selection, columns, places | named)
 
 
@@ -48,7 +48,8 @@ def aggregate(
     names = " and ".join(frame.table.header[i].strip() or "the numbers" for i in columns)
     read = places | selection.places | frame.phrase("of", "the", "numbers") | frame.phrase("in", "all")
     used = frozenset(columns) | selection.columns
-    return Draft(assemble(lines), f"{_SAID[cue]} of {names}{selection.said}", read, used)
+    reading = names if cue == "sum" and len(numbers) == 1 else f"{_SAID[cue]} of {names}"
+    return Draft(assemble(lines), reading + selection.said, read, used)
 
 
 _SAID = {"sum": "Sum", "mean": "Mean", "median": "Median", "mode": "Mode", "range": "Range"}

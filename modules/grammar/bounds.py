@@ -21,6 +21,7 @@ _AFTER = {
     ">=": "or more|or greater|or higher|or above|or over|or larger|or older|or longer|or better|and above|and over",
     "<=": "or less|or fewer|or lower|or below|or under|or smaller|or younger|or shorter|and below|and under",
 }
+_YEARS = {"after": ">", "before": "<", "since": ">=", "until": "<="}
 _DOWNWARD = frozenset("lower smaller younger shorter cheaper lighter slower colder closer earlier worse".split())
 _SAID = {">=": "at least", "<=": "at most", ">": "more than", "<": "less than", "==": "exactly"}
 
@@ -45,6 +46,11 @@ class Bound:
     places: tuple[int, ...]
     at: int
     upper: Fraction | None = None
+
+    @property
+    def is_year(self) -> bool:
+        """Whether it speaks of a year: "after 2015", "between 2010 and 2015"."""
+        return all(n.denominator == 1 and 1800 <= n <= 2200 for n in (self.number, self.upper or self.number))
 
     def accepts(self, value: Fraction) -> bool:
         if self.upper is not None:
@@ -125,6 +131,9 @@ def _one_ended(words: Sequence[Word], places: Sequence[int], order: int, number:
     for phrase, sign in _BEFORE_PHRASES:
         if _spelled(words, places, order - len(phrase), phrase):
             return Bound(sign, number, tuple(places[order - len(phrase) : order + 1]), places[order])
+    before = words[places[order - 1]].text.lower() if order else ""
+    if before in _YEARS and words[places[order]].text.isdigit() and len(words[places[order]].text) == 4:
+        return Bound(_YEARS[before], number, (places[order - 1], places[order]), places[order])
     if order >= 2 and _spelled(words, places, order - 1, ("than",)):
         adjective = words[places[order - 2]].text.lower()
         if adjective.endswith("er") or adjective == "worse":

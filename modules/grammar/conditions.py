@@ -6,6 +6,7 @@ import datetime as dt
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from chameleon.errors import Declined
 from chameleon.modules.grammar.bounds import Bound
 from chameleon.modules.grammar.lexicon import MONTHS
 from chameleon.modules.grammar.programs import literal
@@ -35,6 +36,15 @@ def where_cells(table: Table, column: int, rows: Iterable[int], places: Iterable
     if len(written) > 1:
         code = f"row[{column}] in ({', '.join(dict.fromkeys(_cell(table, column, row) for row in chosen))})"
     return Condition(column, frozenset(chosen), said, code, frozenset(places))
+
+
+def where_not(table: Table, condition: Condition, places: Iterable[int]) -> Condition:
+    """The rows that a condition leaves out, empty cells aside."""
+    filled = {i for i, cell in enumerate(table.columns[condition.column].cells) if cell.strip()}
+    said = condition.said.replace(" is ", " is not ", 1).replace(" or ", " nor ")
+    code = f'not ({condition.code}) and row[{condition.column}] not in (None, "")'
+    used = condition.places | frozenset(places)
+    return Condition(condition.column, frozenset(filled - condition.rows), said, code, used)
 
 
 def _cell(table: Table, column: int, row: int) -> str:
@@ -74,37 +84,43 @@ def find_dates(table: Table, words: Sequence[Word], places: Sequence[int]) -> tu
         return ()
     column = columns[0]
     return tuple(
-        _where_date(column, test, code, said, used)
-        for test, code, said, used in _date_phrases(words, places)
+        _where_date(column, parts, sign, " ".join(words[i].text for i in used), used)
+        for parts, sign, used in _date_phrases(words, places)
     )
 
 
-_Phrase = tuple[dict[str, int], str, str, tuple[int, ...]]
+_Phrase = tuple[dict[str, int], str, tuple[int, ...]]
+_SIGNS = {"before": "<", "until": "<=", "through": "<=", "after": ">", "since": ">=", "from": ">="}
 
 
 def _date_phrases(words: Sequence[Word], places: Sequence[int]) -> list[_Phrase]:
-    phrases: list[_Phrase] = []
+    """(parts of a date, sign, places) for the one date that is named; nothing where there are two."""
     parts: dict[str, int] = {}
     used: list[int] = []
     for place in places:
-        word = words[place]
-        if word.kind == "date" and word.value.date is not None:
-            day = word.value.date
-            parts, used = {"year": day.year, "month": day.month, "day": day.day}, [place]
-        elif word.kind == "word" and word.stem in _MONTH_STEMS and (word.is_name or word.stem != "may"):
-            parts["month"] = _MONTH_STEMS.index(word.stem) + 1
-            used.append(place)
-        elif word.kind == "number" and word.text.isdigit() and 1800 <= int(word.text) <= 2200:
-            parts["year"] = int(word.text)
-            used.append(place)
-        elif word.kind in {"number", "word"} and "month" in parts and (day_number := _day(word)):
-            parts["day"] = day_number
-            used.append(place)
-    if parts and "month" in parts or set(parts) == {"year"}:
-        code = " and ".join(f"day.{part} == {value}" for part, value in sorted(parts.items()))
-        said = " ".join(words[i].text for i in used)
-        phrases.append((parts, code, said, tuple(used)))
-    return phrases
+        for part, number in _date_parts(words[place], parts).items():
+            if part in parts:
+                return []
+            parts[part] = number
+            used += [place] if place not in used else []
+    if not ("month" in parts or set(parts) == {"year"}):
+        return []
+    before = words[used[0] - 1].text.lower() if used[0] else ""
+    sign = _SIGNS.get(before, "==")
+    return [(parts, sign, tuple(used) if sign == "==" else (used[0] - 1, *used))]
+
+
+def _date_parts(word: Word, known: dict[str, int]) -> dict[str, int]:
+    if word.kind == "date" and word.value.date is not None:
+        day = word.value.date
+        return {"year": day.year, "month": day.month, "day": day.day}
+    if word.kind == "word" and word.stem in _MONTH_STEMS and (word.is_name or word.stem != "may"):
+        return {"month": _MONTH_STEMS.index(word.stem) + 1}
+    if word.kind == "number" and word.text.isdigit() and 1800 <= int(word.text) <= 2200:
+        return {"year": int(word.text)}
+    if word.kind in {"number", "word"} and "month" in known and (day_number := _day(word)):
+        return {"day": day_number}
+    return {}
 
 
 def _day(word: Word) -> int:
@@ -115,19 +131,36 @@ def _day(word: Word) -> int:
 _MONTH_STEMS = [stem(month) for month in MONTHS]
 
 
-def _where_date(column: Column, parts: dict[str, int], code: str, said: str, used: tuple[int, ...]) -> Condition:
+def _where_date(
+    column: Column, parts: dict[str, int], sign: str, said: str, used: tuple[int, ...]
+) -> Condition:
+    names = [part for part in ("year", "month", "day") if part in parts]
+    asked = tuple(parts[part] for part in names)
+    dates = [value.date for value in column.values if value.date is not None]
+    if sign != "==" and "year" not in parts and len({day.year for day in dates}) > 1:
+        raise Declined(f'the dates span several years, and "{said}" names none')
     rows = frozenset(
         i
         for i, value in enumerate(column.values)
-        if value.date is not None and all(getattr(value.date, part) == number for part, number in parts.items())
+        if value.date is not None and _compare(tuple(getattr(value.date, part) for part in names), sign, asked)
     )
     written = format_of(column)
+    code = f"row[{column.index}] in {(*sorted({column.cells[i] for i in rows}), '')!r}"
     if written:
         day = f"datetime.datetime.strptime(row[{column.index}], {written!r})"
-        code = f"row[{column.index}] and " + code.replace("day.", f"{day}.")
-    else:
-        code = f"row[{column.index}] in {tuple(sorted({column.cells[i] for i in rows})) + ('',)!r}"
+        got = ", ".join(f"{day}.{part}" for part in names)
+        code = f'row[{column.index}] and ({got},) {sign} {asked!r}'
     return Condition(column.index, rows, f"{column.name or 'the date'} is {said}", code, frozenset(used))
+
+
+def _compare(got: tuple[int, ...], sign: str, asked: tuple[int, ...]) -> bool:
+    return {
+        "==": got == asked,
+        "<": got < asked,
+        "<=": got <= asked,
+        ">": got > asked,
+        ">=": got >= asked,
+    }[sign]
 
 
 def format_of(column: Column) -> str:

@@ -31,6 +31,8 @@ def read_count(problem: Problem) -> Draft | None:
     if column is None:
         return None
     if len(set(column.cells)) < len(column.cells):
+        if frame.has("are", "there") and not frame.cells and not frame.bounds and not frame.dates:
+            return _count_names(frame, noun, frozenset(opening))
         raise Declined(
             f"{column.name} repeats names, so it is not clear what to count",
             hint='Ask "how many different ..." or "how many rows ...".',

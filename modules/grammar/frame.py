@@ -13,9 +13,17 @@ from chameleon.modules.grammar.conditions import (
     find_dates,
     where_bound,
     where_cells,
+    where_not,
     without_rows,
 )
-from chameleon.modules.grammar.linking import CellMention, ColumnMention, find_cells, find_columns
+from chameleon.modules.grammar.lexicon import NEGATIONS, SMALL_WORDS
+from chameleon.modules.grammar.linking import (
+    CellMention,
+    ColumnMention,
+    find_cells,
+    find_columns,
+    name_stems,
+)
 from chameleon.modules.grammar.problem import Problem
 from chameleon.modules.grammar.selection import Selection
 from chameleon.modules.grammar.shapes import is_money, is_total_label, labels, measures, spread_columns
@@ -33,7 +41,10 @@ class Frame:
 
     @cached_property
     def bounds(self) -> tuple[Bound, ...]:
-        return find_bounds(self.problem.words, self.problem.asked)
+        """The bounds on numbers; years are left to the column of dates, where there is one."""
+        found = find_bounds(self.problem.words, self.problem.asked)
+        has_dates = any(column.kind == "date" for column in self.table.columns)
+        return tuple(bound for bound in found if not (has_dates and bound.is_year))
 
     @cached_property
     def _bound_places(self) -> frozenset[int]:
@@ -124,8 +135,9 @@ class Frame:
         """
         left = [column for column in self.measures if column.index not in set(skip)]
         wanted = {column.index for column in left}
-        named = [set(mention.columns) & wanted for mention in self.numeric_mentions()]
-        named = [options for options in named if options]
+        mentions = [mention for mention in self.numeric_mentions() if set(mention.columns) & wanted]
+        outright = [mention for mention in mentions if not mention.hinted]
+        named = [set(mention.columns) & wanted for mention in outright or mentions]
         common = set.intersection(*named) if named else wanted
         if len(common) == 1:
             return self.table.columns[common.pop()]
@@ -137,14 +149,17 @@ class Frame:
     def column_of(self, bound: Bound) -> Column:
         """The column that a bound speaks of: named beside it, of its currency, or the only one."""
         numbers = {column.index: column for column in self.table.columns if column.kind == "number"}
-        near = range(bound.places[0] - 4, bound.places[-1] + 5)
-        ranked = self._nearest(bound, near, numbers)
-        for mention in ranked:
+        years = [i for i, column in numbers.items() if name_stems(column.name) == ("year",)]
+        if bound.is_year and len(years) == 1 and self.problem.words[bound.at].text.isdigit():
+            return numbers[years[0]]
+        inside = find_columns(self.table, self.problem.words, [i for i in bound.places if i != bound.at])
+        beside = self._beside(bound, set(numbers))
+        for mention in sorted((*inside, *beside), key=lambda mention: mention.hinted):
             options = [i for i in mention.columns if i in numbers]
             if len(options) == 1:
                 return numbers[options[0]]
         if is_money(self.problem.words[bound.at].value):
-            money = [column for column in numbers.values() if all(is_money(v) or v.kind == "empty" for v in column.values)]
+            money = [c for c in self.measures if all(is_money(v) or v.kind == "empty" for v in c.values)]
             if len(money) == 1:
                 return money[0]
         if len(self.measures) == 1:
@@ -152,13 +167,18 @@ class Frame:
         names = ", ".join(column.name for column in self.measures)
         raise Declined(f"the question does not say what is {bound.say()}", hint=f"There are: {names}.")
 
-    def _nearest(self, bound: Bound, near: range, numbers: dict[int, Column]) -> list[ColumnMention]:
-        fitting = [
-            mention
-            for mention in self.columns
-            if set(mention.columns) & set(numbers) and any(place in near for place in mention.places)
-        ]
-        return sorted(fitting, key=lambda mention: min(abs(place - bound.at) for place in mention.places))
+    def _beside(self, bound: Bound, numbers: set[int]) -> list[ColumnMention]:
+        """The mentions next to a bound: right after its number, else right before it, else the nearest."""
+        fitting = [mention for mention in self.columns if set(mention.columns) & numbers]
+
+        def distance(mention: ColumnMention) -> tuple[int, int]:
+            after = mention.places[0] - bound.places[-1]
+            before = bound.places[0] - mention.places[-1]
+            gap = after if after > 0 else before
+            order = 0 if after in {1, 2} else 1
+            return (order, gap) if gap <= 5 else (9, gap)
+
+        return [mention for mention in sorted(fitting, key=distance) if distance(mention)[0] < 9]
 
     def select(self, without: Iterable[CellMention] = (), *, bounds: bool = True) -> Selection:
         """The rows that the named cells, bounds and dates leave, totals aside.
@@ -193,7 +213,20 @@ class Frame:
 
     def _where(self, column: int, mentions: list[CellMention]) -> Condition:
         rows = [row for mention in mentions for row in dict(mention.rows_of)[column]]
-        return where_cells(self.table, column, rows, (place for m in mentions for place in m.places))
+        condition = where_cells(self.table, column, rows, (place for m in mentions for place in m.places))
+        negated = self._negation(mentions[0])
+        return where_not(self.table, condition, negated) if negated else condition
+
+    def _negation(self, mention: CellMention) -> frozenset[int]:
+        """The "not", "except" or "other than" right before the name of a cell."""
+        place = mention.places[0] - 1
+        while self.texts.get(place, "") in SMALL_WORDS:
+            place -= 1
+        if self.texts.get(place, "") in NEGATIONS:
+            return frozenset({place})
+        if (self.texts.get(place - 1), self.texts.get(place)) == ("other", "than"):
+            return frozenset({place - 1, place})
+        return frozenset()
 
     def _totals(self, conditions: list[Condition]) -> list[Condition]:
         for column in labels(self.table):

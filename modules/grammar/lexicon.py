@@ -168,6 +168,7 @@ earn income salary wage pay
 visit attend go trip
 prefer favorite vote popular choose pick like
 person student member respondent people
+budget expense spend cost
 population people inhabitant
 open begin
 close end
@@ -176,6 +177,20 @@ team player
 """.strip().splitlines()
 )
 """Words that may stand for each other in the topic of a table, never between columns."""
+
+_IMPLIED = """
+won lost drawn played wins losses draws : game games match matches
+age : years old people person
+city country location town region state place : live lives lived from come
+department team : work works
+price cost salary revenue fare fee income amount budget : money
+"""
+IMPLIED = tuple(
+    (_words(line.split(" : ")[0]), _words(line.split(" : ")[1])) for line in _IMPLIED.strip().splitlines()
+)
+"""(words in a column's name, words that go without saying where such a column is read)."""
+
+NEGATIONS = _words("not except excluding without besides isn't aren't wasn't weren't")
 
 WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
 MONTHS = (

@@ -31,11 +31,15 @@ class CellMention:
 
 @dataclass(frozen=True)
 class ColumnMention:
-    """Words that name a column, or one of several that they fit equally well."""
+    """Words that name a column, or one of several that they fit equally well.
+
+    `exact` is set where all of the name is there, `hinted` where words only point to it ("oldest").
+    """
 
     columns: tuple[int, ...]
     places: tuple[int, ...]
     exact: bool = False
+    hinted: bool = False
 
 
 def find_cells(table: Table, words: Sequence[Word], places: Iterable[int]) -> tuple[CellMention, ...]:
@@ -192,24 +196,42 @@ def _neighbours(places: Sequence[int], words: Sequence[Word]) -> list[list[int]]
 def _best_fit(
     table: Table, words: Sequence[Word], group: Sequence[int], names: dict[int, tuple[str, ...]]
 ) -> list[ColumnMention]:
-    hits: dict[int, tuple[int, ...]] = {}
+    named: dict[int, tuple[int, ...]] = {}
+    hinted: dict[int, tuple[int, ...]] = {}
     for column in table.columns:
-        known = set(names[column.index]) | set(stems(column.name)) - {"number", "amount", "total"} | ideas(column.name)
-        places = tuple(i for i in group if words[i].stem in known and words[i].text.lower() not in SMALL_WORDS)
-        if places:
-            hits[column.index] = places
+        known = (set(names[column.index]) | set(stems(column.name))) - {"number", "amount", "total"}
+        pointing = ideas(column.name)
+        named[column.index] = tuple(i for i in group if words[i].stem in known)
+        hinted[column.index] = tuple(i for i in group if roots(words[i]) & pointing)
+    found = _most_words_first(named, hinted=False)
+    taken = {place for mention in found for place in mention.places}
+    rest = {index: tuple(i for i in places if i not in taken) for index, places in hinted.items()}
+    return found + _most_words_first(rest, hinted=True)
+
+
+def _most_words_first(hits: dict[int, tuple[int, ...]], *, hinted: bool) -> list[ColumnMention]:
+    """Gives every word to the columns that most words fit."""
+    left = {index: places for index, places in hits.items() if places}
     found: list[ColumnMention] = []
-    while hits:
-        most = max(len(places) for places in hits.values())
-        best = {index: places for index, places in hits.items() if len(places) == most}
-        places = next(iter(best.values()))
-        found.append(ColumnMention(tuple(i for i in best if best[i] == places), places))
-        hits = {
-            index: left
-            for index, own in hits.items()
-            if (left := tuple(i for i in own if i not in places))
-        }
+    while left:
+        most = max(len(places) for places in left.values())
+        places = next(places for places in left.values() if len(places) == most)
+        found.append(ColumnMention(tuple(i for i in left if left[i] == places), places, hinted=hinted))
+        rest = {index: tuple(i for i in own if i not in places) for index, own in left.items()}
+        left = {index: own for index, own in rest.items() if own}
     return found
+
+
+def roots(word: Word) -> frozenset[str]:
+    """The stem, and that of the adjective in "older", "cheapest" or "heavier"."""
+    plain = word.text.lower()
+    found = {word.stem}
+    for ending in ("er", "est"):
+        if plain.endswith(ending) and len(plain) > len(ending) + 2:
+            base = plain.removesuffix(ending)
+            doubled = base[:-1] if len(base) > 2 and base[-1] == base[-2] else base
+            found |= {stem(base), stem(base + "e"), stem(doubled), stem(base.removesuffix("i") + "y")}
+    return frozenset(found)
 
 
 def ideas(name: str) -> frozenset[str]:

@@ -9,9 +9,10 @@ from chameleon.modules.grammar.bounds import Bound
 from chameleon.modules.grammar.conditions import Condition, where_bound
 from chameleon.modules.grammar.frame import Frame
 from chameleon.modules.grammar.problem import Draft, Problem
-from chameleon.modules.grammar.programs import assemble
-from chameleon.modules.grammar.quantities import measured
+from chameleon.modules.grammar.programs import assemble, finish, literal
+from chameleon.modules.grammar.quantities import is_added, measured
 from chameleon.modules.grammar.selection import LITERAL_LIMIT, Selection
+from chameleon.modules.grammar.shapes import is_money
 from chameleon.modules.grammar.targets import Target, asked_column
 from chameleon.table import Column
 
@@ -30,18 +31,32 @@ def read_number(problem: Problem) -> Draft | None:
     selection = frame.select().require_rows()
     if _asked_text(frame) is not None and not how:
         return None
-    columns, named = measured(frame, selection)
+    columns, named = measured(frame)
     names_measure = bool(frame.numeric_mentions())
     if not selection.columns and not names_measure:
         return None
     if frame.bounds and {frame.column_of(bound).index for bound in frame.bounds} & set(columns):
         return None
+    numbers = selection.numbers(columns)
+    if len(set(numbers)) == 1 and (len(numbers) == 1 or not is_added(frame.table.columns[columns[0]])):
+        return _one_number(frame, selection, columns, named)
     if len(selection.rows) * len(columns) > 1 and not how:
         raise Declined(
             f"{len(selection.rows)} rows fit{selection.said.replace(' where', ':', 1)}",
             hint="Ask for their total, average, highest or lowest.",
         )
     return aggregate(frame, "sum", selection, columns, named)
+
+
+def _one_number(
+    frame: Frame, selection: Selection, columns: tuple[int, ...], named: frozenset[int]
+) -> Draft:
+    """The number that the only fitting row, or every one of them, has."""
+    column = frame.table.columns[columns[0]]
+    number = selection.numbers(columns)[0]
+    lines = finish(literal(number), whole=number.denominator == 1, money=any(map(is_money, column.values)))
+    reading = f"{column.name or 'Number'}{selection.said}"
+    return Draft(assemble(lines), reading, named | selection.places, frozenset(columns) | selection.columns)
 
 
 def _asks_what(frame: Frame) -> bool:

@@ -8,7 +8,7 @@ from chameleon.errors import Declined
 from chameleon.modules.grammar.conditions import where_cells
 from chameleon.modules.grammar.frame import Frame
 from chameleon.modules.grammar.linking import CellMention, ColumnMention
-from chameleon.modules.grammar.quantities import is_added
+from chameleon.modules.grammar.quantities import is_added, measured
 from chameleon.modules.grammar.selection import Selection
 
 
@@ -58,7 +58,7 @@ def _cell_poles(frame: Frame, split: int) -> Poles | None:
         return None
     first, second = (frame.cells[index] for index in chosen)
     base = frame.select(without=(first, second))
-    columns, named = _measured(frame)
+    columns, named = measured(frame)
     places = {*first.places, *second.places} | base.places | named
     return Poles(
         _pole(frame, first, column, base, columns),
@@ -81,12 +81,6 @@ def _checked(frame: Frame, pole: Pole) -> Pole:
     if len(selection.rows) > 1 and not all(is_added(frame.table.columns[i]) for i in pole.columns):
         raise Declined(f"{pole.name} has several rows, and their numbers do not add up")
     return pole
-
-
-def _measured(frame: Frame) -> tuple[tuple[int, ...], frozenset[int]]:
-    from chameleon.modules.grammar.quantities import measured
-
-    return measured(frame)
 
 
 def _column_poles(frame: Frame, split: int) -> Poles | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from chameleon.modules.grammar.lexicon import FILLERS, ORDINALS, SMALL_WORDS, STEERING, SYNONYMS
+from chameleon.modules.grammar.lexicon import FILLERS, IMPLIED, ORDINALS, SMALL_WORDS, STEERING, SYNONYMS
 from chameleon.modules.grammar.words import Word, sentences, stem, stems, tokenize
 from chameleon.table import Table
 
@@ -89,7 +89,13 @@ class Problem:
         return frozenset(pair for text in self.topic_texts for pair in zip(text, text[1:], strict=False))
 
     def header_stems(self, columns: Iterable[int]) -> frozenset[str]:
-        return with_synonyms(word for column in columns for word in stems(self.table.header[column]))
+        own = frozenset(word for column in columns for word in stems(self.table.header[column]))
+        return with_synonyms(own).union(*(implied for named, implied in _IMPLIED if named & own))
+
+    def _named_elsewhere(self, draft: Draft) -> frozenset[str]:
+        """The stems that only names of columns hold which the reading does not use."""
+        others = [i for i in range(len(self.table.header)) if i not in draft.columns]
+        return frozenset(word for i in others for word in stems(self.table.header[i])) if draft.columns else frozenset()
 
     def unread(self, draft: Draft) -> tuple[Word, ...]:
         """The words of importance that `draft` leaves unread; none means that it may be believed."""
@@ -109,7 +115,7 @@ class Problem:
             return self._is_phrase_of_topic(place)
         if plain in FILLERS or word.stem in header:
             return True
-        if not draft.whole_text and word.stem in self.topic:
+        if not draft.whole_text and word.stem in self.topic and word.stem not in self._named_elsewhere(draft):
             return True
         return draft.loose and not word.is_name
 
@@ -153,4 +159,7 @@ def _is_instruction(sentence: str) -> bool:
 
 
 _INSTRUCTIONS = frozenset("simplify fraction fractions following below schedule timetable chart lowest terms".split())
+_IMPLIED = tuple(
+    (frozenset(stem(word) for word in named), frozenset(stem(word) for word in implied)) for named, implied in IMPLIED
+)
 _SYNONYM_STEMS = tuple(frozenset(stem(word) for word in group) for group in SYNONYMS)

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from chameleon.errors import Declined
 from chameleon.modules.grammar.frame import Frame
-from chameleon.modules.grammar.selection import Selection
 from chameleon.modules.grammar.words import stem, stems
 from chameleon.table import Column
 
 _NOT_ADDED = frozenset(
     stem(word)
-    for word in "price cost fare fee rate rating age temperature percent percentage average mean median score rank "
-    "speed height weight width density latitude longitude grade gpa star distance index ratio share budget".split()
+    for word in "price fare fee rate rating age temperature percent percentage average mean median rank "
+    "speed height width density latitude longitude grade gpa star index ratio share played drawn draw draws".split()
 )
 
 
 def is_added(column: Column) -> bool:
     """Whether numbers of this column make sense as a sum: goals do, prices and ages do not."""
     names = set(stems(column.name))
-    return not (names & _NOT_ADDED - {"cost", "scor", "weigh", "distanc", "budget"}) and "%" not in column.unit and "per " not in column.unit
+    return not names & _NOT_ADDED and "%" not in column.unit and "per " not in column.unit
 
 
-def measured(frame: Frame, selection: Selection | None = None) -> tuple[tuple[int, ...], frozenset[int]]:
+def measured(frame: Frame) -> tuple[tuple[int, ...], frozenset[int]]:
     """The columns whose numbers are meant, and the words that name them.
 
     One column; or several that split one quantity, where the question names several of these or none.

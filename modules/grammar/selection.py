@@ -42,7 +42,9 @@ class Selection:
     @property
     def said(self) -> str:
         """ " where Region is North and Units is at least 5", or nothing."""
-        return " where " + " and ".join(c.said for c in self.conditions) if self.conditions else ""
+        asked = [condition.said for condition in self.conditions if condition.places]
+        added = [condition.said for condition in self.conditions if not condition.places]
+        return ", ".join([" where " + " and ".join(asked) if asked else "", *added])
 
     def narrowed(self, *conditions: Condition) -> Selection:
         return Selection(self.table, (*self.conditions, *conditions), self.joints)
@@ -79,20 +81,29 @@ class Selection:
         tests = " and ".join(f"({c.code})" if " and " in c.code else c.code for c in self.conditions)
         return [f'rows = [row for row in table["rows"]{" if " + tests if tests else ""}]']
 
-    def pairs_code(self, label: Column, column: int, name: str) -> list[str]:
-        """Lines that gather (name of the row, number) pairs from the rows that have both."""
-        pairs = self.pairs(label, column)
+    def pairs_code(self, label: Column, columns: tuple[int, ...], name: str) -> list[str]:
+        """Lines that gather (name of the row, number) pairs; the numbers of several columns are added."""
+        pairs = self.pairs(label, columns)
         if not pairs:
             raise Declined(f"no number stands there{self.said}")
         if len(pairs) <= LITERAL_LIMIT:
             listed = ", ".join(f"({text!r}, {literal(number)})" for text, number in pairs)
             return [f"{name} = [{listed}]"]
+        cells = f"({', '.join(f'row[{i}]' for i in columns)},)"
         return [
             *self.rows_code(),
-            f"{name} = [(str(row[{label.index}]), Fraction(str(row[{column}]))) for row in rows if row[{column}] is not None]",
+            f"{name} = [",
+            f"    (str(row[{label.index}]).strip(), sum(Fraction(str(cell)) for cell in {cells} if cell is not None))",
+            "    for row in rows",
+            f"    if row[{label.index}] not in (None, '') and any(cell is not None for cell in {cells})",
+            "]",
         ]
 
-    def pairs(self, label: Column, column: int) -> list[tuple[str, Fraction]]:
-        values = self.table.columns[column].values
-        found = [(label.cells[row].strip(), values[row].number) for row in self.rows]
-        return [(text, number) for text, number in found if number is not None]
+    def pairs(self, label: Column, columns: tuple[int, ...]) -> list[tuple[str, Fraction]]:
+        found = []
+        for row in self.rows:
+            numbers = [self.table.columns[i].values[row].number for i in columns]
+            filled = [number for number in numbers if number is not None]
+            if filled and label.cells[row].strip():
+                found.append((label.cells[row].strip(), sum(filled, Fraction(0))))
+        return found

@@ -23,6 +23,8 @@ def read_share(problem: Problem) -> Draft | None:
     if not part.conditions or frame.bounds:
         return None
     columns, named = measured(frame)
+    if not _says_of_what(frame, max(cues), columns):
+        return None
     if not all(is_added(frame.table.columns[i]) for i in columns):
         raise Declined("those numbers do not add up to a whole")
     if not _is_whole_table(frame, columns):
@@ -44,6 +46,13 @@ def read_share(problem: Problem) -> Draft | None:
     total = frame.places_of("total", "all", "overall")
     reading = f"{kind} of all {names}{part.said}"
     return Draft(assemble(lines), reading, cues | named | part.places | total, frozenset(columns) | part.columns)
+
+
+def _says_of_what(frame: Frame, cue: int, columns: tuple[int, ...]) -> bool:
+    """Whether the words after "percentage of" name the quantity that is divided, not another whole."""
+    place = next((i for i in range(cue + 1, cue + 5) if frame.texts.get(i) not in {"of", "the", "all", "total"}), cue)
+    named = [m for m in frame.numeric_mentions() if place in m.places or place + 1 in m.places]
+    return any(set(mention.columns) & set(columns) for mention in named)
 
 
 def _is_whole_table(frame: Frame, columns: tuple[int, ...]) -> bool:

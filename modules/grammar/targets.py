@@ -51,6 +51,26 @@ def asked_column(frame: Frame, skip: tuple[int, ...] = ()) -> Target | None:
     return _by_noun(frame, found, place)
 
 
+def asked_period(frame: Frame) -> frozenset[int] | None:
+    """The words that ask for one of the columns: "which month" over columns January, February, March."""
+    names = {column.name.strip().lower() for column in frame.spread}
+    kinds = {
+        "month": all(stem(name) in _MONTH_STEMS for name in names),
+        "day": all(stem(name) in _DAY_STEMS for name in names),
+        "year": all(name.isdigit() and len(name) == 4 for name in names),
+        "quarter": all(name in {"q1", "q2", "q3", "q4"} for name in names),
+    }
+    for kind, fits in kinds.items():
+        asking = frame.phrase("which", kind) or frame.phrase("what", kind)
+        if names and fits and asking:
+            return asking
+    return None
+
+
+_MONTH_STEMS = frozenset(stem(month) for month in MONTHS)
+_DAY_STEMS = frozenset(stem(day) for day in WEEKDAYS)
+
+
 def is_person_column(column: Column) -> bool:
     return bool(set(stems(column.name)) & _PEOPLE)
 
@@ -74,6 +94,8 @@ def _by_kind(frame: Frame, found: list[Column], kind: frozenset[str], place: int
     fitting = [column for column in found if set(stems(column.name)) & kind]
     if len(fitting) == 1:
         return Target(fitting[0], frozenset({place}))
+    if kind is _PEOPLE and frame.label in fitting and frame.label is not None:
+        return Target(frame.label, frozenset({place}))
     if not fitting and kind is _PEOPLE and len(found) == 1 and found[0].kind == "text":
         return Target(found[0], frozenset({place}))
     return None
@@ -122,9 +144,9 @@ def _is_kind_of(noun: str, column: Column) -> bool:
     """ "day" for a column of weekdays, "month" for one of months, whatever its name."""
     first = {stem(cell) for cell in column.cells if cell.strip()}
     if noun == "day":
-        return bool(first) and first <= {stem(day) for day in WEEKDAYS}
+        return bool(first) and first <= _DAY_STEMS
     if noun == "month":
-        return bool(first) and first <= {stem(month) for month in MONTHS}
+        return bool(first) and first <= _MONTH_STEMS
     return False
 
 

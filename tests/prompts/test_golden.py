@@ -1,6 +1,6 @@
 """What each shipped prompt says to a model, to the letter.
 
-After a change that is meant: python -m pytest tests/prompts/test_golden.py --update-golden, then read the diff.
+After a change that is meant, record anew with `--update-golden` and read the diff.
 """
 
 from __future__ import annotations

@@ -1,0 +1,173 @@
+"""Runs of `tabmwp` over 50 problems through the real client: one by one, 32 at once, replayed, resumed."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chameleon import LLM, Executor, Inventory, State, Table
+from chameleon.llm import Backoff, ResponseStore
+from chameleon.log import event_from_json, event_to_json
+from chameleon.state import Event
+from chameleon.table import read_table_bytes
+from tests.e2e.problems import Problem, make_problems
+from tests.e2e.rule_model import RuleModel, read_item
+from tests.loopback import LoopbackServer
+
+Start = Callable[..., LoopbackServer]
+COUNT = 50
+OF_ONE_RUN = ("seconds", "cached", "usage", "attempts")
+
+
+def executor(store: ResponseStore | None = None) -> Executor:
+    llm = LLM.connect("openai:local", store=store, retries=Backoff(retries=0), timeout=30)
+    return Executor(Inventory.load("tabmwp"), llm)
+
+
+@pytest.fixture(params=["made", "dev1k"])
+def problems(request: pytest.FixtureRequest) -> list[Problem]:
+    if request.param == "made":
+        return make_problems(COUNT)
+    return read_problems(request.getfixturevalue("shared_data") / "tabmwp" / "dev1k.jsonl.gz")
+
+
+def read_problems(file: Path) -> list[Problem]:
+    """25 problems with the largest tables, which the lookups do not leave alone, and the next 25."""
+    if not file.is_file():
+        pytest.skip("the problems of dev1k are not here")
+    with gzip.open(file, "rt", encoding="utf-8") as lines:
+        items = [json.loads(line) for line in lines]
+    large = sorted(items, key=lambda item: -item["row_num"] * item["column_num"])[: COUNT // 2]
+    chosen = [*large, *(item for item in items if item not in large)][:COUNT]
+    return [as_problem(item) for item in chosen]
+
+
+def as_problem(item: dict[str, Any]) -> Problem:
+    read = read_table_bytes(item["table"].encode(), source=item["pid"])
+    table = Table(read.header, read.rows, item["table_title"] or "")
+    return {
+        "question": item["question"],
+        "table": table,
+        "choices": item["choices"],
+        "unit": item["unit"],
+    }
+
+
+def events(state: State) -> list[Event]:
+    assert state.begun is not None and state.ended is not None
+    return [state.begun, *state.plans, *state.history, state.ended]
+
+
+def outline(state: State, without: Iterable[str] = ("seconds",)) -> list[Any]:
+    """Everything that a run's log says but its times."""
+
+    def pruned(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: pruned(item) for key, item in value.items() if key not in without}
+        return [pruned(item) for item in value] if isinstance(value, list) else value
+
+    return [pruned(event_to_json(event)) for event in events(state)]
+
+
+def test_thirty_two_workers_come_to_the_results_of_one(problems: list[Problem], loopback: Start) -> None:
+    alone = loopback(RuleModel())
+    sequential = [executor().run(problem) for problem in problems]
+    beside = loopback(model := RuleModel(delay=0.1))
+    together = list(executor().batch(problems, workers=32))
+
+    assert len(sequential) == len(together) == COUNT
+    for one, other in zip(sequential, together, strict=True):
+        assert one.answer == other.answer
+        assert one.program == other.program
+        assert one.cache == other.cache and one.input == other.input
+        assert outline(one) == outline(other)
+    assert alone.peak == 1 and beside.peak >= 16
+    assert sorted(map(json.dumps, alone.requests)) == sorted(map(json.dumps, beside.requests))
+    used = [state.usage for state in together]
+    assert sum(usage.calls for usage in used) == len(beside.requests)
+    assert (sum(u.input_tokens or 0 for u in used), sum(u.output_tokens or 0 for u in used)) == model.tokens
+    assert {usage.cost for usage in used} == {None}  # this server names no price: unknown is not 0
+
+
+def test_every_run_ends_and_every_failure_has_its_cause(problems: list[Problem], loopback: Start) -> None:
+    server = loopback(RuleModel())
+    states = list(executor().batch(problems, workers=8))
+    for problem, state in zip(problems, states, strict=True):
+        assert state.ended is not None and state.begun is not None
+        assert state.begun.input["question"] == problem["question"]
+        assert state.ended.reason == "answered", state.ended.error
+        assert state.answer is not None and state.program[-1] == "answer_generator"
+        for record in state.history:
+            assert record.error is None or (record.error.kind == "StepRejected" and record.error.message)
+            assert (record.output is None) == (record.error is not None)
+        for plan in state.plans[1:]:
+            assert plan.note, "whoever changes the plan says why"
+        logged = [event_to_json(event) for event in events(state)]
+        assert [event_to_json(event_from_json(event)) for event in logged] == logged
+    assert len(server.requests) == sum(len(state.calls) for state in states)
+
+
+def test_the_made_problems_take_every_path(loopback: Start) -> None:
+    loopback(RuleModel())
+    states = list(executor().batch(make_problems(COUNT), workers=8))
+    by = {plan.by for state in states for plan in state.plans}
+    assert by == {
+        "one_shot",
+        "repair:program_verifier",
+        "repair:solution_generator",
+        "on_error:program_verifier",
+    }
+    ran = {name for state in states for name in state.program}
+    assert ran == set(Inventory.load("tabmwp").modules)
+    skipped = {record.step.module for state in states for record in state.taken if record.error}
+    assert {"row_lookup", "column_lookup"} <= skipped
+    narrowed = [state for state in states if state.table != state.begun.input["table"]]  # type: ignore[union-attr]
+    assert narrowed
+    most = max(sum(plan.by == "repair:program_verifier" for plan in state.plans) for state in states)
+    assert most == 20
+
+
+def test_a_replayed_batch_asks_nothing_and_comes_to_the_same_states(
+    problems: list[Problem], loopback: Start, tmp_path: Path
+) -> None:
+    server = loopback(RuleModel())
+    recorded = list(executor(ResponseStore(tmp_path / "replies.sqlite")).batch(problems, workers=32))
+    asked = len(server.requests)
+    server.stop()
+    replaying = executor(ResponseStore(tmp_path / "replies.sqlite", "replay"))
+    replayed = list(replaying.batch(problems, workers=32))
+    for one, other in zip(recorded, replayed, strict=True):
+        assert outline(one, OF_ONE_RUN) == outline(other, OF_ONE_RUN)
+        assert one.cache == other.cache and one.input == other.input
+        assert all(call.cached for call in other.calls) and other.usage.calls == 0
+    assert len(server.requests) == asked
+
+
+def test_a_run_resumed_anywhere_asks_only_what_is_left(loopback: Start) -> None:
+    server = loopback(RuleModel())
+    problem = next(p for p in make_problems(COUNT) if "club 10" in str(p["table"].caption))
+    runner = executor()
+    whole = list(runner.stream(problem))
+    asked = list(server.requests)
+    assert len(whole) >= 8 and len(asked) >= 4
+    for kept in range(len(whole) + 1):
+        server.requests.clear()
+        state = runner.run(problem, whole[:kept])
+        assert outline(state) == outline(State.fold(whole))
+        before = State.fold(whole[:kept]).calls
+        assert server.requests == asked[len(before) :]
+
+
+def test_no_prompt_holds_what_the_run_was_not_given(loopback: Start) -> None:
+    server = loopback(RuleModel())
+    problems = make_problems(9)
+    list(executor().batch(problems, workers=4))
+    questions = {problem["question"] for problem in problems}
+    assert {read_item(request).question for request in server.requests} == questions
+    for request in server.requests:
+        assert set(request) <= {"model", "messages", "temperature", "max_tokens", "stream", "stop"}

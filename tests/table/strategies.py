@@ -1,0 +1,46 @@
+"""Small tables as they come from files: each cell clean, some blank, some with what formats must escape."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from chameleon.table import Table
+
+_WORDS = [
+    "",
+    "a",
+    "B b",
+    "12",
+    "$1,200.50",
+    "3/4",
+    "-7",
+    "–",
+    'say "x"',
+    "it's",
+    "x\\",
+    "<td>",
+    "&amp;",
+    "ü",
+    "中文",
+    "#",
+    "[1]",
+]
+_BARS = ["|", "a|b", "\\|", "x |"]
+
+
+def cells(*, bars: bool = True, filled: bool = False) -> st.SearchStrategy[str]:
+    alphabet = st.characters(
+        codec="utf-8", exclude_categories=("C", "Z"), exclude_characters="" if bars else "|"
+    )
+    words = st.sampled_from([*_WORDS, *(_BARS if bars else [])]) | st.text(alphabet, max_size=6)
+    return words.filter(bool) if filled else words
+
+
+@st.composite
+def tables(
+    draw: st.DrawFn, *, min_columns: int = 1, min_rows: int = 0, bars: bool = True, filled: bool = False
+) -> Table:
+    width = draw(st.integers(min_columns, 4))
+    header = draw(st.lists(cells(bars=bars, filled=filled), min_size=width, max_size=width, unique=filled))
+    row = st.lists(cells(bars=bars, filled=filled), min_size=width, max_size=width)
+    return Table(header, draw(st.lists(row, min_size=min_rows, max_size=5)))

@@ -1,0 +1,114 @@
+"""Tables as text for prompts: every style, what is cut and said to be cut, and the way back."""
+
+from __future__ import annotations
+
+import html
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chameleon.errors import InputError
+from chameleon.table import Table, parse_table, read_table_text, to_text
+from tests.table.strategies import tables
+
+SALES = Table(
+    ["", "Units", "Price | unit"], [["Mon", "3", "$1.50"], ["Tue", "", "<b> \\|"], ["Wed", "1,200", '"x"']]
+)
+
+EXPECTED = {
+    "pipe": r""" | Units | Price \| unit
+Mon | 3 | $1.50
+Tue |  | <b> \\|
+Wed | 1,200 | "x\"""".removesuffix("\\"),
+    "markdown": r"""|  | Units | Price \| unit |
+|---|---|---|
+| Mon | 3 | $1.50 |
+| Tue |  | <b> \\| |
+| Wed | 1,200 | "x" |""",
+    "html": """<table>
+<tr><th></th><th>Units</th><th>Price | unit</th></tr>
+<tr><td>Mon</td><td>3</td><td>$1.50</td></tr>
+<tr><td>Tue</td><td></td><td>&lt;b&gt; \\|</td></tr>
+<tr><td>Wed</td><td>1,200</td><td>&quot;x&quot;</td></tr>
+</table>""",
+    "tsv": """\tUnits\tPrice | unit
+Mon\t3\t$1.50
+Tue\t\t<b> \\|
+Wed\t1,200\t\"\"\"x\"\"\"""",
+    "csv": ''',Units,Price | unit
+Mon,3,$1.50
+Tue,,<b> \\|
+Wed,"1,200","""x"""''',
+    "json": r"""{"header": ["", "Units", "Price | unit"], "rows": [
+["Mon", "3", "$1.50"],
+["Tue", "", "<b> \\|"],
+["Wed", "1,200", "\"x\""]
+]}""",
+}
+
+
+@pytest.mark.parametrize("style", EXPECTED)
+def test_styles(style: str) -> None:
+    assert to_text(SALES, style) == EXPECTED[style]  # type: ignore[arg-type]
+
+
+def test_cells_stay_on_one_line() -> None:
+    table = Table(["a\nb", " c "], [["x\r\ny", "1\t2"]])
+    assert to_text(table) == "a b | c\nx y | 1 2"
+    assert to_text(table, "markdown").count("\n") == 2
+
+
+def test_what_is_cut_is_said() -> None:
+    long = Table(["n", "text"], [[str(n), "abcdefgh"] for n in range(1985)])
+    assert to_text(long, max_rows=5).split("\n")[-1] == "… 1,980 more rows not shown"
+    assert to_text(long, max_rows=1984).endswith("\n… 1 more row not shown")
+    lines = to_text(long, max_rows=1, max_cell=4).split("\n")
+    assert lines == ["n | text", "0 | abc…", "… 1,984 more rows not shown; 1 cell cut to 4 characters"]
+    assert json.loads(to_text(long, "json", max_rows=0))["note"] == "… 1,985 more rows not shown"
+    assert to_text(long, "html", max_rows=0).endswith("</table>\n<p>… 1,985 more rows not shown</p>")
+    assert "…" not in to_text(long, max_rows=1985, max_cell=8)
+
+
+@pytest.mark.parametrize("style", ["pipe", "markdown", "tsv", "csv", "json"])
+def test_the_note_is_no_row(style: str) -> None:
+    table = Table(["n", "text"], [[str(n), "abcdef"] for n in range(2000)])
+    text = to_text(table, style, max_rows=2, max_cell=5)  # type: ignore[arg-type]
+    assert parse_table(text, table).rows == (("0", "abcd…"), ("1", "abcd…"))
+
+
+def test_bad_limits_and_styles() -> None:
+    for limits in ({"max_rows": -1}, {"max_cell": 0}):
+        with pytest.raises(InputError, match="at least 0 rows and 1 character"):
+            to_text(SALES, **limits)
+    with pytest.raises(InputError, match=r"'xml'\. There are: pipe, markdown"):
+        to_text(SALES, "xml")  # type: ignore[arg-type]
+
+
+@given(tables(), st.sampled_from(["pipe", "markdown", "json"]))
+def test_what_is_written_is_read_back(table: Table, style: str) -> None:
+    text = to_text(table, style)  # type: ignore[arg-type]
+    assert parse_table(text) == table
+    assert parse_table(f"Here it is:\n\n```\n{text}\n```\nThat is all.") == table
+    assert parse_table(f"Here it is:\n{text}\nThat is all.") == table or style == "json"
+
+
+@given(tables(min_columns=2, min_rows=1, bars=False), st.sampled_from(["tsv", "csv"]))
+def test_delimited_text_is_read_back(table: Table, style: str) -> None:
+    text = to_text(table, style)  # type: ignore[arg-type]
+    assert parse_table(f"```{style}\n{text}\n```") == table
+
+
+@given(tables(min_rows=1, filled=True), st.sampled_from(["pipe", "markdown", "csv", "tsv", "json"]))
+def test_files_are_read_back(table: Table, style: str) -> None:
+    assert read_table_text(to_text(table, style), style) == table  # type: ignore[arg-type]
+
+
+@given(tables())
+def test_html_shows_every_cell(table: Table) -> None:
+    text = to_text(table, "html")
+    shown = [
+        html.unescape(part.split("</t", 1)[0]) for part in text.replace("<th>", "<td>").split("<td>")[1:]
+    ]
+    assert shown == [cell for line in (table.header, *table.rows) for cell in line]
