@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import contextvars
-import copy
 import logging
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from chameleon.budget import Call, Meter, Recorder, Usage, current_recorder
+from chameleon.budget import Meter, Recorder, Usage, current_recorder
 from chameleon.errors import BudgetExceeded, ModelError, ReplayMiss, StoreError
 from chameleon.llm.connection import Connection
 from chameleon.llm.flight import SingleFlight
 from chameleon.llm.message import Messages, Reply, Request
+from chameleon.llm.outcome import Outcome, from_record, to_record
 from chameleon.llm.providers import belongs_to_connection
 from chameleon.llm.reading import Prices, Reading, read_message
 from chameleon.llm.retry import Backoff, GaveUp
@@ -30,58 +29,6 @@ _log = logging.getLogger("chameleon.llm")
 _MOST_AT_ONCE = 32
 _MOST_ASYNC = 128
 _FAILED = Usage(calls=1, input_tokens=0, output_tokens=0, cost=0.0)
-
-
-@dataclass(frozen=True)
-class _Outcome:
-    """How one request ended: a reading, or an error, and what it took."""
-
-    request: Request
-    reading: Reading
-    error: ModelError | None = None
-    cached: bool = False
-    seconds: float = 0.0
-    attempts: int = 1
-
-    def shared(self) -> _Outcome:
-        """The same outcome for a caller who did not pay for it."""
-        return replace(
-            self,
-            reading=replace(self.reading, usage=Usage()),
-            error=copy.copy(self.error),  # one exception raised in two threads would mix up their tracebacks
-            cached=True,
-            seconds=0.0,
-        )
-
-    def call(self) -> Call:
-        request, reading = self.request, self.reading
-        return Call(
-            model=request.model,
-            messages=request.messages,
-            params=request.logged_params,
-            text=reading.text,
-            finish=reading.finish,
-            sample=request.sample,
-            usage=reading.usage,
-            seconds=self.seconds,
-            attempts=self.attempts,
-            cached=self.cached,
-            error="" if self.error is None else f"{type(self.error).__name__}: {self.error}",
-        )
-
-    def reply(self) -> Reply:
-        if self.error is not None:
-            raise self.error
-        reading = self.reading
-        return Reply(
-            reading.text,
-            reading.finish,
-            reading.usage,
-            self.cached,
-            self.seconds,
-            self.attempts,
-            self.request.model,
-        )
 
 
 class LLM:
@@ -119,7 +66,10 @@ class LLM:
         settings = {name: value for name, value in params.items() if belongs_to_connection(name)}
         defaults = {name: value for name, value in params.items() if name not in settings}
         backoff = retries if isinstance(retries, Backoff) else Backoff(retries=retries)
-        return cls(_Core(Connection.open(model, timeout, settings), store, backoff, prices), defaults)
+        # A replay never asks, so that it needs neither a key nor the provider's package.
+        replaying = store is not None and store.mode == "replay"
+        connection = Connection.open(model, timeout, settings, at_once=not replaying)
+        return cls(_Core(connection, store, backoff, prices), defaults)
 
     @property
     def name(self) -> str:
@@ -209,12 +159,12 @@ class _Core:
         self._store = store
         self._backoff = backoff
         self._prices = prices
-        self._flights: SingleFlight[_Outcome] = SingleFlight(private=(BudgetExceeded,))
+        self._flights: SingleFlight[Outcome] = SingleFlight(private=(BudgetExceeded,))
         self._lock = threading.Lock()
         self._threads: ThreadPoolExecutor | None = None
         self._store_failed = False
 
-    def answer(self, request: Request, recorder: Recorder | None) -> _Outcome:
+    def answer(self, request: Request, recorder: Recorder | None) -> Outcome:
         """Answer from the store, from the same question in flight, or from the model."""
         meter = None if recorder is None else recorder.meter
         outcome, shared = self._flights.run(request.key, lambda: self._look_or_call(request, meter))
@@ -222,7 +172,7 @@ class _Core:
 
     def answer_together(
         self, requests: Sequence[Request], recorder: Recorder | None
-    ) -> list[Future[_Outcome]]:
+    ) -> list[Future[Outcome]]:
         """Answer several requests at once; the futures are done, and in the order of the requests."""
         if len(requests) < 2:
             return [_done(partial(self.answer, request, recorder)) for request in requests]
@@ -238,20 +188,20 @@ class _Core:
                 self._threads = ThreadPoolExecutor(_MOST_ASYNC, "chameleon-aask")
             return self._threads
 
-    def _look_or_call(self, request: Request, meter: Meter | None) -> _Outcome:
+    def _look_or_call(self, request: Request, meter: Meter | None) -> Outcome:
         if self._store is not None:
             try:
                 found = self._store.get(request)
             except ReplayMiss as miss:
-                return _Outcome(request, Reading("", "", Usage()), miss, attempts=0)
+                return Outcome(request, Reading("", "", Usage()), miss, attempts=0)
             if found is not None:
-                return _Outcome(request, Reading(found["text"], found["finish"], Usage()), cached=True)
+                return Outcome(request, from_record(found), cached=True)
         outcome = self._booked_call(request, meter)
         if outcome.error is None:
             self._keep(outcome)
         return outcome
 
-    def _booked_call(self, request: Request, meter: Meter | None) -> _Outcome:
+    def _booked_call(self, request: Request, meter: Meter | None) -> Outcome:
         if meter is None:
             return self._call(request, None)
         meter.reserve()
@@ -263,7 +213,7 @@ class _Core:
         finally:
             meter.settle(spent)
 
-    def _call(self, request: Request, patience: Callable[[], float] | None) -> _Outcome:
+    def _call(self, request: Request, patience: Callable[[], float] | None) -> Outcome:
         begun = time.monotonic()
         try:
             message, attempts = self._backoff.run(
@@ -271,23 +221,21 @@ class _Core:
             )
         except GaveUp as gave_up:
             seconds = round(time.monotonic() - begun, 6)
-            return _Outcome(
+            return Outcome(
                 request, Reading("", "", _FAILED), gave_up.error, seconds=seconds, attempts=gave_up.attempts
             )
         seconds = round(time.monotonic() - begun, 6)
         reading = read_message(message, self._prices)
-        return _Outcome(
+        return Outcome(
             request, reading, reading.fault(self.connection.name), seconds=seconds, attempts=attempts
         )
 
-    def _keep(self, outcome: _Outcome) -> None:
+    def _keep(self, outcome: Outcome) -> None:
         """Record a reply; a store that fails must not lose one that is paid for."""
         if self._store is None:
             return
-        reading = outcome.reading
-        reply = {"text": reading.text, "finish": reading.finish, "usage": reading.usage.to_json()}
         try:
-            self._store.put(outcome.request, reply)
+            self._store.put(outcome.request, to_record(outcome.reading))
         except StoreError as error:
             with self._lock:
                 first, self._store_failed = not self._store_failed, True
@@ -300,8 +248,8 @@ def _time_left(meter: Meter) -> Callable[[], float] | None:
     return None if limit is None else lambda: limit - meter.seconds()
 
 
-def _done(work: partial[_Outcome]) -> Future[_Outcome]:
-    future: Future[_Outcome] = Future()
+def _done(work: partial[Outcome]) -> Future[Outcome]:
+    future: Future[Outcome] = Future()
     try:
         future.set_result(work())
     except Exception as error:

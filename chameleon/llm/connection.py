@@ -6,8 +6,9 @@ import difflib
 import json
 import os
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from chameleon.errors import ModelError, NoModel
@@ -45,28 +46,43 @@ class Connection:
 
     def __init__(
         self,
-        chat: BaseChatModel,
+        make: Callable[[], BaseChatModel],
         name: str,
         secrets: Iterable[str] = (),
         own_settings: Mapping[str, Any] | None = None,
     ) -> None:
-        self.chat = chat
+        self._make = make
         self.name = name
         self.own_settings = dict(own_settings or {})
         self._secrets = tuple(secrets)
-        self._is_openai = any(kind.__name__ == "BaseChatOpenAI" for kind in type(chat).__mro__)
         self._views: dict[str, BaseChatModel] = {}
         self._offer_lock = threading.Lock()
         self._offer: list[str] | None = None
 
     @classmethod
-    def open(cls, model: str | BaseChatModel, timeout: float, settings: Mapping[str, Any]) -> Connection:
+    def open(
+        cls, model: str | BaseChatModel, timeout: float, settings: Mapping[str, Any], *, at_once: bool = True
+    ) -> Connection:
+        """Connect to a model by its name, or through a LangChain client; `at_once` or when first asked."""
         if isinstance(model, str):
             name = full_name(model)
-            return cls(make_client(name, timeout, settings), name, secrets_in(settings))
-        if settings:
+            opened = cls(partial(make_client, name, timeout, settings), name, secrets_in(settings))
+        elif settings:
             raise ModelError(f"{', '.join(settings)} must be set on the chat model itself")
-        return cls(_without_own_retries(model), _name_of(model), own_settings=_settings_of(model))
+        else:
+            make = partial(_without_own_retries, model)
+            opened = cls(make, _name_of(model), own_settings=_settings_of(model))
+        if at_once:
+            opened.chat  # noqa: B018 - a missing package or key is an error now, not at the first question
+        return opened
+
+    @cached_property
+    def chat(self) -> BaseChatModel:
+        return self._make()
+
+    @cached_property
+    def _is_openai(self) -> bool:
+        return any(kind.__name__ == "BaseChatOpenAI" for kind in type(self.chat).__mro__)
 
     def send(self, request: Request) -> Any:
         """Make one request; return LangChain's `AIMessage`, raise whatever the provider's client raises."""

@@ -109,7 +109,7 @@ def base_url(environ: Mapping[str, str] = os.environ) -> str:
 
 def is_openai_itself(address: str) -> bool:
     """Whether an address is OpenAI's own, or Azure's, rather than that of a compatible server."""
-    return (urlsplit(address).hostname or "").endswith(("openai.com", "azure.com"))
+    return f".{urlsplit(address).hostname or ''}".endswith((".openai.com", ".azure.com"))
 
 
 def make_client(model: str, timeout: float, settings: Mapping[str, Any]) -> BaseChatModel:

@@ -14,8 +14,17 @@ from pathlib import Path
 import pytest
 
 from chameleon.budget import Budget, Call, Meter, Usage, recording
-from chameleon.errors import BudgetExceeded, ModelError, RateLimited, Refused, ReplayMiss, ScriptExhausted
+from chameleon.errors import (
+    BudgetExceeded,
+    ModelError,
+    RateLimited,
+    Refused,
+    ReplayMiss,
+    ScriptExhausted,
+    StoreError,
+)
 from chameleon.llm import LLM, Backoff, ResponseStore, ScriptedModel
+from chameleon.llm.message import Request
 
 FREE = Usage(calls=0, input_tokens=0, output_tokens=0, cost=0.0)
 
@@ -149,6 +158,22 @@ def test_samples_of_one_question_are_recorded_apart(tmp_path: Path) -> None:
     replayed = LLM.connect(ScriptedModel([]), store=ResponseStore(store.path, "replay")).ask_many("q", 3)
     assert sorted(recorded) == ["a", "b", "c"]
     assert [reply.text for reply in replayed] == recorded
+
+
+def test_a_replay_needs_neither_key_nor_package_nor_langchain(tmp_path: Path) -> None:
+    store = ResponseStore(tmp_path / "r.sqlite")
+    for model in ("openai:gpt-4.1-mini", "anthropic:claude"):
+        store.put(Request(model, (("user", "q"),), {"temperature": 0}), {"text": "a", "finish": "stop"})
+    replay = ResponseStore(store.path, "replay")
+    for model in ("gpt-4.1-mini", "anthropic:claude"):
+        assert LLM.connect(model, store=replay, temperature=0).ask("q").text == "a"
+
+
+def test_a_damaged_record_is_an_error(tmp_path: Path) -> None:
+    store = ResponseStore(tmp_path / "r.sqlite")
+    store.put(Request("scripted:script", (("user", "q"),)), {"text": None})
+    with pytest.raises(StoreError, match="damaged"):
+        LLM.connect(ScriptedModel(["paid"]), store=store).ask("q")
 
 
 def test_failures_are_not_recorded(tmp_path: Path) -> None:
