@@ -8,12 +8,12 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType, TracebackType
-from typing import Any
+from typing import Any, get_args
 
 from chameleon import values
 from chameleon.budget import Call
 from chameleon.errors import InputError, LogError
-from chameleon.state import Begun, Ended, Event, Failure, Plan, Record, Step
+from chameleon.state import Begun, Ended, Event, Failure, Plan, Reason, Record, Step
 
 _SAME = {"$output": True}
 
@@ -60,12 +60,15 @@ def event_from_json(data: Mapping[str, Any]) -> Event:
         error = Failure(**data["error"]) if data.get("error") else None
         if kind == "begun":
             settings = values.from_json(data.get("settings", {}))
-            return Begun(data["inventory"], values.from_json(data["input"]), settings)
+            return Begun(data["inventory"], _read_mapping(data["input"]), settings)
         if kind == "ended":
+            if data["reason"] not in get_args(Reason):
+                raise LogError(f"a run has ended for an unknown reason: {data['reason']!r}")
             return Ended(data["reason"], error, calls)
+        seconds = float(data.get("seconds", 0))
         if kind == "plan":
             steps = tuple(Step.from_json(step) for step in data["steps"])
-            return Plan(steps, data["by"], data["note"], data["refused"], data["seconds"], calls)
+            return Plan(steps, data["by"], data["note"], data["refused"], seconds, calls)
         if kind == "step":
             output = values.from_json(data["output"])
             return Record(
@@ -74,7 +77,7 @@ def event_from_json(data: Mapping[str, Any]) -> Event:
                 _read_changes(data["input"], output),
                 _read_changes(data["cache"], output),
                 error,
-                data["seconds"],
+                seconds,
                 calls,
                 data.get("dropped", False),
             )
@@ -98,6 +101,13 @@ def _changes(changes: Mapping[str, Any], output: Any) -> dict[str, Any]:
         key: _SAME if value is output and value is not None else values.to_json(value)
         for key, value in changes.items()
     }
+
+
+def _read_mapping(data: Any) -> Mapping[str, Any]:
+    read = values.from_json(data)
+    if not isinstance(read, Mapping):
+        raise TypeError("the input is no mapping")
+    return read
 
 
 def _read_changes(data: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
