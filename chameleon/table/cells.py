@@ -8,7 +8,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-_BREAKS = re.compile(r"[^\S\n]*[\t\n\v\f\r\x85\u2028\u2029]\s*")
+_SPACES = re.compile(r"\s+")
+_BREAKS = re.compile(r"[\t\n\v\f\r\x85\u2028\u2029]")
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
 _SURROGATES = re.compile(r"[\ud800-\udfff]")
 
@@ -21,8 +22,8 @@ def clean_cell(text: str) -> str:
     text = text.strip()
     if text.isprintable():
         return text
-    text = _CONTROLS.sub("", text)
-    return _SURROGATES.sub("\N{REPLACEMENT CHARACTER}", _BREAKS.sub(" ", text)).strip()
+    text = _SURROGATES.sub("\N{REPLACEMENT CHARACTER}", _CONTROLS.sub("", text))
+    return _SPACES.sub(lambda run: " " if _BREAKS.search(run[0]) else run[0], text).strip()
 
 
 def cell_text(value: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -92,8 +93,8 @@ class _RepeatedKey(Exception):
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result = dict(pairs)
     if len(result) < len(pairs):
-        keys = [key for key, _ in pairs]
-        raise _RepeatedKey(next(key for index, key in enumerate(keys) if key in keys[:index]))
+        counts = Counter(key for key, _ in pairs)
+        raise _RepeatedKey(max(counts, key=counts.__getitem__))
     return result
 
 

@@ -76,13 +76,16 @@ def _is_vouched_for(found: _Found, like: Table | None) -> bool:
 
 
 def _json_tables(text: str) -> list[_Found]:
-    if not text.lstrip().startswith(("{", "[")):
+    lines = [line.strip() for line in lines_of(text)]
+    first = next((i for i, line in enumerate(lines) if line.startswith(("{", "["))), len(lines))
+    last = next((i for i in reversed(range(len(lines))) if lines[i].endswith(("}", "]"))), -1)
+    if first > last:
         return []
     try:
-        records, _ = json_records(text, _ORIGIN)
+        records, _ = json_records("\n".join(lines[first : last + 1]), _ORIGIN)
         return [_Found([list(cells) for _, cells in records])]
     except InputError:
-        # A header may begin with a brace as well: then the other forms tell what the text is.
+        # A header, or prose, may begin with a bracket as well: then the other forms tell what the text is.
         return []
 
 
@@ -146,6 +149,8 @@ def _fitted(found: _Found, like: Table | None) -> Table:
         spelling = {normal(name): name for name in reversed(like.header)}
         header = [name if name in like.header else spelling.get(normal(name), name) for name in header]
     width = len(header)
+    if not width:
+        raise _ORIGIN.error("holds bars without cells")
     for number, row in enumerate(rows, 1):
         if len(row) > width and not any(row[width:]):
             del row[width:]

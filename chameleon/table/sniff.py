@@ -147,7 +147,8 @@ def delimiter_of(text: str) -> str:
 
 def _best_delimiter(lines: list[str]) -> tuple[str, float]:
     """The delimiter and the share of records as wide as the first; ties go to the rarer character."""
-    best, best_score = ",", 0.0
+    # A character that splits the header but few of the rows stands in a cell.
+    best, best_score = ",", 0.5
     for delimiter in _DELIMITERS:
         widths = _widths(lines, delimiter)
         if widths and widths[0] > 1:

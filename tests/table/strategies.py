@@ -30,7 +30,7 @@ _BARS = ["|", "a|b", "\\|", "x |"]
 
 def cells(*, bars: bool = True, filled: bool = False) -> st.SearchStrategy[str]:
     alphabet = st.characters(
-        codec="utf-8", exclude_categories=("C", "Z"), exclude_characters="" if bars else "|"
+        codec="utf-8", exclude_categories=("C", "Z"), exclude_characters="" if bars else "|;"
     )
     words = st.sampled_from([*_WORDS, *(_BARS if bars else [])]) | st.text(alphabet, max_size=6)
     return words.filter(bool) if filled else words

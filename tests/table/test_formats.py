@@ -18,10 +18,10 @@ SALES = Table(
 )
 
 EXPECTED = {
-    "pipe": r""" | Units | Price \| unit
+    "pipe": r''' | Units | Price \| unit
 Mon | 3 | $1.50
 Tue |  | <b> \\|
-Wed | 1,200 | "x\"""".removesuffix("\\"),
+Wed | 1,200 | "x"''',
     "markdown": r"""|  | Units | Price \| unit |
 |---|---|---|
 | Mon | 3 | $1.50 |
@@ -91,7 +91,7 @@ def test_what_is_written_is_read_back(table: Table, style: str) -> None:
     text = to_text(table, style)  # type: ignore[arg-type]
     assert parse_table(text) == table
     assert parse_table(f"Here it is:\n\n```\n{text}\n```\nThat is all.") == table
-    assert parse_table(f"Here it is:\n{text}\nThat is all.") == table or style == "json"
+    assert parse_table(f"Here it is:\n{text}\nThat is all.") == table
 
 
 @given(tables(min_columns=2, min_rows=1, bars=False), st.sampled_from(["tsv", "csv"]))
@@ -100,9 +100,14 @@ def test_delimited_text_is_read_back(table: Table, style: str) -> None:
     assert parse_table(f"```{style}\n{text}\n```") == table
 
 
-@given(tables(min_rows=1, filled=True), st.sampled_from(["pipe", "markdown", "csv", "tsv", "json"]))
+@given(tables(min_rows=1, filled=True), st.sampled_from(["pipe", "markdown", "tsv", "json"]))
 def test_files_are_read_back(table: Table, style: str) -> None:
     assert read_table_text(to_text(table, style), style) == table  # type: ignore[arg-type]
+
+
+@given(tables(min_columns=2, min_rows=1, filled=True, bars=False))
+def test_csv_files_are_read_back(table: Table) -> None:
+    assert read_table_text(to_text(table, "csv"), "csv") == table
 
 
 @given(tables())

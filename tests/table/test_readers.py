@@ -85,7 +85,8 @@ def test_bar_tables_may_leave_any_column_unnamed() -> None:
 
 
 def test_the_one_table_of_a_markdown_text_is_found() -> None:
-    text = "# Fruit\n\nSold | here.\n\nName | Kinds\n--- | ---\nApple | red \\| green\n| Pear | one |\n\nThe end."
+    table = "Name | Kinds\n--- | ---\nApple | red \\| green\n| Pear | one |"
+    text = f"# Fruit\n\nSold | here.\n\n{table}\n\nThe end."
     assert read_table_text(text, "md") == Table(
         ["Name", "Kinds"], [["Apple", "red | green"], ["Pear", "one"]]
     )

@@ -33,7 +33,7 @@ def test_columns_stand_in_line() -> None:
 def test_numbers_are_never_cut_and_hidden_columns_are_named() -> None:
     table = Table(["Name", *(f"Year {n}" for n in range(9))], [["A rather long name", *["$1,234,567"] * 9]])
     lines = to_terminal(table, 40).split("\n")
-    assert lines[2] == "A rathe…  $1,234,567  $1,234,567"
+    assert lines[2] == "A rather long n…  $1,234,567  $1,234,567"
     assert lines[-1] == "… 7 more columns not shown: Year 2, Year 3, Year 4, Year 5, Year 6, …"
 
 
