@@ -47,6 +47,21 @@ def where_not(table: Table, condition: Condition, places: Iterable[int]) -> Cond
     return Condition(condition.column, frozenset(filled - condition.rows), said, code, used)
 
 
+_YES, _NO = frozenset({"yes", "y", "true", "x", "✓"}), frozenset({"no", "n", "false"})
+
+
+def is_flag(column: Column) -> bool:
+    """Whether a column says yes or no of each row."""
+    said = {cell.strip().lower() for cell in column.cells if cell.strip()}
+    return bool(said & _YES) and said <= _YES | _NO
+
+
+def where_flag(table: Table, column: int, places: Iterable[int]) -> Condition:
+    """The rows of which a column of yes and no says yes."""
+    rows = [i for i, cell in enumerate(table.columns[column].cells) if cell.strip().lower() in _YES]
+    return where_cells(table, column, rows, places)
+
+
 def _cell(table: Table, column: int, row: int) -> str:
     value = table.columns[column].values[row]
     if table.columns[column].kind == "number" and value.number is not None:

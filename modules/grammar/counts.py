@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from chameleon.errors import Declined
+from chameleon.modules.grammar.conditions import is_flag
 from chameleon.modules.grammar.frame import Frame
 from chameleon.modules.grammar.problem import Draft, Problem
 from chameleon.modules.grammar.programs import assemble
@@ -64,6 +65,8 @@ def _counted(frame: Frame, noun: list[int]) -> Column | None:
             options = set(columns[place].columns)
             if options & quantities:
                 return None
+            if all(is_flag(frame.table.columns[i]) for i in options):
+                continue
             return frame.table.columns[min(options)]
         elif frame.texts[place] not in _DIFFERENT:
             return _row_names(frame, frame.problem.words[place].stem)

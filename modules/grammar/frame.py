@@ -11,8 +11,10 @@ from chameleon.modules.grammar.bounds import Bound, find_bounds
 from chameleon.modules.grammar.conditions import (
     Condition,
     find_dates,
+    is_flag,
     where_bound,
     where_cells,
+    where_flag,
     where_not,
     without_rows,
 )
@@ -195,7 +197,19 @@ class Frame:
         if bounds:
             conditions += [where_bound(self.table, self.column_of(bound).index, bound, bound.places) for bound in self.bounds]
         conditions += [condition for condition in self.dates if condition.column not in by_column]
+        conditions += [condition for condition in self._flags() if condition.column not in by_column]
         return Selection(self.table, (*conditions, *self._totals(conditions)), self._joints(conditions))
+
+    def _flags(self) -> list[Condition]:
+        """The columns of yes and no that the question names: "which tasks are not done"."""
+        found = []
+        for mention in self.text_mentions():
+            column = self.table.columns[mention.columns[0]]
+            if len(mention.columns) == 1 and is_flag(column):
+                condition = where_flag(self.table, column.index, mention.places)
+                negated = self._negation(mention.places[0])
+                found.append(where_not(self.table, condition, negated) if negated else condition)
+        return found
 
     def column_of_cell(self, mention: CellMention) -> int:
         """The column that holds the cell; where several do, the one that the question names beside it."""
@@ -214,12 +228,12 @@ class Frame:
     def _where(self, column: int, mentions: list[CellMention]) -> Condition:
         rows = [row for mention in mentions for row in dict(mention.rows_of)[column]]
         condition = where_cells(self.table, column, rows, (place for m in mentions for place in m.places))
-        negated = self._negation(mentions[0])
+        negated = self._negation(mentions[0].places[0])
         return where_not(self.table, condition, negated) if negated else condition
 
-    def _negation(self, mention: CellMention) -> frozenset[int]:
-        """The "not", "except" or "other than" right before the name of a cell."""
-        place = mention.places[0] - 1
+    def _negation(self, start: int) -> frozenset[int]:
+        """The "not", "except" or "other than" right before a name that starts there."""
+        place = start - 1
         while self.texts.get(place, "") in SMALL_WORDS:
             place -= 1
         if self.texts.get(place, "") in NEGATIONS:

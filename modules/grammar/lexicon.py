@@ -16,8 +16,9 @@ FILLERS = SMALL_WORDS | _words(
     """i we you he she it they them his her its their our my your us him this that these those there
     is are was were be been being am do does did doing done has have had having will would can could
     should may might must what which who whom whose when where why how many much as so then also
-    please tell show find give list get got know according table data use look answer question
-    information shown given listed recorded number amount figure value row entry rows entries
+    please tell show find give list get got know according table data look answer question
+    information shown given listed recorded number amount row entry rows entries
+    take takes took taken use uses cast come comes came
     here all any some such into onto out during while exactly word column"""
 )
 """Words that may stay unread: they ask, point or join, and change no answer."""
@@ -184,6 +185,8 @@ age : years old people person
 city country location town region state place : live lives lived from come
 department team : work works
 price cost salary revenue fare fee income amount budget : money
+men women boys girls males females adults children : people person
+math maths science english history geography physics chemistry biology french spanish art music : score scores scored mark marks grade points result
 """
 IMPLIED = tuple(
     (_words(line.split(" : ")[0]), _words(line.split(" : ")[1])) for line in _IMPLIED.strip().splitlines()

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from chameleon.modules.grammar.lexicon import FILLERS, IDEAS, SMALL_WORDS, STEERING
-from chameleon.modules.grammar.words import Word, content, stem, stems, tokenize
+from chameleon.modules.grammar.words import Word, agents, content, stem, stems, tokenize
 from chameleon.table import Column, Table
 
 
@@ -199,7 +199,7 @@ def _best_fit(
     named: dict[int, tuple[int, ...]] = {}
     hinted: dict[int, tuple[int, ...]] = {}
     for column in table.columns:
-        known = (set(names[column.index]) | set(stems(column.name))) - {"number", "amount", "total"}
+        known = {*names[column.index], *stems(column.name)} - {"number", "amount", "total"} | agents(column.name)
         pointing = ideas(column.name)
         named[column.index] = tuple(i for i in group if words[i].stem in known)
         hinted[column.index] = tuple(i for i in group if roots(words[i]) & pointing)

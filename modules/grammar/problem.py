@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from chameleon.modules.grammar.lexicon import FILLERS, IMPLIED, ORDINALS, SMALL_WORDS, STEERING, SYNONYMS
-from chameleon.modules.grammar.words import Word, sentences, stem, stems, tokenize
+from chameleon.modules.grammar.shapes import with_first_line
+from chameleon.modules.grammar.words import Word, agents, sentences, stem, stems, tokenize
 from chameleon.table import Table
 
 _RISKY_STORY = frozenset("ignore exclude suppose assume discount coupon".split())
@@ -89,13 +90,14 @@ class Problem:
         return frozenset(pair for text in self.topic_texts for pair in zip(text, text[1:], strict=False))
 
     def header_stems(self, columns: Iterable[int]) -> frozenset[str]:
-        own = frozenset(word for column in columns for word in stems(self.table.header[column]))
+        own = frozenset(word for i in columns for word in (*stems(self.table.header[i]), *agents(self.table.header[i])))
         return with_synonyms(own).union(*(implied for named, implied in _IMPLIED if named & own))
 
     def _named_elsewhere(self, draft: Draft) -> frozenset[str]:
         """The stems that only names of columns hold which the reading does not use."""
         others = [i for i in range(len(self.table.header)) if i not in draft.columns]
-        return frozenset(word for i in others for word in stems(self.table.header[i])) if draft.columns else frozenset()
+        words = frozenset(word for i in others for word in stems(self.table.header[i]))
+        return words - {"number", "amount"} if draft.columns else frozenset()
 
     def unread(self, draft: Draft) -> tuple[Word, ...]:
         """The words of importance that `draft` leaves unread; none means that it may be believed."""
@@ -113,8 +115,10 @@ class Problem:
             return True
         if word.kind != "word" or plain in STEERING:
             return self._is_phrase_of_topic(place)
-        if plain in FILLERS or word.stem in header:
+        if word.stem in header:
             return True
+        if plain in FILLERS:
+            return word.stem not in self._named_elsewhere(draft)
         if not draft.whole_text and word.stem in self.topic and word.stem not in self._named_elsewhere(draft):
             return True
         return draft.loose and not word.is_name
@@ -146,7 +150,7 @@ def with_synonyms(words: Iterable[str]) -> frozenset[str]:
 
 
 def problem(question: str, table: Table, choices: Sequence[str] | None, unit: str | None) -> Problem:
-    return Problem(question.strip(), table, tuple(choices or ()), unit or "")
+    return Problem(question.strip(), with_first_line(table), tuple(choices or ()), unit or "")
 
 
 def _is_instruction(sentence: str) -> bool:

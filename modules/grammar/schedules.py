@@ -9,7 +9,7 @@ from chameleon.modules.grammar.answers import choice_for, matching_choice
 from chameleon.modules.grammar.linking import CellMention, find_cells
 from chameleon.modules.grammar.problem import Draft, Problem
 from chameleon.modules.grammar.programs import assemble
-from chameleon.modules.grammar.shapes import with_first_line
+from chameleon.modules.grammar.shapes import is_headerless
 from chameleon.modules.grammar.words import Word, stem, stems
 from chameleon.table import Column, Table
 
@@ -24,11 +24,11 @@ _TALK = frozenset(
 
 def read_schedule(problem: Problem) -> Draft | None:
     """A question on a table with columns of times, one row for each class, stop or train."""
-    table = with_first_line(problem.table)
+    table = problem.table
     times = [column for column in table.columns if column.kind == "time"]
     if not times or not any(column.kind == "text" for column in table.columns):
         return None
-    if table is not problem.table and len(times) > 1:
+    if is_headerless(table) and len(times) > 1:
         return _read_grid(problem, table)
     return _read_records(problem, table, times)
 
@@ -43,7 +43,9 @@ def _read_records(problem: Problem, table: Table, times: list[Column]) -> Draft 
     if is_long:
         return _duration(problem, times, mentions, clock)
     named = {place for mention in mentions for place in mention.places}
-    column = _column_asked(problem, times, named)
+    column = column_of_verb(problem, times, named)
+    if len(clock) == 1 and not mentions and {"when", "time"} & set(texts) and column is not None:
+        return _other_time(problem, times, column, clock[0])
     if len(clock) == 1 and not mentions and {"which", "what"} & set(texts) and column is not None:
         rows = [r for r, value in enumerate(column.values) if value.time == words[clock[0]].value.time]
         if len(rows) != 1 or "time" in texts:
@@ -52,10 +54,25 @@ def _read_records(problem: Problem, table: Table, times: list[Column]) -> Draft 
         reading = f"{names.name or 'Row'} whose {column.name or 'time'} is {words[clock[0]].text}"
         lines = [f"rows = {_pairs(names, column)}", f"ans = rows[{column.cells[rows[0]]!r}]"]
         lines = lines if names.cells[rows[0]] == answer and len(set(column.cells)) == len(column.cells) else [f"ans = {answer!r}"]
-        return Draft(assemble(lines), reading, _talk(problem) | {clock[0]}, frozenset({names.index, column.index}))
+        return Draft(assemble(lines), reading, talk(problem) | {clock[0]}, frozenset({names.index, column.index}))
     if len(mentions) == 1 and not clock and ("when" in texts or "time" in texts) and column is not None:
         return _lookup(problem, names, column, mentions[0])
     return None
+
+
+def _other_time(problem: Problem, times: list[Column], column: Column, clock: int) -> Draft | None:
+    """ "When does the 8:15 train arrive?": the time beside the one that names the row."""
+    others = [other for other in times if other != column]
+    moment = problem.words[clock].value.time
+    if len(others) != 1:
+        return None
+    rows = [row for row, value in enumerate(others[0].values) if value.time == moment]
+    if len(rows) != 1:
+        raise Declined(f"no line, or more than one, has {others[0].name} at {problem.words[clock].text}")
+    cell = column.cells[rows[0]].strip()
+    reading = f"{column.name} where {others[0].name} is {problem.words[clock].text}"
+    read = talk(problem) | {clock}
+    return Draft(assemble([f"ans = {choice_for(problem, cell)!r}"]), reading, read, frozenset({column.index, others[0].index}))
 
 
 def _pairs(names: Column, column: Column) -> dict[str, str]:
@@ -68,11 +85,11 @@ def _lookup(problem: Problem, names: Column, column: Column, mention: CellMentio
     cell = column.cells[mention.rows[0]]
     answer = choice_for(problem, cell)
     reading = f"{column.name or 'Time'} where {names.name or 'the row'} is {mention.text}"
-    read = _talk(problem) | frozenset(mention.places)
+    read = talk(problem) | frozenset(mention.places)
     return Draft(assemble([f"ans = {answer!r}"]), reading, read, frozenset({names.index, column.index}))
 
 
-def _column_asked(problem: Problem, times: list[Column], named: set[int]) -> Column | None:
+def column_of_verb(problem: Problem, times: list[Column], named: set[int]) -> Column | None:
     """The column of times that the verb of the question points to."""
     if len(times) == 1:
         return times[0]
@@ -110,7 +127,7 @@ def _duration(
         raise Declined("the row has no time there")
     reading = f"Time from {starts[0].cells[row]} to {ends[0].cells[row]}"
     columns = frozenset({starts[0].index, ends[0].index, *(mention.column for mention in mentions)})
-    return Draft(assemble(_minutes(problem, begin, end)), reading, read | _talk(problem), columns)
+    return Draft(assemble(_minutes(problem, begin, end)), reading, read | talk(problem), columns)
 
 
 def _minutes(problem: Problem, begin: dt.time, end: dt.time) -> list[str]:
@@ -140,7 +157,7 @@ def _read_grid(problem: Problem, table: Table) -> Draft | None:
     if any(len(stop.rows) != 1 for stop in stops):
         return None
     cues = {words[i].text.lower() for i in places}
-    read = _talk(problem) | frozenset(clock) | {p for stop in stops for p in stop.places}
+    read = talk(problem) | frozenset(clock) | {p for stop in stops for p in stop.places}
     read |= {i for i in places if words[i].is_name and i + 1 < len(words) and words[i + 1].text.lower() in _DOING}
     read |= {i for i in places if words[i].text.lower() in {"if", "wants", "should", "on", "soon", "got"}}
     if len(stops) == 1 and len(clock) == 1 and "next" in cues and "how" not in cues:
@@ -208,7 +225,8 @@ def _other_end(
     return _timetable(problem, cell, reading, read)
 
 
-def _talk(problem: Problem) -> frozenset[int]:
+def talk(problem: Problem) -> frozenset[int]:
+    """The words that people use around timetables and that name no line of one."""
     return frozenset(
         i
         for i, word in enumerate(problem.words)

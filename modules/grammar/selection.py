@@ -78,6 +78,8 @@ class Selection:
         ], chosen
 
     def rows_code(self) -> list[str]:
+        if not any(name.strip() for name in self.table.header):
+            raise Declined("the table has no line of names", hint="Add a header line.")
         tests = " and ".join(f"({c.code})" if " and " in c.code else c.code for c in self.conditions)
         return [f'rows = [row for row in table["rows"]{" if " + tests if tests else ""}]']
 

@@ -30,11 +30,14 @@ def with_first_line(table: Table) -> Table:
 
 def _is_data(name: str) -> bool:
     value = read_value(name)
-    return value.kind == "time" or (value.kind == "number" and is_money(value))
+    if value.kind == "number" and value.number is not None:
+        return is_money(value) or (value.number.denominator != 1 and not value.unit)
+    return value.kind == "time"
 
 
 def is_headerless(table: Table) -> bool:
-    return with_first_line(table) is not table
+    """Whether the first line is data, or all names are blank because it was moved into the rows."""
+    return with_first_line(table) is not table or not any(name.strip() for name in table.header)
 
 
 def is_money(value: Value) -> bool:

@@ -8,7 +8,7 @@ from chameleon.errors import Declined
 from chameleon.modules.grammar.frame import Frame
 from chameleon.modules.grammar.lexicon import MONTHS, WEEKDAYS
 from chameleon.modules.grammar.shapes import labels
-from chameleon.modules.grammar.words import stem, stems
+from chameleon.modules.grammar.words import agents, stem, stems
 from chameleon.table import Column
 
 
@@ -42,6 +42,8 @@ def asked_column(frame: Frame, skip: tuple[int, ...] = ()) -> Target | None:
         return None
     place, word = opening
     found = [column for column in labels(frame.table) if column.index not in skip]
+    if word in {"who", "whose"} and (acting := _by_deed(frame, found)) is not None:
+        return Target(acting.column, acting.places | {place})
     if word in {"who", "whose"}:
         return _by_kind(frame, found, _PEOPLE, place)
     if word == "where":
@@ -88,6 +90,16 @@ def _question_word(frame: Frame) -> tuple[int, str] | None:
 
 
 _BE = frozenset({"is", "was", "are", "were", "'s", "s"})
+
+
+def _by_deed(frame: Frame, found: list[Column]) -> Target | None:
+    """The column of doers that the verb names: "who owns" asks for Owner, "who supplies" for Supplier."""
+    for mention in frame.text_mentions():
+        for column in found:
+            stemmed = {frame.problem.words[place].stem for place in mention.places}
+            if mention.columns == (column.index,) and stemmed & agents(column.name) - set(stems(column.name)):
+                return Target(column, frozenset(mention.places))
+    return None
 
 
 def _by_kind(frame: Frame, found: list[Column], kind: frozenset[str], place: int) -> Target | None:

@@ -85,6 +85,13 @@ def stems(text: str) -> tuple[str, ...]:
     return content(tokenize(text))
 
 
+def agents(name: str) -> frozenset[str]:
+    """The stems of what doers in a name do: "own" for "Owner", "supply" for "Supplier"."""
+    plain = [word.text.lower() for word in tokenize(name) if word.kind == "word"]
+    bases = [word[:-2] for word in plain if len(word) > 4 and word.endswith(("er", "or"))]
+    return frozenset(form for base in bases for form in (stem(base), stem(base + "e"), stem(base.removesuffix("i") + "y")))
+
+
 def content(words: Iterable[Word]) -> tuple[str, ...]:
     return tuple(word.stem for word in words if word.kind != "mark" and word.stem not in SMALL_WORDS)
 
