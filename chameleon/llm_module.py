@@ -47,12 +47,14 @@ class LLMModule(AsksModel, Module):
         """The texts of the replies, one for each sample."""
         messages = self.template.render(self.slots(state))
         args = state.step.args if state.step else {}
+        attempt = int(args.get("attempt", 0))  # numbers the samples of a repair on from those before
         params: dict[str, Any] = {"stop": list(self.template.stop)} if self.template.stop else {}
         if "warmer" in args:
-            params["temperature"] = float(self.llm_params.get("temperature", 0)) + float(args["warmer"])
-        if self.samples > 1:
-            return [reply.text for reply in self.model.ask_many(messages, self.samples, **params)]
-        return [self.model.ask(messages, sample=int(args.get("attempt", 0)), **params).text]
+            params["temperature"] = float(self.model.params.get("temperature") or 0) + float(args["warmer"])
+        if self.samples == 1:
+            return [self.model.ask(messages, sample=attempt, **params).text]
+        first = attempt * self.samples
+        return [reply.text for reply in self.model.ask_many(messages, self.samples, first=first, **params)]
 
     def parse_or_error(self, text: str) -> Any:
         """The parsed reply, or the `StepRejected` that says why it will not do."""

@@ -109,11 +109,20 @@ class LLM:
         return outcome.reply()
 
     def ask_many(
-        self, messages: Messages, n: int, *, schema: Mapping[str, Any] | None = None, **params: Any
+        self,
+        messages: Messages,
+        n: int,
+        *,
+        first: int = 0,
+        schema: Mapping[str, Any] | None = None,
+        **params: Any,
     ) -> list[Reply]:
-        """Ask for samples 0 to n-1 at once and return them in order; raise the first error, if any."""
+        """Ask for n samples at once, numbered from `first`, and return them in order.
+
+        Raises the first error, if any.
+        """
         recorder = current_recorder()
-        requests = [self._request(messages, sample, schema, params) for sample in range(n)]
+        requests = [self._request(messages, sample, schema, params) for sample in range(first, first + n)]
         futures = self._core.answer_together(requests, recorder)
         if recorder is not None:
             recorder.calls.extend(future.result().call() for future in futures if future.exception() is None)
