@@ -142,7 +142,7 @@ def _written(item: Item, part: Table) -> str:
         "\n".join(lines),
         "\n".join(spread),
         "Here is the part that matters:\n```\n" + "\n".join(ruled) + "\n```",
-        "\n".join(lines[:-1] + [lines[-1] + "7"]),  # no part of the table: a cell was changed
+        "\n".join([*lines[:-1], lines[-1] + "7"]),  # no part of the table: a cell was changed
         "I cannot see any table in this message.",
     )
     return ways[item.roll("way to write a table", len(ways))]
@@ -179,7 +179,9 @@ def _sound_program(item: Item) -> str:
         return write_program(item.question, item.table, item.choices, item.unit).code
     except Declined:
         if item.choices:
-            return f"choices = {list(item.choices)!r}\nans = choices[{item.roll('choice', len(item.choices))}]"
+            return (
+                f"choices = {list(item.choices)!r}\nans = choices[{item.roll('choice', len(item.choices))}]"
+            )
         cells = [cell for row in item.table.rows for cell in row]
         numbers = [float(digits) for cell in cells for digits in re.findall(r"\d+(?:\.\d+)?", cell)]
         what = ("sum(values)", "max(values, default=0)", "len(values)")[item.roll("calculation", 3)]

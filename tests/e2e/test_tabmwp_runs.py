@@ -4,29 +4,24 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from chameleon import LLM, Executor, Inventory, State, Table
-from chameleon.llm import Backoff, ResponseStore
+from chameleon import Inventory, State, Table
+from chameleon.llm import ResponseStore
 from chameleon.log import event_from_json, event_to_json
-from chameleon.state import Event
 from chameleon.table import read_table_bytes
 from tests.e2e.problems import Problem, make_problems
 from tests.e2e.rule_model import RuleModel, read_item
+from tests.e2e.running import events, outline, tabmwp
 from tests.loopback import LoopbackServer
 
 Start = Callable[..., LoopbackServer]
 COUNT = 50
 OF_ONE_RUN = ("seconds", "cached", "usage", "attempts")
-
-
-def executor(store: ResponseStore | None = None) -> Executor:
-    llm = LLM.connect("openai:local", store=store, retries=Backoff(retries=0), timeout=30)
-    return Executor(Inventory.load("tabmwp"), llm)
 
 
 @pytest.fixture(params=["made", "dev1k"])
@@ -58,27 +53,11 @@ def as_problem(item: dict[str, Any]) -> Problem:
     }
 
 
-def events(state: State) -> list[Event]:
-    assert state.begun is not None and state.ended is not None
-    return [state.begun, *state.plans, *state.history, state.ended]
-
-
-def outline(state: State, without: Iterable[str] = ("seconds",)) -> list[Any]:
-    """Everything that a run's log says but its times."""
-
-    def pruned(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {key: pruned(item) for key, item in value.items() if key not in without}
-        return [pruned(item) for item in value] if isinstance(value, list) else value
-
-    return [pruned(event_to_json(event)) for event in events(state)]
-
-
 def test_thirty_two_workers_come_to_the_results_of_one(problems: list[Problem], loopback: Start) -> None:
     alone = loopback(RuleModel())
-    sequential = [executor().run(problem) for problem in problems]
+    sequential = [tabmwp().run(problem) for problem in problems]
     beside = loopback(model := RuleModel(delay=0.1))
-    together = list(executor().batch(problems, workers=32))
+    together = list(tabmwp().batch(problems, workers=32))
 
     assert len(sequential) == len(together) == COUNT
     for one, other in zip(sequential, together, strict=True):
@@ -96,7 +75,7 @@ def test_thirty_two_workers_come_to_the_results_of_one(problems: list[Problem], 
 
 def test_every_run_ends_and_every_failure_has_its_cause(problems: list[Problem], loopback: Start) -> None:
     server = loopback(RuleModel())
-    states = list(executor().batch(problems, workers=8))
+    states = list(tabmwp().batch(problems, workers=8))
     for problem, state in zip(problems, states, strict=True):
         assert state.ended is not None and state.begun is not None
         assert state.begun.input["question"] == problem["question"]
@@ -114,7 +93,7 @@ def test_every_run_ends_and_every_failure_has_its_cause(problems: list[Problem],
 
 def test_the_made_problems_take_every_path(loopback: Start) -> None:
     loopback(RuleModel())
-    states = list(executor().batch(make_problems(COUNT), workers=8))
+    states = list(tabmwp().batch(make_problems(COUNT), workers=8))
     by = {plan.by for state in states for plan in state.plans}
     assert by == {
         "one_shot",
@@ -136,10 +115,10 @@ def test_a_replayed_batch_asks_nothing_and_comes_to_the_same_states(
     problems: list[Problem], loopback: Start, tmp_path: Path
 ) -> None:
     server = loopback(RuleModel())
-    recorded = list(executor(ResponseStore(tmp_path / "replies.sqlite")).batch(problems, workers=32))
+    recorded = list(tabmwp(store=ResponseStore(tmp_path / "replies.sqlite")).batch(problems, workers=32))
     asked = len(server.requests)
     server.stop()
-    replaying = executor(ResponseStore(tmp_path / "replies.sqlite", "replay"))
+    replaying = tabmwp(store=ResponseStore(tmp_path / "replies.sqlite", "replay"))
     replayed = list(replaying.batch(problems, workers=32))
     for one, other in zip(recorded, replayed, strict=True):
         assert outline(one, OF_ONE_RUN) == outline(other, OF_ONE_RUN)
@@ -151,7 +130,7 @@ def test_a_replayed_batch_asks_nothing_and_comes_to_the_same_states(
 def test_a_run_resumed_anywhere_asks_only_what_is_left(loopback: Start) -> None:
     server = loopback(RuleModel())
     problem = next(p for p in make_problems(COUNT) if "club 10" in str(p["table"].caption))
-    runner = executor()
+    runner = tabmwp()
     whole = list(runner.stream(problem))
     asked = list(server.requests)
     assert len(whole) >= 8 and len(asked) >= 4
@@ -166,7 +145,7 @@ def test_a_run_resumed_anywhere_asks_only_what_is_left(loopback: Start) -> None:
 def test_no_prompt_holds_what_the_run_was_not_given(loopback: Start) -> None:
     server = loopback(RuleModel())
     problems = make_problems(9)
-    list(executor().batch(problems, workers=4))
+    list(tabmwp().batch(problems, workers=4))
     questions = {problem["question"] for problem in problems}
     assert {read_item(request).question for request in server.requests} == questions
     for request in server.requests:

@@ -1,0 +1,43 @@
+"""How the end-to-end tests run `tabmwp`, and how they compare runs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from typing import Any
+
+from chameleon import LLM, Executor, Inventory, State
+from chameleon.llm import Backoff, ResponseStore
+from chameleon.log import event_to_json
+from chameleon.state import Event
+
+
+def tabmwp(
+    *,
+    store: ResponseStore | None = None,
+    retries: int = 0,
+    timeout: float = 30.0,
+    naps: list[float] | None = None,
+) -> Executor:
+    """An executor whose model is the server at OPENAI_BASE_URL; `naps` notes waits instead of waiting."""
+    sleep = time.sleep if naps is None else naps.append
+    backoff = Backoff(retries=retries, first=0.01, longest=0.02, sleep=sleep)
+    llm = LLM.connect("openai:local", store=store, retries=backoff, timeout=timeout)
+    return Executor(Inventory.load("tabmwp"), llm)
+
+
+def events(state: State) -> list[Event]:
+    """The events of an ended run, kind by kind."""
+    assert state.begun is not None and state.ended is not None
+    return [state.begun, *state.plans, *state.history, state.ended]
+
+
+def outline(state: State, without: Iterable[str] = ("seconds",)) -> list[Any]:
+    """Everything that a run's log says but its times."""
+
+    def pruned(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: pruned(item) for key, item in value.items() if key not in without}
+        return [pruned(item) for item in value] if isinstance(value, list) else value
+
+    return [pruned(event_to_json(event)) for event in events(state)]
