@@ -1,0 +1,215 @@
+"""What a server can do wrong in the middle of a run, and how the run ends: named, logged, and resumable."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chameleon import Executor, State
+from chameleon.llm import ResponseStore
+from chameleon.log import EventLog
+from tests.e2e.problems import Problem, make_problems
+from tests.e2e.rule_model import PROGRAM, SOLUTION, RuleModel
+from tests.e2e.running import outline, tabmwp
+from tests.loopback import Answer, Fault, LoopbackServer, Reply
+
+Start = Callable[..., LoopbackServer]
+PROBLEM = make_problems(8)[7]
+BY_PROGRAM = json.dumps(PROGRAM)
+BY_SOLUTION = json.dumps(["knowledge_retrieval", *SOLUTION])
+LIMITED = Fault(429, {"error": {"message": "slow down", "type": "requests"}}, {"Retry-After": "7"})
+
+
+def ended(state: State) -> tuple[str, str, str]:
+    assert state.ended is not None
+    error = state.ended.error
+    return state.ended.reason, error.kind if error else "", str(error) if error else ""
+
+
+def test_a_rate_limit_that_passes_is_waited_out(loopback: Start) -> None:
+    first: dict[str, list[Answer]] = {"planner": [LIMITED, BY_PROGRAM], "program_generator": [LIMITED] * 2}
+    loopback(RuleModel(first))
+    naps: list[float] = []
+    state = tabmwp(retries=3, naps=naps).run(PROBLEM)
+    assert ended(state)[0] == "answered"
+    assert naps == [7.0] * 3
+    assert [call.attempts for call in state.calls] == [2, 3]
+    assert state.usage.calls == 2
+
+
+FOR_EVER: dict[str, tuple[Fault, int, str, str]] = {
+    "429": (LIMITED, 3, "RateLimited", "too many requests (429)"),
+    "500": (Fault(500), 3, "ModelError", "the server failed (500): it broke"),
+    "502 in HTML": (Fault(502, "<html>Bad gateway</html>"), 3, "ModelError", "(502)"),
+    "silence": (Fault(delay=0.6), 3, "ModelError", "did not answer in time"),
+    "broken JSON": (Fault(broken_json=True), 3, "ModelError", "no complete answer from the server"),
+    "a dropped connection": (Fault(drop=True), 3, "ModelError", "no complete answer from the server"),
+    "401": (Fault(401), 1, "AuthFailed", "refused the key (401)"),
+    "no quota": (
+        Fault(429, {"error": {"message": "x", "code": "insufficient_quota"}}),
+        1,
+        "RateLimited",
+        "quota is used up",
+    ),
+    "a prompt too long": (
+        Fault(400, {"error": {"message": "maximum context length is 8 tokens"}}),
+        1,
+        "ContextTooLong",
+        "does not fit the context",
+    ),
+}
+
+
+@pytest.mark.parametrize("asker", ["planner", "knowledge_retrieval", "solution_generator"])
+@pytest.mark.parametrize(("fault", "tries", "kind", "words"), FOR_EVER.values(), ids=FOR_EVER)
+def test_a_fault_that_stays_ends_the_run_with_its_name(
+    loopback: Start, asker: str, fault: Fault, tries: int, kind: str, words: str
+) -> None:
+    first: dict[str, list[Answer]] = {"planner": [BY_SOLUTION]}
+    model = RuleModel({**first, asker: [fault] * 9})
+    loopback(model)
+    state = tabmwp(retries=2, naps=[], timeout=0.3 if fault.delay else 30).run(PROBLEM)
+    reason, ended_kind, message = ended(state)
+    assert (reason, ended_kind) == ("failed", kind)
+    assert words in message and asker.replace("planner", "one_shot") in message and "openai:local" in message
+    assert model.asked.count(asker) == tries
+    assert state.answer is None
+    failed = state.calls[-1]
+    assert failed.attempts == tries and failed.error.startswith(kind) and not failed.text
+    if asker != "planner":
+        assert state.history[-1].error == state.ended.error  # type: ignore[union-attr]
+        assert all(plan.by == "one_shot" for plan in state.plans), "no silent fall-back"
+
+
+@pytest.mark.parametrize(
+    ("reply", "kind", "words"),
+    [
+        (Reply(""), "ModelError", "an empty reply"),
+        (Reply("", finish="length"), "ModelError", "Raise max_tokens"),
+        (Reply("I ca", finish="content_filter"), "Refused", "its content filter stepped in"),
+        (Reply(None, message={"refusal": "I will not."}), "Refused", "I will not"),
+    ],
+)
+@pytest.mark.parametrize("asker", ["planner", "program_generator"])
+def test_replies_of_no_use_are_errors_and_never_placeholders(
+    loopback: Start, asker: str, reply: Reply, kind: str, words: str
+) -> None:
+    first: dict[str, list[Answer]] = {"planner": [BY_PROGRAM]}
+    loopback(RuleModel({**first, asker: [reply]}))
+    reason, ended_kind, message = ended(tabmwp().run(PROBLEM))
+    assert (reason, ended_kind) == ("failed", kind) and words in message
+
+
+def test_a_program_that_was_cut_off_is_written_anew(loopback: Start) -> None:
+    half = Reply("```python\nvisitors = [1, 2, 3\nans = sum(", finish="length")
+    server = loopback(RuleModel({"planner": [BY_PROGRAM], "program_generator": [half]}))
+    state = tabmwp().run(PROBLEM)
+    assert ended(state)[0] == "answered"
+    first, verdict = state.history[:2]
+    assert first.calls[0].finish == "length"
+    assert verdict.error is not None and "SyntaxError" in verdict.error.message
+    assert state.plans[1].by == "repair:program_verifier" and "attempt 1 of 20" in state.plans[1].note
+    assert [request["temperature"] for request in server.requests] == [0, 0, 0.1]
+
+
+def test_a_failed_lookup_leaves_the_table_whole_and_says_why(loopback: Start) -> None:
+    problem = make_problems(2)[1]
+    plan = json.dumps(["row_lookup", *SOLUTION])
+    loopback(RuleModel({"planner": [plan], "row_lookup": [Fault(500)]}))
+    state = tabmwp().run(problem)
+    assert ended(state)[0] == "answered" and state.table == problem["table"]
+    assert state.history[0].error is not None and "(500)" in state.history[0].error.message
+
+
+def test_an_unknown_model_is_answered_with_those_on_offer(loopback: Start) -> None:
+    loopback(RuleModel(), models=["qwen3:8b", "llama3.2:3b"], only_models=True)
+    reason, kind, message = ended(tabmwp().run(PROBLEM))
+    assert (reason, kind) == ("failed", "NoModel")
+    assert "qwen3:8b" in message and "llama3.2:3b" in message and "\n" not in message
+
+
+def logged(executor: Executor, problem: Problem, file: Path) -> State:
+    """Run with a log on disk, or go on with the one that is there."""
+    with EventLog(file) as log:
+        for event in executor.stream(problem, tuple(log)):
+            log.append(event)
+        return State.fold(log)
+
+
+def cut_before_failure(file: Path) -> int:
+    """Take the failure off the end of a log; return how many model calls what is left records."""
+    kept, calls = [], 0
+    for line in file.read_text().splitlines(keepends=True):
+        event: dict[str, Any] = json.loads(line)
+        if event.get("error", {}).get("kind") == "ModelError":
+            break
+        kept.append(line)
+        calls += len(event.get("calls", ()))
+    file.write_text("".join(kept))
+    return calls
+
+
+@pytest.mark.parametrize("dies_after", [0, 1, 2])
+def test_a_run_whose_server_dies_is_kept_and_goes_on_with_another(
+    loopback: Start, tmp_path: Path, dies_after: int
+) -> None:
+    plan = {"planner": [BY_SOLUTION]}
+    loopback(RuleModel(plan))
+    undisturbed = tabmwp().run(PROBLEM)
+    assert len(undisturbed.calls) >= 3
+
+    loopback(RuleModel(plan), dies_after=dies_after)
+    file = tmp_path / "run.jsonl"
+    reason, kind, message = ended(logged(tabmwp(retries=1, naps=[]), PROBLEM, file))
+    assert (reason, kind) == ("failed", "ModelError")
+    assert "no complete answer from the server" in message and "its address is right" in message
+
+    assert cut_before_failure(file) == dies_after
+    server = loopback(RuleModel(plan if dies_after == 0 else None))
+    resumed = logged(tabmwp(), PROBLEM, file)
+    assert outline(resumed) == outline(undisturbed)
+    assert len(server.requests) == len(undisturbed.calls) - dies_after
+
+
+def test_a_batch_whose_server_dies_is_kept_and_goes_on_with_another(loopback: Start, tmp_path: Path) -> None:
+    problems = make_problems(24)
+    files = [tmp_path / f"{number}.jsonl" for number in range(len(problems))]
+
+    def batch(executor: Executor) -> list[State]:
+        with ThreadPoolExecutor(8) as threads:
+            return list(threads.map(lambda pair: logged(executor, *pair), zip(problems, files, strict=True)))
+
+    loopback(RuleModel())
+    undisturbed = list(tabmwp().batch(problems, workers=8))
+    dying = loopback(RuleModel(delay=0.01), dies_after=30)
+    broken = batch(tabmwp(retries=1, naps=[]))
+    reasons = [ended(state)[:2] for state in broken]
+    assert {("answered", ""), ("failed", "ModelError")} == set(reasons)
+    assert len(dying.requests) > 30
+
+    before = sum(cut_before_failure(file) for file in files)
+    server = loopback(RuleModel())
+    resumed = batch(tabmwp())
+    assert [outline(state) for state in resumed] == [outline(state) for state in undisturbed]
+    assert len(server.requests) == sum(len(state.calls) for state in undisturbed) - before
+
+
+def test_after_a_dead_server_the_store_saves_what_was_paid_for(loopback: Start, tmp_path: Path) -> None:
+    problems = make_problems(24)
+    store = ResponseStore(tmp_path / "replies.sqlite")
+    loopback(RuleModel(), dies_after=30)
+    broken = list(tabmwp(store=store).batch(problems, workers=8))
+    assert {ended(state)[0] for state in broken} == {"answered", "failed"}
+    kept = len(store)
+    assert kept == 30
+    server = loopback(RuleModel())
+    states = list(tabmwp(store=store).batch(problems, workers=8))
+    assert {ended(state)[0] for state in states} == {"answered"}
+    calls = [call for state in states for call in state.calls]
+    assert sum(call.cached for call in calls) == kept
+    assert len(server.requests) == len(calls) - kept
