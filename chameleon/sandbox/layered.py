@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -33,14 +32,15 @@ class LayeredExecutor(Executor):
         result: str = "ans",
         timeout: float | None = None,
     ) -> ExecResult:
-        begun = time.monotonic()
+        wall, spent_ms = self._wall(timeout), 0.0
         if len(code) <= _MOST_BYTES:
-            trial = min(_TRIAL_SECONDS, self._wall(timeout))
-            outcome = self._first.run(code, inputs, result=result, timeout=trial)
-            if outcome.status == "ok":
-                return outcome
-        outcome = self._second.run(code, inputs, result=result, timeout=timeout)
-        return replace(outcome, wall_ms=(time.monotonic() - begun) * 1000)
+            first = self._first.run(code, inputs, result=result, timeout=min(_TRIAL_SECONDS, wall))
+            if first.ok:
+                return first
+            spent_ms = first.wall_ms
+        left = max(wall - spent_ms / 1000, _TRIAL_SECONDS)
+        second = self._second.run(code, inputs, result=result, timeout=left)
+        return replace(second, wall_ms=second.wall_ms + spent_ms)
 
     def guarantees(self) -> Guarantees:
         both = (*self._first.guarantees().layers, *self._second.guarantees().layers)

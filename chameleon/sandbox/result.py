@@ -51,7 +51,8 @@ class ExecResult:
     `value` is the answer rebuilt from plain data: numbers, text, dates, containers; a sympy expression
     or pandas table comes as a small stand-in (chameleon.sandbox.values). `plain` is the same as JSON.
     `error_type`, `message` (at most 500 characters) and `line` (of the program) suit a repair prompt.
-    `tier` names the executor that gave the result.
+    `wall_ms` is the program's own time, without the wait for a free worker. `tier` names the executor
+    that gave the result.
     """
 
     status: Status

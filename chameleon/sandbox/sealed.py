@@ -13,7 +13,7 @@ from chameleon.errors import SandboxUnavailable
 from chameleon.sandbox.executor import Executor
 from chameleon.sandbox.pool import Pool
 from chameleon.sandbox.probe import PROBE, probed
-from chameleon.sandbox.result import ExecResult, Guarantees, Layer, Limits
+from chameleon.sandbox.result import ExecResult, Guarantees, Layer, Limits, Status
 from chameleon.sandbox.verdict import NEEDS_SCIENCE, judge
 from chameleon.sandbox.zygote import Lost, Stuck, Zygote
 
@@ -64,19 +64,19 @@ class SealedExecutor(Executor):
         result: str = "ans",
         timeout: float | None = None,
     ) -> ExecResult:
-        begun = time.monotonic()
         if refusal := self._too_long(code):
             return refusal
         wall = self._wall(timeout)
         request = self._request(code, inputs, result, timeout)
         named = any(library in code for library in self._libraries)
-        outcome = self._run_in("std", request, min(wall, _TRIAL_SECONDS) if named else wall)
-        if outcome is NEEDS_SCIENCE or (named and outcome.status == "timeout"):
-            spent = 0.0 if named else time.monotonic() - begun
-            outcome = self._run_in("sci", request, max(wall - spent, _TRIAL_SECONDS))
-        if outcome is NEEDS_SCIENCE:
-            outcome = ExecResult("crashed", error_type="BadFrame", message="it left twice", tier=self.tier)
-        return replace(outcome, wall_ms=(time.monotonic() - begun) * 1000)
+        first = self._run_in("std", request, min(wall, _TRIAL_SECONDS) if named else wall)
+        if first.error_type != NEEDS_SCIENCE and not (named and first.status == "timeout"):
+            return first
+        left = wall - first.wall_ms / 1000
+        second = self._run_in("sci", request, max(left, _TRIAL_SECONDS))
+        if second.error_type == NEEDS_SCIENCE:
+            second = replace(second, status="crashed")
+        return replace(second, wall_ms=first.wall_ms + second.wall_ms)
 
     def close(self) -> None:
         for pool in self._pools.values():
@@ -140,20 +140,22 @@ class SealedExecutor(Executor):
         pool = self._pools[kind]
         while True:
             zygote = pool.take()
+            begun = time.monotonic()
             try:
                 ending = zygote.run(request, wall)
-            except Stuck as error:
+            except BaseException as error:
                 zygote.kill()
                 pool.drop()
                 if isinstance(error, Lost) and zygote.served:
                     continue
-                return ExecResult("crashed", error_type="SandboxLost", message=str(error), tier=self.tier)
-            except BaseException:
-                zygote.kill()
-                pool.drop()
-                raise
-            pool.give(zygote)
-            return judge(ending, self._limits, request["limits"]["cpu_s"], self.tier)
+                if not isinstance(error, Stuck):
+                    raise
+                status: Status = "timeout" if time.monotonic() - begun >= wall else "crashed"
+                outcome = ExecResult(status, error_type="SandboxLost", message=str(error), tier=self.tier)
+            else:
+                pool.give(zygote)
+                outcome = judge(ending, self._limits, request["limits"]["cpu_s"], self.tier)
+            return replace(outcome, wall_ms=(time.monotonic() - begun) * 1000)
 
 
 _executors: weakref.WeakSet[SealedExecutor] = weakref.WeakSet()

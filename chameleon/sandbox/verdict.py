@@ -10,8 +10,8 @@ from chameleon.sandbox.inside.wire import EXHAUSTED, UNSEALED
 from chameleon.sandbox.result import ExecResult, Limits
 from chameleon.sandbox.values import kind_of
 
-# Not a result for anyone: the program used a library that is loaded elsewhere.
-NEEDS_SCIENCE = ExecResult("refused", error_type="NeedsScience")
+# The error type of a program that left, because it uses a library that is loaded elsewhere.
+NEEDS_SCIENCE = "NeedsScience"
 
 # Named by number, because Windows has neither.
 _SIGKILL, _SIGXCPU = 9, 24
@@ -61,7 +61,8 @@ def _told(data: bytes, limits: Limits, tier: str) -> ExecResult:
         return ExecResult("crashed", error_type="BadFrame", message=f"its answer is {error}", tier=tier)
     status = frame.pop("status")
     if status == "need_sci":
-        return NEEDS_SCIENCE
+        message = "it uses a library that is not loaded here"
+        return ExecResult("refused", error_type=NEEDS_SCIENCE, message=message, tier=tier)
     if status not in _TOLD:
         return ExecResult("crashed", error_type="BadFrame", message="an unknown status", tier=tier)
     kind = kind_of(frame["value"]) if status == "ok" else ""

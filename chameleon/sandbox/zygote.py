@@ -142,7 +142,10 @@ class Zygote:
         poller.register(self._control, select.POLLIN)
         if not poller.poll(max(0.0, end - time.monotonic()) * 1000):
             raise Stuck("the zygote does not answer")
-        data, handles, _, _ = socket.recv_fds(self._control, 65536, 1, socket.MSG_CMSG_CLOEXEC)
+        try:
+            data, handles, _, _ = socket.recv_fds(self._control, 65536, 1, socket.MSG_CMSG_CLOEXEC)
+        except ConnectionResetError:
+            data, handles = b"", []
         if not data:
             raise Stuck("the zygote ended")
         message: dict[str, Any] = json.loads(data)

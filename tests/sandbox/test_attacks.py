@@ -72,7 +72,7 @@ def attack(executor: ProgramExecutor, canary: Canary, code: str) -> ExecResult:
     assert not canary.reached()
     told = f"{outcome.value} {outcome.message} {outcome.stdout}"
     assert SECRET not in told
-    assert "PWNED" not in told
+    assert "PWNED" not in str(outcome.value)
     following = executor.run("import math\nans = [math.sqrt(16), len('abc'), 'ab'.upper(), str(2**70)]")
     assert following.value == [4.0, 3, "AB", str(2**70)]
     return outcome

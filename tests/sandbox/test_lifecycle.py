@@ -1,0 +1,194 @@
+"""Executors under threads, event loops, forks, kills and closing."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import psutil
+import pytest
+
+from chameleon.errors import SandboxUnavailable
+from chameleon.sandbox import Limits, ProgramExecutor, make_executor
+from chameleon.sandbox.zygote import usable_here
+
+pytestmark = pytest.mark.skipif(bool(usable_here()), reason=usable_here() or "it can run")
+
+ROOT = Path(__file__).parents[2]
+
+
+def family() -> list[psutil.Process]:
+    return psutil.Process().children(recursive=True)
+
+
+def handles() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def script(code: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_threads_share_an_executor() -> None:
+    with make_executor("sealed", workers=2) as executor, ThreadPoolExecutor(8) as threads:
+        answers = threads.map(lambda n: executor.run(f"ans = {n} ** 2").value, range(40))
+        assert list(answers) == [n**2 for n in range(40)]
+        assert len(psutil.Process().children()) == 2
+
+
+def test_an_executor_made_in_a_thread_outlives_it() -> None:
+    made: list[ProgramExecutor] = []
+    thread = threading.Thread(target=lambda: made.append(make_executor("sealed")))
+    thread.start()
+    thread.join()
+    time.sleep(0.1)
+    with made[0] as executor:
+        assert executor.run("ans = 1").value == 1
+
+
+def test_arun_leaves_the_loop_free() -> None:
+    async def tick_while_running(executor: ProgramExecutor) -> tuple[int, str]:
+        run = asyncio.ensure_future(executor.arun("while True:\n    pass", timeout=0.4))
+        ticks = 0
+        while not run.done():
+            await asyncio.sleep(0.01)
+            ticks += 1
+        return ticks, run.result().status
+
+    with make_executor("sealed") as executor:
+        ticks, status = asyncio.run(tick_while_running(executor))
+    assert status == "timeout"
+    assert ticks > 10
+
+
+def test_closing_ends_every_process_and_every_handle() -> None:
+    before, processes = handles(), len(family())
+    executor = make_executor("sealed")
+    for _ in range(20):
+        executor.run("ans = 1")
+    while_open = handles()
+    for code in ("ans = 1", "1 / 0", "import os\nos._exit(1)"):
+        executor.run(code)
+    assert handles() <= while_open + 1
+    executor.close()
+    executor.close()
+    assert (handles(), len(family())) == (before, processes)
+    with pytest.raises(SandboxUnavailable, match="closed"):
+        executor.run("ans = 1")
+
+
+def test_no_handle_of_the_host_reaches_a_zygote(tmp_path: Path) -> None:
+    with (tmp_path / "open.txt").open("w") as file, make_executor("sealed") as executor:
+        os.set_inheritable(file.fileno(), True)
+        executor.run("ans = 1")
+        for process in family():
+            assert not process.open_files()
+
+
+def test_a_zygote_killed_between_programs_is_replaced() -> None:
+    with make_executor("sealed") as executor:
+        assert executor.run("ans = 1").ok
+        victims = family()
+        for process in victims:
+            process.kill()
+        psutil.wait_procs(victims[1:], timeout=5)
+        assert executor.run("ans = 2").value == 2
+
+
+def test_a_zygote_killed_during_a_program_is_replaced() -> None:
+    with make_executor("sealed") as executor:
+        victims = psutil.Process().children()
+        threading.Timer(0.3, lambda: [process.kill() for process in victims]).start()
+        assert executor.run("while True:\n    pass").status == "crashed"
+        assert executor.run("ans = 2").value == 2
+
+
+def test_a_zygote_that_hangs_is_killed_two_seconds_after_the_limit() -> None:
+    with make_executor("sealed", limits=Limits(wall_s=0.3)) as executor:
+        zygote = psutil.Process().children()[0].children()[0]
+        threading.Timer(0.1, lambda: zygote.send_signal(signal.SIGSTOP)).start()
+        begun = time.monotonic()
+        assert executor.run("while True:\n    pass").status == "timeout"
+        assert 2.0 < time.monotonic() - begun < 3.5
+        assert executor.run("ans = 2").value == 2
+
+
+def test_a_forked_copy_has_interpreters_of_its_own() -> None:
+    done = script(
+        "import os\n"
+        "from chameleon.sandbox import shared_executor\n"
+        "executor = shared_executor()\n"
+        "assert executor.run('ans = 1').value == 1\n"
+        "child = os.fork()\n"
+        "answers = [shared_executor().run(f'ans = {n}').value for n in range(20)]\n"
+        "assert answers == list(range(20)), answers\n"
+        "if not child:\n"
+        "    executor.close()\n"
+        "    os._exit(7)\n"
+        "assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7\n"
+        "assert executor.run('ans = 3').value == 3\n"
+        "print('both right')\n"
+    )
+    assert done.stdout == "both right\n", done.stderr
+
+
+def test_the_shared_executor_is_one_and_ends_with_the_process() -> None:
+    done = script(
+        "import psutil\n"
+        "from concurrent.futures import ThreadPoolExecutor\n"
+        "from chameleon.sandbox import shared_executor\n"
+        "with ThreadPoolExecutor(8) as threads:\n"
+        "    made = {id(e) for e in threads.map(lambda _: shared_executor(), range(8))}\n"
+        "assert len(made) == 1 and shared_executor().run('ans = 1').ok\n"
+        "print(*[p.pid for p in psutil.Process().children(recursive=True)])\n"
+    )
+    assert done.returncode == 0, done.stderr
+    assert_gone([int(number) for number in done.stdout.split()])
+
+
+def test_nothing_survives_a_host_that_is_killed() -> None:
+    done = script(
+        "import os, psutil, threading\n"
+        "from chameleon.sandbox import make_executor\n"
+        "executor = make_executor('sealed')\n"
+        "threading.Thread(target=executor.run, args=('while True: pass',)).start()\n"
+        "print(*[p.pid for p in psutil.Process().children(recursive=True)], flush=True)\n"
+        "os.kill(os.getpid(), 9)\n"
+    )
+    assert done.returncode == -signal.SIGKILL
+    assert_gone([int(number) for number in done.stdout.split()])
+
+
+def assert_gone(numbers: list[int]) -> None:
+    assert numbers
+    deadline = time.monotonic() + 5
+    while any(psutil.pid_exists(number) and not _is_zombie(number) for number in numbers):
+        assert time.monotonic() < deadline, "a process of the sandbox survives"
+        time.sleep(0.02)
+
+
+def _is_zombie(number: int) -> bool:
+    try:
+        return psutil.Process(number).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
+def test_importing_the_sandbox_is_light() -> None:
+    heavy = "{'numpy', 'pandas', 'sympy', 'pydantic_monty', 'asyncio', 'pydantic', 'yaml'}"
+    done = script(f"import sys, chameleon.sandbox\nprint({heavy} & set(sys.modules))")
+    assert done.stdout == "set()\n", done.stdout + done.stderr

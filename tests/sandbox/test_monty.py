@@ -1,0 +1,120 @@
+"""The Monty tier: what it runs, what it refuses, and that it gives nothing away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from chameleon.sandbox import Limits, ProgramExecutor, make_executor
+from chameleon.sandbox.imports import without_unused
+from chameleon.sandbox.zygote import usable_here
+from tests.sandbox.conftest import each_program
+from tests.sandbox.test_attacks import Canary, attack, canary
+
+pytest.importorskip("pydantic_monty")
+__all__ = ["canary"]
+
+
+@pytest.fixture(scope="module")
+def monty() -> Iterator[ProgramExecutor]:
+    with make_executor("monty", limits=Limits(wall_s=1.0, memory_mb=128)) as executor:
+        yield executor
+
+
+@pytest.fixture(scope="module")
+def layered() -> Iterator[ProgramExecutor]:
+    if reason := usable_here():
+        pytest.skip(reason)
+    with make_executor("monty+sealed", limits=Limits(wall_s=1.5)) as executor:
+        yield executor
+
+
+@pytest.mark.parametrize(
+    ("code", "status", "value"),
+    [
+        ("ans = 6 * 7", "ok", 42),
+        ("import numpy as np\nimport math\nans = math.isqrt(17)", "ok", 4),
+        ("import numpy as np\nans = np.pi", "refused", None),
+        ("from sympy import Symbol\nans = 1", "refused", None),
+        ("x = 1", "no_answer", None),
+        ("ans = 1 / 0", "error", None),
+        ("ans = = 1", "error", None),
+        ("while True:\n    pass", "timeout", None),
+        ("ans = 'ab' * 10**9", "memory", None),
+        ("ans = 10 ** 4200", "too_large", None),
+        ("ans = len", "error", None),
+        ("import time\ntime.sleep(5)\nans = 1", "timeout", None),
+    ],
+)
+def test_ends(monty: ProgramExecutor, code: str, status: str, value: object) -> None:
+    outcome = monty.run(code)
+    assert (outcome.status, outcome.value, outcome.tier) == (status, value, "monty"), outcome
+
+
+def test_errors_name_the_line_of_the_program(monty: ProgramExecutor) -> None:
+    outcome = monty.run("x = 1\n\ndef f():\n    return x / 0\nf()")
+    assert (outcome.error_type, outcome.line) == ("ZeroDivisionError", 4)
+
+
+@pytest.mark.parametrize(("number", "digits"), [(2.675, 2), (5252.05, 1), (0.5, 0), (-1.25, 1), (1e300, 2)])
+def test_rounding_is_that_of_python(monty: ProgramExecutor, number: float, digits: int) -> None:
+    assert monty.run(f"ans = round({number!r}, {digits})").value == round(number, digits)
+
+
+@pytest.mark.parametrize("call", ["round(2.5)", "round(1234, -2)", "round(1234.5, -2)", "round(7, 1)"])
+def test_other_rounding_is_that_of_python(monty: ProgramExecutor, call: str) -> None:
+    assert repr(monty.run(f"ans = {call}").value) == repr(eval(call))
+
+
+def test_output_is_kept_up_to_the_limit(monty: ProgramExecutor) -> None:
+    assert monty.run("print('a', 1)\nans = 1").stdout == "a 1\n"
+    outcome = monty.run("for _ in range(100):\n    print('x' * 2000)\nans = 1")
+    assert (len(outcome.stdout), outcome.stdout_truncated) == (64 * 1024, True)
+
+
+def test_inputs_are_globals_and_the_next_program_is_fresh(monty: ProgramExecutor) -> None:
+    assert (
+        monty.run("ans = table['rows'][0][0] + n", {"table": {"columns": [], "rows": [[1]]}, "n": 2}).value
+        == 3
+    )
+    assert monty.run("ans = n").error_type == "NameError"
+    assert monty.run("ans = df", {"table": {"columns": [], "rows": []}}).status == "refused"
+
+
+@each_program("reads", "secrets", "writes", "network", "processes", "exhaustion")
+def test_attacks(monty: ProgramExecutor, canary: Canary, code: str) -> None:
+    attack(monty, canary, code)
+
+
+@each_program("harmless")
+def test_monty_first_gives_what_plain_python_gives(layered: ProgramExecutor, code: str) -> None:
+    namespace: dict[str, object] = {"__name__": "__main__"}
+    exec(code, namespace)
+    outcome = layered.run(code)
+    assert (outcome.status, outcome.value) == ("ok", namespace["ans"]), outcome
+
+
+def test_only_a_good_end_in_monty_is_final(layered: ProgramExecutor) -> None:
+    assert layered.run("ans = 1").tier == "monty"
+    assert layered.run("def g():\n    yield 1\nans = list(g())").tier == "sealed"
+    assert layered.run("ans = 1 / 0").tier == "sealed"
+    assert layered.guarantees().active("seccomp")
+
+
+@pytest.mark.parametrize(
+    ("code", "stripped"),
+    [
+        ("import numpy as np\nans = 1", "pass\nans = 1"),
+        ("import numpy as np, math\nans = math.pi", "import math\nans = math.pi"),
+        ("if 1:\n    import numpy  # why\n    ans = 1", "if 1:\n    pass\n    ans = 1"),
+        ("import numpy as np\nans = np.pi", None),
+        ("import no_such_thing\nans = 1", None),
+        ("from numpy import pi\nans = 1", None),
+        ("import numpy; ans = 1", None),
+        ("import numpy\nans = eval('numpy.pi')", None),
+        ("import numpy\nans = = 1", None),
+    ],
+)
+def test_unused_imports_are_dropped(code: str, stripped: str | None) -> None:
+    assert without_unused(code, {"numpy"}) == (stripped or code)
