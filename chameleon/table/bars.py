@@ -22,6 +22,11 @@ def has_bar(line: str) -> bool:
     return _BAR.search(line) is not None
 
 
+def bars_in(line: str) -> int:
+    """How many bars separate cells in this line; escaped ones do not."""
+    return len(_BAR.findall(line))
+
+
 def is_rule(line: str) -> bool:
     """Whether this is the line of dashes under a Markdown header."""
     line = line.strip()
@@ -29,6 +34,10 @@ def is_rule(line: str) -> bool:
         return True
     inner = line.removeprefix("|").removesuffix("|")
     return has_bar(line) and all(_RULE_CELL.fullmatch(cell) for cell in _BAR.split(inner))
+
+
+def _ends_with_bar(line: str) -> bool:
+    return line.endswith("|") and not line.endswith(r"\|")
 
 
 def escape_bars(cell: str) -> str:
@@ -52,13 +61,13 @@ def split_rows(lines: Sequence[str]) -> list[list[str]]:
         return [_split_to(line, width) for index, line in enumerate(lines) if index != 1]
     left = all(line.startswith("|") for line in lines)
     # A space after the last bar is an empty last cell, unless bars at the left show that there is a frame.
-    right = all((line.rstrip() if left else line).endswith("|") for line in lines)
+    right = all(_ends_with_bar(line.rstrip() if left else line) for line in lines)
     return [_split(line, left=left, right=right) for line in lines]
 
 
 def _split_to(line: str, width: int) -> list[str]:
     line = line.strip()
-    left, right = line.startswith("|"), _BAR.search(line[-1:]) is not None and not line.endswith(r"\|")
+    left, right = line.startswith("|"), _ends_with_bar(line)
     tries = [_split(line, left=left, right=right)]
     if left or right:
         tries += [_split(line, left=left, right=False), _split(line, left=False, right=right)]

@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Literal
 
 from chameleon.errors import InputError
-from chameleon.table.bars import has_bar, is_rule, lines_of, split_rows
+from chameleon.table.bars import bars_in, has_bar, is_rule, lines_of, split_rows
 from chameleon.table.cells import clean_cell
 from chameleon.table.delimited import delimited_records
 from chameleon.table.formats import ELLIPSIS
@@ -102,7 +102,7 @@ def _bar_tables(text: str) -> list[_Found]:
         elif state == "inside" and is_rule(line) and after_gap and len(tables[-1]) == after_gap + 1:
             tables.append([tables[-1].pop(), line])
             after_gap = 0
-        elif state == "inside" or (state == "gap" and line.count("|") == tables[-1][-1].count("|")):
+        elif state == "inside" or (state == "gap" and bars_in(line) == bars_in(tables[-1][-1])):
             after_gap = len(tables[-1]) if state == "gap" else after_gap
             tables[-1].append(line)
             state = "inside"
@@ -134,7 +134,7 @@ def _delimited_tables(text: str, delimiter: str) -> list[_Found]:
         except InputError:
             # Prose with a quotation mark after its comma is no table.
             continue
-        bars = {line.count("|") for line in run[1:]}
+        bars = {bars_in(line) for line in run[1:]}
         if len(records) > 1 and (len(bars) > 1 or bars == {0}):
             tables.append(_Found([list(cells) for _, cells in records], tabbed=delimiter == "\t"))
     return tables

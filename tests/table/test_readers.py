@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import os
 import threading
 from pathlib import Path
@@ -123,8 +125,6 @@ def test_json_carries_its_caption() -> None:
 
 
 def test_a_table_reads_back_from_its_own_json() -> None:
-    import json
-
     assert read_table_text(json.dumps(FRUIT.to_json())) == FRUIT
 
 
@@ -154,9 +154,6 @@ def test_a_sheet_is_for_workbooks() -> None:
 
 
 def test_real_tables_in_bars_are_read(shared_data: Path) -> None:
-    import gzip
-    import json
-
     with gzip.open(shared_data / "tabmwp" / "dev1k.jsonl.gz", "rt", encoding="utf-8") as file:
         texts = [json.loads(line)["table"] for line in file]
     for text in texts:
