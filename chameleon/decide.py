@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from chameleon.errors import PlanError
 from chameleon.inventory import Inventory
@@ -32,7 +33,7 @@ def decide(state: State, inventory: Inventory) -> Decision:
     if state.pending:
         return RunSteps()
     if (refused := _refused(state)) and len(refused) > REPAIR_TURNS:
-        return _fall_back(inventory, f"no valid plan: {refused[-1].refused}", PlanError.__name__)
+        return _fall_back(state, inventory, f"no valid plan: {refused[-1].refused}", PlanError.__name__)
     return AskPlanner()
 
 
@@ -67,7 +68,8 @@ def _after_failure(state: State, failed: Record, inventory: Inventory) -> Decisi
         done = _repairs(state, name)
         if done < repair.attempts:
             args = {"warmer": repair.warmer, "attempt": done + 1}
-            redo = (Step(repair.redo, args),) + (() if repair.redo == name else (Step(name),))
+            redone = Step(repair.redo, {**_args(state, repair.redo), **args})
+            redo = (redone,) if repair.redo == name else (redone, failed.step)
             note = f"{name} rejected ({failed.error.message}); attempt {done + 1} of {repair.attempts}"
             return Plan((*redo, *state.pending), _by(name), note)
     return _by_policy(state, failed, inventory)
@@ -82,8 +84,8 @@ def _by_policy(state: State, failed: Record, inventory: Inventory) -> Decision:
         return Plan(tuple(Step(name) for name in policy), by, reason)
     if policy == "skip" and state.pending:
         return RunSteps()
-    if policy == "fallback" and not any(plan.by == "fallback" for plan in state.plans):
-        return _fall_back(inventory, reason, failed.error.kind)
+    if policy == "fallback" and not _fell_back(state):
+        return _fall_back(state, inventory, reason, failed.error.kind)
     takes_failure = getattr(inventory.planner, "takes_failure", None)
     if policy == "skip" or (takes_failure is not None and takes_failure(state)):
         refused = _refused(state)
@@ -98,16 +100,26 @@ def _by(name: str) -> str:
 
 
 def _repairs(state: State, name: str) -> int:
-    """How often this module has been repaired since the last plan that was no repair."""
+    """How often this module has been repaired since the last accepted plan that was no repair."""
     count = 0
-    for plan in reversed(state.plans):
+    for plan in reversed([plan for plan in state.plans if not plan.refused]):
         if not plan.by.startswith("repair:"):
             break
         count += plan.by == _by(name)
     return count
 
 
-def _fall_back(inventory: Inventory, reason: str, kind: str) -> Decision:
-    if not inventory.fallback:
+def _args(state: State, name: str) -> Mapping[str, Any]:
+    """The arguments with which the module ran last."""
+    return next((record.step.args for record in reversed(state.taken) if record.step.module == name), {})
+
+
+def _fell_back(state: State) -> bool:
+    return any(plan.by == "fallback" for plan in state.plans)
+
+
+def _fall_back(state: State, inventory: Inventory, reason: str, kind: str) -> Decision:
+    """The inventory's fallback, once a run: a second time it would come to the same."""
+    if not inventory.fallback or _fell_back(state):
         return Ended("failed", Failure(kind, reason, where=f"inventory {inventory.name}"))
     return Plan(tuple(Step(name) for name in inventory.fallback), "fallback", reason)

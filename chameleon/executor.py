@@ -15,7 +15,7 @@ from chameleon.decide import AskPlanner, RunSteps, decide, finished
 from chameleon.errors import BudgetExceeded, Declined, LogError, NoModel, PlanError
 from chameleon.inventory import Inventory
 from chameleon.planner import bind, name_of, plan_of
-from chameleon.state import Begun, Ended, Event, Failure, Plan, State
+from chameleon.state import Begun, Ended, Event, Failure, Plan, Record, State
 from chameleon.steps import beside, run_step
 
 
@@ -141,6 +141,8 @@ class Executor:
     def _run_pending(self, state: State, meter: Meter) -> Iterator[Event]:
         """Run the pending steps that can run side by side; yield their records in plan order."""
         group = beside(state.pending, self.access) if self.parallel else state.pending[:1]
+        if meter.budget.steps is not None:
+            group = group[: meter.budget.steps - len(state.taken)]
         modules = self.inventory.modules
         if len(group) == 1:
             yield run_step(group[0], modules[group[0].module], self.access[group[0].module], state, meter)
@@ -164,8 +166,11 @@ class Executor:
             if stopped:
                 record = replace(record, output=None, input_changes={}, cache_changes={}, dropped=True)
             yield record
-            stopped = stopped or (record.error is not None and not self._goes_on(record.step.module))
+            stopped = stopped or (record.error is not None and not self._goes_on(record))
 
-    def _goes_on(self, name: str) -> bool:
-        """Whether the plan goes on after a failure of this module."""
-        return name not in self.inventory.repair and self.inventory.on_error.get(name, "stop") == "skip"
+    def _goes_on(self, record: Record) -> bool:
+        """Whether the plan goes on after this failure."""
+        name = record.step.module
+        ends_all = record.error is not None and record.error.kind in ("Declined", "BudgetExceeded")
+        skips = self.inventory.on_error.get(name, "stop") == "skip" and name not in self.inventory.repair
+        return skips and not ends_all

@@ -12,6 +12,7 @@ from chameleon.errors import ChameleonError, StepRejected
 from chameleon.module import Keys, Module
 from chameleon.prompt import slots_of
 from chameleon.state import State
+from chameleon.table.formats import Style
 from chameleon.values import freeze, to_json
 
 
@@ -27,7 +28,7 @@ class LLMModule(AsksModel, Module):
 
     samples: int = 1
     vote: str = "majority"
-    table_style: str = "pipe"
+    table_style: Style = "pipe"
     max_rows: int | None = None
     uses: ClassVar[Keys] = ("model",)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -44,8 +44,8 @@ class Module:
         super().__init_subclass__(**options)
         if not cls.__dict__.get("name"):
             cls.name = snake_case(cls.__name__)
-        if not cls.__dict__.get("description"):
-            cls.description = " ".join((cls.__doc__ or "").split())
+        if not cls.__dict__.get("description") and cls.__doc__:
+            cls.description = " ".join(cls.__doc__.split())
         for attribute in ("reads", "writes"):
             for key in split_keys(getattr(cls, attribute) or ()):
                 if not all(_KEY.fullmatch(part) for part in key.removesuffix("?").split("|")):
@@ -105,7 +105,8 @@ def snake_case(name: str) -> str:
 
 def split_keys(keys: Keys) -> tuple[str, ...]:
     """Keys as a tuple, whether they were written as one or as a string with commas."""
-    return tuple(key.strip() for key in keys.split(",")) if isinstance(keys, str) else tuple(keys)
+    listed = keys.split(",") if isinstance(keys, str) else keys
+    return tuple(key.strip() for key in listed if key.strip())
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,25 +123,28 @@ class Access:
         writes = (f"cache.{module.name}",) if module.writes is None else split_keys(module.writes)
         return cls(
             None if reads is None else frozenset(part for key in reads for part in _alternatives(key)),
-            tuple(_alternatives(key) for key in reads or () if not key.endswith("?") and "*" not in key),
+            tuple(_alternatives(key) for key in reads or () if _is_required(key)),
             frozenset(part for key in writes for part in _alternatives(key)),
         )
 
     def view(self, state: State) -> State:
-        """The state without what the module did not declare to read."""
+        """The state without what the module did not declare to read; "history" opens plans as well.
+
+        What is hidden cannot differ between steps that run side by side and one after the other.
+        """
         if self.reads is None:
             return state
+        whole = state if "history" in self.reads else State()
         return replace(
-            state,
+            whole,
             input=_only(state.input, "input", self.reads),
             cache=_only(state.cache, "cache", self.reads),
-            history=state.history if "history" in self.reads else (),
         )
 
     def missing(self, present: Iterable[str]) -> tuple[str, ...]:
         """The required keys that are not present, alternatives joined by "|"."""
         have = set(present)
-        return tuple("|".join(keys) for keys in self.required if not have.intersection(keys))
+        return tuple("|".join(keys) for keys in self.required if not any(_is_in(key, have) for key in keys))
 
     def depends_on(self, writes: Iterable[str]) -> bool:
         """Whether it may read one of these keys: if so it must wait for whoever writes them."""
@@ -149,11 +153,19 @@ class Access:
         return any(_meet(key, other) for key in writes for other in self.reads)
 
     def may_write(self, key: str) -> bool:
-        return key in self.writes or f"{key.split('.', maxsplit=1)[0]}.*" in self.writes
+        return _is_in(key, self.writes)
 
 
 def _alternatives(key: str) -> tuple[str, ...]:
     return tuple(key.removesuffix("?").split("|"))
+
+
+def _is_required(key: str) -> bool:
+    return not key.endswith("?") and "*" not in key and key != "history"
+
+
+def _is_in(key: str, keys: Collection[str]) -> bool:
+    return key in keys or f"{key.partition('.')[0]}.*" in keys
 
 
 def _only(mapping: Mapping[str, Any], kind: str, keys: frozenset[str]) -> Mapping[str, Any]:

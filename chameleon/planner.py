@@ -5,10 +5,12 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Container, Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from chameleon.errors import PlanError
+from chameleon import values
+from chameleon.errors import ModuleError, PlanError
 from chameleon.module import snake_case
 from chameleon.state import Plan, State, Step
 
@@ -17,7 +19,9 @@ if TYPE_CHECKING:
 
 LONGEST_PLAN_TEXT = 20_000
 _BULLET = re.compile(r"^\s*(?:\d+[.)]|[-*•]|step\s+\d+\s*[:.)])\s*", re.IGNORECASE)
-_SEPARATOR = re.compile(r"\s*(?:->|→|=>|>|,|;|\band then\b|\bthen\b|\||\n)\s*", re.IGNORECASE)
+_SEPARATOR = re.compile(r"[-=]?>|→|,|;|\band then\b|\bthen\b|\|", re.IGNORECASE)
+_REMARK = re.compile(r"[:(.,–—]| - ")
+_AROUND_NAMES = " \t.*`\"'[]()"
 
 
 class Planner(Protocol):
@@ -39,13 +43,35 @@ class Planner(Protocol):
 
 
 def plan_of(planner: Any, state: State, inventory: Inventory) -> Plan:
-    """Ask a planner; the answer as a `Plan`, refused when the planner could not read one."""
+    """Ask a planner; the answer as a `Plan`, refused when the planner could not read one.
+
+    Raises `ModuleError` when the planner returns anything but steps, or arguments that no log could hold.
+    """
     by = name_of(planner)
     try:
-        steps = planner.propose(state, inventory)
+        proposed = planner.propose(state, inventory)
+        if isinstance(proposed, Iterable) and not isinstance(proposed, str):
+            proposed = Plan(tuple(proposed), by)
     except PlanError as problem:
         return Plan((), by, refused=str(problem))
-    return steps if isinstance(steps, Plan) else Plan(tuple(steps), by)
+    if not isinstance(proposed, Plan):
+        raise _no_steps(proposed)
+    return replace(proposed, steps=tuple(_settled(step) for step in proposed.steps))
+
+
+def _settled(step: Any) -> Step:
+    """The step as a log would give it back."""
+    if not isinstance(step, Step):
+        raise _no_steps(step)
+    args = values.freeze(step.args, f"the argument of {step.module}") if step.args else step.args
+    return Step(step.module, args)
+
+
+def _no_steps(found: Any) -> ModuleError:
+    return ModuleError(
+        f"propose gave {str(found)[:60]!r}, which is a {type(found).__name__}",
+        hint='It must return steps, such as [Step("row_lookup")].',
+    )
 
 
 def name_of(planner: Any) -> str:
@@ -73,15 +99,15 @@ def parse_plan(text: str, names: Collection[str]) -> tuple[Step, ...]:
     """
     if len(text) > LONGEST_PLAN_TEXT:
         raise PlanError(f"the reply has {len(text):,} characters; a plan has a line or two")
-    found = _bracketed(text) or _lines(text, names) or _separated(text, names)
+    by_form = {_form(name): name for name in names}
+    found = _bracketed(text, by_form) or _lines(text, by_form) or _separated(text, by_form)
     if not found:
         raise PlanError(
             "the reply holds no list of modules", hint='Reply with a list such as ["name", "name"].'
         )
-    by_form = {_form(name): name for name in names}
     steps = []
     for written in found:
-        if (name := by_form.get(_form(written))) is None:
+        if (name := written if written in names else by_form.get(_form(written))) is None:
             raise PlanError(f"there is no module {written[:60]!r}", hint=nearest(written, names))
         steps.append(Step(name))
     return tuple(steps)
@@ -101,16 +127,23 @@ def _form(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", snake_case(name.strip())).strip("_")
 
 
-def _bracketed(text: str) -> list[str]:
-    """The last [...] in the text that is a list of strings, or of objects that name a module."""
+def _bracketed(text: str, known: Container[str]) -> list[str]:
+    """The last [...] that is a list of names, or of objects that name a module; one that we know, if any."""
+    unknown: list[str] = []
     for body in reversed(re.findall(r"\[[^\[\]]*\]", text)):
-        for read in (json.loads, _quoted_loosely):
-            try:
-                names = [_name_in(item) for item in read(body)]
-            except (ValueError, TypeError, KeyError, RecursionError):
-                continue
-            if names:
-                return names
+        found = _listed(body)
+        if any(_form(name) in known for name in found):
+            return found
+        unknown = unknown or found
+    return unknown
+
+
+def _listed(body: str) -> list[str]:
+    for read in (json.loads, _quoted_loosely):
+        try:
+            return [_name_in(item) for item in read(body)]
+        except (ValueError, TypeError, KeyError, RecursionError):
+            continue
     return []
 
 
@@ -130,20 +163,29 @@ def _name_in(item: Any) -> str:
     return item
 
 
-def _lines(text: str, names: Collection[str]) -> list[str]:
+def _lines(text: str, known: Container[str]) -> list[str]:
     """A numbered or bulleted list: each line begins with a name, remarks may follow it."""
     bulleted = [_BULLET.sub("", line) for line in text.splitlines() if _BULLET.match(line)]
-    heads = [re.split(r"\s*(?:[:(.,–—]| - )", line)[0].strip(" *`\"'") for line in bulleted]
-    known = {_form(name) for name in names}
+    heads = [_REMARK.split(line, maxsplit=1)[0].strip(_AROUND_NAMES) for line in bulleted]
     return heads if any(_form(head) in known for head in heads) else []
 
 
-def _separated(text: str, names: Collection[str]) -> list[str]:
-    """Names joined by arrows, commas or "then" on the last line that holds some."""
-    known = {_form(name) for name in names}
-    for line in reversed(text.splitlines()):
-        parts = [part.strip(" .*`\"'[]()") for part in _SEPARATOR.split(line.split(":")[-1])]
+def _separated(text: str, known: Container[str]) -> list[str]:
+    """Names joined by arrows, commas or "then", or one a line: the last that the text holds."""
+    found: list[str] = []
+    below = ""
+    for line in filter(str.strip, reversed(text.splitlines())):
+        parts = [part.strip(_AROUND_NAMES) for part in _SEPARATOR.split(line.split(":")[-1])]
         parts = [part for part in parts if part]
-        if parts and _form(parts[0]) in known:
-            return parts
-    return []
+        is_plan = bool(parts) and _form(parts[0]) in known
+        if found and not (is_plan and _continued(line, below)):
+            break
+        if is_plan:
+            found, below = parts + found, line
+    return found
+
+
+def _continued(line: str, below: str) -> bool:
+    """Whether two lines of names are one list: an arrow or comma joins them, or each holds one name."""
+    above_end, below_start = _SEPARATOR.split(line)[-1], _SEPARATOR.split(below)[0]
+    return not (above_end.strip() and below_start.strip()) or (above_end == line and below_start == below)

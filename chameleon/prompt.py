@@ -33,6 +33,7 @@ import yaml
 from chameleon.errors import PromptError
 from chameleon.state import State
 from chameleon.table import Table, to_text
+from chameleon.table.formats import Style
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -69,7 +70,7 @@ class Prompt:
         file_name = name if name.endswith(".md") else f"{name}.md"
         for folder in folders:
             if (folder / file_name).is_file():
-                return cls.parse((folder / file_name).read_text("utf-8"), str(folder / file_name))
+                return cls.parse(_read(folder / file_name), str(folder / file_name))
         shipped = resources.files("chameleon.prompts").joinpath(*file_name.split("/"))
         if ".." in file_name.split("/") or not shipped.is_file():
             looked = "".join(f"in {folder}, " for folder in folders)
@@ -88,20 +89,27 @@ class Prompt:
         if not isinstance(front, dict) or (unknown := set(front) - {"slots", "stop"}):
             what = f"unknown keys {sorted(unknown)}" if isinstance(front, dict) else "no mapping"
             raise PromptError(f"the front matter has {what}", where=name, hint="It may have slots and stop.")
+        for key, listed in front.items():
+            if not isinstance(listed, list) or not all(isinstance(item, str) for item in listed):
+                raise PromptError(f"{key} is not a list of texts", where=name, hint=f"Write {key}: [a, b].")
         parts = _SECTION.split(text[match.end() :] if match else text)
         if len(parts) < 3 or parts[0].strip():
             raise PromptError("no section", where=name, hint="Begin with a line `# system` or `# user`.")
         sections = tuple(zip(parts[1::2], parts[2::2], strict=True))
-        return cls(name, tuple(front.get("slots") or ()), tuple(front.get("stop") or ()), sections)
+        return cls(name, tuple(front.get("slots", ())), tuple(front.get("stop", ())), sections)
 
     @cached_property
     def _templates(self) -> tuple[tuple[str, Template], ...]:
+        return tuple((role, self._compiled(role, text)) for role, text in self.sections)
+
+    def _compiled(self, role: str, text: str) -> Template:
         from jinja2 import TemplateSyntaxError
 
         try:
-            return tuple((role, _environment().from_string(text.strip("\n"))) for role, text in self.sections)
+            return _environment().from_string(text.strip("\n"))
         except TemplateSyntaxError as problem:
-            raise PromptError(f"line {problem.lineno}: {problem.message}", where=self.name) from problem
+            line = f"line {problem.lineno} of its section # {role}"
+            raise PromptError(f"{line}: {problem.message}", where=self.name) from problem
 
     def check(self) -> None:
         """Raise `PromptError` when a template's syntax is broken."""
@@ -131,10 +139,19 @@ class Prompt:
             raise PromptError(f"cannot be rendered: {problem}", where=self.name) from problem
 
 
+def _read(path: Path) -> str:
+    try:
+        return path.read_text("utf-8")
+    except UnicodeDecodeError as problem:
+        raise PromptError(f"the file is not UTF-8 text (byte {problem.start})", where=str(path)) from problem
+    except OSError as problem:
+        raise PromptError(f"cannot be read: {problem.strerror}", where=str(path)) from problem
+
+
 def slots_of(
-    state: State, *, style: str = "pipe", max_rows: int | None = None, noted: bool = False
+    state: State, *, style: Style = "pipe", max_rows: int | None = None, noted: bool = False
 ) -> dict[str, Any]:
-    """What a state offers to a prompt: cache, input (which wins), and what is derived from them.
+    """What a state offers to a prompt: input, then cache, then what is derived from them; the first wins.
 
     Tables appear as text in the given style, cut after `max_rows`: the text says so, or the slot `note`
     when the prompt has one (`noted`). `title` is the table's caption; `context` is all text that earlier
@@ -144,10 +161,8 @@ def slots_of(
     if noted and state.table is not None and max_rows is not None and len(state.table.rows) > max_rows:
         slots["note"] = f"The first {max_rows} of {len(state.table.rows):,} rows are shown."
         slots["table"] = state.table.take_rows(range(max_rows))
-    slots = {key: _shown(value, style, max_rows) for key, value in slots.items()}
-    slots["title"] = state.table.caption if state.table is not None else ""
-    slots["context"] = context_of(state)
-    return slots
+    derived = {"title": state.table.caption if state.table is not None else "", "context": context_of(state)}
+    return derived | {key: _shown(value, style, max_rows) for key, value in slots.items()}
 
 
 def context_of(state: State) -> str:
@@ -159,5 +174,5 @@ def context_of(state: State) -> str:
     )
 
 
-def _shown(value: Any, style: str, max_rows: int | None) -> Any:
+def _shown(value: Any, style: Style, max_rows: int | None) -> Any:
     return to_text(value, style, max_rows=max_rows) if isinstance(value, Table) else value

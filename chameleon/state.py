@@ -7,6 +7,7 @@ checkpoint, a resumed run and a replay all read the same lines.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -96,6 +97,11 @@ class Plan:
         return tuple(step.module for step in self.steps)
 
 
+def _attempt(plan: Plan) -> str:
+    """What tells a plan that replaces the earlier ones from a plan that goes on where they end."""
+    return "".join(re.findall(r"^fallback$|^on_error:.*|replanning\[[1-9]\d*\]", plan.by))
+
+
 @dataclass(frozen=True, slots=True)
 class Record:
     """One step taken: what the module returned, what it changed, what it cost, or why it failed.
@@ -183,6 +189,11 @@ class State:
         )
 
     @property
+    def keys(self) -> frozenset[str]:
+        """What is there to read, written as modules declare it: "input.table", "cache.knowledge"."""
+        return frozenset([f"input.{key}" for key in self.input] + [f"cache.{key}" for key in self.cache])
+
+    @property
     def taken(self) -> tuple[Record, ...]:
         """The steps that count: all but those dropped beside a failure."""
         return tuple(record for record in self.history if not record.dropped)
@@ -203,11 +214,12 @@ class State:
     def plan(self) -> tuple[str, ...]:
         """The modules as they were planned: repairs repeat some of them, and a fallback replaces them."""
         names: tuple[str, ...] = ()
+        attempt = ""
         for plan in self.plans:
-            if plan.by == "fallback" or plan.by.startswith(("on_error:", "replanning")):
-                names = plan.names
-            elif not plan.refused and not plan.by.startswith("repair:"):
-                names += plan.names
+            if plan.refused or plan.by.startswith("repair:"):
+                continue
+            before, attempt = attempt, _attempt(plan) or attempt
+            names = plan.names if attempt != before else names + plan.names
         return names
 
     @property

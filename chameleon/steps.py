@@ -35,6 +35,7 @@ def run_step(step: Step, module: Module, access: Access, state: State, meter: Me
     begun = time.monotonic()
     with recording(meter) as recorder:
         try:
+            _require(access, state)
             module.ready()
             output = values.freeze(module.run(seen), "output")
             input_changes = _changes("input", module.update_input(seen.input, output), access)
@@ -43,6 +44,12 @@ def run_step(step: Step, module: Module, access: Access, state: State, meter: Me
         except Exception as problem:  # a user's module may raise anything; it is recorded, never swallowed
             record = Record(step, error=_failure(problem, f"module {step.module}"))
     return replace(record, seconds=time.monotonic() - begun, calls=tuple(recorder.calls))
+
+
+def _require(access: Access, state: State) -> None:
+    """Raise `ModuleError` for a key that the module needs: the step that gives it may have been skipped."""
+    if missing := access.missing(state.keys):
+        raise ModuleError(f"it reads {missing[0].replace('|', ' or ')}, and nothing before it gave that")
 
 
 def _failure(problem: Exception, where: str) -> Failure:

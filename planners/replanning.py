@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import copy
+import re
 from dataclasses import replace
 from typing import Any
 
 from chameleon.inventory import Inventory
-from chameleon.planner import Planner, bind, plan_of, planned
+from chameleon.planner import Planner, bind, plan_of
 from chameleon.state import Plan, State
+
+_BY = re.compile(r"replanning\[(\d+)\]:")
 
 
 class Replanning:
@@ -36,21 +39,39 @@ class Replanning:
         bound.planner = bind(self.planner, llm)
         return bound
 
+    @property
+    def fixed_plans(self) -> list[list[str]]:
+        """The plans that `chameleon check` can hold against the rules beforehand."""
+        return list(getattr(self.planner, "fixed_plans", []))
+
     def takes_failure(self, state: State) -> bool:
         """Whether an attempt is left."""
-        plans = [plan for plan in state.plans if plan.by.startswith(self.name) and not plan.refused]
-        return len(plans) <= self.attempts
+        return _attempt(state) < self.attempts
 
     def propose(self, state: State, inventory: Inventory) -> Plan:
-        if planned(state) and state.failure is None:
+        if state.failure is not None and not self.takes_failure(state):
             return Plan((), self.name)
-        plan = plan_of(self.planner, replace(state, plans=_since_accepted(state)), inventory)
+        attempt = _attempt(state) + (state.failure is not None)
+        plan = plan_of(self.planner, replace(state, plans=_plans_of(attempt, state)), inventory)
+        if not plan.steps and not plan.refused:
+            return plan
         note = f"after {state.failure.error}" if state.failure else plan.note
-        return replace(plan, by=f"{self.name}:{plan.by}", note=note) if plan.steps or plan.refused else plan
+        return replace(plan, by=f"{self.name}[{attempt}]:{plan.by}", note=note)
 
 
-def _since_accepted(state: State) -> tuple[Plan, ...]:
-    """The refused plans since the last accepted one: to the inner planner this is a fresh start."""
-    plans = list(state.plans)
-    start = max((index + 1 for index, plan in enumerate(plans) if not plan.refused), default=0)
-    return tuple(plans[start:])
+def _attempt(state: State) -> int:
+    """The number of the attempt that is under way: 0 for the first, that of the last accepted plan."""
+    numbers = [int(match[1]) for plan in state.plans if not plan.refused and (match := _BY.match(plan.by))]
+    return max(numbers, default=0)
+
+
+def _plans_of(attempt: int, state: State) -> tuple[Plan, ...]:
+    """The plans of one attempt, as its planner named them: to that planner an attempt is a fresh start."""
+    plans: list[Plan] = []
+    current = 0
+    for plan in state.plans:
+        match = _BY.match(plan.by)
+        current = int(match[1]) if match else current
+        if current == attempt:
+            plans.append(replace(plan, by=plan.by[match.end() :]) if match else plan)
+    return tuple(plans)

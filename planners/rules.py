@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from chameleon.errors import Declined, InventoryError
 from chameleon.inventory import Inventory
@@ -114,5 +114,7 @@ def _shown(test: Test) -> str:
 
 
 def _first_line(problem: ValueError) -> str:
-    errors = getattr(problem, "errors", lambda: [])()
-    return f"{'.'.join(map(str, errors[0]['loc']))}: {errors[0]['msg']}" if errors else str(problem)
+    if not isinstance(problem, ValidationError):
+        return str(problem)
+    first = problem.errors()[0]
+    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +11,8 @@ from chameleon.errors import InventoryError
 from chameleon.inventory import Inventory
 from chameleon.planner import Planner, bind, plan_of
 from chameleon.state import Plan, State
+
+_BY = re.compile(r"then\[(\d+)\]:")
 
 
 class Then:
@@ -36,6 +39,12 @@ class Then:
         bound.planners = [bind(planner, llm) for planner in self.planners]
         return bound
 
+    def takes_failure(self, state: State) -> bool:
+        """Whether the planner whose plan failed wants to be asked again."""
+        turn = _turns(state)[1]
+        takes_failure = getattr(self.planners[turn], "takes_failure", None)
+        return takes_failure is not None and bool(takes_failure(_own(state, turn)))
+
     def propose(self, state: State, inventory: Inventory) -> Plan:
         for position, planner in enumerate(self.planners):
             plan = plan_of(planner, _own(state, position), inventory)
@@ -45,12 +54,20 @@ class Then:
 
 
 def _own(state: State, position: int) -> State:
-    """The state with the plans of this planner only."""
-    mine: list[Plan] = []
+    """The state with this planner's own plans, as it named them, and its own failure."""
+    plans, turn = _turns(state)
+    mine = tuple(plan for owner, plan in plans if owner == position)
+    return replace(state, plans=mine, failure=state.failure if turn == position else None)
+
+
+def _turns(state: State) -> tuple[list[tuple[int, Plan]], int]:
+    """Every plan with the position of the planner that it belongs to, and the position of the last one."""
+    plans: list[tuple[int, Plan]] = []
     turn = 0
     for plan in state.plans:
-        if plan.by.startswith("then["):
-            turn = int(plan.by[5 : plan.by.index("]")])
-        if turn == position:
-            mine.append(plan)
-    return replace(state, plans=tuple(mine))
+        if match := _BY.match(plan.by):
+            turn = int(match[1])
+            plans.append((turn, replace(plan, by=plan.by[match.end() :])))
+        else:
+            plans.append((turn, plan))
+    return plans, turn

@@ -136,8 +136,7 @@ class Inventory:
         plan_rules.check_names(plan, self.modules, self.rules)
         if whole:
             plan_rules.check_order(plan, self.rules)
-        present = [f"input.{key}" for key in state.input] + [f"cache.{key}" for key in state.cache]
-        plan_rules.check_reads(plan, self.access, present)
+        plan_rules.check_reads(plan, self.access, state.keys)
 
     def check(self) -> None:
         """Check what loading leaves lazy: prompts, the fallback, and plans that are fixed."""

@@ -60,7 +60,7 @@ class ModelSpec(Strict):
     seed: int | None = None
     stop: list[str] | None = None
     timeout: PositiveFloat | None = None
-    retries: int | None = Field(None, ge=0, le=20)
+    retries: int | None = Field(default=None, ge=0, le=20)
     prices: Prices | None = None
 
     def params(self) -> dict[str, Any]:
