@@ -41,7 +41,9 @@ def aggregate(
     column = frame.table.columns[columns[0]]
     numbers = selection.numbers(columns)
     if cue == "sum" and len(numbers) > 1 and not all(is_added(frame.table.columns[i]) for i in columns):
-        raise Declined(f"the numbers of {column.name} are not of a kind that adds up", hint="Ask for their average.")
+        raise Declined(
+            f"the numbers of {column.name} are not of a kind that adds up", hint="Ask for their average."
+        )
     lines, name = selection.numbers_code(columns)
     whole = are_whole(numbers)
     lines += _CODE[cue](name, numbers, whole, any(map(is_money, column.values)))

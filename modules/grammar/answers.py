@@ -26,7 +26,9 @@ def matching_choice(problem: Problem, text: str) -> str | None:
         same = [choice for choice in problem.choices if stems(choice) == stems(text)]
     if not same:
         own = set(stems(text))
-        same = [c for c in problem.choices if own and (own <= set(stems(c)) or set(stems(c)) <= own) and stems(c)]
+        same = [
+            c for c in problem.choices if own and (own <= set(stems(c)) or set(stems(c)) <= own) and stems(c)
+        ]
     return same[0] if len(same) == 1 else None
 
 

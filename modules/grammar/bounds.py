@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from chameleon.modules.grammar.lexicon import TIMES_WORDS
+from chameleon.modules.grammar.lexicon import TIMES_WORDS, word_set
 from chameleon.modules.grammar.programs import literal
 from chameleon.modules.grammar.words import Word
 
@@ -18,11 +18,16 @@ _BEFORE = {
     "==": "exactly|equal to|equals|precisely",
 }
 _AFTER = {
-    ">=": "or more|or greater|or higher|or above|or over|or larger|or older|or longer|or better|and above|and over",
+    ">=": "or more|or greater|or higher|or above|or over|or larger|or older|or longer|or better|"
+    "and above|and over",
     "<=": "or less|or fewer|or lower|or below|or under|or smaller|or younger|or shorter|and below|and under",
 }
 _YEARS = {"after": ">", "before": "<", "since": ">=", "until": "<="}
-_DOWNWARD = frozenset("lower smaller younger shorter cheaper lighter slower colder closer earlier worse".split())
+_DOWNWARD = word_set(
+    """
+    lower smaller younger shorter cheaper lighter slower colder closer earlier worse
+    """
+)
 _SAID = {">=": "at least", "<=": "at most", ">": "more than", "<": "less than", "==": "exactly"}
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from chameleon.modules.grammar.lexicon import word_set
 from chameleon.modules.grammar.linking import CellMention, find_cells
 from chameleon.modules.grammar.problem import Draft, Problem
 from chameleon.modules.grammar.programs import assemble, share
 from chameleon.modules.grammar.shapes import is_two_way
 from chameleon.table import Table, read_value
 
-_CUES = frozenset("probability randomly selected chosen picked random likelihood chance".split())
+_CUES = word_set("probability randomly selected chosen picked random likelihood chance")
 
 
 def read_chance(problem: Problem) -> Draft | None:
@@ -33,16 +34,15 @@ def read_chance(problem: Problem) -> Draft | None:
     names += [problem.table.header[column + 1]] if column is not None else []
     joints = {i for i in problem.asked if problem.words[i].text.lower() in {"and", "both"}}
     reading = f"Share of {' and '.join(names)} among all {sum(map(sum, counts))}"
-    return Draft(assemble(lines), reading, frozenset(places) | cues | joints | _story_numbers(problem), loose=True)
-
-
-def _story_numbers(problem: Problem) -> frozenset[int]:
-    """Numbers of the story, which cannot change a share of counts."""
-    return frozenset(i for i in problem.story if problem.words[i].kind == "number")
+    return Draft(
+        assemble(lines), reading, frozenset(places) | cues | joints | frozenset(problem.story), loose=True
+    )
 
 
 def _plain(table: Table) -> list[list[str]]:
-    return [[str(read_value(cell).number or 0) if i else cell for i, cell in enumerate(row)] for row in table.rows]
+    return [
+        [str(read_value(cell).number or 0) if i else cell for i, cell in enumerate(row)] for row in table.rows
+    ]
 
 
 def _labels(problem: Problem, places: list[int]) -> tuple[int | None, int | None, set[int]] | None:

@@ -8,6 +8,7 @@ from chameleon.modules.grammar.linking import CellMention
 from chameleon.modules.grammar.problem import Draft, Problem
 from chameleon.modules.grammar.programs import assemble, finish, literal
 
+
 def read_rate_of_change(problem: Problem) -> Draft | None:
     """ "What was the rate of change between 2014 and 2016?": the difference over the steps between."""
     frame = Frame(problem)

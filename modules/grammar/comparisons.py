@@ -7,21 +7,26 @@ from fractions import Fraction
 from chameleon.errors import Declined
 from chameleon.modules.grammar.answers import choice_for, yes_or_no
 from chameleon.modules.grammar.frame import Frame
+from chameleon.modules.grammar.lexicon import word_set
 from chameleon.modules.grammar.poles import Pole, Poles, find_poles
 from chameleon.modules.grammar.problem import Draft, Problem
 from chameleon.modules.grammar.programs import are_whole, assemble, finish
 from chameleon.modules.grammar.shapes import is_money
 from chameleon.modules.grammar.words import stem
 
-_MORE = frozenset(
-    "more higher larger greater bigger older taller longer heavier further farther hotter warmer better costlier "
-    "most highest largest greatest biggest oldest tallest longest heaviest".split()
+_MORE = word_set(
+    """
+    more higher larger greater bigger older taller longer heavier further farther hotter warmer better
+    costlier most highest largest greatest biggest oldest tallest longest heaviest
+    """
 )
-_LESS = frozenset(
-    "less fewer lower smaller younger shorter lighter cheaper colder cooler closer "
-    "least fewest lowest smallest youngest shortest lightest cheapest".split()
+_LESS = word_set(
+    """
+    less fewer lower smaller younger shorter lighter cheaper colder cooler closer least fewest lowest
+    smallest youngest shortest lightest cheapest
+    """
 )
-_OPENINGS = frozenset("did do does is are was were has have can".split())
+_OPENINGS = word_set("did do does is are was were has have can")
 
 
 def read_difference(problem: Problem) -> Draft | None:
@@ -105,7 +110,9 @@ def read_which_of_two(problem: Problem) -> Draft | None:
     place, is_more = comparing
     answers = choice_for(problem, poles.first.name), choice_for(problem, poles.second.name)
     lines, names = _both(poles.first, poles.second)
-    lines.append(f"ans = {answers[0]!r} if {names[0]} {'>' if is_more else '<'} {names[1]} else {answers[1]!r}")
+    lines.append(
+        f"ans = {answers[0]!r} if {names[0]} {'>' if is_more else '<'} {names[1]} else {answers[1]!r}"
+    )
     reading = f"{'The larger' if is_more else 'The smaller'} of {poles.first.name} and {poles.second.name}: "
     reading += _said(frame, poles)
     return Draft(assemble(lines), reading, poles.read | joint | place | _noun(frame), _columns(poles))

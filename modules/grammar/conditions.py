@@ -78,7 +78,9 @@ def where_bound(table: Table, column: int, bound: Bound, places: Iterable[int]) 
     values = table.columns[column].values
     rows = {i for i, value in enumerate(values) if value.number is not None and bound.accepts(value.number)}
     code = f"row[{column}] is not None and {bound.code(f'row[{column}]')}"
-    return Condition(column, frozenset(rows), f"{_name(table, column)} is {bound.say()}", code, frozenset(places))
+    return Condition(
+        column, frozenset(rows), f"{_name(table, column)} is {bound.say()}", code, frozenset(places)
+    )
 
 
 def without_rows(table: Table, column: int, rows: Iterable[int]) -> Condition:
@@ -157,14 +159,15 @@ def _where_date(
     rows = frozenset(
         i
         for i, value in enumerate(column.values)
-        if value.date is not None and _compare(tuple(getattr(value.date, part) for part in names), sign, asked)
+        if value.date is not None
+        and _compare(tuple(getattr(value.date, part) for part in names), sign, asked)
     )
     written = format_of(column)
     code = f"row[{column.index}] in {(*sorted({column.cells[i] for i in rows}), '')!r}"
     if written:
         day = f"datetime.datetime.strptime(row[{column.index}], {written!r})"
         got = ", ".join(f"{day}.{part}" for part in names)
-        code = f'row[{column.index}] and ({got},) {sign} {asked!r}'
+        code = f"row[{column.index}] and ({got},) {sign} {asked!r}"
     return Condition(column.index, rows, f"{column.name or 'the date'} is {said}", code, frozenset(used))
 
 
@@ -181,7 +184,11 @@ def _compare(got: tuple[int, ...], sign: str, asked: tuple[int, ...]) -> bool:
 def format_of(column: Column) -> str:
     """The strptime format that reads every filled cell of the column; "" for none."""
     for written in _FORMATS:
-        if all(_reads(cell, written) for cell, value in zip(column.cells, column.values, strict=True) if value.date):
+        if all(
+            _reads(cell, written)
+            for cell, value in zip(column.cells, column.values, strict=True)
+            if value.date
+        ):
             return written
     return ""
 

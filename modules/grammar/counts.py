@@ -5,17 +5,18 @@ from __future__ import annotations
 from chameleon.errors import Declined
 from chameleon.modules.grammar.conditions import is_flag
 from chameleon.modules.grammar.frame import Frame
+from chameleon.modules.grammar.lexicon import word_set
 from chameleon.modules.grammar.problem import Draft, Problem
 from chameleon.modules.grammar.programs import assemble
 from chameleon.modules.grammar.selection import LITERAL_LIMIT, Selection
 from chameleon.modules.grammar.shapes import labels
 from chameleon.modules.grammar.targets import is_person_column
-from chameleon.modules.grammar.words import stem
+from chameleon.modules.grammar.words import stem_set
 from chameleon.table import Column
 
 _DIFFERENT = frozenset({"different", "distinct", "unique"})
-_ROWS = frozenset(stem(word) for word in "row record entry line".split())
-_STOPS = frozenset("is are was were did do does have has had there in on at with that who which".split())
+_ROWS = stem_set("row record entry line")
+_STOPS = word_set("is are was were did do does have has had there in on at with that who which")
 
 
 def read_count(problem: Problem) -> Draft | None:
@@ -89,12 +90,13 @@ def _beside(frame: Frame) -> Column | None:
     """The key of the table, where what is counted is a kind found in another column: "forwards"."""
     kinds = {frame.column_of_cell(mention) for mention in frame.cells}
     keys = [c for c in labels(frame.table) if c.kind == "text" and len(set(c.cells)) == len(c.cells)]
-    if len(keys) != 1 or keys[0].index in kinds or frame.numeric_mentions() and not frame.bounds:
+    if len(keys) != 1 or keys[0].index in kinds or (frame.numeric_mentions() and not frame.bounds):
         return None
     return keys[0]
 
 
 def _count_rows(frame: Frame, opening: frozenset[int], column: Column) -> Draft:
+    frame.require_no_both()
     selection = frame.select()
     bounded = {frame.column_of(bound).index for bound in frame.bounds}
     read = opening | selection.places
@@ -122,7 +124,11 @@ def _count_names(frame: Frame, noun: list[int], different: frozenset[int]) -> Dr
         lines = [f"names = {set(names)!r}" if names else "names = set()", "ans = len(names)"]
         lines[0] = f"names = {{{', '.join(map(repr, names))}}}" if names else lines[0]
     else:
-        lines = [*selection.rows_code(), f"ans = len({{str(row[{column.index}]).strip() for row in rows if row[{column.index}] not in (None, '')}})"]
+        lines = [
+            *selection.rows_code(),
+            f"cells = [row[{column.index}] for row in rows]",
+            'ans = len({str(cell).strip() for cell in cells if cell not in (None, "")})',
+        ]
     read = different | selection.places | frozenset(mentions[0].places)
     reading = f"Count of different {column.name}{selection.said}"
     return Draft(assemble(lines), reading, read, selection.columns | {column.index})

@@ -6,17 +6,19 @@ import datetime as dt
 
 from chameleon.errors import Declined
 from chameleon.modules.grammar.answers import choice_for
+from chameleon.modules.grammar.clock import talk
 from chameleon.modules.grammar.frame import Frame
+from chameleon.modules.grammar.lexicon import word_set
 from chameleon.modules.grammar.problem import Draft, Problem
 from chameleon.modules.grammar.programs import assemble
-from chameleon.modules.grammar.schedules import column_of_verb, talk
+from chameleon.modules.grammar.schedules import column_of_verb
 from chameleon.modules.grammar.selection import Selection
 from chameleon.modules.grammar.shapes import is_headerless
 from chameleon.modules.grammar.targets import asked_column
 from chameleon.table import Column
 
-_FIRST = frozenset("first earliest soonest".split())
-_LAST = frozenset("last latest".split())
+_FIRST = word_set("first earliest soonest")
+_LAST = word_set("last latest")
 _BOUNDS = {"before": "<", "by": "<=", "until": "<=", "after": ">", "since": ">=", "from": ">="}
 
 
@@ -53,7 +55,9 @@ def _time(column: Column, row: int) -> dt.time:
 def _within(frame: Frame, column: Column, selection: Selection) -> tuple[list[int], frozenset[int]]:
     """The selected rows on the right side of the time that the question names, and the words for it."""
     rows = [row for row in selection.rows if column.values[row].time is not None]
-    clock = [i for i in frame.problem.asked if frame.problem.words[i].kind == "time" or frame.texts[i] == "noon"]
+    clock = [
+        i for i in frame.problem.asked if frame.problem.words[i].kind == "time" or frame.texts[i] == "noon"
+    ]
     if len(clock) != 1:
         return rows, frozenset()
     word = frame.problem.words[clock[0]]

@@ -13,7 +13,7 @@ from chameleon.modules.grammar.selection import Selection
 from chameleon.modules.grammar.shapes import is_money
 from chameleon.modules.grammar.superlatives import Superlative, directed, find_superlative
 from chameleon.modules.grammar.targets import Target, asked_column, asked_period
-from chameleon.modules.grammar.words import stem
+from chameleon.modules.grammar.words import stem_set
 
 
 def read_extreme(problem: Problem) -> Draft | None:
@@ -63,7 +63,7 @@ def _counted(frame: Frame, found: Superlative, target: Target) -> frozenset[int]
     return frozenset({place}) if noun in _ROWS else frozenset()
 
 
-_ROWS = frozenset(stem(word) for word in "row record entry".split())
+_ROWS = stem_set("row record entry")
 
 
 def _asks_value(frame: Frame) -> bool:

@@ -31,6 +31,7 @@ from chameleon.modules.grammar.selection import Selection
 from chameleon.modules.grammar.shapes import is_money, is_total_label, labels, measures, spread_columns
 from chameleon.table import Column, Table
 
+
 @dataclass(frozen=True)
 class Frame:
     """The links between the asked sentence and the table."""
@@ -58,13 +59,18 @@ class Frame:
         named = [m for m in find_columns(self.table, self.problem.words, free) if m.exact]
         taken = {place: len(mention.places) for mention in named for place in mention.places}
         found = find_cells(self.table, self.problem.words, free)
-        return tuple(m for m in found if all(len(m.places) > taken.get(i, 0) for i in m.places))
+        return tuple(m for m in found if all(self._outweighs(m, taken.get(i, 0)) for i in m.places))
 
     def ends_of(self, bound: Bound) -> tuple[CellMention, CellMention] | None:
         """The rows that the two numbers of "between 2014 and 2016" name, where they name one each."""
         numbers = [i for i in bound.places if self.problem.words[i].number is not None]
         found = find_cells(self.table, self.problem.words, numbers)
         return (found[0], found[1]) if len(found) == 2 else None
+
+    def _outweighs(self, mention: CellMention, length: int) -> bool:
+        """Whether words name a cell rather than a column whose name has `length` words there."""
+        is_name = all(self.problem.words[i].is_name for i in mention.places)
+        return len(mention.places) > length or (is_name and len(mention.places) == length)
 
     @cached_property
     def dates(self) -> tuple[Condition, ...]:
@@ -146,7 +152,9 @@ class Frame:
         if not left:
             raise Declined("the table has no column of numbers that fits")
         names = ", ".join(self.table.header[i] for i in sorted(wanted))
-        raise Declined("the question does not say which column of numbers is meant", hint=f"There are: {names}.")
+        raise Declined(
+            "the question does not say which column of numbers is meant", hint=f"There are: {names}."
+        )
 
     def column_of(self, bound: Bound) -> Column:
         """The column that a bound speaks of: named beside it, of its currency, or the only one."""
@@ -195,7 +203,10 @@ class Frame:
                 by_column.setdefault(self.column_of_cell(mention), []).append(mention)
         conditions = [self._where(column, mentions) for column, mentions in by_column.items()]
         if bounds:
-            conditions += [where_bound(self.table, self.column_of(bound).index, bound, bound.places) for bound in self.bounds]
+            conditions += [
+                where_bound(self.table, self.column_of(bound).index, bound, bound.places)
+                for bound in self.bounds
+            ]
         conditions += [condition for condition in self.dates if condition.column not in by_column]
         conditions += [condition for condition in self._flags() if condition.column not in by_column]
         return Selection(self.table, (*conditions, *self._totals(conditions)), self._joints(conditions))
@@ -216,7 +227,9 @@ class Frame:
         options = [column for column, _ in mention.rows_of]
         if len(options) > 1:
             near = range(mention.places[0] - 2, mention.places[-1] + 3)
-            beside = {i for m in self.text_mentions() for i in m.columns if any(place in near for place in m.places)}
+            beside = {
+                i for m in self.text_mentions() for i in m.columns if any(place in near for place in m.places)
+            }
             options = [column for column in options if column in beside]
         if len(options) != 1:
             raise Declined(f"{mention.text.strip()!r} stands in several columns, and the question names none")
@@ -251,16 +264,24 @@ class Frame:
         return []
 
     def _joints(self, conditions: list[Condition]) -> frozenset[int]:
-        """The "and", "or" and "but" between two conditions, or between two names of one of them."""
-        used = {place for condition in conditions for place in condition.places}
-        joining = self.places_of("and", "or", "but")
-        return frozenset(i for i in joining if self._is_between(i, used)) | self._fillings(used)
+        """The "and" or "but" between two conditions, and the "or" between two names in one column."""
+        used = {place: condition.column for condition in conditions for place in condition.places}
+        joints: set[int] = set()
+        for place in self.places_of("and", "or", "but"):
+            before = next((used[i] for i in range(place - 1, place - 9, -1) if i in used), None)
+            after = next((used[i] for i in range(place + 1, place + 9) if i in used), None)
+            is_or = self.texts[place] == "or"
+            if before is not None and after is not None and (not is_or or before == after):
+                joints.add(place)
+        return frozenset(joints) | self._fillings(set(used))
 
-    def _is_between(self, place: int, used: set[int]) -> bool:
-        small = frozenset({"a", "an", "the", "in", "on", "at", "of", "for", "to", ","})
-        before = next((i for i in range(place - 1, -1, -1) if self.texts.get(i, "") not in small), -1)
-        after = next((i for i in range(place + 1, place + 9) if self.texts.get(i, "") not in small), -1)
-        return before in used and after in used
+    def require_no_both(self) -> None:
+        """Raises `Declined` for "tea and coffee" where both and either would be different rows."""
+        columns = [self.column_of_cell(mention) for mention in self.cells]
+        if len(set(columns)) < len(columns) and self.has("and"):
+            raise Declined(
+                'it is not clear whether "and" means both or either', hint='Say "or", or ask twice.'
+            )
 
     def _fillings(self, used: set[int]) -> frozenset[int]:
         """ "times" after a number that is part of a bound: "more than 2 times"."""

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 
 from chameleon.modules.grammar.bounds import Bound, find_bounds
+from chameleon.modules.grammar.lexicon import TIMES_WORDS, word_set
 from chameleon.modules.grammar.problem import Draft, Problem
 from chameleon.modules.grammar.programs import assemble, listing, literal
 from chameleon.modules.grammar.shapes import frequencies, stem_and_leaf
 
-_LARGEST = frozenset(
-    "largest highest greatest biggest most maximum longest tallest heaviest oldest fastest hottest best".split()
+_LARGEST = word_set(
+    """
+    largest highest greatest biggest most maximum longest tallest heaviest oldest fastest hottest best
+    """
 )
-_SMALLEST = frozenset(
-    "smallest lowest fewest least minimum shortest lightest youngest coldest coolest slowest worst".split()
+_SMALLEST = word_set(
+    """
+    smallest lowest fewest least minimum shortest lightest youngest coldest coolest slowest worst
+    """
 )
 
 
@@ -56,7 +62,7 @@ def read_frequencies(problem: Problem) -> Draft | None:
     bounds, places = _bounds(problem)
     pairs = "[" + ", ".join(f"({literal(value)}, {often})" for value, often in counts.pairs) + "]"
     if not bounds and (single := _single_number(problem)) is not None:
-        bounds, places = (single,), places | {single.at}
+        bounds, places = (single,), places | set(single.places)
     if bounds:
         test = " and ".join(bound.code("number") for bound in bounds)
         said = " and ".join(bound.say() for bound in bounds)
@@ -70,7 +76,7 @@ def read_frequencies(problem: Problem) -> Draft | None:
 
 def _asks_how_many(problem: Problem) -> bool:
     texts = [problem.words[i].text.lower() for i in problem.asked]
-    return any(pair == ("how", "many") for pair in zip(texts, texts[1:], strict=False))
+    return any(pair == ("how", "many") for pair in pairwise(texts))
 
 
 def _has_number(problem: Problem) -> bool:
@@ -96,10 +102,29 @@ def _single_number(problem: Problem) -> Bound | None:
     """The bare number of "How many people scored 5?"."""
     found = [(i, problem.words[i].number) for i in problem.asked]
     numbers = [(i, number) for i, number in found if number is not None]
+    if not numbers:
+        return _none(problem) or _times_word(problem)
     if len(numbers) != 1:
         return None
     place, number = numbers[0]
     return Bound("==", Fraction(number), (place,), place)
+
+
+def _none(problem: Problem) -> Bound | None:
+    """ "did not make any" asks for those with zero."""
+    negation = [i for i in problem.asked if _word(problem, i) in {"not", "didn't", "don't"}]
+    anything = [i for i in problem.asked if _word(problem, i) == "any"]
+    if len(negation) == len(anything) == 1:
+        return Bound("==", Fraction(0), (negation[0], anything[0]), negation[0])
+    return None
+
+
+def _times_word(problem: Problem) -> Bound | None:
+    """ "once", "twice"."""
+    found = [i for i in problem.asked if _word(problem, i) in TIMES_WORDS]
+    if len(found) != 1:
+        return None
+    return Bound("==", Fraction(TIMES_WORDS[_word(problem, found[0])]), (found[0],), found[0])
 
 
 def _count_all(problem: Problem, expression: str, said: str) -> Draft | None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 
 from chameleon.modules.grammar.answers import choice_for
+from chameleon.modules.grammar.lexicon import word_set
 from chameleon.modules.grammar.problem import Draft, Problem
 from chameleon.modules.grammar.programs import assemble, finish, literal
 from chameleon.table import Table, read_value
 
-_SUBJECTS = frozenset("relation function relationship linear nonlinear represent represents x y".split())
+_SUBJECTS = word_set("relation function relationship linear nonlinear represent represents x y")
 
 
 def read_function(problem: Problem) -> Draft | None:
@@ -19,7 +20,9 @@ def read_function(problem: Problem) -> Draft | None:
     if points is None or not texts & {"function", "linear", "nonlinear"}:
         return None
     read = frozenset(
-        i for i in problem.asked if problem.words[i].text.lower() in _SUBJECTS | ({"or"} if "linear" in texts else set())
+        i
+        for i in problem.asked
+        if problem.words[i].text.lower() in _SUBJECTS | ({"or"} if "linear" in texts else set())
     )
     listed = "[" + ", ".join(f"({literal(x)}, {literal(y)})" for x, y in points) + "]"
     if "linear" in texts or "nonlinear" in texts:
@@ -37,7 +40,11 @@ def read_function(problem: Problem) -> Draft | None:
 
 def _linear(problem: Problem, listed: str, read: frozenset[int]) -> Draft:
     is_open = "linear" in {problem.words[i].text.lower() for i in problem.asked} and not problem.choices
-    linear, other = ("linear", "nonlinear") if is_open else (choice_for(problem, "linear"), choice_for(problem, "nonlinear"))
+    linear, other = (
+        ("linear", "nonlinear")
+        if is_open
+        else (choice_for(problem, "linear"), choice_for(problem, "nonlinear"))
+    )
     lines = [
         f"points = sorted({listed})",
         "rates = {Fraction(y2 - y1, x2 - x1) for (x1, y1), (x2, y2) in zip(points, points[1:])}",
@@ -74,4 +81,9 @@ def read_pattern(problem: Problem) -> Draft | None:
     read |= frozenset(i for i in problem.story if problem.words[i].text.lower() in {"each", "every"})
     expression = f"{literal(rate)} * {literal(asked_for)}"
     lines = finish(expression, whole=(rate * asked_for).denominator == 1 and rate.denominator == 1)
-    return Draft(assemble(lines), f"{problem.table.header[1]} for {asked_for}, at a fixed rate", read, frozenset({0, 1}))
+    return Draft(
+        assemble(lines),
+        f"{problem.table.header[1]} for {asked_for}, at a fixed rate",
+        read,
+        frozenset({0, 1}),
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -47,7 +48,12 @@ def score_groups(
     if total and several and not adds:
         raise Declined(f"the numbers of {frame.table.header[columns[0]]} do not add up")
     values = {name: _COMBINE[how](numbers) for name, numbers in rows.items()}
-    if how == "sum" and several and not total and found.word not in {"most", "fewest", "least", "more", "less"}:
+    if (
+        how == "sum"
+        and several
+        and not total
+        and found.word not in {"most", "fewest", "least", "more", "less"}
+    ):
         _require_agreement(rows, values, found)
     kind = {"sum": "total ", "mean": "average "}.get(how, "") if several or len(columns) > 1 else ""
     names = " and ".join(frame.table.header[i] for i in columns)
@@ -57,7 +63,9 @@ def score_groups(
     )
 
 
-def _require_agreement(rows: dict[str, list[Fraction]], totals: dict[str, Fraction], found: Superlative) -> None:
+def _require_agreement(
+    rows: dict[str, list[Fraction]], totals: dict[str, Fraction], found: Superlative
+) -> None:
     pick = max if found.is_high else min
     single = {name: pick(numbers) for name, numbers in rows.items()}
     by_total = {name for name in totals if totals[name] == pick(totals.values())}
@@ -69,16 +77,24 @@ def _require_agreement(rows: dict[str, list[Fraction]], totals: dict[str, Fracti
         )
 
 
-_COMBINE = {
+_COMBINE: dict[str, Callable[[list[Fraction]], Fraction]] = {
     "sum": lambda numbers: sum(numbers, Fraction(0)),
     "mean": lambda numbers: sum(numbers, Fraction(0)) / len(numbers),
     "max": max,
     "min": min,
 }
-_COMBINE_CODE = {"sum": "sum(numbers)", "mean": "Fraction(sum(numbers), len(numbers))", "max": "max(numbers)", "min": "min(numbers)"}
+_COMBINE_CODE = {
+    "sum": "sum(numbers)",
+    "mean": "Fraction(sum(numbers), len(numbers))",
+    "max": "max(numbers)",
+    "min": "min(numbers)",
+}
 
 
-def _rows_by_name(selection: Selection, target: Column, columns: tuple[int, ...]) -> dict[str, list[Fraction]]:
+def _rows_by_name(
+    selection: Selection, target: Column, columns: tuple[int, ...]
+) -> dict[str, list[Fraction]]:
+    selection.numbers(columns)
     rows: dict[str, list[Fraction]] = {}
     for row in selection.rows:
         numbers = [selection.table.columns[i].values[row].number for i in columns]
@@ -115,7 +131,9 @@ def count_rows(selection: Selection, target: Column) -> Scores:
     if not values:
         raise Declined(f"{target.name} is empty there")
     listed = ", ".join(f"{name!r}: {count}" for name, count in values.items())
-    return Scores(values, [f"scores = {{{listed}}}"], target.name or "Name", "count of rows", frozenset({target.index}))
+    return Scores(
+        values, [f"scores = {{{listed}}}"], target.name or "Name", "count of rows", frozenset({target.index})
+    )
 
 
 def score_columns(selection: Selection, columns: tuple[int, ...]) -> Scores:

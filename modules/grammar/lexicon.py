@@ -5,14 +5,15 @@ from __future__ import annotations
 from fractions import Fraction
 
 
-def _words(text: str) -> frozenset[str]:
+def word_set(text: str) -> frozenset[str]:
+    """The words of `text`."""
     return frozenset(text.split())
 
 
-SMALL_WORDS = _words("a an the of for with to in on at from about by s")
+SMALL_WORDS = word_set("a an the of for with to in on at from about by s")
 """Words that never tell one name from another."""
 
-FILLERS = SMALL_WORDS | _words(
+FILLERS = SMALL_WORDS | word_set(
     """i we you he she it they them his her its their our my your us him this that these those there
     is are was were be been being am do does did doing done has have had having will would can could
     should may might must what which who whom whose when where why how many much as so then also
@@ -23,7 +24,7 @@ FILLERS = SMALL_WORDS | _words(
 )
 """Words that may stay unread: they ask, point or join, and change no answer."""
 
-STEERING = _words(
+STEERING = word_set(
     """not no never nor neither none without except excluding including besides other another else only
     just unless if and or per each every than but versus vs both either together combined altogether same
     before after since until till between among above below over under within up down off ago
@@ -36,17 +37,14 @@ STEERING = _words(
 )
 """Words that change an answer: a reading that leaves one of them unread is no reading."""
 
-NUMBER_WORDS = {
-    word: Fraction(value)
-    for value, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-        "seventeen eighteen nineteen twenty".split()
-    )
-}
-ORDINALS = {
-    word: place
-    for place, word in enumerate("first second third fourth fifth sixth seventh eighth ninth tenth".split(), 1)
-} | {"1st": 1, "2nd": 2, "3rd": 3, "4th": 4, "5th": 5}
+_COUNTING = """
+zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+seventeen eighteen nineteen twenty
+"""
+_ORDERING = "first second third fourth fifth sixth seventh eighth ninth tenth"
+NUMBER_WORDS = {word: Fraction(value) for value, word in enumerate(_COUNTING.split())}
+ORDINALS = {word: place for place, word in enumerate(_ORDERING.split(), 1)}
+ORDINALS |= {"1st": 1, "2nd": 2, "3rd": 3, "4th": 4, "5th": 5}
 FRACTION_WORDS = {"half": Fraction(1, 2), "quarter": Fraction(1, 4)}
 TIMES_WORDS = {"once": 1, "twice": 2, "thrice": 3}
 
@@ -156,12 +154,12 @@ score points : score scored
 rating stars : rated
 """
 IDEAS = tuple(
-    (_words(line.split(" : ")[0]), _words(line.split(" : ")[1])) for line in _IDEAS.strip().splitlines()
+    (word_set(line.split(" : ")[0]), word_set(line.split(" : ")[1])) for line in _IDEAS.strip().splitlines()
 )
 """(words in a column's name, words of a question that point to such a column)."""
 
 SYNONYMS = tuple(
-    _words(line)
+    word_set(line)
     for line in """
 donate raise contribute receive money fund
 cost charge price fare fee
@@ -185,18 +183,20 @@ age : years old people person
 city country location town region state place : live lives lived from come
 department team : work works
 price cost salary revenue fare fee income amount budget : money
+miles kilometers meters : distance
+minutes hours seconds : time
+pounds kilograms : weight
 men women boys girls males females adults children : people person
-math maths science english history geography physics chemistry biology french spanish art music : score scores scored mark marks grade points result
+math maths science english history geography physics chemistry biology art : score scores scored marks points
 """
 IMPLIED = tuple(
-    (_words(line.split(" : ")[0]), _words(line.split(" : ")[1])) for line in _IMPLIED.strip().splitlines()
+    (word_set(line.split(" : ")[0]), word_set(line.split(" : ")[1])) for line in _IMPLIED.strip().splitlines()
 )
 """(words in a column's name, words that go without saying where such a column is read)."""
 
-NEGATIONS = _words("not except excluding without besides isn't aren't wasn't weren't")
+NEGATIONS = word_set("not except excluding without besides isn't aren't wasn't weren't")
 
-WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
-MONTHS = (
-    "january february march april may june july august september october november december".split()
-)
-TOTAL_LABELS = _words("total totals sum overall all average mean subtotal") | {"grand total", "sub total"}
+_DAYS = "monday tuesday wednesday thursday friday saturday sunday"
+_YEAR = "january february march april may june july august september october november december"
+WEEKDAYS, MONTHS = tuple(_DAYS.split()), tuple(_YEAR.split())
+TOTAL_LABELS = word_set("total totals sum overall all average mean subtotal") | {"grand total", "sub total"}

@@ -175,7 +175,7 @@ def find_columns(table: Table, words: Sequence[Word], places: Iterable[int]) -> 
 
 def name_stems(name: str) -> tuple[str, ...]:
     """The stems of a column's name without "number of" and without a unit in brackets."""
-    plain = name.split("(")[0]
+    plain = name.split("(", maxsplit=1)[0]
     key = stems(plain)
     if len(key) > 1 and key[0] in {"number", "amount", "total"}:
         key = key[1:]
@@ -199,7 +199,9 @@ def _best_fit(
     named: dict[int, tuple[int, ...]] = {}
     hinted: dict[int, tuple[int, ...]] = {}
     for column in table.columns:
-        known = {*names[column.index], *stems(column.name)} - {"number", "amount", "total"} | agents(column.name)
+        known = {*names[column.index], *stems(column.name)} - {"number", "amount", "total"} | agents(
+            column.name
+        )
         pointing = ideas(column.name)
         named[column.index] = tuple(i for i in group if words[i].stem in known)
         hinted[column.index] = tuple(i for i in group if roots(words[i]) & pointing)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from chameleon.errors import Declined
 from chameleon.modules.grammar.aggregates import aggregate
 from chameleon.modules.grammar.answers import choice_for
 from chameleon.modules.grammar.bounds import Bound
 from chameleon.modules.grammar.conditions import Condition, where_bound
 from chameleon.modules.grammar.frame import Frame
+from chameleon.modules.grammar.lexicon import word_set
 from chameleon.modules.grammar.problem import Draft, Problem
 from chameleon.modules.grammar.programs import assemble, finish, literal
 from chameleon.modules.grammar.quantities import is_added, measured
@@ -16,17 +19,23 @@ from chameleon.modules.grammar.shapes import is_money
 from chameleon.modules.grammar.targets import Target, asked_column
 from chameleon.table import Column
 
-_COMPARING = frozenset("more less fewer than most least higher lower".split())
+_COMPARING = word_set("more less fewer than most least higher lower")
 
 
 def read_number(problem: Problem) -> Draft | None:
     """ "How many goals did the Lions score?", "What is the price of tea?": one number, or a plain sum."""
     frame = Frame(problem)
     how = frame.has("how", "many") or frame.has("how", "much") or frame.has("how", "old")
-    how = how or any(frame.has("how", text) for text in ("long", "tall", "heavy", "far", "high", "big", "large"))
+    how = how or any(
+        frame.has("how", text) for text in ("long", "tall", "heavy", "far", "high", "big", "large")
+    )
     if not how and not _asks_what(frame):
         return None
-    if frame.has("how", "many", "more") or frame.has("how", "much", "more") or frame.bounds and not frame.cells:
+    if (
+        frame.has("how", "many", "more")
+        or frame.has("how", "much", "more")
+        or (frame.bounds and not frame.cells)
+    ):
         return None
     selection = frame.select().require_rows()
     if _asked_text(frame) is not None and not how:
@@ -48,9 +57,7 @@ def read_number(problem: Problem) -> Draft | None:
     return aggregate(frame, "sum", selection, columns, named)
 
 
-def _one_number(
-    frame: Frame, selection: Selection, columns: tuple[int, ...], named: frozenset[int]
-) -> Draft:
+def _one_number(frame: Frame, selection: Selection, columns: tuple[int, ...], named: frozenset[int]) -> Draft:
     """The number that the only fitting row, or every one of them, has."""
     column = frame.table.columns[columns[0]]
     number = selection.numbers(columns)[0]
@@ -61,7 +68,12 @@ def _one_number(
 
 def _asks_what(frame: Frame) -> bool:
     texts = list(frame.texts.values())
-    return any(pair in _WHAT_IS for pair in zip(texts, texts[1:], strict=False)) or texts[:1] in (["find"], ["give"])
+    if any(frame.texts.get(m.places[0] - 1) in {"which", "what"} for m in frame.numeric_mentions()):
+        return True
+    return any(pair in _WHAT_IS for pair in pairwise(texts)) or texts[:1] in (
+        ["find"],
+        ["give"],
+    )
 
 
 _WHAT_IS = frozenset((what, be) for what in ("what",) for be in ("is", "was", "are", "were"))
@@ -85,6 +97,7 @@ def read_names(problem: Problem) -> Draft | None:
     target = Target(column, frozenset()) if column is not None else asked_column(frame)
     if target is None or (set(frame.texts.values()) & _COMPARING and not frame.bounds):
         return None
+    frame.require_no_both()
     selection = _with_numbers(frame)
     if not any(condition.places for condition in selection.conditions):
         return None
@@ -113,7 +126,8 @@ def _names_code(selection: Selection, column: Column, names: list[str]) -> list[
         return [f"names = {names!r}", 'ans = ", ".join(names)']
     return [
         *selection.rows_code(),
-        f'names = dict.fromkeys(str(row[{column.index}]).strip() for row in rows if row[{column.index}] not in (None, ""))',
+        f"cells = [row[{column.index}] for row in rows]",
+        'names = dict.fromkeys(str(cell).strip() for cell in cells if cell not in (None, ""))',
         'ans = ", ".join(names)',
     ]
 
@@ -132,4 +146,3 @@ def _with_numbers(frame: Frame) -> Selection:
 
 def _where_number(frame: Frame, bound: Bound) -> Condition:
     return where_bound(frame.table, frame.column_of(bound).index, bound, bound.places)
-

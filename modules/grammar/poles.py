@@ -92,7 +92,9 @@ def _column_poles(frame: Frame, split: int) -> Poles | None:
     if chosen is None or len(named) != 2:
         return None
     first, second = (named[index] for index in chosen)
-    if {frame.table.columns[_index(m, numeric)].unit for m in (first, second)} and first.columns == second.columns:
+    if {
+        frame.table.columns[_index(m, numeric)].unit for m in (first, second)
+    } and first.columns == second.columns:
         return None
     selection = frame.select().require_rows()
     read = selection.places | frozenset((*first.places, *second.places))

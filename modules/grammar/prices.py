@@ -8,25 +8,24 @@ from fractions import Fraction
 from chameleon.errors import Declined
 from chameleon.modules.grammar.answers import yes_or_no
 from chameleon.modules.grammar.bounds import show
+from chameleon.modules.grammar.lexicon import FRACTION_WORDS
 from chameleon.modules.grammar.linking import find_cells, name_stems
 from chameleon.modules.grammar.problem import Draft, Problem
 from chameleon.modules.grammar.programs import are_whole, assemble, finish, literal
 from chameleon.modules.grammar.shapes import is_headerless, is_money, with_first_line
-from chameleon.modules.grammar.lexicon import FRACTION_WORDS
-from chameleon.modules.grammar.words import Word, stem, stems
+from chameleon.modules.grammar.words import Word, stem, stem_set, stems
 from chameleon.table import Column, Table
 
-_SHOPPING = frozenset(
-    stem(word)
-    for word in "money need buy cost spend pay total want store shop market price enough left if and altogether go "
-    "order get each".split()
+_SHOPPING = stem_set(
+    """
+    money need buy cost spend pay total want store shop market price enough left if and altogether go
+    order get each
+    """
 )
-_BUYING = frozenset(stem(word) for word in "buy cost spend pay need price charge".split())
-_BESIDE_NAMES = frozenset(
-    stem(word) for word in "does did do if will has have need buy want go spend pay can order get".split()
-)
-_UNITS = frozenset(stem(word) for word in "pound kilogram ounce gram liter litre gallon quart pint meter foot yard".split())
-_HELPINGS = frozenset(stem(word) for word in "order serving helping".split())
+_BUYING = stem_set("buy cost spend pay need price charge")
+_BESIDE_NAMES = stem_set("does did do if will has have need buy want go spend pay can order get")
+_UNITS = stem_set("pound kilogram ounce gram liter litre gallon quart pint meter foot yard")
+_HELPINGS = stem_set("order serving helping")
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,11 @@ class Purchase:
 
     @property
     def cost(self) -> str:
-        return literal(self.price) if self.quantity in (None, 1) else f"{literal(self.quantity or 1)} * {literal(self.price)}"
+        return (
+            literal(self.price)
+            if self.quantity in (None, 1)
+            else f"{literal(self.quantity or 1)} * {literal(self.price)}"
+        )
 
 
 def read_shopping(problem: Problem) -> Draft | None:
@@ -65,7 +68,9 @@ def read_shopping(problem: Problem) -> Draft | None:
         return _difference(problem, purchases, read, whole)
     _require_units(purchases)
     total = " + ".join(purchase.cost for purchase in purchases)
-    said = " and ".join(f"{show(p.quantity or Fraction(1))} {p.unit + ' of ' if p.unit else ''}{p.item}" for p in purchases)
+    said = " and ".join(
+        f"{show(p.quantity or Fraction(1))} {p.unit + ' of ' if p.unit else ''}{p.item}" for p in purchases
+    )
     if not owned:
         if "how" not in texts | {"what"} and "what" not in texts:
             return None
@@ -80,15 +85,21 @@ def read_shopping(problem: Problem) -> Draft | None:
     if "enough" in texts:
         yes, no = yes_or_no(problem)
         lines = [f"cost = {total}", f"ans = {yes!r} if cost <= {literal(money)} else {no!r}"]
-        return Draft(assemble(lines), f"Whether {problem.words[owned[0]].text} pays for {said}", read, whole_text=True)
+        return Draft(
+            assemble(lines), f"Whether {problem.words[owned[0]].text} pays for {said}", read, whole_text=True
+        )
     if "left" in texts:
         change = f"{literal(money)} - ({total})"
         lines = finish(change, whole=whole and money.denominator == 1, money=True)
-        return Draft(assemble(lines), f"{problem.words[owned[0]].text} less the cost of {said}", read, whole_text=True)
+        return Draft(
+            assemble(lines), f"{problem.words[owned[0]].text} less the cost of {said}", read, whole_text=True
+        )
     return None
 
 
-def _difference(problem: Problem, purchases: list[Purchase], read: frozenset[int], whole: bool) -> Draft | None:
+def _difference(
+    problem: Problem, purchases: list[Purchase], read: frozenset[int], whole: bool
+) -> Draft | None:
     words = {problem.words[i].text.lower(): i for i in problem.asked}
     if not {"how", "much"} <= words.keys() or not {"more", "less"} & words.keys():
         return None
@@ -98,7 +109,9 @@ def _difference(problem: Problem, purchases: list[Purchase], read: frozenset[int
     if first.price * (first.quantity or 1) < second.price * (second.quantity or 1):
         raise Declined(f"{first.item} does not cost more than {second.item}")
     lines = finish(f"{first.cost} - {second.cost}", whole=whole, money=True)
-    return Draft(assemble(lines), f"Price of {first.item} less that of {second.item}", read | cues, whole_text=True)
+    return Draft(
+        assemble(lines), f"Price of {first.item} less that of {second.item}", read | cues, whole_text=True
+    )
 
 
 def _require_units(purchases: list[Purchase]) -> None:
@@ -118,8 +131,7 @@ def _shopping_words(problem: Problem) -> frozenset[int]:
     names = {
         i
         for i, word in enumerate(words)
-        if word.is_name
-        and any(words[j].stem in _BESIDE_NAMES for j in (i - 1, i + 1) if 0 <= j < len(words))
+        if word.is_name and any(words[j].stem in _BESIDE_NAMES for j in (i - 1, i + 1) if 0 <= j < len(words))
     }
     return frozenset({i for i, word in enumerate(words) if word.stem in _SHOPPING} | names)
 
@@ -127,13 +139,23 @@ def _shopping_words(problem: Problem) -> frozenset[int]:
 def _price_list(table: Table) -> tuple[Table, Column, Column] | None:
     """The table with its column of items and its column of prices."""
     full = with_first_line(table)
-    named = [column for column in full.columns if column.kind == "text" and len(set(column.cells)) == len(column.cells)]
-    priced = [column for column in full.columns if column.kind == "number" and all(map(is_money, column.values))]
+    named = [
+        column
+        for column in full.columns
+        if column.kind == "text" and len(set(column.cells)) == len(column.cells)
+    ]
+    priced = [
+        column for column in full.columns if column.kind == "number" and all(map(is_money, column.values))
+    ]
     if len(priced) > 1 or (not priced and not is_headerless(table)):
-        priced = [c for c in full.columns if c.kind == "number" and {"pric", "cost", "far"} & set(stems(c.name))]
+        priced = [
+            c for c in full.columns if c.kind == "number" and {"pric", "cost", "far"} & set(stems(c.name))
+        ]
     if not named or len(priced) != 1 or any(value.number is None for value in priced[0].values):
         return None
-    is_price = is_headerless(table) or {stem(w) for w in ("price", "cost", "fare", "fee")} & set(name_stems(priced[0].name))
+    is_price = is_headerless(table) or {stem(w) for w in ("price", "cost", "fare", "fee")} & set(
+        name_stems(priced[0].name)
+    )
     return (full, named[0], priced[0]) if is_price else None
 
 
@@ -161,7 +183,8 @@ def _per(text: str) -> str:
 
 def _amount(words: tuple[Word, ...], start: int) -> tuple[Fraction | None, str, tuple[int, ...]]:
     """The quantity and unit right before a name: "3/4 of a pound of", "2", "an"."""
-    unit, places, has_article = "", [], False
+    places: list[int] = []
+    unit, has_article = "", False
     for place in range(start - 1, max(start - 7, -1), -1):
         word = words[place]
         text = word.text.lower()

@@ -5,14 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
-from chameleon.modules.grammar.lexicon import FILLERS, IMPLIED, ORDINALS, SMALL_WORDS, STEERING, SYNONYMS
+from chameleon.modules.grammar.lexicon import (
+    FILLERS,
+    IMPLIED,
+    ORDINALS,
+    SMALL_WORDS,
+    STEERING,
+    SYNONYMS,
+    word_set,
+)
 from chameleon.modules.grammar.shapes import with_first_line
 from chameleon.modules.grammar.words import Word, agents, sentences, stem, stems, tokenize
 from chameleon.table import Table
 
-_RISKY_STORY = frozenset("ignore exclude suppose assume discount coupon".split())
-_SPAN_WORDS = frozenset("day week month year game hour minute season".split())
+_RISKY_STORY = word_set("ignore exclude suppose assume discount coupon")
+_SPAN_WORDS = word_set("day week month year game hour minute season")
 
 
 @dataclass(frozen=True)
@@ -43,9 +52,7 @@ class Problem:
 
     @cached_property
     def words(self) -> tuple[Word, ...]:
-        return tuple(
-            word for index, text in enumerate(self.sentences) for word in tokenize(text, index)
-        )
+        return tuple(word for index, text in enumerate(self.sentences) for word in tokenize(text, index))
 
     @cached_property
     def sentences(self) -> tuple[str, ...]:
@@ -87,10 +94,12 @@ class Problem:
 
     @cached_property
     def _pairs(self) -> frozenset[tuple[str, str]]:
-        return frozenset(pair for text in self.topic_texts for pair in zip(text, text[1:], strict=False))
+        return frozenset(pair for text in self.topic_texts for pair in pairwise(text))
 
     def header_stems(self, columns: Iterable[int]) -> frozenset[str]:
-        own = frozenset(word for i in columns for word in (*stems(self.table.header[i]), *agents(self.table.header[i])))
+        own = frozenset(
+            word for i in columns for word in (*stems(self.table.header[i]), *agents(self.table.header[i]))
+        )
         return with_synonyms(own).union(*(implied for named, implied in _IMPLIED if named & own))
 
     def _named_elsewhere(self, draft: Draft) -> frozenset[str]:
@@ -162,8 +171,13 @@ def _is_instruction(sentence: str) -> bool:
     )
 
 
-_INSTRUCTIONS = frozenset("simplify fraction fractions following below schedule timetable chart lowest terms".split())
+_INSTRUCTIONS = word_set(
+    """
+    simplify fraction fractions following below schedule timetable chart lowest terms
+    """
+)
 _IMPLIED = tuple(
-    (frozenset(stem(word) for word in named), frozenset(stem(word) for word in implied)) for named, implied in IMPLIED
+    (frozenset(stem(word) for word in named), frozenset(stem(word) for word in implied))
+    for named, implied in IMPLIED
 )
 _SYNONYM_STEMS = tuple(frozenset(stem(word) for word in group) for group in SYNONYMS)

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
+from chameleon.modules.grammar.lexicon import word_set
+
 FRACTION_IMPORT = "from fractions import Fraction"
 
 
@@ -42,10 +44,12 @@ def variable(name: str, default: str = "values") -> str:
     return plain if plain and plain not in _TAKEN else default
 
 
-_TAKEN = frozenset(
-    "ans table rows row sum max min sorted len int float round list set dict str in is as from for if or and not "
-    "class def del try pass with while return import lambda yield else elif raise break global assert total "
-    "statistics math true false none average result best".split()
+_TAKEN = word_set(
+    """
+    ans table rows row sum max min sorted len int float round list set dict str in is as from for if
+    or and not class def del try pass with while return import lambda yield else elif raise break
+    global assert total statistics math true false none average result best
+    """
 )
 
 
@@ -62,7 +66,11 @@ def finish(expression: str, *, whole: bool, money: bool = False) -> list[str]:
     if whole:
         return [f"ans = {expression}"]
     if money:
-        return [f"result = {expression}", "cents = math.floor(result * 100 + Fraction(1, 2))", "ans = cents / 100"]
+        return [
+            f"result = {expression}",
+            "cents = math.floor(result * 100 + Fraction(1, 2))",
+            "ans = cents / 100",
+        ]
     return [f"result = {expression}", "ans = int(result) if result == int(result) else float(result)"]
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from chameleon.errors import Declined
 from chameleon.modules.grammar.frame import Frame
-from chameleon.modules.grammar.words import stem, stems
+from chameleon.modules.grammar.words import stem_set, stems
 from chameleon.table import Column
 
-_NOT_ADDED = frozenset(
-    stem(word)
-    for word in "price fare fee rate rating age temperature percent percentage average mean median rank "
-    "speed height width density latitude longitude grade gpa star index ratio share played drawn draw draws".split()
+_NOT_ADDED = stem_set(
+    """
+    price fare fee rate rating age temperature percent percentage average mean median rank speed
+    height width density latitude longitude grade gpa star index ratio share played drawn draw draws
+    """
 )
 
 
@@ -27,7 +28,9 @@ def measured(frame: Frame) -> tuple[tuple[int, ...], frozenset[int]]:
     """
     bound = {frame.column_of(item).index for item in frame.bounds}
     spread = {column.index for column in frame.spread}
-    exact = [set(mention.columns) & spread for mention in frame.numeric_mentions() if len(mention.columns) == 1]
+    exact = [
+        set(mention.columns) & spread for mention in frame.numeric_mentions() if len(mention.columns) == 1
+    ]
     chosen = sorted(set().union(*exact)) if exact else []
     places = frozenset(place for mention in frame.numeric_mentions() for place in mention.places)
     if spread and len(chosen) != 1:

@@ -7,7 +7,18 @@ from chameleon.modules.grammar.lexicon import STEERING
 from chameleon.modules.grammar.problem import problem
 from chameleon.table import Table
 
-_NEEDS_ALL_ROWS = STEERING - {"and", "or", "than", "more", "less", "fewer", "times", "difference", "combined", "last"}
+_NEEDS_ALL_ROWS = STEERING - {
+    "and",
+    "or",
+    "than",
+    "more",
+    "less",
+    "fewer",
+    "times",
+    "difference",
+    "combined",
+    "last",
+}
 
 
 def relevant_rows(question: str, table: Table) -> Table:
@@ -17,7 +28,7 @@ def relevant_rows(question: str, table: Table) -> Table:
     nothing, or the same name in two columns, is named.
     """
     frame = Frame(problem(question, table, (), ""))
-    words = {text for text in frame.texts.values()} | {w.text.lower() for w in frame.problem.words}
+    words = set(frame.texts.values()) | {w.text.lower() for w in frame.problem.words}
     if frame.table is not table or not frame.cells or frame.bounds or words & _NEEDS_ALL_ROWS:
         return table
     if any(len(mention.rows_of) > 1 for mention in frame.cells):

@@ -59,9 +59,12 @@ class Selection:
         return self
 
     def numbers(self, columns: Iterable[int]) -> list[Fraction]:
-        """The filled numbers of these columns, row by row."""
-        found = [self.table.columns[column].values[row].number for row in self.rows for column in columns]
-        return [number for number in found if number is not None]
+        """The filled numbers of these columns, row by row; raises `Declined` where their units differ."""
+        found = [self.table.columns[column].values[row] for row in self.rows for column in columns]
+        units = {value.unit for value in found if value.number is not None}
+        if len(units) > 1:
+            raise Declined(f"the numbers are in different units: {', '.join(sorted(units))}")
+        return [value.number for value in found if value.number is not None]
 
     def numbers_code(self, columns: tuple[int, ...], name: str = "") -> tuple[list[str], str]:
         """Lines that gather these numbers, and the name of the variable that holds them."""
@@ -95,7 +98,8 @@ class Selection:
         return [
             *self.rows_code(),
             f"{name} = [",
-            f"    (str(row[{label.index}]).strip(), sum(Fraction(str(cell)) for cell in {cells} if cell is not None))",
+            f"    (str(row[{label.index}]).strip(), "
+            f"sum(Fraction(str(cell)) for cell in {cells} if cell is not None))",
             "    for row in rows",
             f"    if row[{label.index}] not in (None, '') and any(cell is not None for cell in {cells})",
             "]",

@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from chameleon.modules.grammar.lexicon import MONTHS, TOTAL_LABELS, WEEKDAYS
-from chameleon.modules.grammar.words import stem, stems
+from chameleon.modules.grammar.words import stem, stem_set, stems
 from chameleon.table import Column, Table, Value, read_value
 
 _CURRENCIES = "$€£¥₹"
@@ -108,8 +108,8 @@ def is_numeric(column: Column) -> bool:
     return column.kind == "number"
 
 
-_ALONE = frozenset(stem(word) for word in "year season rank place position number no id code".split())
-_LAST = frozenset(stem(word) for word in "id code zip phone number no".split())
+_ALONE = stem_set("year season rank place position number no id code zip postcode phone")
+_LAST = stem_set("id code zip phone number no")
 
 
 def is_label(column: Column) -> bool:
@@ -117,7 +117,9 @@ def is_label(column: Column) -> bool:
     if column.kind != "number":
         return column.kind in {"text", "date", "time"}
     names = stems(column.name.split("(")[0].replace("#", " number "))
-    return bool(names) and ((len(names) == 1 and names[0] in _ALONE) or (len(names) == 2 and names[1] in _LAST))
+    return bool(names) and (
+        (len(names) == 1 and names[0] in _ALONE) or (len(names) == 2 and names[1] in _LAST)
+    )
 
 
 def measures(table: Table) -> tuple[Column, ...]:
@@ -146,7 +148,7 @@ def spread_columns(table: Table) -> tuple[Column, ...]:
     return columns if len({name[-1] for name in names}) == 1 and len(set(names)) == len(names) else ()
 
 
-_PEOPLE = frozenset(stem(word) for word in "boys girls men women males females adults children".split())
+_PEOPLE = stem_set("boys girls men women males females adults children")
 _PERIODS = frozenset(stem(word) for word in (*WEEKDAYS, *MONTHS, "spring", "summer", "autumn", "winter"))
 
 

@@ -45,12 +45,16 @@ def read_share(problem: Problem) -> Draft | None:
     kind = "Percentage" if is_percent else "Fraction"
     total = frame.places_of("total", "all", "overall")
     reading = f"{kind} of all {names}{part.said}"
-    return Draft(assemble(lines), reading, cues | named | part.places | total, frozenset(columns) | part.columns)
+    return Draft(
+        assemble(lines), reading, cues | named | part.places | total, frozenset(columns) | part.columns
+    )
 
 
 def _says_of_what(frame: Frame, cue: int, columns: tuple[int, ...]) -> bool:
     """Whether the words after "percentage of" name the quantity that is divided, not another whole."""
-    place = next((i for i in range(cue + 1, cue + 5) if frame.texts.get(i) not in {"of", "the", "all", "total"}), cue)
+    place = next(
+        (i for i in range(cue + 1, cue + 5) if frame.texts.get(i) not in {"of", "the", "all", "total"}), cue
+    )
     named = [m for m in frame.numeric_mentions() if place in m.places or place + 1 in m.places]
     return any(set(mention.columns) & set(columns) for mention in named)
 

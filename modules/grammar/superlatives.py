@@ -6,16 +6,20 @@ from dataclasses import dataclass
 
 from chameleon.errors import Declined
 from chameleon.modules.grammar.frame import Frame
-from chameleon.modules.grammar.lexicon import ORDINALS
-from chameleon.modules.grammar.words import stem, stems
+from chameleon.modules.grammar.lexicon import ORDINALS, word_set
+from chameleon.modules.grammar.words import stem_set, stems
 
-_HIGH = frozenset(
-    "most highest largest biggest greatest maximum max oldest tallest longest heaviest priciest hottest warmest "
-    "farthest furthest richest deepest widest".split()
+_HIGH = word_set(
+    """
+    most highest largest biggest greatest maximum max oldest tallest longest heaviest priciest hottest
+    warmest farthest furthest richest deepest widest
+    """
 )
-_LOW = frozenset(
-    "fewest least lowest smallest minimum min youngest shortest lightest cheapest coldest coolest closest nearest "
-    "poorest".split()
+_LOW = word_set(
+    """
+    fewest least lowest smallest minimum min youngest shortest lightest cheapest coldest coolest
+    closest nearest poorest
+    """
 )
 _FASTEST = {"fastest": True, "quickest": True, "slowest": False}
 
@@ -64,7 +68,16 @@ def find_superlative(frame: Frame) -> Superlative | None:
 _LESS = frozenset({"cheap", "inexpensive"})
 
 
-_PAIRWISE = {"more": True, "less": False, "higher": True, "lower": False, "further": True, "farther": True, "closer": False}
+_PAIRWISE = {
+    "more": True,
+    "greater": True,
+    "less": False,
+    "higher": True,
+    "lower": False,
+    "further": True,
+    "farther": True,
+    "closer": False,
+}
 
 
 def _comparative(frame: Frame) -> Superlative | None:
@@ -84,11 +97,13 @@ def _without_sign(frame: Frame) -> tuple[bool, frozenset[int]]:
         return True, zero
     change = frozenset(i for i in frame.problem.asked if frame.problem.words[i].stem in _CHANGE)
     named = any(_CHANGE & set(stems(column.name)) for column in frame.measures)
-    signed = any(value.number is not None and value.number < 0 for column in frame.measures for value in column.values)
+    signed = any(
+        value.number is not None and value.number < 0 for column in frame.measures for value in column.values
+    )
     return (True, change) if signed and named and not frame.has("increase") else (False, frozenset())
 
 
-_CHANGE = frozenset(stem(word) for word in "change affect".split())
+_CHANGE = stem_set("change affect")
 
 
 def directed(frame: Frame, found: Superlative, columns: tuple[int, ...]) -> Superlative:
@@ -103,5 +118,5 @@ def directed(frame: Frame, found: Superlative, columns: tuple[int, ...]) -> Supe
     return Superlative(is_high, found.places, found.word, found.rank)
 
 
-_DURATIONS = frozenset(stem(word) for word in "time minutes seconds duration hours minute second".split())
-_SPEEDS = frozenset(stem(word) for word in "speed mph kph pace velocity".split())
+_DURATIONS = stem_set("time minutes seconds duration hours minute second")
+_SPEEDS = stem_set("speed mph kph pace velocity")

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from chameleon.errors import Declined
 from chameleon.modules.grammar.frame import Frame
-from chameleon.modules.grammar.lexicon import MONTHS, WEEKDAYS
+from chameleon.modules.grammar.lexicon import MONTHS, WEEKDAYS, word_set
 from chameleon.modules.grammar.shapes import labels
-from chameleon.modules.grammar.words import agents, stem, stems
+from chameleon.modules.grammar.words import agents, stem, stem_set, stems
 from chameleon.table import Column
 
 
@@ -20,16 +20,19 @@ class Target:
     places: frozenset[int]
 
 
-_PEOPLE = frozenset(
-    stem(word)
-    for word in "name person player student employee teacher friend member runner customer child author driver worker "
-    "manager owner artist candidate partner farmer beautician respondent actor swimmer winner singer".split()
+_PEOPLE = stem_set(
+    """
+    name person player student employee teacher friend member runner customer child author driver
+    worker manager owner artist candidate partner farmer beautician respondent actor swimmer winner
+    singer
+    """
 )
-_PLACES = frozenset(
-    stem(word)
-    for word in "location place city town country state venue region stadium destination store branch station stop".split()
+_PLACES = stem_set(
+    """
+    location place city town country state venue region stadium destination store branch station stop
+    """
 )
-_TIMES = frozenset(stem(word) for word in "day month year date time week season quarter".split())
+_TIMES = stem_set("day month year date time week season quarter")
 
 
 def asked_column(frame: Frame, skip: tuple[int, ...] = ()) -> Target | None:
@@ -147,8 +150,11 @@ def _until_stop(frame: Frame, place: int) -> list[int]:
     return near
 
 
-_STOPS = frozenset(
-    "is was are were has have had does do did will would can could of the a an in on at with from for by to charges sold".split()
+_STOPS = word_set(
+    """
+    is was are were has have had does do did will would can could of the a an in on at with from for
+    by to charges sold
+    """
 )
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from chameleon.errors import Declined
 from chameleon.modules.grammar.answers import yes_or_no
-from chameleon.modules.grammar.conditions import where_bound
 from chameleon.modules.grammar.frame import Frame
+from chameleon.modules.grammar.lexicon import word_set
 from chameleon.modules.grammar.problem import Draft, Problem
 from chameleon.modules.grammar.programs import assemble
 from chameleon.modules.grammar.quantities import is_added
 from chameleon.modules.grammar.selection import Selection
 from chameleon.table import Column
 
-_OPENINGS = frozenset("did do does is are was were has have".split())
+_OPENINGS = word_set("did do does is are was were has have")
 
 
 def read_verdict(problem: Problem) -> Draft | None:
@@ -24,13 +24,15 @@ def read_verdict(problem: Problem) -> Draft | None:
     column = frame.column_of(bound)
     base = frame.select(bounds=False)
     read = base.places | frozenset(bound.places)
-    read |= frozenset(place for mention in frame.columns for place in mention.places if column.index in mention.columns)
+    read |= frozenset(
+        place for mention in frame.columns for place in mention.places if column.index in mention.columns
+    )
     used = base.columns | {column.index}
     every, some = frame.places_of("all", "every", "each"), frame.places_of("any", "there")
     if every or some:
-        fits = base.narrowed(where_bound(frame.table, column.index, bound, bound.places))
         read |= every | some | frozenset(p for m in frame.text_mentions() for p in m.places)
-        return _over_rows(frame, base, fits, column, read, used, all_of=bool(every))
+        code, reading = _over_rows(frame, base, column, all_of=bool(every))
+        return Draft(code, reading, read, used)
     if not frame.cells:
         return None
     numbers = base.require_rows().numbers((column.index,))
@@ -42,22 +44,12 @@ def read_verdict(problem: Problem) -> Draft | None:
     return Draft(assemble(lines), f"Whether {column.name} is {bound.say()}{base.said}", read, used)
 
 
-def _over_rows(
-    frame: Frame,
-    base: Selection,
-    fits: Selection,
-    column: Column,
-    read: frozenset[int],
-    used: frozenset[int],
-    *,
-    all_of: bool,
-) -> Draft:
+def _over_rows(frame: Frame, base: Selection, column: Column, *, all_of: bool) -> tuple[str, str]:
+    """The program and the reading of "is there any ..." or "does every ..."."""
+    bound = frame.bounds[0]
     yes, no = yes_or_no(frame.problem)
-    numbers = base.require_rows().numbers((column.index,))
-    lines, name = base.numbers_code((column.index,), "numbers")
-    test = frame.bounds[0].code("number")
-    lines.append(f"ans = {yes!r} if {'all' if all_of else 'any'}({test} for number in {name}) else {no!r}")
-    if not numbers:
-        raise Declined(f"no number stands there{base.said}")
-    reading = f"Whether {'every' if all_of else 'any'} row has {fits.said.removeprefix(' where ')}"
-    return Draft(assemble(lines), reading, read, used | fits.columns)
+    lines, name = base.require_rows().numbers_code((column.index,), "numbers")
+    test = f"{'all' if all_of else 'any'}({bound.code('number')} for number in {name})"
+    lines.append(f"ans = {yes!r} if {test} else {no!r}")
+    reading = f"Whether {column.name} is {bound.say()} in {'every' if all_of else 'any'} row{base.said}"
+    return assemble(lines), reading

@@ -63,9 +63,7 @@ class Word:
 
 def tokenize(text: str, sentence: int = 0) -> tuple[Word, ...]:
     """The tokens of one sentence, in order; hyphens separate words, other signs vanish."""
-    return tuple(
-        Word(match.group(), match.lastgroup or "mark", sentence) for match in _TOKEN.finditer(text)
-    )
+    return tuple(Word(match.group(), match.lastgroup or "mark", sentence) for match in _TOKEN.finditer(text))
 
 
 def sentences(text: str) -> list[str]:
@@ -89,7 +87,9 @@ def agents(name: str) -> frozenset[str]:
     """The stems of what doers in a name do: "own" for "Owner", "supply" for "Supplier"."""
     plain = [word.text.lower() for word in tokenize(name) if word.kind == "word"]
     bases = [word[:-2] for word in plain if len(word) > 4 and word.endswith(("er", "or"))]
-    return frozenset(form for base in bases for form in (stem(base), stem(base + "e"), stem(base.removesuffix("i") + "y")))
+    return frozenset(
+        form for base in bases for form in (stem(base), stem(base + "e"), stem(base.removesuffix("i") + "y"))
+    )
 
 
 def content(words: Iterable[Word]) -> tuple[str, ...]:
@@ -108,6 +108,11 @@ def stem(word: str) -> str:
     if plain in NUMBER_WORDS or plain in FRACTION_WORDS:
         return plain
     return _without_vowel(_without_tense(_singular(plain)))
+
+
+def stem_set(text: str) -> frozenset[str]:
+    """The stems of the words of `text`."""
+    return frozenset(stem(word) for word in text.split())
 
 
 def _singular(word: str) -> str:

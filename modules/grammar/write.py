@@ -23,6 +23,8 @@ from chameleon.modules.grammar import (
     shares,
     verdicts,
 )
+from chameleon.modules.grammar.frame import Frame
+from chameleon.modules.grammar.lexicon import FILLERS, STEERING
 from chameleon.modules.grammar.problem import Draft, Problem, problem
 from chameleon.modules.grammar.words import Word
 from chameleon.table import Table
@@ -72,6 +74,8 @@ def write_program(question: str, table: Table, choices: Sequence[str] = (), unit
     given = problem(question, table, choices, unit)
     if not given.words or not table.rows:
         raise Declined("there is no question to read" if not given.words else "the table has no rows")
+    if _asks_twice(given):
+        raise Declined("there are two questions in one", hint="Ask one at a time.")
     drafts: list[tuple[Draft, tuple[Word, ...]]] = []
     refusal: Declined | None = None
     for family in FAMILIES:
@@ -86,13 +90,47 @@ def write_program(question: str, table: Table, choices: Sequence[str] = (), unit
         if not unread:
             return Program(draft.code, draft.reading)
         drafts.append((draft, unread))
-    if refusal is not None:
-        raise refusal
-    raise _not_understood(given, drafts)
+    raise _refusal(given, drafts, refusal)
 
 
-def _not_understood(given: Problem, drafts: Sequence[tuple[Draft, tuple[Word, ...]]]) -> Declined:
-    if not drafts:
-        return Declined("the question is of a kind that the grammar does not know")
-    _, unread = min(drafts, key=lambda pair: len(pair[1]))
-    return Declined(f"these words were not understood: {', '.join(word.text for word in unread)}")
+def _asks_twice(given: Problem) -> bool:
+    """Whether there is a second question, beside the last one or within it; quoted ones are story."""
+    others = [text for i, text in enumerate(given.sentences) if i != given.asked_sentence]
+    opening = [given.words[i].text.lower() for i in given.asked]
+    return any(text.endswith("?") for text in others) or opening.count("how") + opening.count("what") > 1
+
+
+def _refusal(
+    given: Problem, drafts: Sequence[tuple[Draft, tuple[Word, ...]]], refusal: Declined | None
+) -> Declined:
+    """What to say: a name that the table lacks, else the few words left over, else a family's reason."""
+    unread = min((words for _, words in drafts), key=len, default=())
+    if missing := _unknown_names(given):
+        return Declined(f"the table holds nothing that is called {', '.join(missing)}")
+    if unread and (refusal is None or len(unread) <= 2):
+        return Declined(f"these words were not understood: {', '.join(word.text for word in unread)}")
+    return refusal or Declined(
+        "the question is of a kind that the grammar does not know",
+        hint="Ask for a count, a total, an average, an extreme or a comparison, and name the columns.",
+    )
+
+
+def _is_year_or_date(word: Word) -> bool:
+    return word.kind == "date" or (word.kind == "number" and word.text.isdigit() and len(word.text) == 4)
+
+
+def _unknown_names(given: Problem) -> list[str]:
+    """The names and numbers of the asked sentence that neither the table nor the story has."""
+    frame = Frame(given)
+    linked = {place for mention in frame.cells for place in mention.places}
+    linked |= {place for named in frame.columns for place in named.places}
+    linked |= {place for date in frame.dates for place in date.places}
+    linked |= {place for item in frame.bounds for place in item.places}
+    return [
+        given.words[i].text
+        for i in given.asked[1:]
+        if i not in linked
+        and (given.words[i].is_name or _is_year_or_date(given.words[i]))
+        and given.words[i].stem not in given.topic
+        and given.words[i].text.lower() not in FILLERS | STEERING
+    ]
