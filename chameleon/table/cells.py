@@ -45,6 +45,11 @@ def shown(text: str, limit: int = 60) -> str:
     return repr(text if len(text) <= limit else f"{text[: limit - 1]}…")
 
 
+def printable(name: str) -> str:
+    """A file's name without control characters, which could reach a terminal through an error."""
+    return "".join(character if character.isprintable() else "?" for character in name)
+
+
 def _float_text(value: float) -> str:
     if not math.isfinite(value):
         raise ValueError("holds a number that is not finite (NaN or infinity)")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from chameleon.errors import InputError
 from chameleon.table.bars import bar_blocks, is_rule, lines_of, split_rows
-from chameleon.table.cells import clean_cell
+from chameleon.table.cells import clean_cell, printable
 from chameleon.table.delimited import delimited_records
 from chameleon.table.excel import excel_table
 from chameleon.table.grid import Origin, build_table
@@ -57,7 +57,7 @@ def read_table_bytes(
     sheet: str | None = None,
 ) -> Table:
     """Read the table in a file's bytes, as they come from standard input; `source` is its name in errors."""
-    origin = Origin(_on_one_line(source))
+    origin = Origin(printable(source))
     known = format_named(format) if format else None
     if known == "xlsx" or (known is None and is_workbook(data)):
         return excel_table(data, origin, caption, sheet)
@@ -74,7 +74,7 @@ def read_table_text(
     In `a | b` lines a first line without bars is no header: it becomes the caption, if none is given.
     Raises `InputError` with the line at fault.
     """
-    origin = Origin(_on_one_line(source))
+    origin = Origin(printable(source))
     text = text.removeprefix("\ufeff")
     if not text.strip():
         raise origin.error("is empty", hint="A table needs a header and at least one row.")
@@ -138,7 +138,7 @@ def _pipe_table(text: str, origin: Origin, caption: str) -> Table:
 
 
 def _read_bytes(path: Path, limit: int) -> bytes:
-    where = _on_one_line(str(path))
+    where = printable(str(path))
     try:
         status = path.stat()
         if stat.S_ISDIR(status.st_mode):
@@ -181,8 +181,3 @@ def _too_large(size: int, limit: int, where: str) -> InputError:
         where=where,
         hint=f"Set {LIMIT_VARIABLE} to a larger number of megabytes, or use a part of the file.",
     )
-
-
-def _on_one_line(name: str) -> str:
-    """A file's name without control characters, which could reach a terminal through an error."""
-    return "".join(character if character.isprintable() else "?" for character in name)

@@ -11,6 +11,7 @@ from typing import Literal, get_args
 
 from chameleon.errors import InputError
 from chameleon.table.bars import has_bar, is_rule, lines_of
+from chameleon.table.cells import printable
 
 Format = Literal["csv", "tsv", "pipe", "markdown", "json", "jsonl", "xlsx"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -70,7 +71,9 @@ def format_of_suffix(path: PurePath) -> Format | None:
     suffix = path.suffix.lower().lstrip(".")
     if suffix in _FOREIGN:
         raise InputError(
-            f"is {_FOREIGN[suffix]}, which cannot be read", where=str(path), hint="Save it as .xlsx or .csv."
+            f"is {_FOREIGN[suffix]}, which cannot be read",
+            where=printable(str(path)),
+            hint="Save it as .xlsx or .csv.",
         )
     return _ALIASES.get(suffix)
 

@@ -170,9 +170,10 @@ def test_a_file_without_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_names_of_files_cannot_steer_a_terminal() -> None:
-    with pytest.raises(InputError) as caught:
-        read_table("\x1b[2Jnone.csv")
-    assert str(caught.value).isprintable()
+    for suffix in ("csv", "xls"):
+        with pytest.raises(InputError) as caught:
+            read_table(f"\x1b[2Jnone.{suffix}")
+        assert str(caught.value).isprintable()
 
 
 def test_a_large_file_is_refused_before_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
