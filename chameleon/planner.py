@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from chameleon.inventory import Inventory
 
 LONGEST_PLAN_TEXT = 20_000
-_BULLET = re.compile(r"^\s*(?:\d+[.)]|[-*•]|step\s+\d+\s*[:.)])\s*", re.IGNORECASE)
+_BULLET = re.compile(r"^\s*(?:\d+[.)]|-(?!>)|[*•]|step\s+\d+\s*[:.)])\s*", re.IGNORECASE)
 _SEPARATOR = re.compile(r"[-=]?>|→|,|;|\band then\b|\bthen\b|\|", re.IGNORECASE)
 _REMARK = re.compile(r"[:(.,–—]| - ")
 _AROUND_NAMES = " \t.*`\"'[]()"

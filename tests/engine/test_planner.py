@@ -1,0 +1,242 @@
+"""Reading plans: every way in which models write a list of names, and nothing that they write is ever run."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chameleon import planner as planner_module
+from chameleon.errors import PlanError
+from chameleon.planner import LONGEST_PLAN_TEXT, nearest, parse_plan
+from chameleon.state import Step
+
+NAMES = ["row_lookup", "column_lookup", "program_generator", "solution_generator", "answer_generator", "ocr2"]
+
+plans = st.lists(st.sampled_from(NAMES), min_size=1, max_size=12)
+prose = st.sampled_from(
+    ["", "Let me think about the table.", "The table is long, so it is cut first.", "Sure!", "# Plan\n"]
+)
+
+
+def read(text: str, names: list[str] = NAMES) -> list[str]:
+    return [step.module for step in parse_plan(text, names)]
+
+
+def camel(name: str) -> str:
+    return "".join(part.capitalize() for part in name.split("_"))
+
+
+SPELLINGS = {
+    "as it is": str,
+    "CamelCase": camel,
+    "with spaces": lambda name: name.replace("_", " "),
+    "Title Case": lambda name: name.replace("_", " ").title(),
+    "with hyphens": lambda name: name.replace("_", "-"),
+    "UPPER_CASE": str.upper,
+    "in quotes": lambda name: f"`{name}`",
+}
+
+FORMS = {
+    "a JSON list": json.dumps,
+    "an indented JSON list": lambda names: json.dumps(names, indent=2),
+    "a Python list": repr,
+    "a list without quotes": lambda names: f"[{', '.join(names)}]",
+    "a list in a fence": lambda names: f"```json\n{json.dumps(names)}\n```",
+    "an object": lambda names: json.dumps({"modules": names}),
+    "a list of objects": lambda names: json.dumps([{"module": name} for name in names]),
+    "arrows": " -> ".join,
+    "fat arrows": " => ".join,
+    "drawn arrows": "→".join,
+    "commas": ", ".join,
+    "semicolons": "; ".join,
+    "bars": " | ".join,
+    "then": " then ".join,
+    "commas and then": ", then ".join,
+    "arrows in a fence": lambda names: f"```\n{' -> '.join(names)}\n```",
+    "arrows after a word": lambda names: f"Plan: {' -> '.join(names)}.",
+    "wrapped arrows": " ->\n".join,
+    "wrapped arrows that lead": "\n-> ".join,
+    "one a line": "\n".join,
+    "one a line, far apart": "\n\n".join,
+    "a numbered list": lambda names: "\n".join(f"{n}. {name}" for n, name in enumerate(names, 1)),
+    "numbers with brackets": lambda names: "\n".join(f"{n}) {name}" for n, name in enumerate(names, 1)),
+    "steps": lambda names: "\n".join(f"Step {n}: {name}" for n, name in enumerate(names, 1)),
+    "bullets": lambda names: "\n".join(f"- {name}" for name in names),
+    "stars in bold": lambda names: "\n".join(f"* **{name}**" for name in names),
+    "remarks": lambda names: "\n".join(f"{n}. {name}: it helps here." for n, name in enumerate(names, 1)),
+}
+
+
+class TestReadsEveryForm:
+    @pytest.mark.parametrize("form", FORMS)
+    @settings(max_examples=25)
+    @given(names=plans)
+    def test_of_a_list(self, form: str, names: list[str]) -> None:
+        assert read(FORMS[form](names)) == names
+
+    @pytest.mark.parametrize(
+        "form", ["a JSON list", "a Python list", "arrows", "a numbered list", "one a line"]
+    )
+    @pytest.mark.parametrize("spelling", SPELLINGS)
+    @settings(max_examples=15)
+    @given(names=plans)
+    def test_and_every_spelling_of_a_name(self, form: str, spelling: str, names: list[str]) -> None:
+        assert read(FORMS[form]([SPELLINGS[spelling](name) for name in names])) == names
+
+    @pytest.mark.parametrize(
+        "form", ["a JSON list", "a list in a fence", "arrows", "commas", "a numbered list"]
+    )
+    @settings(max_examples=25)
+    @given(names=plans, before=prose, after=prose)
+    def test_in_the_midst_of_prose(self, form: str, names: list[str], before: str, after: str) -> None:
+        assert read(f"{before}\n{FORMS[form](names)}\n{after}") == names
+
+    @given(plans, plans)
+    def test_the_last_list_counts_since_models_think_first(self, first: list[str], last: list[str]) -> None:
+        text = f"Perhaps {json.dumps(first)}? No, better:\n{json.dumps(last)}\nThat is in [my view] best."
+        assert read(text) == last
+
+    def test_modules_may_occur_twice(self) -> None:
+        assert read('["row_lookup", "row_lookup"]') == ["row_lookup"] * 2
+
+    def test_a_trailing_comma_does_no_harm(self) -> None:
+        assert read('["row_lookup", "answer_generator",]') == ["row_lookup", "answer_generator"]
+
+    def test_an_exact_name_wins_over_one_that_is_spelt_alike(self) -> None:
+        names = ["RowLookup", "row_lookup", "Row-Lookup"]
+        for name in names:
+            assert read(json.dumps([name]), names) == [name]
+
+    def test_of_ten_thousand_modules(self) -> None:
+        names = [f"module_{number}" for number in range(10_000)]
+        begun = time.perf_counter()
+        assert read('["module_9999", "Module 17"]', names) == ["module_9999", "module_17"]
+        with pytest.raises(PlanError, match="Did you mean 'module_"):
+            read('["modul_77"]', names)
+        assert time.perf_counter() - begun < 5
+
+
+class TestRefuses:
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "",
+            " \n\t",
+            "[]",
+            "[[[]]]",
+            "no list here",
+            "[1, 2, 3]",
+            "null",
+            "{}",
+            "```\n```",
+            "->",
+            ",,,",
+        ],
+    )
+    def test_text_without_a_list(self, text: str) -> None:
+        with pytest.raises(PlanError, match="the reply holds no list of modules"):
+            read(text)
+
+    @pytest.mark.parametrize(
+        ("written", "near"),
+        [
+            ("row_lokup", "row_lookup"),
+            ("RowLookups", "row_lookup"),
+            ("answer generater", "answer_generator"),
+            ("program-generation", "program_generator"),
+        ],
+    )
+    def test_an_unknown_name_and_tells_the_nearest(self, written: str, near: str) -> None:
+        with pytest.raises(PlanError) as error:
+            read(json.dumps(["row_lookup", written]))
+        assert str(error.value) == f"there is no module {written!r}. Did you mean {near!r}?"
+
+    def test_a_name_like_no_other_and_tells_all(self) -> None:
+        with pytest.raises(PlanError, match="There are: answer_generator, column_lookup"):
+            read('["xyz"]')
+
+    def test_what_is_far_too_long(self) -> None:
+        with pytest.raises(PlanError, match="a plan has a line or two"):
+            read("x" * (LONGEST_PLAN_TEXT + 1))
+
+    def test_the_error_stays_short(self) -> None:
+        with pytest.raises(PlanError) as error:
+            read(json.dumps(["z" * 15_000]))
+        assert len(str(error.value)) < 300
+
+    def test_nearest_of_nothing(self) -> None:
+        assert nearest("a", []) == "There are: ."
+
+
+class TestIsSafe:
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "__import__('os').system('touch {mark}')",
+            "[\"__import__('os').system('touch {mark}')\"]",
+            "[row_lookup, __import__('os').system('touch {mark}')]",
+            "```python\nopen('{mark}', 'w')\n```",
+            "[exec(\"open('{mark}','w')\")]",
+            '["row_lookup", open("{mark}", "w")]',
+        ],
+    )
+    def test_nothing_in_a_plan_is_run(self, text: str, tmp_path: Path) -> None:
+        mark = tmp_path / "mark"
+        with pytest.raises(PlanError):
+            read(text.replace("{mark}", str(mark)))
+        assert not mark.exists()
+
+    def test_the_parser_has_nothing_to_run_it_with(self) -> None:
+        tree = ast.parse(inspect.getsource(planner_module))
+        used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        imported = {
+            alias.name.partition(".")[0]
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Import)
+            for alias in node.names
+        }
+        assert not used & {"eval", "exec", "compile", "globals", "__import__", "import_module"}
+        assert not imported & {"ast", "importlib", "pickle", "yaml", "subprocess", "os"}
+
+    @settings(max_examples=300)
+    @given(
+        st.text(max_size=300)
+        | st.text("[]{}\"',:->→\n 1.)*`row_lookup", max_size=300)
+        | st.text(st.characters(exclude_categories=()), max_size=100)
+    )
+    def test_any_text_is_a_plan_of_known_modules_or_an_error(self, text: str) -> None:
+        try:
+            steps = parse_plan(text, NAMES)
+        except PlanError as error:
+            assert str(error)
+        else:
+            assert steps and all(isinstance(step, Step) and step.module in NAMES for step in steps)
+
+    @pytest.mark.parametrize(
+        "unit",
+        [
+            " ", "\t", "\n", "[", "]", "[]", '["', '"', "'", "`", "-", "->", "- ", "- - ", "1", "1.",
+            "1. ", "(", "step", "step ", "step 1", "a", "A", "aB", "a ", "a,", ",", ", ,", ":", ": ",
+            "then", "then ", "and ", "and then", ".", "* ", "—", " - ", "[a,", "[a]", "[a b", "{",
+            '{"a":', "row_lookup", "row_lookup ", "row_lookup,", "row_lookup\n", "é", "\ud800", "\x00",
+            "_", "a_", "=", "=>", "|", "[1", "[-",
+        ],
+    )  # fmt: skip
+    @pytest.mark.parametrize(
+        "frame", ["{}", "- x{}x", "1. row_lookup{}x", "[{}x", "row_lookup -> {}x", "Step 1{}"]
+    )
+    def test_no_text_takes_long(self, unit: str, frame: str) -> None:
+        text = frame.replace("{}", unit * ((LONGEST_PLAN_TEXT - 20) // len(unit)))
+        begun = time.perf_counter()
+        try:
+            parse_plan(text, NAMES)
+        except PlanError as error:
+            assert len(str(error)) < 500
+        assert time.perf_counter() - begun < 1
