@@ -22,8 +22,8 @@ class Test(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     present: bool | None = None
-    at_least: float | None = None
-    at_most: float | None = None
+    at_least: int | float | None = None
+    at_most: int | float | None = None
     matches: str | None = None
 
     def holds(self, value: Any) -> bool:
@@ -110,7 +110,8 @@ def _subject(subject: str, state: State) -> Any:
 
 
 def _shown(test: Test) -> str:
-    return " ".join(f"{name} {value}" for name, value in test.model_dump(exclude_none=True).items())
+    given = test.model_dump(exclude_none=True)
+    return " ".join(f"{name.replace('_', ' ')} {value}" for name, value in given.items())
 
 
 def _first_line(problem: ValueError) -> str:
