@@ -1,0 +1,50 @@
+"""What a command left behind, and commands run as a user's shell runs them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The exit code and the output of a command."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def complaint(self) -> str:
+        """The one line that a failed command writes to stderr."""
+        assert self.err.startswith("chameleon: ") and self.err.count("\n") == 1, self.err
+        assert "Traceback" not in self.err and "a fault of ours" not in self.err, self.err
+        return self.err.removeprefix("chameleon: ").rstrip("\n")
+
+
+Command = Callable[..., Outcome]
+
+
+def environment(*folders: str, **changes: str) -> dict[str, str]:
+    """This test's environment for a process of its own, which imports from `folders` and this checkout."""
+    path = os.pathsep.join(filter(None, [*folders, str(ROOT), os.environ.get("PYTHONPATH", "")]))
+    return {**os.environ, "PYTHONPATH": path, **changes}
+
+
+def spawn(*arguments: str, env: dict[str, str] | None = None) -> Outcome:
+    """Run `python -m chameleon ARGUMENTS…` as a process."""
+    done = subprocess.run(
+        [sys.executable, "-m", "chameleon", *arguments],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=60,
+        check=False,
+        env=env or environment(),
+    )
+    return Outcome(done.returncode, done.stdout.decode(), done.stderr.decode())

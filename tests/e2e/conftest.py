@@ -1,0 +1,25 @@
+"""The fixture that runs the command line in the test's own process."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from tests.e2e.commands import Command, Outcome
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Run `chameleon ARGUMENTS…` here, which saves the start of a process."""
+    from chameleon.cli import main
+
+    def run(*arguments: str) -> Outcome:
+        monkeypatch.setattr(sys, "argv", ["chameleon", *arguments])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main()
+        captured = capsys.readouterr()
+        return Outcome(int(ended.value.code or 0), captured.out, captured.err)
+
+    return run
