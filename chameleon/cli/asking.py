@@ -19,7 +19,7 @@ from chameleon.inventory import Inventory
 from chameleon.llm import LLM, ModelChoice, ResponseStore, choose_model
 from chameleon.log import EventLog, event_to_json
 from chameleon.state import Event, Plan, Record, State
-from chameleon.table import read_table, read_table_bytes
+from chameleon.table import read_table, read_table_stream
 from chameleon.values import to_json
 
 WITH_MODEL, WITHOUT_MODEL = "tables", "tables_offline"
@@ -42,7 +42,7 @@ class Asked:
         """The input of the run. Raises `InputError` for a table that cannot be read."""
         given: dict[str, Any] = {"question": self.question, "unit": self.unit}
         if self.table == "-":
-            given["table"] = read_table_bytes(sys.stdin.buffer.read(), source="standard input")
+            given["table"] = read_table_stream(sys.stdin.buffer)
         elif self.table is not None:
             given["table"] = read_table(self.table)
         if self.choices is not None:

@@ -122,4 +122,3 @@ def in_words(usage: Usage) -> str:
     if usage.calls and usage.cost is not None:
         parts.append(f"${usage.cost:.4f}")
     return ", ".join(parts)
-

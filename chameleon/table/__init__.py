@@ -1,7 +1,7 @@
 """Tables: the immutable `Table`, typed cells, readers of files and text forms for prompts."""
 
 from chameleon.table.formats import to_text
-from chameleon.table.readers import read_table, read_table_bytes, read_table_text
+from chameleon.table.readers import read_table, read_table_bytes, read_table_stream, read_table_text
 from chameleon.table.replies import parse_table
 from chameleon.table.subtable import as_subtable
 from chameleon.table.table import Column, Row, Table
@@ -18,6 +18,7 @@ __all__ = [
     "parse_table",
     "read_table",
     "read_table_bytes",
+    "read_table_stream",
     "read_table_text",
     "read_value",
     "to_terminal",

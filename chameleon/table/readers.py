@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
+from typing import BinaryIO
 
 from chameleon.errors import InputError
 from chameleon.table.bars import bar_blocks, is_rule, lines_of, split_rows
@@ -46,6 +47,15 @@ def read_table(
     known = format_named(format) if format else format_of_suffix(path)
     data = _read_bytes(path, _limit_in_bytes(limit_mb))
     return read_table_bytes(data, known, caption=caption, source=str(source), sheet=sheet)
+
+
+def read_table_stream(stream: BinaryIO, *, limit_mb: float = 64, source: str = "standard input") -> Table:
+    """Read the table that a stream of bytes holds; no more than the limit is read (see `read_table`)."""
+    limit = _limit_in_bytes(limit_mb)
+    data = stream.read(limit + 1)
+    if len(data) > limit:
+        raise _too_large(len(data), limit, source)
+    return read_table_bytes(data, source=source)
 
 
 def read_table_bytes(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import time
 from pathlib import Path
 
 import pytest
 
 from chameleon.errors import ChameleonError, InputError
-from chameleon.table import read_table, read_table_bytes, read_table_text
+from chameleon.table import read_table, read_table_bytes, read_table_stream, read_table_text
 
 
 def complaint(text: str, format: str | None = None) -> str:
@@ -195,3 +196,14 @@ def test_a_large_file_is_refused_before_it_is_read(tmp_path: Path, monkeypatch: 
     monkeypatch.setenv("CHAMELEON_MAX_TABLE_MB", "much")
     with pytest.raises(InputError, match="CHAMELEON_MAX_TABLE_MB is 'much', not a number"):
         read_table(path)
+
+
+def test_a_stream_is_read_up_to_the_limit_only() -> None:
+    class Endless(io.RawIOBase):
+        def read(self, size: int = -1) -> bytes:
+            assert 0 < size < 2_000_000
+            return b"a,b\n" * (size // 4 + 1)
+
+    with pytest.raises(InputError, match=r"standard input: has 1\.0 MB, more than the limit"):
+        read_table_stream(Endless(), limit_mb=1)
+    assert read_table_stream(io.BytesIO(b"a,b\n1,2\n")).rows == (("1", "2"),)
