@@ -31,7 +31,7 @@ STD = [
 ]
 SCI = [
     "from sympy import Symbol, solve\nx = Symbol('x')\nans = solve(3 * x + 4 - 19, x)[0]",
-    "import pandas as pd\ndf = pd.DataFrame({'k': list('aab'), 'v': [1, 2, 5]})\nans = dict(df.groupby('k').v.sum())",
+    "import pandas as pd\nt = pd.DataFrame({'k': list('aab'), 'v': [1, 2, 5]})\nans = t.groupby('k').v.sum()",
     "import numpy as np\nans = float(np.mean(np.array([1, 4, 7])))",
 ]
 MIX = [*STD, SCI[0], *STD, SCI[1], *STD, SCI[2]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -26,6 +27,8 @@ ENVIRONMENT = {
     "MKL_NUM_THREADS": "1",
     "NUMEXPR_MAX_THREADS": "1",
 }
+if sys.platform == "win32":  # without it Python finds no source of randomness there
+    ENVIRONMENT["SYSTEMROOT"] = os.environ.get("SYSTEMROOT", "")
 
 
 def command(entry: str, *arguments: str) -> list[str]:

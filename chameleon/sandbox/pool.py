@@ -16,6 +16,7 @@ class Pool:
         self._make, self._size = make, size
         self._lock = threading.Condition()
         self._idle: list[Zygote] = []
+        self._made: list[Zygote] = []
         self._live = 0
         self._closed = False
 
@@ -29,10 +30,12 @@ class Pool:
                 return self._idle.pop()
             self._live += 1
         try:
-            return self._make()
+            zygote = self._make()
         except BaseException:
-            self.drop()
+            self._release()
             raise
+        self._made.append(zygote)
+        return zygote
 
     def give(self, zygote: Zygote) -> None:
         with self._lock:
@@ -42,8 +45,13 @@ class Pool:
                 return
         zygote.kill()
 
-    def drop(self) -> None:
-        """A zygote that was taken does not come back."""
+    def drop(self, zygote: Zygote) -> None:
+        """End a zygote that was taken and will not come back."""
+        zygote.kill()
+        self._made.remove(zygote)
+        self._release()
+
+    def _release(self) -> None:
         with self._lock:
             self._live -= 1
             self._lock.notify()
@@ -57,8 +65,8 @@ class Pool:
             zygote.kill()
 
     def start_afresh(self) -> None:
-        """In a forked copy of the process: the zygotes and the lock's holder are the parent's."""
-        for zygote in self._idle:
+        """In a forked copy of the process: the zygotes, and whoever holds the lock, are the parent's."""
+        for zygote in self._made:
             zygote.forget()
         self._lock = threading.Condition()
-        self._idle, self._live = [], 0
+        self._idle, self._made, self._live = [], [], 0

@@ -144,8 +144,7 @@ class SealedExecutor(Executor):
             try:
                 ending = zygote.run(request, wall)
             except BaseException as error:
-                zygote.kill()
-                pool.drop()
+                pool.drop(zygote)
                 if isinstance(error, Lost) and zygote.served:
                     continue
                 if not isinstance(error, Stuck):

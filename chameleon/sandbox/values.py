@@ -106,8 +106,9 @@ def plain(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
     if isinstance(value, (float, Decimal)):
-        number = float(value)
-        return number if math.isfinite(number) else str(number)
+        quiet = isinstance(value, float) or not value.is_snan()
+        number = float(value) if quiet else math.nan
+        return number if math.isfinite(number) else str(value)
     if isinstance(value, dict):
         return {_key(key): plain(item) for key, item in value.items()}
     if isinstance(value, (set, frozenset)):

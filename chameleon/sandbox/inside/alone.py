@@ -47,4 +47,4 @@ def _never(library: str) -> NoReturn:
 def _limit(memory_bytes: int, cpu_seconds: float) -> None:
     from . import rlimits
 
-    rlimits.bound(rlimits.address_space() + _ROOM_FOR_LIBRARIES + memory_bytes, cpu_seconds)
+    rlimits.bound(_ROOM_FOR_LIBRARIES + memory_bytes, cpu_seconds, rlimits.address_space())

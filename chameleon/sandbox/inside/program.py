@@ -18,6 +18,7 @@ _RESERVE = 4 << 20
 _to_json = json.JSONEncoder(ensure_ascii=True).encode
 _set_digits = sys.set_int_max_str_digits
 _set_recursion = sys.setrecursionlimit
+_set_trace, _set_profile = sys.settrace, sys.setprofile
 _builtins_in_use = vars(builtins)
 _builtins = dict(_builtins_in_use)
 
@@ -114,7 +115,9 @@ def _data_frame(table: dict[str, Any]) -> Any:
 
 
 def _restore_interpreter() -> None:
-    """Undo what a program may have done to the builtins, so that its answer is told as it is."""
+    """Undo what a program may have done to the interpreter, so that its answer is told as it is."""
+    _set_trace(None)
+    _set_profile(None)
     _builtins_in_use.update(_builtins)
     _set_digits(4300)
     _set_recursion(1000)

@@ -7,25 +7,31 @@ import resource
 from pathlib import Path
 
 
-def address_space() -> int:
-    """Bytes of address space that this process uses now; 0 where the system does not say."""
+def address_space() -> int | None:
+    """Bytes of address space that this process uses now; None where the system does not say."""
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[0])
     except OSError:
-        return 0
+        return None
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-def bound(address_bytes: int, cpu_seconds: float) -> None:
-    """Bound memory and CPU; no files, processes or core dumps. The hard CPU limit is a second later."""
+def bound(room_bytes: int, cpu_seconds: float, used_bytes: int | None) -> None:
+    """Bound memory and CPU; no files, processes or core dumps. The hard CPU limit is a second later.
+
+    `room_bytes` come on top of the `used_bytes` of address space; None leaves memory unbounded.
+    """
     seconds = max(1, -int(-cpu_seconds // 1))
+    most_bytes = resource.RLIM_INFINITY if used_bytes is None else used_bytes + room_bytes
     for kind, soft, hard in (
-        (resource.RLIMIT_AS, address_bytes, address_bytes),
+        (resource.RLIMIT_AS, most_bytes, most_bytes),
         (resource.RLIMIT_CPU, seconds, seconds + 1),
         (resource.RLIMIT_FSIZE, 0, 0),
         (resource.RLIMIT_NPROC, 0, 0),
         (resource.RLIMIT_CORE, 0, 0),
     ):
         _, ceiling = resource.getrlimit(kind)
+        if hard == resource.RLIM_INFINITY:
+            continue
         most = hard if ceiling == resource.RLIM_INFINITY else min(hard, ceiling)
         resource.setrlimit(kind, (min(soft, most), most))

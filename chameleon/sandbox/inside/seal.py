@@ -26,6 +26,7 @@ _FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 5: 16}
 _NET_RIGHTS, _SCOPES = 0b11, 0b11
 _CAPABILITY_VERSION_3 = 0x2008_0522
 _NOBODY = 65534
+_HOST_NAME = b"sandbox"
 
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -41,6 +42,7 @@ def unshare() -> Layer:
     """
     user, group = os.geteuid(), os.getegid()
     if user == 0 and libc.unshare(_SPACES) == 0:
+        _hide_the_host_name()
         return "namespaces", True, "pid, net, mount, ipc, uts"
     if libc.unshare(_CLONE_NEWUSER | _SPACES) != 0:
         return "namespaces", False, f"unshare: {_errno_text()}"
@@ -50,7 +52,13 @@ def unshare() -> Layer:
         Path("/proc/self/gid_map").write_text(f"{_NOBODY} {group} 1")
     except OSError as error:
         return "namespaces", True, f"pid, net, mount, ipc, uts, and user without ids: {error.strerror}"
+    _hide_the_host_name()
     return "namespaces", True, "user, pid, net, mount, ipc, uts"
+
+
+def _hide_the_host_name() -> None:
+    # Libraries ask for it while they load, and keep the answer.
+    libc.sethostname(_HOST_NAME, len(_HOST_NAME))
 
 
 def seal() -> list[Layer]:

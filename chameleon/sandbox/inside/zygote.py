@@ -139,7 +139,7 @@ class Zygote:
             seal.die_with_parent()
             request = json.loads(_read(number, int.from_bytes(_read(number, LENGTH), "big")))
             code = UNSEALED
-            rlimits.bound(self._size + self._memory, request["limits"]["cpu_s"])
+            rlimits.bound(self._memory, request["limits"]["cpu_s"], self._size)
             self._filter.install()
             code = BROKEN
             self._tell(program.run(request, self._hidden))
