@@ -103,16 +103,23 @@ def plan(
 
 @app.command()
 def check(
-    inventory: Annotated[str, typer.Argument(metavar="NAME|FILE", help="The inventory.", show_default=False)],
+    inventory: Annotated[
+        str | None, typer.Argument(metavar="NAME|FILE", help="The inventory.", show_default=False)
+    ] = None,
     schema: Annotated[
         bool, typer.Option("--schema", help="Print the JSON Schema of inventory files.")
     ] = False,
     json: AsJson = False,
 ) -> None:
     """Check an inventory: its keys, modules, prompts and plans."""
-    from chameleon.cli.listing import check_inventory
+    from chameleon.cli.listing import check_inventory, print_schema
 
-    check_inventory(inventory, schema=schema, as_json=json)
+    if schema:
+        print_schema()
+    elif inventory is None:
+        raise typer.BadParameter("name an inventory, or give --schema", param_hint="NAME|FILE")
+    else:
+        check_inventory(inventory, as_json=json)
 
 
 @app.command()

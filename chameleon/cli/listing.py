@@ -11,11 +11,13 @@ from chameleon.inventory import Inventory, InventorySpec, shipped_inventories
 from chameleon.inventory.resolve import find_class, shipped
 
 
-def check_inventory(name: str, *, schema: bool, as_json: bool) -> None:
+def print_schema() -> None:
+    """The JSON Schema of inventory files."""
+    typer.echo(json.dumps(InventorySpec.model_json_schema(), indent=2))
+
+
+def check_inventory(name: str, *, as_json: bool) -> None:
     """Load the inventory and check what loading leaves lazy."""
-    if schema:
-        typer.echo(json.dumps(InventorySpec.model_json_schema(), indent=2))
-        return
     inventory = Inventory.load(name)
     inventory.check()
     modules = list(inventory.modules)
