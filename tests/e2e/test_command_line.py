@@ -1,0 +1,225 @@
+"""`chameleon ask` against a real server: answers, faults, logs that go on, and replays."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from chameleon.log import EventLog
+from chameleon.table import to_text
+from tests.e2e.commands import Command, environment, spawn
+from tests.e2e.problems import make_problems
+from tests.e2e.rule_model import PROGRAM, SOLUTION, RuleModel
+from tests.loopback import Answer, Fault, LoopbackServer, Reply
+
+Start = Callable[..., LoopbackServer]
+PROBLEM = make_problems(8)[7]
+BY_PROGRAM = json.dumps(PROGRAM)
+BY_SOLUTION = json.dumps(["knowledge_retrieval", *SOLUTION])
+
+
+@pytest.fixture
+def asked(tmp_path: Path) -> list[str]:
+    """`ask` with a question, its table, and tabmwp with waits that suit a test."""
+    table = tmp_path / "table.csv"
+    table.write_text(to_text(PROBLEM["table"], "csv"))
+    inventory = tmp_path / "quick.yaml"
+    inventory.write_text("name: quick\nextends: tabmwp\nllm: {retries: 1, timeout: 2}\n")
+    return ["ask", PROBLEM["question"], "--table", str(table), "--inventory", str(inventory)]
+
+
+def test_a_process_of_its_own_answers_and_says_what_it_runs(loopback: Start, asked: list[str]) -> None:
+    server = loopback(RuleModel({"planner": [BY_PROGRAM] * 3}))
+    plain = spawn(*asked, "--unit", "visitors", "--store", "off")
+    assert (plain.code, plain.err) == (0, "")
+    first, plan, answer = plain.out.splitlines()
+    assert first.startswith("Runs inventory quick; model openai:local, because ") and server.url in first
+    assert plan == f"Plan: {' → '.join(PROGRAM)}"
+    assert answer.startswith("Answer: ") and answer.endswith(" visitors")
+
+    told = json.loads(spawn(*asked, "--json", "--store", "off").out)
+    assert answer == f"Answer: {told['answer']} visitors"
+    assert (told["inventory"], told["model"], told["plan"]) == ("quick", "openai:local", list(PROGRAM))
+    assert told["error"] is None and not told["declined"]
+    assert told["usage"]["calls"] == 2 and told["usage"]["cost"] is None
+    assert [step["module"] for step in told["steps"]] == list(PROGRAM)
+
+
+FAULTS: dict[str, tuple[dict[str, Sequence[Answer]], str]] = {
+    "500": ({"planner": [Fault(500)] * 2}, "the server failed (500): it broke"),
+    "429": ({"planner": [BY_PROGRAM], "program_generator": [Fault(429)] * 2}, "too many requests (429)"),
+    "401": ({"planner": [Fault(401)]}, "refused the key (401)"),
+    "drop": ({"planner": [Fault(drop=True)] * 2}, "no complete answer from the server"),
+    "refusal": ({"planner": [Reply("no", finish="content_filter")]}, "refused to answer"),
+    "empty": ({"planner": [Reply("")]}, "an empty reply"),
+    "no solution": (
+        {"planner": [BY_SOLUTION], "solution_generator": ["I do not know."] * 21},
+        'does not say "The answer is',
+    ),
+}
+
+
+@pytest.mark.parametrize(("first", "words"), FAULTS.values(), ids=FAULTS)
+def test_a_fault_is_one_line_on_stderr_with_exit_code_1(
+    loopback: Start, command: Command, asked: list[str], first: dict[str, Sequence[Answer]], words: str
+) -> None:
+    loopback(RuleModel(first))
+    outcome = command(*asked, "--store", "off")
+    assert outcome.code == 1 and words in outcome.complaint
+    assert outcome.out.startswith("Runs inventory quick; ") and "Answer:" not in outcome.out
+    loopback(RuleModel(first))
+    outcome = command(*asked, "--store", "off", "--json")
+    told = json.loads(outcome.out)
+    assert outcome.code == 1 and told["answer"] is None
+    assert words in told["error"]["message"] and told["error"]["kind"]
+
+
+def test_the_trace_names_the_fault_and_the_repair(
+    loopback: Start, command: Command, asked: list[str]
+) -> None:
+    first: dict[str, Sequence[Answer]] = {
+        "planner": ['["calculator"]', BY_PROGRAM],
+        "program_generator": [Reply("```python\nans = (1 +", finish="length")],
+    }
+    loopback(RuleModel(first))
+    outcome = command(*asked, "--trace", "--store", "off")
+    assert outcome.code == 0
+    for words in [
+        "Plan refused: ",
+        "there is no module 'calculator'",
+        "the program does not work: SyntaxError in line 1",
+        "Repair: program_generator → program_verifier → program_executor → answer_generator",
+        "attempt 1 of 20",
+    ]:
+        assert words in outcome.out
+
+
+def test_a_server_that_is_not_there_is_one_line(
+    command: Command, asked: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with LoopbackServer() as server:
+        gone = server.url
+    monkeypatch.setenv("OPENAI_BASE_URL", gone)
+    unnamed = command(*asked)
+    assert unnamed.code == 1 and "Name a model with --model" in unnamed.complaint
+    named = command(*asked, "--model", "openai:local")
+    assert named.code == 1 and "Check that the server runs" in named.complaint
+
+
+def test_an_unknown_model_is_one_line_with_those_on_offer(
+    loopback: Start, command: Command, asked: list[str]
+) -> None:
+    loopback(RuleModel(), models=["qwen3:8b", "llama3.2:3b"], only_models=True)
+    outcome = command(*asked, "--model", "openai:gpt-9")
+    assert outcome.code == 1
+    assert "gpt-9" in outcome.complaint and "qwen3:8b" in outcome.complaint
+
+
+def test_replay_asks_nothing_and_a_miss_names_the_nearest_prompt(
+    loopback: Start, command: Command, asked: list[str]
+) -> None:
+    server = loopback(RuleModel({"planner": [BY_PROGRAM]}))
+    recorded = json.loads(command(*asked, "--json", "--model", "openai:local").out)
+    server.stop()
+    replay = ("--json", "--model", "openai:local", "--store", "replay")
+    replayed = json.loads(command(*asked, *replay).out)
+    assert replayed["answer"] == recorded["answer"] and replayed["plan"] == recorded["plan"]
+    assert replayed["usage"]["calls"] == 0
+
+    asked[1] = asked[1].replace("visitors", "guests")
+    missed = command(*asked, "--model", "openai:local", "--store", "replay")
+    assert missed.code == 1 and "no reply is recorded" in missed.complaint
+    assert "the nearest recorded one is" in missed.complaint
+    assert "guests" in missed.complaint and "visitors" in missed.complaint
+
+
+def test_replay_without_a_recording_is_one_line(
+    loopback: Start, command: Command, asked: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    server = loopback(RuleModel())
+    monkeypatch.setenv("CHAMELEON_STORE", str(tmp_path / "nothing.sqlite"))
+    outcome = command(*asked, "--store", "replay")
+    assert outcome.code == 1 and "no recording to replay" in outcome.complaint
+    assert not server.requests
+
+
+def test_a_killed_run_goes_on_from_its_log(loopback: Start, asked: list[str], tmp_path: Path) -> None:
+    log = tmp_path / "run.jsonl"
+    arguments = [*asked, "--log", str(log), "--store", "off", "--json"]
+    slow: dict[str, Sequence[Answer]] = {
+        "planner": [BY_SOLUTION],
+        "solution_generator": [Reply("too late", delay=30)],
+    }
+    model = RuleModel(slow)
+    loopback(model)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "chameleon", *arguments],
+        env=environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    deadline = time.monotonic() + 30
+    while "solution_generator" not in model.asked and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    assert model.asked == ["planner", "knowledge_retrieval", "solution_generator"]
+    with log.open("ab") as file:
+        file.write(b'{"event": "step", "modu')  # what a crash in the middle of a write leaves behind
+
+    model = RuleModel()
+    loopback(model)
+    outcome = spawn(*arguments)
+    assert outcome.code == 0 and json.loads(outcome.out)["answer"] is not None
+    assert set(model.asked) == {"solution_generator"}
+    with EventLog(log) as written:
+        kinds = [type(event).__name__ for event in written]
+    assert kinds[:3] == ["Begun", "Plan", "Record"] and kinds[-1] == "Ended"
+
+    asked_before = len(model.asked)
+    again = spawn(*arguments)
+    assert json.loads(again.out)["answer"] == json.loads(outcome.out)["answer"]
+    assert len(model.asked) == asked_before
+
+
+def test_a_log_of_another_question_and_a_file_that_is_no_log_are_left_alone(
+    loopback: Start, command: Command, asked: list[str], tmp_path: Path
+) -> None:
+    loopback(RuleModel())
+    log = tmp_path / "run.jsonl"
+    assert command(*asked, "--log", str(log)).code == 0
+    before = log.read_bytes()
+    other = command("ask", "Something else?", *asked[2:], "--log", str(log))
+    assert other.code == 1 and "the log belongs to another question" in other.complaint
+    assert log.read_bytes() == before
+    notes = tmp_path / "notes.txt"
+    notes.write_text("milk\nbread\n")
+    outcome = command(*asked, "--log", str(notes))
+    assert outcome.code == 1 and "line 1 is not an event" in outcome.complaint
+    assert notes.read_text() == "milk\nbread\n"
+    nowhere = command(*asked, "--log", str(tmp_path / "nowhere" / "run.jsonl"))
+    assert nowhere.code == 1 and "cannot open the log" in nowhere.complaint
+
+
+def test_after_a_fault_of_the_model_the_offline_inventory_does_not_step_in(
+    loopback: Start, command: Command, asked: list[str]
+) -> None:
+    loopback(lambda request: Fault(401))
+    outcome = command(*asked[:4], "--model", "openai:local")
+    assert outcome.code == 1 and "refused the key" in outcome.complaint
+    assert "tables_offline" not in outcome.out and "Answer" not in outcome.out
+
+
+def test_without_a_model_the_offline_inventory_answers(command: Command, tmp_path: Path) -> None:
+    table = tmp_path / "table.csv"
+    table.write_text("child,apples\nAda,2\nBen,3\nCleo,5\n")
+    outcome = command("ask", "What is the total number of apples?", "--table", str(table))
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out.startswith("Runs inventory tables_offline; no model, because ")
+    assert outcome.out.splitlines()[-1] == "Answer: 10"

@@ -1,0 +1,130 @@
+"""The key goes to the server and nowhere else, even when the server sends it back."""
+
+from __future__ import annotations
+
+import json
+import logging
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from chameleon import ChameleonError, State
+from chameleon.llm import ResponseStore
+from chameleon.log import EventLog
+from chameleon.table import to_text
+from tests.e2e.commands import Command, Outcome
+from tests.e2e.problems import make_problems
+from tests.e2e.rule_model import PROGRAM, RuleModel
+from tests.e2e.running import outline, tabmwp
+from tests.loopback import Answer, Fault, LoopbackServer, Reply
+
+Start = Callable[..., LoopbackServer]
+PROBLEM = make_problems(8)[7]
+KEY_GOES_HERE = "{authorization}"
+ECHOES: dict[str, Callable[[str], Answer]] = {
+    "a message": lambda key: Fault(401, {"error": {"message": f"bad header {KEY_GOES_HERE}"}}),
+    "a bare key": lambda key: Fault(401, {"error": {"message": f"Incorrect API key provided: {key}."}}),
+    "a code": lambda key: Fault(400, {"error": {"message": "no", "code": key}}),
+    "plain text": lambda key: Fault(500, f"failed on Authorization: {KEY_GOES_HERE}"),
+    "another form": lambda key: Fault(422, {"detail": [{"msg": f"header {key}", "input": key}]}),
+    "an unknown model": lambda key: Fault(404, {"error": {"message": f"model {key} does not exist"}}),
+    "a rate limit": lambda key: Fault(429, {"error": {"message": f"{key} is too fast"}}),
+    "a long prompt": lambda key: Fault(400, {"error": {"message": f"maximum context length of {key}"}}),
+}
+
+
+@pytest.fixture(params=["sk-", "", "nvapi-"])
+def key(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A random key of a known or of no particular shape, in the environment as users set it."""
+    value = request.param + secrets.token_hex(20)
+    monkeypatch.setenv("OPENAI_API_KEY", value)
+    return value
+
+
+def assert_clean(key: str, *texts: object) -> None:
+    for text in texts:
+        assert key not in str(text) and key not in repr(text)
+
+
+def sent(server: LoopbackServer) -> set[str]:
+    return {value for headers in server.headers for name, value in headers.items() if name == "authorization"}
+
+
+@pytest.mark.parametrize("echo", ECHOES.values(), ids=ECHOES)
+def test_an_error_that_echoes_the_key_reaches_nobody(
+    loopback: Start, key: str, echo: Callable[[str], Answer], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    server = loopback(RuleModel({"planner": [echo(key)] * 2}))
+    store = ResponseStore(tmp_path / "replies.sqlite")
+    executor = tabmwp(store=store, retries=1, naps=[])
+    with EventLog(tmp_path / "run.jsonl") as log:
+        for event in executor.stream(PROBLEM):
+            log.append(event)
+        state = State.fold(log)
+    assert state.ended is not None and state.ended.reason == "failed"
+    assert sent(server) == {f"Bearer {key}"}
+    assert_clean(key, state.ended.error, state, executor.inventory.planner, json.dumps(outline(state)))
+    assert_clean(key, caplog.text, *(file.read_bytes() for file in tmp_path.iterdir()))
+
+
+def test_an_exception_outside_a_run_does_not_carry_the_key(loopback: Start, key: str) -> None:
+    loopback([ECHOES["a bare key"](key)])
+    llm = tabmwp().inventory.planner.llm  # type: ignore[attr-defined]
+    with pytest.raises(ChameleonError) as caught:
+        llm.ask("hello")
+    link: BaseException | None = caught.value
+    while link is not None:
+        assert_clean(key, link, link.args, vars(link))
+        link = link.__cause__ or link.__context__
+    assert_clean(key, llm)
+
+
+def test_a_good_run_leaves_no_trace_of_the_key(loopback: Start, key: str, tmp_path: Path) -> None:
+    server = loopback(RuleModel())
+    store = ResponseStore(tmp_path / "replies.sqlite")
+    states = list(tabmwp(store=store).batch(make_problems(9), workers=8))
+    assert sent(server) == {f"Bearer {key}"}
+    assert_clean(key, *(json.dumps(outline(state)) for state in states))
+    assert_clean(key, *(file.read_bytes() for file in tmp_path.iterdir()))
+
+
+def test_a_program_cannot_read_the_key(loopback: Start, key: str) -> None:
+    programs: list[Answer] = [
+        "import os\nans = os.environ.get('OPENAI_API_KEY') or 1 / 0",
+        "ans = open('/proc/self/environ').read()",
+        "import os\nans = open(f'/proc/{os.getppid()}/environ').read()",
+        "import subprocess\nans = subprocess.run(['env'], capture_output=True).stdout.decode() or 1 / 0",
+    ]
+    loopback(RuleModel({"planner": [json.dumps(PROGRAM)], "program_generator": programs}))
+    state = tabmwp().run(PROBLEM)
+    assert state.ended is not None and state.ended.reason == "answered"
+    repairs = [plan.note for plan in state.plans if plan.by == "repair:program_verifier"]
+    assert len(repairs) == len(programs), "each of them failed"
+    assert_clean(key, json.dumps(outline(state)))
+
+
+@pytest.mark.parametrize("option", ["--json", "--trace"])
+def test_the_command_line_does_not_show_the_key(
+    loopback: Start, command: Command, key: str, tmp_path: Path, option: str
+) -> None:
+    table, log = tmp_path / "table.csv", tmp_path / "run.jsonl"
+    table.write_text(to_text(PROBLEM["table"], "csv"))
+
+    def ask(*more: str) -> Outcome:
+        asked = ("ask", PROBLEM["question"], "--table", str(table), "--inventory", "tabmwp", option, *more)
+        return command(*asked, "--log", str(log), "--store", "off")
+
+    server = loopback(RuleModel({"planner": [ECHOES["a message"](key)]}))
+    failed = ask()
+    assert failed.code == 1 and "refused the key (401)" in failed.out + failed.err
+    log.unlink()
+    loopback(RuleModel({"planner": [Reply(json.dumps(PROGRAM))]}))
+    good = ask()
+    assert good.code == 0
+    assert sent(server) == {f"Bearer {key}"}
+    doctor = command("doctor")
+    assert "OPENAI_API_KEY" in doctor.out
+    assert_clean(key, failed, good, doctor, log.read_text())
