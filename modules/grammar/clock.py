@@ -6,7 +6,8 @@ import datetime as dt
 
 from chameleon.modules.grammar.answers import choice_for
 from chameleon.modules.grammar.problem import Problem
-from chameleon.modules.grammar.words import stem_set
+from chameleon.modules.grammar.words import Word, stem_set
+from chameleon.table import Column
 
 _TALK = stem_set(
     """
@@ -15,6 +16,21 @@ _TALK = stem_set(
     missed miss come reach
     """
 )
+
+
+def rows_at(column: Column, moment: Word) -> list[int]:
+    """The rows of a column that have this time; without A.M. or P.M. it may be either, if cells say which."""
+    time = moment.value.time
+    if time is None:
+        return []
+    meant = {time}
+    if not _says_half(moment.text) and time.hour < 13 and any(map(_says_half, column.cells)):
+        meant.add(time.replace(hour=(time.hour + 12) % 24))
+    return [row for row, value in enumerate(column.values) if value.time in meant]
+
+
+def _says_half(text: str) -> bool:
+    return "m" in text.lower()
 
 
 def minutes_between(problem: Problem, begin: dt.time, end: dt.time) -> list[str]:

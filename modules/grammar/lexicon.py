@@ -179,6 +179,7 @@ team player
 
 _IMPLIED = """
 won lost drawn played wins losses draws : game games match matches
+goals points : score scored scores
 age : years old people person
 city country location town region state place : live lives lived from come
 department team : work works

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from chameleon.errors import Declined
 from chameleon.modules.grammar.frame import Frame
 from chameleon.modules.grammar.words import stem_set, stems
@@ -32,17 +34,24 @@ def measured(frame: Frame) -> tuple[tuple[int, ...], frozenset[int]]:
         set(mention.columns) & spread for mention in frame.numeric_mentions() if len(mention.columns) == 1
     ]
     chosen = sorted(set().union(*exact)) if exact else []
-    places = frozenset(place for mention in frame.numeric_mentions() for place in mention.places)
     if spread and len(chosen) != 1:
         if len(chosen) > 1 and not frame.has("and"):
             raise Declined("the question names several columns", hint="Ask about one of them.")
         joints = frame.places_of("and") if len(chosen) > 1 else frozenset()
         columns = tuple(chosen) if chosen else tuple(sorted(spread))
-        return columns, places | joints
+        return columns, _naming(frame, columns) | joints
     if chosen:
-        return tuple(chosen), places
+        return tuple(chosen), _naming(frame, chosen)
     skip = bound if len(frame.measures) > len(bound) and not _names_only(frame, bound) else ()
-    return (frame.measure(skip).index,), places
+    column = frame.measure(skip).index
+    return (column,), _naming(frame, (column,))
+
+
+def _naming(frame: Frame, columns: Iterable[int]) -> frozenset[int]:
+    """The words that name, or point to, one of these columns."""
+    wanted = set(columns)
+    mentions = [mention for mention in frame.numeric_mentions() if wanted & set(mention.columns)]
+    return frozenset(place for mention in mentions for place in mention.places)
 
 
 def _names_only(frame: Frame, columns: set[int]) -> bool:

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from chameleon.errors import Declined
 from chameleon.modules.grammar.answers import choice_for
-from chameleon.modules.grammar.clock import minutes_between, talk
+from chameleon.modules.grammar.clock import minutes_between, rows_at, talk
 from chameleon.modules.grammar.grids import read_grid
 from chameleon.modules.grammar.linking import CellMention, find_cells
 from chameleon.modules.grammar.problem import Draft, Problem
@@ -46,7 +46,7 @@ def _read_records(problem: Problem, table: Table, times: list[Column]) -> Draft 
     if len(clock) == 1 and not mentions and {"when", "time"} & set(texts) and column is not None:
         return _other_time(problem, times, column, clock[0])
     if len(clock) == 1 and not mentions and {"which", "what"} & set(texts) and column is not None:
-        rows = [r for r, value in enumerate(column.values) if value.time == words[clock[0]].value.time]
+        rows = rows_at(column, words[clock[0]])
         if len(rows) != 1 or "time" in texts:
             return None
         answer = choice_for(problem, names.cells[rows[0]])
@@ -68,10 +68,9 @@ def _read_records(problem: Problem, table: Table, times: list[Column]) -> Draft 
 def _other_time(problem: Problem, times: list[Column], column: Column, clock: int) -> Draft | None:
     """ "When does the 8:15 train arrive?": the time beside the one that names the row."""
     others = [other for other in times if other != column]
-    moment = problem.words[clock].value.time
     if len(others) != 1:
         return None
-    rows = [row for row, value in enumerate(others[0].values) if value.time == moment]
+    rows = rows_at(others[0], problem.words[clock])
     if len(rows) != 1:
         raise Declined(f"no line, or more than one, has {others[0].name} at {problem.words[clock].text}")
     cell = column.cells[rows[0]].strip()
@@ -126,8 +125,7 @@ def _duration(
     if len(mentions) == 1 and not clock:
         rows, read = mentions[0].rows, frozenset(mentions[0].places)
     elif len(clock) == 1 and not mentions:
-        moment = problem.words[clock[0]].value.time
-        rows = tuple(r for r, value in enumerate(starts[0].values) if value.time == moment)
+        rows = tuple(rows_at(starts[0], problem.words[clock[0]]))
         read = frozenset(clock)
     else:
         return None

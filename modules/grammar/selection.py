@@ -9,7 +9,7 @@ from functools import cached_property
 
 from chameleon.errors import Declined
 from chameleon.modules.grammar.conditions import Condition
-from chameleon.modules.grammar.programs import listing, literal, variable
+from chameleon.modules.grammar.programs import are_whole, listing, literal, variable
 from chameleon.table import Column, Table
 
 LITERAL_LIMIT = 60
@@ -77,7 +77,7 @@ class Selection:
         cells = f"(row[{columns[0]}],)" if len(columns) == 1 else f"[row[i] for i in {columns}]"
         return [
             *self.rows_code(),
-            f"{chosen} = [Fraction(str(cell)) for row in rows for cell in {cells} if cell is not None]",
+            f"{chosen} = [{_exact(numbers)} for row in rows for cell in {cells} if cell is not None]",
         ], chosen
 
     def rows_code(self) -> list[str]:
@@ -99,7 +99,7 @@ class Selection:
             *self.rows_code(),
             f"{name} = [",
             f"    (str(row[{label.index}]).strip(), "
-            f"sum(Fraction(str(cell)) for cell in {cells} if cell is not None))",
+            f"sum({_exact(number for _, number in pairs)} for cell in {cells} if cell is not None))",
             "    for row in rows",
             f"    if row[{label.index}] not in (None, '') and any(cell is not None for cell in {cells})",
             "]",
@@ -113,3 +113,8 @@ class Selection:
             if filled and label.cells[row].strip():
                 found.append((label.cells[row].strip(), sum(filled, Fraction(0))))
         return found
+
+
+def _exact(numbers: Iterable[Fraction]) -> str:
+    """What makes an exact number of a cell, which is a float where it has decimals."""
+    return "cell" if are_whole(numbers) else "Fraction(str(cell))"

@@ -108,7 +108,7 @@ def is_numeric(column: Column) -> bool:
     return column.kind == "number"
 
 
-_ALONE = stem_set("year season rank place position number no id code zip postcode phone")
+_ALONE = stem_set("year season date rank place position number no id code zip postcode phone")
 _LAST = stem_set("id code zip phone number no")
 
 
