@@ -57,6 +57,6 @@ def test_a_fresh_process_is_bounded_in_time_and_isolated_from_crashes() -> None:
 def test_in_process_leaves_the_interpreter_as_it_was() -> None:
     before = (sys.stdout, sys.stdin, sys.modules["__main__"], sys.getrecursionlimit(), print)
     with make_executor("unsafe_inprocess") as executor:
-        code = "import sys, builtins\nbuiltins.print = None\nsys.setrecursionlimit(50)\nans = 1"
+        code = "import sys, builtins\nbuiltins.print = None\nsys.setrecursionlimit(5000)\nans = 1"
         assert executor.run(code).value == 1
     assert (sys.stdout, sys.stdin, sys.modules["__main__"], sys.getrecursionlimit(), print) == before
