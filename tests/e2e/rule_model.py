@@ -167,8 +167,6 @@ def _program(item: Item, again: bool) -> str:
         f"```python\n{code if again else '(' + code}\n```",
         f"```python\n{code if again else 'ans = 1 / 0'}\n```",
     )
-    if item.roll("program that never ends", 40) == 0 and not again:
-        return "```python\nwhile True: pass\n```"
     if item.roll("program that never works", 18) == 0:
         return "```python\nans = undefined_name + 1\n```"
     return ways[item.roll("way to write a program", len(ways))]

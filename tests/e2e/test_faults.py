@@ -117,6 +117,14 @@ def test_a_program_that_was_cut_off_is_written_anew(loopback: Start) -> None:
     assert [request["temperature"] for request in server.requests] == [0, 0, 0.1]
 
 
+def test_a_program_that_never_ends_is_stopped_and_written_anew(loopback: Start) -> None:
+    endless = "```python\nwhile True:\n    pass\n```"
+    loopback(RuleModel({"planner": [BY_PROGRAM], "program_generator": [endless]}))
+    state = tabmwp().run(PROBLEM)
+    assert ended(state)[0] == "answered"
+    assert "Timeout" in state.plans[1].note
+
+
 def test_a_failed_lookup_leaves_the_table_whole_and_says_why(loopback: Start) -> None:
     problem = make_problems(2)[1]
     plan = json.dumps(["row_lookup", *SOLUTION])

@@ -38,7 +38,7 @@ ECHOES: dict[str, Callable[[str], Answer]] = {
 @pytest.fixture(params=["sk-", "", "nvapi-"])
 def key(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """A random key of a known or of no particular shape, in the environment as users set it."""
-    value = request.param + secrets.token_hex(20)
+    value: str = request.param + secrets.token_hex(20)
     monkeypatch.setenv("OPENAI_API_KEY", value)
     return value
 
