@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, Self
 
+from chameleon.errors import InputError
 from chameleon.sandbox.inputs import checked_inputs
 from chameleon.sandbox.result import ExecResult, Guarantees, Limits
+
+_LONGEST_SECONDS = 3600.0
 
 
 class Executor(ABC):
@@ -17,6 +22,7 @@ class Executor(ABC):
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
+        _executors.add(self)
 
     @abstractmethod
     def run(
@@ -46,6 +52,9 @@ class Executor(ABC):
     @abstractmethod
     def close(self) -> None: ...
 
+    def start_afresh(self) -> None:  # noqa: B027 - most have nothing to leave
+        """In a forked copy of the process: leave the parent's processes and locks to the parent."""
+
     def __enter__(self) -> Self:
         return self
 
@@ -53,7 +62,11 @@ class Executor(ABC):
         self.close()
 
     def _wall(self, timeout: float | None) -> float:
-        return self._limits.wall_s if timeout is None else timeout
+        if timeout is None:
+            return self._limits.wall_s
+        if not 0 < timeout <= _LONGEST_SECONDS:
+            raise InputError(f"a timeout of {timeout} s makes no sense", hint="Give between 0 and 3600 s.")
+        return timeout
 
     def _request(
         self, code: str, inputs: Mapping[str, Any] | None, result: str, timeout: float | None
@@ -79,3 +92,15 @@ class Executor(ABC):
             return None
         message = f"the program is longer than {self._limits.source_kb} KiB"
         return ExecResult("too_large", error_type="SourceTooLarge", message=message, tier=self.tier)
+
+
+_executors: weakref.WeakSet[Executor] = weakref.WeakSet()
+
+
+def _start_afresh_after_fork() -> None:
+    for executor in list(_executors):
+        executor.start_afresh()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_start_afresh_after_fork)

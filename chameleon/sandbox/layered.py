@@ -33,7 +33,7 @@ class LayeredExecutor(Executor):
         timeout: float | None = None,
     ) -> ExecResult:
         wall, spent_ms = self._wall(timeout), 0.0
-        if len(code) <= _MOST_BYTES:
+        if len(code) <= _MOST_BYTES and not self._first.forked:
             first = self._first.run(code, inputs, result=result, timeout=min(_TRIAL_SECONDS, wall))
             if first.ok:
                 return first

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from chameleon.errors import MissingPackage
+from chameleon.errors import MissingPackage, SandboxUnavailable
 from chameleon.sandbox.decode import BadFrame, Decoder
 from chameleon.sandbox.executor import Executor
 from chameleon.sandbox.imports import without_unused
@@ -43,7 +43,6 @@ class MontyExecutor(Executor):
     tier = "monty"
 
     def __init__(self, libraries: Sequence[str], limits: Limits, workers: int) -> None:
-        super().__init__(limits)
         try:
             import pydantic_monty
         except ImportError:
@@ -55,7 +54,9 @@ class MontyExecutor(Executor):
         self._libraries, self._workers = frozenset(libraries), workers
         self._lock = threading.Lock()
         self._pool: Any = None
-        self._closed = False
+        self._left_to_parent: list[Any] = []
+        self._closed = self._forked = False
+        super().__init__(limits)
 
     def run(
         self,
@@ -91,6 +92,13 @@ class MontyExecutor(Executor):
 
     def _open(self) -> Any:
         with self._lock:
+            if self._closed:
+                raise SandboxUnavailable("the executor is closed")
+            if self._forked:
+                raise SandboxUnavailable(
+                    "Monty does not work in a fork of a process that has used it",
+                    hint="Start processes by 'spawn', or make the executor in each of them.",
+                )
             if self._pool is None:
                 self._pool = self._monty.Monty(
                     max_processes=self._workers,
@@ -148,14 +156,22 @@ class MontyExecutor(Executor):
 
     def close(self) -> None:
         with self._lock:
-            pool, self._pool = self._pool, None
+            pool, self._pool, self._closed = self._pool, None, True
         if pool is not None:
             pool.__exit__(None, None, None)
 
     def start_afresh(self) -> None:
-        """In a forked copy of the process: the workers are the parent's."""
-        self._lock = threading.Lock()
-        self._pool = None
+        if self._pool is not None:
+            # Held on to, because letting go of a pool ends its workers. Its threads did not come along,
+            # and a new pool would wait for them.
+            self._left_to_parent.append(self._pool)
+            self._forked = True
+        self._lock, self._pool = threading.Lock(), None
+
+    @property
+    def forked(self) -> bool:
+        """Whether this is a forked copy of an executor that had workers; it can run nothing."""
+        return self._forked
 
 
 class Collected:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import time
-import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,7 +12,7 @@ from chameleon.sandbox.executor import Executor
 from chameleon.sandbox.pool import Pool
 from chameleon.sandbox.probe import PROBE, probed
 from chameleon.sandbox.result import ExecResult, Guarantees, Layer, Limits, Status
-from chameleon.sandbox.verdict import NEEDS_SCIENCE, judge
+from chameleon.sandbox.verdict import judge, left_for_science
 from chameleon.sandbox.zygote import Lost, Stuck, Zygote
 
 # Long enough for a program to reach its first use of a library that its text names.
@@ -43,15 +41,14 @@ class SealedExecutor(Executor):
     def __init__(
         self, libraries: Sequence[str], limits: Limits, workers: int, require: Sequence[str]
     ) -> None:
-        super().__init__(limits)
         self._libraries = tuple(libraries)
         self._require = tuple(require)
         self._pools = {
             "std": Pool(lambda: self._start(science=False), workers),
             "sci": Pool(lambda: self._start(science=True), workers),
         }
+        super().__init__(limits)
         self._guarantees = self._measure()
-        _executors.add(self)
 
     def guarantees(self) -> Guarantees:
         return self._guarantees
@@ -70,11 +67,11 @@ class SealedExecutor(Executor):
         request = self._request(code, inputs, result, timeout)
         named = any(library in code for library in self._libraries)
         first = self._run_in("std", request, min(wall, _TRIAL_SECONDS) if named else wall)
-        if first.error_type != NEEDS_SCIENCE and not (named and first.status == "timeout"):
+        if not left_for_science(first) and not (named and first.status == "timeout"):
             return first
         left = wall - first.wall_ms / 1000
         second = self._run_in("sci", request, max(left, _TRIAL_SECONDS))
-        if second.error_type == NEEDS_SCIENCE:
+        if left_for_science(second):
             second = replace(second, status="crashed")
         return replace(second, wall_ms=first.wall_ms + second.wall_ms)
 
@@ -83,7 +80,6 @@ class SealedExecutor(Executor):
             pool.close()
 
     def start_afresh(self) -> None:
-        """In a forked copy of the process: leave the parent's interpreters to the parent."""
         for pool in self._pools.values():
             pool.start_afresh()
 
@@ -155,15 +151,3 @@ class SealedExecutor(Executor):
                 pool.give(zygote)
                 outcome = judge(ending, self._limits, request["limits"]["cpu_s"], self.tier)
             return replace(outcome, wall_ms=(time.monotonic() - begun) * 1000)
-
-
-_executors: weakref.WeakSet[SealedExecutor] = weakref.WeakSet()
-
-
-def _start_afresh_after_fork() -> None:
-    for executor in list(_executors):
-        executor.start_afresh()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_start_afresh_after_fork)

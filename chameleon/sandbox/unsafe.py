@@ -84,8 +84,8 @@ class UnsafeInProcessExecutor(Executor):
     tier = "unsafe_inprocess"
 
     def __init__(self, limits: Limits) -> None:
-        super().__init__(limits)
         self._lock = threading.Lock()
+        super().__init__(limits)
 
     def run(
         self,
@@ -102,6 +102,7 @@ class UnsafeInProcessExecutor(Executor):
         with self._lock:
             streams, main = (sys.stdout, sys.stderr, sys.stdin), sys.modules["__main__"]
             recursion, digits = sys.getrecursionlimit(), sys.get_int_max_str_digits()
+            trace, profile = sys.gettrace(), sys.getprofile()
             try:
                 frame = program.run(request)
             finally:
@@ -109,8 +110,13 @@ class UnsafeInProcessExecutor(Executor):
                 sys.modules["__main__"] = main
                 sys.setrecursionlimit(recursion)
                 sys.set_int_max_str_digits(digits)
+                sys.settrace(trace)
+                sys.setprofile(profile)
         outcome = judge(Ending(frame.encode()), self._limits, self._limits.cpu_s, self.tier)
         return replace(outcome, wall_ms=(time.monotonic() - begun) * 1000)
+
+    def start_afresh(self) -> None:
+        self._lock = threading.Lock()
 
     def guarantees(self) -> Guarantees:
         return Guarantees(self.tier, (*_absent(), Layer("time", False, "no limit holds in process")))

@@ -10,8 +10,7 @@ from chameleon.sandbox.inside.wire import EXHAUSTED, UNSEALED
 from chameleon.sandbox.result import ExecResult, Limits
 from chameleon.sandbox.values import kind_of
 
-# The error type of a program that left, because it uses a library that is loaded elsewhere.
-NEEDS_SCIENCE = "NeedsScience"
+_NEEDS_SCIENCE = "NeedsScience"
 
 # Named by number, because Windows has neither.
 _SIGKILL, _SIGXCPU = 9, 24
@@ -54,6 +53,11 @@ def judge(ending: Ending, limits: Limits, cpu_seconds: float, tier: str) -> Exec
     return _crash(ending.code or 0, tier)
 
 
+def left_for_science(outcome: ExecResult) -> bool:
+    """Whether the program ended because it uses a library that is loaded elsewhere."""
+    return outcome.status == "refused" and outcome.error_type == _NEEDS_SCIENCE
+
+
 def _told(data: bytes, limits: Limits, tier: str) -> ExecResult:
     try:
         frame = read_frame(data, limits.depth, limits.int_digits)
@@ -62,7 +66,7 @@ def _told(data: bytes, limits: Limits, tier: str) -> ExecResult:
     status = frame.pop("status")
     if status == "need_sci":
         message = "it uses a library that is not loaded here"
-        return ExecResult("refused", error_type=NEEDS_SCIENCE, message=message, tier=tier)
+        return ExecResult("refused", error_type=_NEEDS_SCIENCE, message=message, tier=tier)
     if status not in _TOLD:
         return ExecResult("crashed", error_type="BadFrame", message="an unknown status", tier=tier)
     kind = kind_of(frame["value"]) if status == "ok" else ""

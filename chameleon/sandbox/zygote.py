@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from typing import Any
+from typing import IO, Any
 
 from chameleon.errors import SandboxUnavailable
 from chameleon.sandbox.inside import seccomp
@@ -45,16 +45,7 @@ class Zygote:
         self._serial = 0
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs, tempfile.TemporaryFile() as complaints:
-            self._process = subprocess.Popen(  # noqa: S603
-                command("zygote", str(theirs.fileno()), json.dumps(options)),
-                env=ENVIRONMENT,
-                cwd="/",
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=complaints,
-                pass_fds=[theirs.fileno()],
-                start_new_session=True,
-            )
+            self._process = self._launch(options, theirs, complaints)
             theirs.close()
             try:
                 ready = self._message(time.monotonic() + _START_SECONDS)
@@ -65,7 +56,28 @@ class Zygote:
                 raise SandboxUnavailable(
                     f"the sealed interpreter did not start: {last[:300] or error}"
                 ) from None
+            except BaseException:
+                self.kill()
+                raise
         self.layers = tuple(Layer(name, active, note) for name, active, note in ready["ready"])
+
+    def _launch(
+        self, options: dict[str, Any], theirs: socket.socket, complaints: IO[bytes]
+    ) -> subprocess.Popen[bytes]:
+        try:
+            return subprocess.Popen(  # noqa: S603
+                command("zygote", str(theirs.fileno()), json.dumps(options)),
+                env=ENVIRONMENT,
+                cwd="/",
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=complaints,
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,
+            )
+        except OSError as error:
+            self._control.close()
+            raise SandboxUnavailable(f"no interpreter can be started: {error.strerror}") from None
 
     def run(self, request: dict[str, Any], wall: float) -> Ending:
         """Run one program in the spare child; raises `Stuck` 2 s after `wall` at the latest."""

@@ -108,10 +108,9 @@ def test_a_program_has_one_handle_and_none_of_the_host(tmp_path: Path) -> None:
 def test_a_zygote_killed_between_programs_is_replaced() -> None:
     with make_executor("sealed") as executor:
         assert executor.run("ans = 1").ok
-        victims = family()
-        for process in victims:
-            process.kill()
-        psutil.wait_procs(victims[1:], timeout=5)
+        outer, *inner = family()
+        outer.kill()
+        psutil.wait_procs(inner, timeout=5)
         assert executor.run("ans = 2").value == 2
 
 
@@ -150,6 +149,28 @@ def test_a_forked_copy_has_interpreters_of_its_own() -> None:
         "print('both right')\n"
     )
     assert done.stdout == "both right\n", done.stderr
+
+
+def test_monty_says_that_it_does_not_survive_a_fork() -> None:
+    pytest.importorskip("pydantic_monty")
+    done = script(
+        "import os\n"
+        "from chameleon.errors import SandboxUnavailable\n"
+        "from chameleon.sandbox import make_executor\n"
+        "monty, layered = make_executor('monty'), make_executor('monty+sealed')\n"
+        "assert monty.run('ans = 1').tier == layered.run('ans = 1').tier == 'monty'\n"
+        "child = os.fork()\n"
+        "if not child:\n"
+        "    assert layered.run('ans = 2').tier == 'sealed'\n"
+        "    try:\n        monty.run('ans = 2')\n"
+        "    except SandboxUnavailable:\n        os._exit(7)\n"
+        "    os._exit(1)\n"
+        "assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7\n"
+        "assert monty.run('ans = 3').value == 3\n"
+        "layered.close(), monty.close()\n"
+        "print('as said')\n"
+    )
+    assert done.stdout == "as said\n", done.stderr
 
 
 def test_the_shared_executor_is_one_and_ends_with_the_process() -> None:

@@ -15,80 +15,17 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any, NoReturn
 
-STDLIB = [
-    "abc",
-    "array",
-    "ast",
-    "base64",
-    "binascii",
-    "bisect",
-    "calendar",
-    "cmath",
-    "codecs",
-    "collections",
-    "collections.abc",
-    "colorsys",
-    "contextlib",
-    "copy",
-    "csv",
-    "dataclasses",
-    "datetime",
-    "decimal",
-    "difflib",
-    "enum",
-    "fractions",
-    "functools",
-    "gc",
-    "graphlib",
-    "hashlib",
-    "heapq",
-    "html",
-    "inspect",
-    "io",
-    "itertools",
-    "json",
-    "keyword",
-    "locale",
-    "logging",
-    "math",
-    "numbers",
-    "operator",
-    "os",
-    "pprint",
-    "queue",
-    "random",
-    "re",
-    "reprlib",
-    "secrets",
-    "statistics",
-    "string",
-    "struct",
-    "sys",
-    "textwrap",
-    "threading",
-    "time",
-    "timeit",
-    "traceback",
-    "types",
-    "typing",
-    "unicodedata",
-    "urllib.parse",
-    "uuid",
-    "warnings",
-    "weakref",
-    "zlib",
-    "_strptime",
-    "encodings.ascii",
-    "encodings.latin_1",
-    "encodings.cp1252",
-    "encodings.utf_16",
-    "encodings.utf_32",
-    "encodings.utf_8_sig",
-    "encodings.unicode_escape",
-    "encodings.raw_unicode_escape",
-    "encodings.idna",
-    "encodings.punycode",
-]
+STDLIB = """
+abc argparse array ast base64 binascii bisect calendar cmath codecs collections collections.abc
+colorsys contextlib contextvars copy csv dataclasses datetime decimal difflib enum fractions
+functools gc graphlib hashlib heapq html inspect io ipaddress itertools json keyword locale logging
+math numbers operator os pathlib pickle pprint queue random re reprlib secrets shlex statistics
+string struct sys textwrap threading time timeit traceback types typing unicodedata urllib.parse
+uuid warnings weakref zlib
+""".split()  # noqa: SIM905
+CODECS = """
+ascii cp1252 idna latin_1 punycode raw_unicode_escape unicode_escape utf_16 utf_32 utf_8_sig
+""".split()  # noqa: SIM905
 
 # Packages that come with a library and that programs import by themselves.
 _COMPANIONS = {"pandas": ("dateutil",), "sympy": ("mpmath",)}
@@ -97,7 +34,7 @@ INSTALL = "pip install 'chameleon-compose[programs]'"
 
 
 def load_stdlib() -> None:
-    for name in STDLIB:
+    for name in (*STDLIB, "_strptime", *(f"encodings.{codec}" for codec in CODECS)):
         importlib.import_module(name)
     import datetime
     import time
