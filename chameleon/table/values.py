@@ -22,6 +22,9 @@ _NUMBER = re.compile(
     re.VERBOSE | re.IGNORECASE | re.DOTALL,
 )
 _SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+_NOT_A_UNIT = re.compile(
+    r"(?:BCE?|AD|CE)\b|(?:st|nd|rd|th)\s+\w"
+)  # "43 BC" and "9th century" measure nothing
 _TIME = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}))?\s*([ap])?\.?(?:m\.?)?", re.IGNORECASE)
 _HOUR = re.compile(r"(\d{1,2})\s*([ap])\.?m\.?", re.IGNORECASE)
 _MONTHS = [
@@ -102,6 +105,8 @@ def _read_number(cell: str) -> tuple[Fraction, str] | None:
     number *= _SCALES.get((match["scale"] or "").lower(), 1)
     if match["sign"] == "-" or match["sign2"] or match["open"]:
         number = -number
+    if _NOT_A_UNIT.match(match["unit"] or ""):
+        return None
     unit = " ".join(part for part in (match["currency"], _tidy(match["unit"] or "")) if part)
     return number, unit
 

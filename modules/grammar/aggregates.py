@@ -10,7 +10,7 @@ from chameleon.modules.grammar.bounds import show
 from chameleon.modules.grammar.frame import Frame
 from chameleon.modules.grammar.problem import Draft, Problem
 from chameleon.modules.grammar.programs import are_whole, assemble, finish
-from chameleon.modules.grammar.quantities import is_added, measured
+from chameleon.modules.grammar.quantities import adds_not, is_added, measured
 from chameleon.modules.grammar.selection import Selection
 from chameleon.modules.grammar.shapes import is_money
 
@@ -40,7 +40,9 @@ def aggregate(
     """The draft for one operation over the numbers of these columns in the selected rows."""
     column = frame.table.columns[columns[0]]
     numbers = selection.numbers(columns)
-    if cue == "sum" and len(numbers) > 1 and not all(is_added(frame.table.columns[i]) for i in columns):
+    if cue == "sum" and len(numbers) > 1 and (kind := adds_not(frame)):
+        raise Declined(f"a sum of {kind} says nothing", hint="Ask for the average.")
+    if cue == "sum" and not all(is_added(frame.table.columns[i]) for i in columns):
         raise Declined(
             f"the numbers of {column.name} are not of a kind that adds up", hint="Ask for their average."
         )

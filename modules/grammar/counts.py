@@ -10,8 +10,8 @@ from chameleon.modules.grammar.problem import Draft, Problem
 from chameleon.modules.grammar.programs import assemble
 from chameleon.modules.grammar.selection import LITERAL_LIMIT, Selection
 from chameleon.modules.grammar.shapes import labels
-from chameleon.modules.grammar.targets import is_person_column
-from chameleon.modules.grammar.words import stem_set
+from chameleon.modules.grammar.targets import people_named
+from chameleon.modules.grammar.words import stem_set, stems
 from chameleon.table import Column
 
 _DIFFERENT = frozenset({"different", "distinct", "unique"})
@@ -81,9 +81,10 @@ def _row_names(frame: Frame, noun: str) -> Column | None:
         return None
     if noun in _ROWS:
         return Column("", 0, tuple(str(i) for i in range(len(frame.table.rows))))
-    if noun in {"person", "student"} and is_person_column(label):
+    if noun in people_named(label) and len(set(label.cells)) == len(label.cells):
         return label
-    return label if noun in frame.problem.topic_texts[0] and frame.has_no_measure_named() else None
+    is_subject = (noun,) == stems(frame.table.caption.replace("_", " "))
+    return label if is_subject and frame.has_no_measure_named() else None
 
 
 def _beside(frame: Frame) -> Column | None:

@@ -30,10 +30,14 @@ def read_extreme(problem: Problem) -> Draft | None:
     if target is not None and (counted := _counted(frame, found, target)):
         return _best(frame, found, selection, count_rows(selection, target.column), target.places | counted)
     columns, named = measured(frame)
+    frame.require_sense(frame.table.columns[columns[0]])
+    if target is not None and _names_another(frame, found, target):
+        return None
     found = directed(frame, found, columns)
     read = named | frame.phrase("number", "of")
     if target is None:
         return _value(frame, found, selection, columns, read) if _asks_value(frame) else None
+    _require_own(frame, target)
     scores = score_groups(frame, found, selection, target.column, columns)
     return _best(frame, found, selection, scores, read | target.places)
 
@@ -47,6 +51,21 @@ def _described(frame: Frame, found: Superlative) -> Target | None:
         if mention.places[0] in after and len(mention.columns) == 1:
             return Target(frame.table.columns[mention.columns[0]], frozenset(mention.places))
     return None
+
+
+def _require_own(frame: Frame, target: Target) -> None:
+    """Raises `Declined` for "who is the oldest" where ages are of pets and the names of their owners."""
+    keys = [c for c in frame.table.columns if c.kind == "text" and len(set(c.cells)) == len(c.cells)]
+    is_own = len(set(target.column.cells)) == len(target.column.cells)
+    if keys and not is_own and (frame.has("who", "is", "the") or frame.has("who", "was", "the")):
+        raise Declined(f"the rows are about {keys[0].name}, not about {target.column.name}")
+
+
+def _names_another(frame: Frame, found: Superlative, target: Target) -> bool:
+    """Whether the superlative is about a name itself: "which country has the longest name"."""
+    place = max(found.places) + 1
+    beside = [mention for mention in frame.text_mentions() if mention.places[0] == place]
+    return bool(beside) and not set(beside[0].places) <= target.places
 
 
 def _counted(frame: Frame, found: Superlative, target: Target) -> frozenset[int]:
@@ -74,7 +93,10 @@ def _value(
     frame: Frame, found: Superlative, selection: Selection, columns: tuple[int, ...], read: frozenset[int]
 ) -> Draft | None:
     """The extreme number itself: "What is the highest price?"."""
-    if len(columns) != 1 or found.absolute or _has_average(frame):
+    outright = {
+        index for mention in frame.numeric_mentions() if not mention.hinted for index in mention.columns
+    }
+    if len(columns) != 1 or columns[0] not in outright or found.absolute or _has_average(frame):
         return None
     column = frame.table.columns[columns[0]]
     numbers = selection.numbers(columns)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from chameleon.errors import Declined
+from chameleon.modules.grammar.asked import Asked
 from chameleon.modules.grammar.bounds import Bound, find_bounds
 from chameleon.modules.grammar.conditions import (
     Condition,
@@ -18,25 +19,24 @@ from chameleon.modules.grammar.conditions import (
     where_not,
     without_rows,
 )
-from chameleon.modules.grammar.lexicon import NEGATIONS, SMALL_WORDS
+from chameleon.modules.grammar.lexicon import NEGATIONS, PARTICULAR, SMALL_WORDS
 from chameleon.modules.grammar.linking import (
     CellMention,
     ColumnMention,
     find_cells,
     find_columns,
+    ideas,
     name_stems,
+    roots,
 )
-from chameleon.modules.grammar.problem import Problem
 from chameleon.modules.grammar.selection import Selection
 from chameleon.modules.grammar.shapes import is_money, is_total_label, labels, measures, spread_columns
 from chameleon.table import Column, Table
 
 
 @dataclass(frozen=True)
-class Frame:
+class Frame(Asked):
     """The links between the asked sentence and the table."""
-
-    problem: Problem
 
     @property
     def table(self) -> Table:
@@ -88,27 +88,6 @@ class Frame:
         return find_columns(self.table, self.problem.words, free)
 
     @cached_property
-    def texts(self) -> dict[int, str]:
-        """The asked words in lower case, by position."""
-        return {i: self.problem.words[i].text.lower() for i in self.problem.asked}
-
-    def places_of(self, *texts: str) -> frozenset[int]:
-        return frozenset(i for i, text in self.texts.items() if text in texts)
-
-    def has(self, *texts: str) -> bool:
-        """Whether these words stand in the asked sentence one after the other."""
-        return bool(self.phrase(*texts))
-
-    def phrase(self, *texts: str) -> frozenset[int]:
-        """The positions of the first place where these words follow each other; empty for none."""
-        asked = self.problem.asked
-        for start in range(len(asked) - len(texts) + 1):
-            run = asked[start : start + len(texts)]
-            if tuple(self.texts[i] for i in run) == texts:
-                return frozenset(run)
-        return frozenset()
-
-    @cached_property
     def measures(self) -> tuple[Column, ...]:
         return measures(self.table)
 
@@ -148,13 +127,24 @@ class Frame:
         named = [set(mention.columns) & wanted for mention in outright or mentions]
         common = set.intersection(*named) if named else wanted
         if len(common) == 1:
-            return self.table.columns[common.pop()]
+            found = self.table.columns[common.pop()]
+            if not mentions:
+                self.require_sense(found)
+            return found
         if not left:
             raise Declined("the table has no column of numbers that fits")
         names = ", ".join(self.table.header[i] for i in sorted(wanted))
         raise Declined(
             "the question does not say which column of numbers is meant", hint=f"There are: {names}."
         )
+
+    def require_sense(self, column: Column) -> None:
+        """Raises `Declined` for "the shortest" or "older" over a column that no such word points to."""
+        pointing = ideas(column.name)
+        for place, text in self.texts.items():
+            says_of = roots(self.problem.words[place])
+            if text in PARTICULAR and not says_of & pointing and not self.has("zero") and not self.has("sea"):
+                raise Declined(f"it is not clear that {column.name or 'the column'} says what is {text}")
 
     def column_of(self, bound: Bound) -> Column:
         """The column that a bound speaks of: named beside it, of its currency, or the only one."""
@@ -173,6 +163,7 @@ class Frame:
             if len(money) == 1:
                 return money[0]
         if len(self.measures) == 1:
+            self.require_sense(self.measures[0])
             return self.measures[0]
         names = ", ".join(column.name for column in self.measures)
         raise Declined(f"the question does not say what is {bound.say()}", hint=f"There are: {names}.")
@@ -225,6 +216,10 @@ class Frame:
     def column_of_cell(self, mention: CellMention) -> int:
         """The column that holds the cell; where several do, the one that the question names beside it."""
         options = [column for column, _ in mention.rows_of]
+        if len(options) > 1:
+            said = self.texts.get(mention.places[0] - 1, "")
+            called = [column for column in options if self.table.header[column].strip().lower() == said]
+            options = called or options
         if len(options) > 1:
             near = range(mention.places[0] - 2, mention.places[-1] + 3)
             beside = {

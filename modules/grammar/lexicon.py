@@ -17,7 +17,7 @@ FILLERS = SMALL_WORDS | word_set(
     """i we you he she it they them his her its their our my your us him this that these those there
     is are was were be been being am do does did doing done has have had having will would can could
     should may might must what which who whom whose when where why how many much as so then also
-    please tell show find give list get got know according table data look answer question
+    please tell me show find give list get got know according table data look answer question
     information shown given listed recorded number amount row entry rows entries
     take takes took taken use uses cast come comes came
     here all any some such into onto out during while exactly word column"""
@@ -107,6 +107,9 @@ member: membership members
 lead: led
 build: built building buildings
 bring: brought
+minute: min mins minutes
+hour: hr hrs hours
+second: sec secs seconds
 tuesday: tues tue
 wednesday: wed
 thursday: thurs thu
@@ -115,6 +118,9 @@ friday: fri
 saturday: sat
 january: jan
 february: feb
+march: mar
+june: jun
+july: jul
 april: apr
 august: aug
 september: sept sep
@@ -141,6 +147,7 @@ price cost fare fee charge : expensive cheap costly pricey cost charge price far
 age : old young age
 height elevation tall : tall high short height
 length distance duration : long short length
+years months weeks days hours minutes seconds miles kilometers meters blocks : long short
 time duration minutes hours seconds : long short fast slow quick time
 speed mph : fast slow quick speed
 weight mass kilograms pounds : heavy light weigh
@@ -149,7 +156,7 @@ temperature : hot cold warm cool
 salary wage income pay earnings : earn pay salary wage income
 population : populous populated inhabitants population
 votes : popular voted prefer
-distance miles kilometers : far near close distant
+distance miles kilometers meters blocks : far near close distant
 score points : score scored
 rating stars : rated
 """
@@ -168,6 +175,7 @@ visit attend go trip
 prefer favorite vote popular choose pick like
 person student member respondent people
 budget expense spend cost
+temperature degree degrees
 population people inhabitant
 open begin
 close end
@@ -180,7 +188,9 @@ team player
 _IMPLIED = """
 won lost drawn played wins losses draws : game games match matches
 goals points : score scored scores
+order : place placed
 age : years old people person
+year : released made produced published built held
 city country location town region state place : live lives lived from come
 department team : work works
 price cost salary revenue fare fee income amount budget : money
@@ -194,6 +204,16 @@ IMPLIED = tuple(
     (word_set(line.split(" : ")[0]), word_set(line.split(" : ")[1])) for line in _IMPLIED.strip().splitlines()
 )
 """(words in a column's name, words that go without saying where such a column is read)."""
+
+PARTICULAR = word_set(
+    """
+    longest shortest tallest oldest youngest heaviest lightest cheapest priciest hottest warmest coldest
+    coolest closest nearest farthest furthest deepest widest richest poorest
+    longer shorter taller older younger heavier lighter cheaper costlier hotter warmer colder cooler closer
+    nearer farther further deeper wider richer poorer
+    """
+)
+"""Words that compare one kind of quantity only, unlike "largest" and "more"."""
 
 NEGATIONS = word_set("not except excluding without besides isn't aren't wasn't weren't")
 

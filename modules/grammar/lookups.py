@@ -70,6 +70,8 @@ def _asks_what(frame: Frame) -> bool:
     texts = list(frame.texts.values())
     if any(frame.texts.get(m.places[0] - 1) in {"which", "what"} for m in frame.numeric_mentions()):
         return True
+    if frame.numeric_mentions() and frame.numeric_mentions()[0].places[0] == frame.problem.asked[0]:
+        return True
     return any(pair in _WHAT_IS for pair in pairwise(texts)) or texts[:1] in (
         ["find"],
         ["give"],

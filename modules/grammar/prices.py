@@ -23,6 +23,7 @@ _SHOPPING = stem_set(
     """
 )
 _BUYING = stem_set("buy cost spend pay need price charge")
+_PAYING = stem_set("pay spend buy need want owe")
 _BESIDE_NAMES = stem_set("does did do if will has have need buy want go spend pay can order get")
 _UNITS = stem_set("pound kilogram ounce gram liter litre gallon quart pint meter foot yard")
 _HELPINGS = stem_set("order serving helping")
@@ -165,9 +166,12 @@ def _purchases(problem: Problem, table: Table, items: Column, prices: Column) ->
     for mention in find_cells(names, problem.words, range(len(problem.words))):
         if len(mention.rows) != 1:
             return []
+        after = mention.places[-1] + 1
+        if after < len(problem.words) and problem.words[after].stem in _PAYING:
+            return []
         value = prices.values[mention.rows[0]]
         quantity, unit, places = _amount(problem.words, mention.places[0])
-        per = _per(value.unit or prices.name)
+        per = _per(value.unit) or _per(prices.name)
         extra = _joint(problem.words, mention.places[0] - len(places) - 1)
         price = value.number or Fraction(0)
         found.append(

@@ -23,6 +23,15 @@ def is_added(column: Column) -> bool:
     return not names & _NOT_ADDED and "%" not in column.unit and "per " not in column.unit
 
 
+def adds_not(frame: Frame) -> str:
+    """The word of the question, if any, for a kind of quantity that does not add up: "temperature"."""
+    stemmed = {i: frame.problem.words[i].stem for i in frame.texts}
+    return next((frame.texts[i] for i, word in stemmed.items() if word in _NEVER_ADDED), "")
+
+
+_NEVER_ADDED = stem_set("temperature age rating percentage percent speed density")
+
+
 def measured(frame: Frame) -> tuple[tuple[int, ...], frozenset[int]]:
     """The columns whose numbers are meant, and the words that name them.
 

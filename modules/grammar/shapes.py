@@ -116,6 +116,9 @@ def is_label(column: Column) -> bool:
     """Whether a column names its rows; numbers do where they are years, ranks or identifiers."""
     if column.kind != "number":
         return column.kind in {"text", "date", "time"}
+    units = {value.unit for value in column.values if value.number is not None}
+    if len(units) > 1 and all(len(unit) == 1 and unit.isupper() for unit in units):
+        return True  # "1A", "1B"
     names = stems(column.name.split("(")[0].replace("#", " number "))
     return bool(names) and (
         (len(names) == 1 and names[0] in _ALONE) or (len(names) == 2 and names[1] in _LAST)
@@ -137,7 +140,7 @@ def spread_columns(table: Table) -> tuple[Column, ...]:
     "Zoo | Brown bears | Grizzly bears" and "Crop | 2005 | 2006" are such tables; "Team | Games | Goals"
     is not.
     """
-    columns = measures(table)
+    columns = tuple(column for column in measures(table) if not is_total_label(column.name))
     if len(columns) < 2 or len({column.unit for column in columns}) > 1:
         return ()
     names = [stems(column.name) for column in columns]

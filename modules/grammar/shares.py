@@ -52,6 +52,8 @@ def read_share(problem: Problem) -> Draft | None:
 
 def _says_of_what(frame: Frame, cue: int, columns: tuple[int, ...]) -> bool:
     """Whether the words after "percentage of" name the quantity that is divided, not another whole."""
+    if frame.texts.get(cue + 1) != "of":
+        return False
     place = next(
         (i for i in range(cue + 1, cue + 5) if frame.texts.get(i) not in {"of", "the", "all", "total"}), cue
     )

@@ -76,8 +76,12 @@ _MONTH_STEMS = frozenset(stem(month) for month in MONTHS)
 _DAY_STEMS = frozenset(stem(day) for day in WEEKDAYS)
 
 
-def is_person_column(column: Column) -> bool:
-    return bool(set(stems(column.name)) & _PEOPLE)
+def people_named(column: Column) -> frozenset[str]:
+    """The stems of the nouns for those whom a column names: any kind of person for "Name"."""
+    own = frozenset(stems(column.name))
+    if own & {"name", "person"}:
+        return _PEOPLE
+    return own | {"person"} if own & _PEOPLE else frozenset()
 
 
 def _question_word(frame: Frame) -> tuple[int, str] | None:

@@ -117,7 +117,7 @@ def stem_set(text: str) -> frozenset[str]:
 
 def _singular(word: str) -> str:
     if word.endswith("ies") and len(word) > 4:
-        return word[:-3] + "y"
+        return word[:-2]
     if word.endswith(("sses", "shes", "ches", "xes", "zes", "oes")):
         return word[:-2]
     return word if word.endswith(("ss", "us", "is")) else word.removesuffix("s")
@@ -132,9 +132,12 @@ def _without_tense(word: str) -> str:
             continue
         if base[-1] == base[-2] and base[-1] not in "lsz":
             return base[:-1]
-        return base[:-1] + "y" if base.endswith("i") else base
+        return base
     return word
 
 
 def _without_vowel(word: str) -> str:
+    """Without a last "e", and with "i" for a last "y": "cities" and "city", "cookies" and "cookie"."""
+    if word.endswith("y") and len(word) > 3 and word[-2] not in "aeou":
+        return word[:-1] + "i"
     return word[:-1] if word.endswith("e") and len(word) > 3 else word

@@ -26,7 +26,7 @@ from chameleon.modules.grammar import (
 from chameleon.modules.grammar.frame import Frame
 from chameleon.modules.grammar.lexicon import FILLERS, STEERING
 from chameleon.modules.grammar.problem import Draft, Problem, problem
-from chameleon.modules.grammar.words import Word
+from chameleon.modules.grammar.words import Word, stems
 from chameleon.table import Table
 
 Family = Callable[[Problem], Draft | None]
@@ -105,8 +105,14 @@ def _refusal(
 ) -> Declined:
     """What to say: a name that the table lacks, else the few words left over, else a family's reason."""
     unread = min((words for _, words in drafts), key=len, default=())
-    if missing := _unknown_names(given):
-        return Declined(f"the table holds nothing that is called {', '.join(missing)}")
+    missing = _unknown_names(given)
+    known = {word for row in given.table.rows for cell in row for word in stems(cell)}
+    if shared := [word.text for word in missing if word.stem in known]:
+        return Declined(
+            f"it is not clear which row is meant by {', '.join(shared)}", hint="Give the full name."
+        )
+    if missing:
+        return Declined(f"the table holds nothing that is called {', '.join(word.text for word in missing)}")
     if unread and (refusal is None or len(unread) <= 2):
         return Declined(f"these words were not understood: {', '.join(word.text for word in unread)}")
     return refusal or Declined(
@@ -119,7 +125,7 @@ def _is_year_or_date(word: Word) -> bool:
     return word.kind == "date" or (word.kind == "number" and word.text.isdigit() and len(word.text) == 4)
 
 
-def _unknown_names(given: Problem) -> list[str]:
+def _unknown_names(given: Problem) -> list[Word]:
     """The names and numbers of the asked sentence that neither the table nor the story has."""
     frame = Frame(given)
     linked = {place for mention in frame.cells for place in mention.places}
@@ -127,7 +133,7 @@ def _unknown_names(given: Problem) -> list[str]:
     linked |= {place for date in frame.dates for place in date.places}
     linked |= {place for item in frame.bounds for place in item.places}
     return [
-        given.words[i].text
+        given.words[i]
         for i in given.asked[1:]
         if i not in linked
         and (given.words[i].is_name or _is_year_or_date(given.words[i]))

@@ -83,3 +83,56 @@ RIDERS = _table(" | Men | Women\nBus | 12 | 18\nTrain | 30 | 25\nCar | 40 | 22",
 TRADE = _table(
     "Year | Exports | Imports\n2018 | 120 | 140\n2019 | 135 | 150\n2020 | 90 | 110\n2021 | 150 | 155", "trade"
 )
+MOVIES = _table(
+    """
+    Title | Director | Year | Genre | Length (min) | Rating
+    Red Dawn Rising | Lee | 2012 | Action | 118 | 7.1
+    Quiet Rivers | Ortega | 2015 | Drama | 131 | 8.2
+    The Last Laugh | Lee | 2016 | Comedy | 97 | 6.4
+    Night Circus | Brandt | 2016 | Drama | 109 | 7.7
+    Iron Tide | Ortega | 2019 | Action | 142 | 6.9
+    """,
+    "movies",
+)
+HOTEL = _table(
+    """
+    Guest | Nights | Room number | Price per night | Breakfast
+    Smith | 3 | 101 | €80 | yes
+    Jones | 2 | 102 | €95 | no
+    Garcia | 5 | 101 | €80 | yes
+    Chen | 1 | 203 | €140 | no
+    """,
+    "bookings",
+)
+FLIGHTS = _table(
+    """
+    Flight | From | To | Departure | Arrival | Seats
+    BA1 | London | Paris | 07:30 | 09:45 | 120
+    AF2 | Paris | Rome | 10:15 | 12:20 | 150
+    LH3 | Berlin | London | 06:50 | 08:00 | 98
+    BA4 | London | Berlin | 18:05 | 21:00 | 132
+    """,
+    "flights",
+)
+PETS = _table(
+    """
+    Owner | Pet | Species | Age | Weight
+    Maria | Rex | Dog | 5 | 22 kg
+    Tom | Misty | Cat | 3 | 4.5 kg
+    Maria | Tiger | Cat | 7 | 5 kg
+    """,
+    "pets",
+)
+SPENDING = _table(
+    """
+    Category | Jan | Feb | Mar | Total
+    Rent | 1000 | 1000 | 1000 | 3000
+    Food | 300 | 280 | 310 | 890
+    Fun | 100 | 150 | 90 | 340
+    Total | 1400 | 1430 | 1400 | 4230
+    """,
+    "household budget",
+)
+CLIMATE = _table(
+    "City | January | July\nOslo | -4 | 18\nRome | 8 | 27\nCairo | 14 | 35", "average temperatures in °C"
+)

@@ -103,7 +103,12 @@ def test_any_text_has_words_and_sentences(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("minutes", "said"),
-    [(0, "0 minutes"), (45, "45 minutes"), (60, "1 hour"), (135, "2 hours and 15 minutes")],
+    [
+        (0, "0 minutes"),
+        (45, "45 minutes"),
+        (60, "1 hour"),
+        (135, "2 hours and 15 minutes"),
+    ],
 )
 def test_durations(minutes: int, said: str) -> None:
     assert say_minutes(minutes) == said

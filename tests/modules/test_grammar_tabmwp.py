@@ -20,7 +20,8 @@ _PROBLEMS = (Path(__file__).parents[2] / "../shared/data/tabmwp/dev1k.jsonl.gz")
 
 @pytest.mark.skipif(not _PROBLEMS.exists(), reason="the TabMWP problems are not in this checkout")
 def test_development_problems() -> None:
-    problems = [json.loads(line) for line in gzip.open(_PROBLEMS, "rt", encoding="utf-8")]
+    with gzip.open(_PROBLEMS, "rt", encoding="utf-8") as lines:
+        problems = [json.loads(line) for line in lines]
     answered = right = 0
     with make_executor(libraries=()) as executor:
         for problem in problems:
