@@ -10,6 +10,7 @@ from chameleon.modules.grammar.lexicon import TIMES_WORDS, word_set
 from chameleon.modules.grammar.problem import Draft, Problem
 from chameleon.modules.grammar.programs import assemble, listing, literal
 from chameleon.modules.grammar.shapes import frequencies, stem_and_leaf
+from chameleon.modules.grammar.targets import is_person_noun
 
 _LARGEST = word_set(
     """
@@ -39,7 +40,9 @@ def read_stem_and_leaf(problem: Problem) -> Draft | None:
     test = " and ".join(bound.code("number") for bound in bounds)
     said = " and ".join(bound.say() for bound in bounds)
     lines = [f"numbers = {numbers}", f"ans = sum(1 for number in numbers if {test})"]
-    return Draft(assemble(lines), f"Count of the numbers in the plot that are {said}", places, loose=True)
+    return Draft(
+        assemble(lines), f"Count of the numbers in the plot that are {said}", places | _people(problem)
+    )
 
 
 def _extreme(problem: Problem, numbers: str) -> Draft | None:
@@ -51,7 +54,7 @@ def _extreme(problem: Problem, numbers: str) -> Draft | None:
     is_largest = problem.words[found[0]].text.lower() in _LARGEST
     lines = [f"numbers = {numbers}", f"ans = {'max' if is_largest else 'min'}(numbers)"]
     said = "Largest" if is_largest else "Smallest"
-    return Draft(assemble(lines), f"{said} number in the plot", frozenset(found), loose=True)
+    return Draft(assemble(lines), f"{said} number in the plot", frozenset(found) | _people(problem))
 
 
 def read_frequencies(problem: Problem) -> Draft | None:
@@ -60,6 +63,7 @@ def read_frequencies(problem: Problem) -> Draft | None:
     if counts is None or not _asks_how_many(problem):
         return None
     bounds, places = _bounds(problem)
+    places |= _people(problem)
     pairs = "[" + ", ".join(f"({literal(value)}, {often})" for value, often in counts.pairs) + "]"
     if not bounds and (single := _single_number(problem)) is not None:
         bounds, places = (single,), places | set(single.places)
@@ -68,7 +72,7 @@ def read_frequencies(problem: Problem) -> Draft | None:
         said = " and ".join(bound.say() for bound in bounds)
         line = f"ans = sum(often for number, often in counts if {test})"
         reading = f"Sum of the frequencies where {problem.table.header[0]} is {said}"
-        return Draft(assemble([f"counts = {pairs}", line]), reading, places, frozenset({0, 1}), loose=True)
+        return Draft(assemble([f"counts = {pairs}", line]), reading, places, frozenset({0, 1}))
     if _has_number(problem):
         return None
     return _count_all(problem, f"sum(often for number, often in {pairs})", "frequencies in all")
@@ -127,10 +131,15 @@ def _times_word(problem: Problem) -> Bound | None:
     return Bound("==", Fraction(TIMES_WORDS[_word(problem, found[0])]), (found[0],), found[0])
 
 
+def _people(problem: Problem) -> frozenset[int]:
+    """The words for those who were counted or measured: "students", "people"."""
+    return frozenset(i for i in problem.asked if is_person_noun(problem.words[i].stem))
+
+
 def _count_all(problem: Problem, expression: str, said: str) -> Draft | None:
     """The count of everything, where the question says "in all", "total" or "altogether"."""
     asked = problem.asked
     cues = frozenset(i for i in asked if _word(problem, i) in {"total", "altogether", "all", "overall"})
     if not cues:
         return None
-    return Draft(assemble([f"ans = {expression}"]), f"Count of {said}", cues, loose=True)
+    return Draft(assemble([f"ans = {expression}"]), f"Count of {said}", cues | _people(problem))

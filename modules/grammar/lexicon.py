@@ -176,6 +176,8 @@ prefer favorite vote popular choose pick like
 person student member respondent people
 budget expense spend cost
 temperature degree degrees
+score scores point points
+height tall
 population people inhabitant
 open begin
 close end

@@ -22,6 +22,7 @@ class Target:
 
 _PEOPLE = stem_set(
     """
+    guest client buyer patron adult citizen contestant family camper
     name person player student employee teacher friend member runner customer child author driver
     worker manager owner artist candidate partner farmer beautician respondent actor swimmer winner
     singer
@@ -74,6 +75,11 @@ def asked_period(frame: Frame) -> frozenset[int] | None:
 
 _MONTH_STEMS = frozenset(stem(month) for month in MONTHS)
 _DAY_STEMS = frozenset(stem(day) for day in WEEKDAYS)
+
+
+def is_person_noun(word: str) -> bool:
+    """Whether a stem is a common noun for people: students, members, guests."""
+    return word in _PEOPLE
 
 
 def people_named(column: Column) -> frozenset[str]:
