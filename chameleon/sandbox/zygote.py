@@ -66,7 +66,7 @@ class Zygote:
     ) -> subprocess.Popen[bytes]:
         try:
             return subprocess.Popen(  # noqa: S603
-                command("zygote", str(theirs.fileno()), json.dumps(options)),
+                command("outer", str(theirs.fileno()), json.dumps(options)),
                 env=ENVIRONMENT,
                 cwd="/",
                 stdin=subprocess.DEVNULL,

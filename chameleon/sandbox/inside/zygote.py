@@ -20,32 +20,22 @@ import time
 from typing import Any, NoReturn
 
 from . import libraries, program, rlimits, seal, seccomp
+from .kernel import Layer, die_with_parent, libc
 from .wire import BROKEN, EXHAUSTED, LENGTH, NONCE, UNSEALED
 
 # Far above what a zygote has open; each number costs a system call where close_range is missing.
 _MOST_HANDLES = 512
 
 
-def main() -> NoReturn:
-    """argv: folder of this package, number of the control socket, options as JSON."""
-    control = socket.socket(fileno=int(sys.argv[2]))
-    options = json.loads(sys.argv[3])
-    namespaces = seal.unshare()
-    pid = os.fork()
-    if pid:
-        # The first process born in a new process space is its init: the kernel ends the whole space
-        # with it. This one stays outside, as the handle by which the host can kill it.
-        control.close()
-        _, status = os.waitpid(pid, 0)
-        os._exit(os.waitstatus_to_exitcode(status) & 0xFF)
-    seal.die_with_parent()
-    Zygote(control, options, namespaces).serve()
+def main(control: int, options: dict[str, Any], namespaces: Layer) -> NoReturn:
+    die_with_parent()
+    Zygote(socket.socket(fileno=control), options, namespaces).serve()
 
 
 class Zygote:
     """Loads, seals itself, and serves until the host closes the socket."""
 
-    def __init__(self, control: socket.socket, options: dict[str, Any], namespaces: seal.Layer) -> None:
+    def __init__(self, control: socket.socket, options: dict[str, Any], namespaces: Layer) -> None:
         self._control = control
         self._memory: int = options["memory_bytes"]
         self._serial = 0
@@ -58,11 +48,11 @@ class Zygote:
             libraries.load(present)
         libraries.announce([] if options["science"] else present, missing, self._leave_for_science)
         self._hidden = sorted({sys.base_prefix, sys.prefix, sys.argv[1]}, key=len, reverse=True)
-        self._filter = seccomp.Filter(seal.libc)
+        self._filter = seccomp.Filter(libc)
         self._size = rlimits.address_space()
         _forget_the_host()
         layers = [namespaces, *seal.seal()]
-        seal.die_with_parent()
+        die_with_parent()
         self._send({"ready": layers, "missing": missing})
 
     def serve(self) -> NoReturn:
@@ -136,7 +126,7 @@ class Zygote:
             os.closerange(number + 1, _MOST_HANDLES)
             os.setsid()
             seal.forbid_inspection()
-            seal.die_with_parent()
+            die_with_parent()
             request = json.loads(_read(number, int.from_bytes(_read(number, LENGTH), "big")))
             code = UNSEALED
             rlimits.bound(self._memory, request["limits"]["cpu_s"], self._size)
