@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 
 class ChameleonError(Exception):
     """Something a person can act on.
@@ -19,6 +21,10 @@ class ChameleonError(Exception):
         if self.hint:
             line = f"{line.rstrip('.')}. {self.hint}"
         return " ".join(line.split())
+
+    def at(self, where: str) -> Self:
+        """The same error, told of another place."""
+        return type(self)(self.what, where=where, hint=self.hint)
 
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuild, (type(self), self.what, self.where, self.hint)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import re
 import threading
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from chameleon.errors import InventoryError, ModuleError
 from chameleon.state import State
@@ -71,6 +72,15 @@ class Module:
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         """The cache keys that the output changes; by default the output under the module's name."""
         return {self.name: output}
+
+    def named(self, name: str) -> Self:
+        """This module under that name: a copy if it has another one."""
+        if self.name == name:
+            return self
+        copied = copy.copy(self)
+        copied.__dict__.pop("_lock", None)  # the copy is set up on its own
+        copied.name = name
+        return copied
 
     def ready(self) -> None:
         """Run `setup` if it has not run yet, once for all threads."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Collection, Container, Iterable, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -83,6 +83,15 @@ def bind(planner: Any, llm: Any) -> Any:
     """The planner connected to a model, if it asks one."""
     bound = getattr(planner, "bound", None)
     return bound(llm) if bound is not None else planner
+
+
+def every_planner(planner: Any) -> Iterator[Any]:
+    """A planner and all that it asks in its turn (its `planner` or `planners`)."""
+    yield planner
+    inner = getattr(planner, "planners", ()) or [getattr(planner, "planner", None)]
+    for part in inner:
+        if part is not None:
+            yield from every_planner(part)
 
 
 def planned(state: State) -> bool:

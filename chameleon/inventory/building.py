@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, get_args
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from chameleon.budget import Budget
 from chameleon.errors import ChameleonError, InventoryError
 from chameleon.inventory.inventory import Inventory
 from chameleon.inventory.resolve import build, find_class
-from chameleon.inventory.schema import InventorySpec, ModelSpec, ModuleSpec, PlannerSpec, RepairSpec
-from chameleon.inventory.source import Source
+from chameleon.inventory.rules import mentioned, not_there
+from chameleon.inventory.schema import InventorySpec, ModelSpec, ModuleSpec, PlannerSpec
+from chameleon.inventory.source import KeyPath, Source
 from chameleon.module import Module
 from chameleon.planner import Planner, nearest
 
@@ -25,10 +27,14 @@ def inventory_of(source: Source) -> Inventory:
     except ValidationError as problem:
         raise _spec_error(problem, source) from problem
     modules = {name: _build_module(name, entry, spec, source) for name, entry in spec.modules.items()}
+    on_error = {name: entry.on_error for name, entry in spec.modules.items()}
+    for key, name in mentioned(spec.fallback, spec.rules, spec.repair, on_error):
+        if name not in modules:
+            raise not_there(key, name, modules, where=source.place(key))
     try:
         return Inventory(
             name=spec.name,
-            planner=build_planner(spec.planner, spec, source),
+            planner=build_planner(spec.planner, spec, source, ("planner",)),
             modules=modules,
             spec=spec,
             about=spec.about,
@@ -36,7 +42,7 @@ def inventory_of(source: Source) -> Inventory:
             fallback=tuple(spec.fallback),
             rules=spec.rules,
             repair=spec.repair,
-            on_error={name: entry.on_error for name, entry in spec.modules.items()},
+            on_error=on_error,
             budget=Budget(**spec.budget.model_dump()),
             llm=spec.llm,
         )
@@ -44,16 +50,13 @@ def inventory_of(source: Source) -> Inventory:
         raise InventoryError(problem.what, where=problem.where or source.file, hint=problem.hint) from problem
 
 
-def _spec_error(problem: ValidationError, source: Source) -> InventoryError:
+def _spec_error(problem: ValidationError, source: Source, above: KeyPath = ()) -> InventoryError:
     first = problem.errors()[0]
-    path = [part for part in first["loc"] if isinstance(part, str | int)]
-    known = [part for index, part in enumerate(path) if tuple(path[: index + 1]) in source.places] or path
-    key = ".".join(str(part) for part in known)
+    path = (*above, *first["loc"])
+    key = ".".join(str(part) for part in _present(path, source.data))
     if first["type"] == "extra_forbidden":
-        options = InventorySpec.model_fields if len(path) == 1 else _fields_at(path)
-        return InventoryError(
-            f"unknown key {key!r}", where=source.place(path), hint=nearest(str(path[-1]), options)
-        )
+        hint = nearest(str(path[-1]), _model_at(path).model_fields)
+        return InventoryError(f"unknown key {key!r}", where=source.place(path), hint=hint)
     if first["type"] == "missing":
         return InventoryError(f"the key {'.'.join(map(str, path))!r} is missing", where=source.place(path))
     message = first["msg"].removeprefix("Value error, ")
@@ -61,25 +64,41 @@ def _spec_error(problem: ValidationError, source: Source) -> InventoryError:
     return InventoryError(f"{key} is {shown}: {message[:1].lower()}{message[1:]}", where=source.place(path))
 
 
-def _fields_at(path: Sequence[str | int]) -> list[str]:
-    """The keys that may stand where an unknown one was found."""
-    field_info = InventorySpec.model_fields.get(str(path[0]))
-    annotation = field_info.annotation if field_info else None
-    if annotation is not None and hasattr(annotation, "model_fields") and len(path) == 2:
-        return list(annotation.model_fields)
-    return list({"repair": RepairSpec.model_fields}.get(str(path[0]), ModelSpec.model_fields))
+def _present(path: KeyPath, data: Any) -> KeyPath:
+    """The part of a path that the data has: pydantic adds the names of the types that it tried."""
+    for length, part in enumerate(path):
+        try:
+            data = data[part]
+        except (KeyError, IndexError, TypeError):
+            return path[:length]
+    return path
+
+
+def _model_at(path: KeyPath) -> type[BaseModel]:
+    """The model of the mapping in which the last key of a path stands."""
+    found: type[BaseModel] = InventorySpec
+    for part in path[:-1]:
+        if (field_info := found.model_fields.get(str(part))) is not None:
+            found = _model_in(field_info.annotation) or found
+    return found
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next((model for part in get_args(annotation) if (model := _model_in(part))), None)
 
 
 def _build_module(name: str, entry: ModuleSpec, spec: InventorySpec, source: Source) -> Module:
     path = ("modules", name)
-    where = f"{source.place(path)}: modules.{name}"
+    where = _locate(source, path)
     try:
         cls = find_class(entry.use or name, "modules", source.folders)
     except ChameleonError as problem:
-        raise _moved(problem, where) from problem
+        raise problem.at(where) from problem
     if not issubclass(cls, Module):
         raise InventoryError(f"{cls.__name__} is not a subclass of Module", where=where)
-    module: Module = build(cls, entry.parameters(), where)
+    module: Module = build(cls, entry.parameters(), partial(_locate, source, path), ModuleSpec.model_fields)
     module.name = name
     module.when = entry.when or module.when
     settings = {"prompt": entry.prompt, "samples": entry.samples, "vote": entry.vote}
@@ -93,21 +112,21 @@ def _build_module(name: str, entry: ModuleSpec, spec: InventorySpec, source: Sou
     return module
 
 
-def build_planner(entry: PlannerSpec, spec: InventorySpec, source: Source) -> Planner:
-    """Make a planner; parameters named `planner` and `planners` are planners themselves."""
-    where = f"{source.place(('planner',))}: planner"
+def build_planner(entry: PlannerSpec, spec: InventorySpec, source: Source, path: KeyPath) -> Planner:
+    """Make the planner at `path`; parameters named `planner` and `planners` are planners themselves."""
+    where = _locate(source, path)
     try:
         cls = find_class(entry.use, "planners", source.folders)
     except ChameleonError as problem:
-        raise _moved(problem, where) from problem
+        raise problem.at(where) from problem
     parameters = entry.parameters()
-    if isinstance(inner := parameters.get("planner"), dict):
-        parameters["planner"] = build_planner(PlannerSpec.model_validate(inner), spec, source)
+    if "planner" in parameters:
+        parameters["planner"] = _inner_planner(parameters["planner"], spec, source, (*path, "planner"))
     if isinstance(several := parameters.get("planners"), list):
         parameters["planners"] = [
-            build_planner(PlannerSpec.model_validate(one), spec, source) for one in several
+            _inner_planner(one, spec, source, (*path, "planners", index)) for index, one in enumerate(several)
         ]
-    planner: Planner = build(cls, parameters, where)
+    planner: Planner = build(cls, parameters, partial(_locate, source, path), PlannerSpec.model_fields)
     if not callable(getattr(planner, "propose", None)):
         raise InventoryError(f"{cls.__name__} has no method propose", where=where)
     if hasattr(planner, "prompt"):
@@ -117,6 +136,14 @@ def build_planner(entry: PlannerSpec, spec: InventorySpec, source: Source) -> Pl
             f"the planner {entry.use} asks no model, and has no prompt and no llm", where=where
         )
     return planner
+
+
+def _inner_planner(data: Any, spec: InventorySpec, source: Source, path: KeyPath) -> Planner:
+    try:
+        entry = PlannerSpec.model_validate(data)
+    except ValidationError as problem:
+        raise _spec_error(problem, source, path) from problem
+    return build_planner(entry, spec, source, path)
 
 
 def _configure(
@@ -129,5 +156,7 @@ def _configure(
     owner.llm_params = spec.llm.params() | (llm.params() if llm else {})
 
 
-def _moved(problem: ChameleonError, where: str) -> ChameleonError:
-    return type(problem)(problem.what, where=where, hint=problem.hint)
+def _locate(source: Source, path: KeyPath, *further: str) -> str:
+    """The place of a key, and the key: "mine.yaml:7: modules.row_lookup"."""
+    full = (*path, *further)
+    return f"{source.place(full)}: {'.'.join(map(str, full))}"

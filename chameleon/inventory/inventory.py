@@ -14,7 +14,7 @@ from chameleon.inventory import rules as plan_rules
 from chameleon.inventory.schema import InventorySpec, ModelSpec, OnError, RepairSpec, RulesSpec
 from chameleon.inventory.source import read_source, source_of
 from chameleon.module import Access, Module
-from chameleon.planner import Planner, nearest
+from chameleon.planner import Planner, every_planner, nearest
 from chameleon.prompt import Prompt
 from chameleon.state import State
 from chameleon.table import Table
@@ -54,24 +54,11 @@ class Inventory:
         for name, module in self.modules.items():
             if not isinstance(module, Module):
                 raise InventoryError(f"{name} is a {type(module).__name__}, not a Module", where=self.name)
-            if module.name != name:
-                module.name = name
-        for name in self._mentioned():
+        named = {name: module.named(name) for name, module in self.modules.items()}
+        object.__setattr__(self, "modules", named)
+        for key, name in plan_rules.mentioned(self.fallback, self.rules, self.repair, self.on_error):
             if name not in self.modules:
-                raise InventoryError(
-                    f"the rules name a module {name!r} that the inventory does not have",
-                    where=self.name,
-                    hint=nearest(name, self.modules),
-                )
-
-    def _mentioned(self) -> list[str]:
-        named = [*self.fallback, *self.rules.once, *self.rules.next, *self.rules.next.values()]
-        for group in (self.rules.last, *self.rules.needs.values()):
-            named += [group] if isinstance(group, str) else group
-        named += [*self.rules.needs, *self.repair, *(repair.redo for repair in self.repair.values())]
-        for policy in self.on_error.values():
-            named += policy if isinstance(policy, list) else []
-        return named
+                raise plan_rules.not_there(key, name, self.modules, where=self.name)
 
     @classmethod
     def load(cls, name: str | Path, folder: Path | None = None) -> Inventory:
@@ -106,7 +93,7 @@ class Inventory:
     @property
     def prompts(self) -> list[Prompt]:
         """Every prompt file that it uses, read; raises `PromptError` for one that is missing."""
-        owners = [self.planner, *self.modules.values()]
+        owners: list[Any] = [*every_planner(self.planner), *self.modules.values()]
         return [owner.template for owner in owners if getattr(owner, "template", None) is not None]
 
     def check_input(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -144,14 +131,15 @@ class Inventory:
             prompt.check()
         keys = list(self.input_types) or ["question"]
         state = State(input=dict.fromkeys((key.removesuffix("?") for key in keys), ""))
-        for plan in [list(self.fallback), *getattr(self.planner, "fixed_plans", [])]:
-            if plan:
-                try:
+        try:
+            for part in every_planner(self.planner):
+                for plan in getattr(part, "fixed_plans", []):
+                    plan_rules.check_names(plan, self.modules, self.rules)
+            for plan in [list(self.fallback), *getattr(self.planner, "fixed_plans", [])]:
+                if plan:
                     self.check_plan(plan, state)
-                except PlanError as problem:
-                    raise InventoryError(
-                        f"the plan {plan} breaks a rule: {problem}", where=self.name
-                    ) from problem
+        except PlanError as problem:
+            raise InventoryError(f"the plan {plan} breaks a rule: {problem}", where=self.name) from problem
 
 
 _TYPES: dict[str, type[Any] | tuple[type[Any], ...]] = {

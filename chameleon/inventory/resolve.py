@@ -5,9 +5,10 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import inspect
+import json
 import pkgutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -70,7 +71,10 @@ def _from_reference(reference: str, folders: Sequence[Path]) -> type[Any]:
 
 def _import(path: str, folders: Sequence[Path], reference: str) -> ModuleType:
     if (file := _file_of(path, folders)) is not None:
-        return _import_file(file, reference)
+        try:
+            return _import_file(file)
+        except Exception as problem:
+            raise _broken(reference, problem) from problem
     try:
         return importlib.import_module(path)
     except ModuleNotFoundError as problem:
@@ -79,9 +83,7 @@ def _import(path: str, folders: Sequence[Path], reference: str) -> ModuleType:
                 f" (nor is there a file {path.removesuffix('.py').split('.')[-1]}.py beside the inventory)"
             )
             raise InventoryError(f"{reference!r} cannot be imported: no module {path!r}{looked}") from problem
-        raise MissingPackage(
-            f"{reference!r} needs the package {problem.name!r}", hint=f"pip install {problem.name}"
-        ) from problem
+        raise _broken(reference, problem) from problem
     except Exception as problem:
         raise _broken(reference, problem) from problem
 
@@ -94,7 +96,7 @@ def _file_of(path: str, folders: Sequence[Path]) -> Path | None:
 
 
 @lru_cache(maxsize=256)
-def _import_file(file: Path, reference: str) -> ModuleType:
+def _import_file(file: Path) -> ModuleType:
     name = f"chameleon_user_{file.stem}_{abs(hash(str(file))):x}"
     spec = importlib.util.spec_from_file_location(name, file)
     if spec is None or spec.loader is None:
@@ -103,9 +105,9 @@ def _import_file(file: Path, reference: str) -> ModuleType:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as problem:
+    except BaseException:
         del sys.modules[name]
-        raise _broken(reference, problem) from problem
+        raise
     return module
 
 
@@ -119,6 +121,9 @@ def _load_entry(entry: Any) -> Any:
 def _broken(reference: str, problem: Exception) -> ChameleonError:
     if isinstance(problem, ChameleonError):
         return problem
+    if isinstance(problem, ModuleNotFoundError) and problem.name:
+        package = problem.name.partition(".")[0]
+        return MissingPackage(f"{reference!r} needs the package {package!r}", hint=f"pip install {package}")
     return InventoryError(f"{reference!r} fails when imported: {type(problem).__name__}: {problem}")
 
 
@@ -137,30 +142,61 @@ def _checked(found: Any, reference: str) -> type[Any]:
     return found
 
 
-def build(cls: type[Any], parameters: Mapping[str, Any], where: str) -> Any:
+def build(
+    cls: type[Any], parameters: Mapping[str, Any], locate: Callable[..., str], other_keys: Iterable[str] = ()
+) -> Any:
     """Make an instance; parameters are checked against the constructor's annotations.
 
-    Raises `InventoryError` naming the parameter: unknown (with the nearest), missing, or of a wrong type.
+    `locate(parameter)` tells where a parameter stands; `other_keys` may stand beside the parameters. Raises
+    `InventoryError` naming the parameter: unknown (with the nearest), missing, or of a wrong type.
     """
-    from pydantic import TypeAdapter, ValidationError
+    from pydantic import ValidationError
 
     known = {name: p for name, p in inspect.signature(cls).parameters.items() if p.kind is not p.VAR_KEYWORD}
     open_ended = any(p.kind is p.VAR_KEYWORD for p in inspect.signature(cls).parameters.values())
-    hints = get_type_hints(cls.__init__) if cls.__init__ is not object.__init__ else {}
+    hints = _hints(cls, locate())
     checked = {}
     for name, value in parameters.items():
         if name not in known and not open_ended:
-            hint = nearest(name, known) if known else "It takes none."
-            raise InventoryError(f"{cls.__name__} has no parameter {name!r}", where=where, hint=hint)
+            hint = nearest(name, [*known, *other_keys])
+            raise InventoryError(f"{cls.__name__} has no parameter {name!r}", where=locate(name), hint=hint)
         try:
-            adapter = TypeAdapter(hints.get(name, Any), config={"arbitrary_types_allowed": True})
-            checked[name] = adapter.validate_python(value, strict=True)
+            checked[name] = _validated(hints.get(name, Any), value)
         except ValidationError as problem:
             reason = problem.errors()[0]["msg"]
-            raise InventoryError(f"{name} is {value!r}: {reason}", where=where) from problem
+            raise InventoryError(f"{name} is {str(value)[:80]!r}: {reason}", where=locate(name)) from problem
     try:
         return cls(**checked)
-    except ChameleonError:
-        raise
-    except TypeError as problem:
-        raise InventoryError(f"{cls.__name__} cannot be made: {problem}", where=where) from problem
+    except ChameleonError as problem:
+        raise problem.at(locate()) from problem
+    except Exception as problem:  # a user's constructor may raise anything
+        told = str(problem) if isinstance(problem, TypeError) else f"{type(problem).__name__}: {problem}"
+        raise InventoryError(f"{cls.__name__} cannot be made: {told}", where=locate()) from problem
+
+
+def _hints(cls: type[Any], where: str) -> Mapping[str, Any]:
+    if cls.__init__ is object.__init__:
+        return {}
+    try:
+        return get_type_hints(cls.__init__)
+    except Exception as problem:  # annotations are code: a name that only a type checker imports is missing
+        raise InventoryError(
+            f"the annotations of {cls.__name__} cannot be read: {problem}", where=where
+        ) from problem
+
+
+def _validated(annotation: Any, value: Any) -> Any:
+    """The value as the annotation has it: strictly, but a list may be a tuple and a text a path."""
+    from pydantic import PydanticUserError, TypeAdapter
+
+    if annotation is Any:
+        return value
+    try:
+        adapter = TypeAdapter(annotation, config={"arbitrary_types_allowed": True})
+    except PydanticUserError:  # a model or dataclass has a configuration of its own
+        adapter = TypeAdapter(annotation)
+    try:
+        text = json.dumps(value)
+    except (TypeError, ValueError):  # no JSON: a date, or a planner that is already made
+        return adapter.validate_python(value, strict=True)
+    return adapter.validate_json(text, strict=True)

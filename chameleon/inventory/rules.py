@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from chameleon.errors import PlanError
-from chameleon.inventory.schema import RulesSpec
+from chameleon.errors import InventoryError, PlanError
+from chameleon.inventory.schema import OnError, RepairSpec, RulesSpec
+from chameleon.inventory.source import KeyPath
 from chameleon.module import Access
 from chameleon.planner import nearest
 
@@ -48,6 +49,40 @@ def check_reads(plan: Sequence[str], access: Mapping[str, Access], present: Coll
                 hint=_givers(missing[0], access),
             )
         have |= access[name].writes
+
+
+def mentioned(
+    fallback: Sequence[str],
+    rules: RulesSpec,
+    repair: Mapping[str, RepairSpec],
+    on_error: Mapping[str, OnError],
+) -> Iterator[tuple[KeyPath, str]]:
+    """Every module that is named outside `modules`, with the key under which it stands."""
+    for index, name in enumerate(fallback):
+        yield ("fallback", index), name
+    for index, name in enumerate(_listed(rules.last)):
+        yield ("rules", "last", index) if isinstance(rules.last, list) else ("rules", "last"), name
+    for index, name in enumerate(rules.once):
+        yield ("rules", "once", index), name
+    for name, needed in rules.needs.items():
+        yield from ((("rules", "needs", name), each) for each in (name, *_listed(needed)))
+    for name, follower in rules.next.items():
+        yield from ((("rules", "next", name), each) for each in (name, follower))
+    for name, spec in repair.items():
+        yield ("repair", name), name
+        yield ("repair", name, "redo"), spec.redo
+    for name, policy in on_error.items():
+        for index, each in enumerate(policy if isinstance(policy, list) else ()):
+            yield ("modules", name, "on_error", index), each
+
+
+def not_there(key: KeyPath, name: str, names: Collection[str], where: str) -> InventoryError:
+    """The error for a module that is named and not in the inventory."""
+    return InventoryError(
+        f"{'.'.join(map(str, key))} names a module {name!r} that the inventory does not have",
+        where=where,
+        hint=nearest(name, names),
+    )
 
 
 def _givers(keys: str, access: Mapping[str, Access]) -> str:

@@ -140,7 +140,10 @@ def _locate(node: yaml.Node, path: KeyPath, file: str, places: dict[KeyPath, str
 
 
 def _extended(own: Source, parent: Source) -> Source:
-    """The parent's data under this one's: mappings merge, anything else is replaced, null removes a key."""
+    """The parent's data under this one's: mappings merge, anything else is replaced, null removes a key.
+
+    In a budget null stays, since there it means no limit.
+    """
     data = _merge(parent.data, own.data)
     data.pop("extends", None)
     return Source(data, own.folders + parent.folders, own.file, {**parent.places, **own.places})
@@ -151,6 +154,8 @@ def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]
     for key, value in above.items():
         if value is None:
             merged.pop(key, None)
+        elif key == "budget" and isinstance(value, Mapping) and isinstance(below.get(key), Mapping):
+            merged[key] = {**below[key], **value}
         elif isinstance(value, Mapping) and isinstance(below.get(key), Mapping):
             merged[key] = value if value.get("use") is not None else _merge(below[key], value)
         else:

@@ -295,12 +295,14 @@ class TestEventLog:
         self, tmp_path_factory: Any, tail: bytes, kept: int
     ) -> None:
         path = _write(tmp_path_factory.mktemp("log"), RUN[:kept])
-        path.write_bytes(path.read_bytes() + tail)
+        whole = path.read_bytes() + tail
+        path.write_bytes(whole)
         try:
             with EventLog(path) as log:
                 assert log.events == RUN[:kept]
         except LogError as error:
-            assert b"\n" in tail and str(path) in str(error)
+            assert tail and str(path) in str(error)
+            assert path.read_bytes() == whole
 
 
 def _write(folder: Path, events: list[Event]) -> Path:

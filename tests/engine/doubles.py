@@ -1,0 +1,55 @@
+"""Small modules and planners that do what a function says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from chameleon import Executor, Inventory, Module, Plan, State, Step
+from chameleon.planners.fixed import Fixed
+
+QUESTION = {"question": "How many?"}
+
+
+class Does(Module):
+    """Does what its function says."""
+
+    def __init__(self, run: Callable[[State], Any], **declared: Any) -> None:
+        self.function = run
+        for name, value in declared.items():
+            setattr(self, name, value)
+
+    def run(self, state: State) -> Any:
+        return self.function(state)
+
+
+def executor(modules: Mapping[str, Any], planner: Any = None, **options: Any) -> Executor:
+    made = {name: each if isinstance(each, Module) else Does(each) for name, each in modules.items()}
+    return Executor(Inventory("mine", planner or Fixed(list(made)), made, **options))
+
+
+def run(modules: Mapping[str, Any], planner: Any = None, **options: Any) -> State:
+    return executor(modules, planner, **options).run(QUESTION)
+
+
+def failing(problem: BaseException) -> Callable[[State], Any]:
+    def fail(state: State) -> Any:
+        raise problem
+
+    return fail
+
+
+def why(state: State) -> str:
+    assert state.ended is not None and state.ended.error is not None
+    return str(state.ended.error)
+
+
+class Proposes:
+    """A planner that does what its function says."""
+
+    def __init__(self, propose: Callable[[State], Any]) -> None:
+        self.function = propose
+
+    def propose(self, state: State, inventory: Inventory) -> Sequence[Step] | Plan:
+        result: Sequence[Step] | Plan = self.function(state)
+        return result

@@ -1,0 +1,180 @@
+"""Budgets end a run with the limit's name, and keep what was reached; and what a repair asks of the model."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from chameleon import LLM, Budget, Executor, Inventory, LLMModule, Module, State, StepRejected
+from chameleon.budget import Meter, Usage
+from chameleon.errors import BudgetExceeded
+from chameleon.inventory.schema import RepairSpec
+from chameleon.llm import ScriptedModel
+from chameleon.planners.fixed import Fixed
+from chameleon.planners.one_shot import OneShot
+from chameleon.prompt import Prompt
+from tests.engine.doubles import QUESTION, Does, executor, failing, why
+
+REPLY = {"text": "7", "input_tokens": 30, "output_tokens": 20, "cost": 0.25}
+
+
+class Ask(LLMModule):
+    """Asks the model the question."""
+
+    template = Prompt.parse("---\nslots: [question]\n---\n# user\n{{ question }} {{ context }}")  # type: ignore[assignment]
+
+    def parse(self, text: str) -> Any:
+        if text == "bad":
+            raise StepRejected("the reply is bad")
+        return text
+
+
+def asking(times: int, budget: Budget, replies: Sequence[Any] = (REPLY,) * 9) -> State:
+    names = [f"ask{number}" for number in range(times)]
+    inventory = Inventory("asking", Fixed(names), {name: Ask() for name in names}, budget=budget)
+    return Executor(inventory, LLM.connect(ScriptedModel(list(replies)))).run(QUESTION)
+
+
+class TestALimit:
+    @pytest.mark.parametrize(
+        ("budget", "named", "done"),
+        [
+            (Budget(calls=2), "2 calls", 2),
+            (Budget(tokens=100), "100 tokens", 2),
+            (Budget(cost=0.5), "0.5 cost", 2),
+            (Budget(steps=2), "2 steps", 2),
+        ],
+    )
+    def test_ends_the_run_with_its_name_and_the_state_so_far(
+        self, budget: Budget, named: str, done: int
+    ) -> None:
+        state = asking(4, budget)
+        assert state.ended is not None and state.ended.reason == "budget"
+        assert f"the run reached its budget of {named}" in why(state)
+        assert f"Raise budget.{named.split()[1]}" in why(state)
+        assert list(state.cache) == [f"ask{number}" for number in range(done)]
+        assert state.usage.calls == done and state.answer is None
+
+    def test_that_is_just_enough_does_not_end_the_run(self) -> None:
+        assert asking(2, Budget(calls=2, tokens=101, cost=0.51, steps=2)).answer == "7"
+
+    def test_of_seconds(self) -> None:
+        slow = executor(
+            {"one": lambda state: time.sleep(0.05), "two": lambda state: 2}, budget=Budget(seconds=0.04)
+        )
+        state = slow.run(QUESTION)
+        assert "its budget of 0.04 seconds" in why(state) and state.program == ("one",)
+
+    @pytest.mark.parametrize(
+        ("limit", "named"), [(Budget(cost=1.0), "cost"), (Budget(tokens=1000), "tokens")]
+    )
+    def test_that_cannot_be_kept_ends_the_run(self, limit: Budget, named: str) -> None:
+        state = asking(2, limit, ["7", "7"])  # this provider tells neither tokens nor cost
+        assert state.ended is not None and state.ended.reason == "budget"
+        assert f"the provider does not report {named}" in why(state)
+        assert list(state.cache) == ["ask0"]
+
+    def test_is_also_kept_by_planners(self) -> None:
+        planner = OneShot()
+        planner.template = Prompt.parse("# user\nPlan.")  # type: ignore[misc]
+        inventory = Inventory("mine", planner, {"ask": Ask()}, budget=Budget(calls=1))
+        state = Executor(inventory, LLM.connect(ScriptedModel(["no plan", '["ask"]']))).run(QUESTION)
+        assert "its budget of 1 calls" in why(state) and state.usage.calls == 1
+
+    def test_of_the_executor_stands_in_for_the_inventorys(self) -> None:
+        inventory = Inventory(
+            "mine", Fixed(["one"] * 3), {"one": Does(lambda state: 1)}, budget=Budget(steps=1)
+        )
+        assert Executor(inventory, budget=Budget(steps=3)).run(QUESTION).answer == 1
+
+    @pytest.mark.parametrize("parallel", [True, False])
+    def test_of_steps_is_the_same_for_steps_side_by_side(self, parallel: bool) -> None:
+        modules = {name: Does(lambda state: 1, reads="input.question") for name in "abcde"}
+        inventory = Inventory("mine", Fixed(list(modules)), modules, budget=Budget(steps=3))
+        assert Executor(inventory, parallel=parallel).run(QUESTION).program == ("a", "b", "c")
+
+    def test_ends_the_run_whatever_the_policy_for_failures(self) -> None:
+        modules: Mapping[str, Module] = {"ask0": Ask(), "ask1": Ask()}
+        inventory = Inventory(
+            "mine", Fixed(["ask0", "ask1"]), modules, budget=Budget(calls=1), on_error={"ask1": "skip"}
+        )
+        state = Executor(inventory, LLM.connect(ScriptedModel([REPLY] * 2))).run(QUESTION)
+        assert state.ended is not None and state.ended.reason == "budget"
+
+    def test_stops_a_planner_that_never_stops(self) -> None:
+        class Endless:
+            """Always wants one more step."""
+
+            def propose(self, state: State, inventory: Inventory) -> Any:
+                from chameleon import Step
+
+                return [Step("one")]
+
+        state = executor({"one": lambda state: 1}, Endless()).run(QUESTION)
+        assert "its budget of 64 steps" in why(state) and len(state.program) == 64
+
+    def test_goes_on_counting_when_a_run_is_resumed(self) -> None:
+        inventory = Inventory(
+            "mine", Fixed(["a", "b", "c"]), {name: Ask() for name in "abc"}, budget=Budget(calls=2)
+        )
+        events = list(Executor(inventory, LLM.connect(ScriptedModel([REPLY] * 3))).stream(QUESTION))
+        state = Executor(inventory, LLM.connect(ScriptedModel([REPLY]))).run(QUESTION, events[:3])
+        assert state.program == ("a", "b", "c") and state.usage.calls == 2
+
+
+class TestMeter:
+    def test_reserves_calls_so_that_threads_cannot_overrun(self) -> None:
+        meter = Meter(Budget(calls=2))
+        meter.reserve()
+        meter.reserve()
+        with pytest.raises(BudgetExceeded):
+            meter.reserve()
+        meter.settle(Usage(calls=1))
+        with pytest.raises(BudgetExceeded):
+            meter.reserve()
+
+    def test_takes_unknown_for_unknown(self) -> None:
+        total = Usage(1, 5, None, 0.5) + Usage(1, 5, 5, None)
+        assert (total.calls, total.input_tokens, total.output_tokens, total.cost) == (2, 10, None, None)
+
+
+class TestARepairThatAsks:
+    def test_asks_for_another_sample_at_a_higher_temperature(self) -> None:
+        state = self._run(["bad", "bad", "good"], temperature=0.0)
+        assert state.answer == "good"
+        assert [(call.sample, call.params["temperature"]) for call in state.calls] == [
+            (0, 0),
+            (1, 0.1),
+            (2, 0.1),
+        ]
+
+    def test_is_warmer_than_the_model_was_connected_with(self) -> None:
+        state = self._run(["bad", "good"], temperature=0.7)
+        assert [call.params["temperature"] for call in state.calls] == pytest.approx([0.7, 0.8])
+
+    def test_asks_for_samples_that_it_has_not_seen(self) -> None:
+        state = self._run(["bad"] * 3 + ["good"] * 3, temperature=0.0, samples=3)
+        assert sorted(call.sample for call in state.calls) == [0, 1, 2, 3, 4, 5]
+
+    def _run(self, replies: list[str], temperature: float, samples: int = 1) -> State:
+        ask = Ask()
+        ask.samples = samples
+        inventory = Inventory(
+            "mine",
+            Fixed(["ask"]),
+            {"ask": ask},
+            repair={"ask": RepairSpec(redo="ask", attempts=4, warmer=0.1)},
+        )
+        return Executor(inventory, LLM.connect(ScriptedModel(replies), temperature=temperature)).run(QUESTION)
+
+    def test_fails_in_words_when_the_model_fails(self) -> None:
+        state = self._run([], temperature=0.0)
+        assert "ask" in why(state) and "the script holds 0 replies" in why(state)
+
+
+def test_a_failure_tells_its_module_once() -> None:
+    state = executor({"a": failing(ValueError("a failure"))}).run(QUESTION)
+    assert why(state).count("module a") == 1
