@@ -6,11 +6,28 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from chameleon import values
 from chameleon.errors import PlanError
 from chameleon.inventory import Inventory
-from chameleon.state import Ended, Failure, Plan, Record, State, Step
+from chameleon.state import Ended, Failure, Plan, Reason, Record, State, Step
 
 REPAIR_TURNS = 1
+
+# Failures that no other step makes good. A model call that fails is told, never worked around in silence;
+# what repair and on_error are for is a module that could not do its work, or a reply that will not do.
+_ENDS_RUN: Mapping[str, Reason] = {
+    "Declined": "declined",
+    "BudgetExceeded": "budget",
+    "AuthFailed": "failed",
+    "ContextTooLong": "failed",
+    "ModelError": "failed",
+    "NoModel": "failed",
+    "RateLimited": "failed",
+    "Refused": "failed",
+    "ReplayMiss": "failed",
+    "ScriptExhausted": "failed",
+    "StoreError": "failed",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +54,15 @@ def decide(state: State, inventory: Inventory) -> Decision:
     return AskPlanner()
 
 
+def goes_on(record: Record, inventory: Inventory) -> bool:
+    """Whether the steps that are pending after this one still run, whatever came of it."""
+    if record.error is None:
+        return True
+    name = record.step.module
+    skipped = inventory.on_error.get(name, "stop") == "skip" and name not in inventory.repair
+    return skipped and record.error.kind not in _ENDS_RUN
+
+
 def finished(state: State) -> Ended:
     """How a run ends when the planner has nothing more to do."""
     if not state.taken:
@@ -58,17 +84,15 @@ def _refused(state: State) -> Sequence[Plan]:
 
 def _after_failure(state: State, failed: Record, inventory: Inventory) -> Decision:
     assert failed.error is not None
-    if failed.error.kind == "Declined":
-        return Ended("declined", failed.error)
-    if failed.error.kind == "BudgetExceeded":
-        return Ended("budget", failed.error)
+    if (reason := _ENDS_RUN.get(failed.error.kind)) is not None:
+        return Ended(reason, failed.error)
     name = failed.step.module
     repair = inventory.repair.get(name)
     if repair is not None and failed.error.kind == "StepRejected":
         done = _repairs(state, name)
         if done < repair.attempts:
             args = {"warmer": repair.warmer, "attempt": done + 1}
-            redone = Step(repair.redo, {**_args(state, repair.redo), **args})
+            redone = Step(repair.redo, values.freeze({**_args(state, repair.redo), **args}))
             redo = (redone,) if repair.redo == name else (redone, failed.step)
             note = f"{name} rejected ({failed.error.message}); attempt {done + 1} of {repair.attempts}"
             return Plan((*redo, *state.pending), _by(name), note)

@@ -11,11 +11,11 @@ from dataclasses import replace
 from typing import Any
 
 from chameleon.budget import Budget, Meter, recording
-from chameleon.decide import AskPlanner, RunSteps, decide, finished
+from chameleon.decide import AskPlanner, RunSteps, decide, finished, goes_on
 from chameleon.errors import BudgetExceeded, Declined, LogError, NoModel, PlanError
 from chameleon.inventory import Inventory
 from chameleon.planner import bind, name_of, plan_of
-from chameleon.state import Begun, Ended, Event, Failure, Plan, Record, State
+from chameleon.state import Begun, Ended, Event, Failure, Plan, State
 from chameleon.steps import beside, run_step
 
 
@@ -100,14 +100,14 @@ class Executor:
         decision = decide(state, self.inventory)
         if isinstance(decision, Plan | Ended):
             return [decision]
+        if isinstance(decision, AskPlanner):  # it may be done; its calls are limited one by one
+            return [self._plan(state, meter)]
+        assert isinstance(decision, RunSteps)
         try:
             meter.check(len(state.taken))
         except BudgetExceeded as problem:
             return [Ended("budget", Failure.of(problem))]
-        if isinstance(decision, RunSteps):
-            return self._run_pending(state, meter)
-        assert isinstance(decision, AskPlanner)
-        return [self._plan(state, meter)]
+        return self._run_pending(state, meter)
 
     def _plan(self, state: State, meter: Meter) -> Event:
         planner = self.inventory.planner
@@ -166,11 +166,4 @@ class Executor:
             if stopped:
                 record = replace(record, output=None, input_changes={}, cache_changes={}, dropped=True)
             yield record
-            stopped = stopped or (record.error is not None and not self._goes_on(record))
-
-    def _goes_on(self, record: Record) -> bool:
-        """Whether the plan goes on after this failure."""
-        name = record.step.module
-        ends_all = record.error is not None and record.error.kind in ("Declined", "BudgetExceeded")
-        skips = self.inventory.on_error.get(name, "stop") == "skip" and name not in self.inventory.repair
-        return skips and not ends_all
+            stopped = stopped or not goes_on(record, self.inventory)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from chameleon.asking import AsksModel
 from chameleon.errors import ChameleonError, StepRejected
@@ -15,6 +15,9 @@ from chameleon.state import State
 from chameleon.table.formats import Style
 from chameleon.values import freeze, to_json
 
+if TYPE_CHECKING:
+    from chameleon.llm import Reply
+
 
 class LLMModule(AsksModel, Module):
     """Renders its prompt from the state, asks the model, and parses the reply.
@@ -23,11 +26,13 @@ class LLMModule(AsksModel, Module):
     - `parse(text)`: the reply as a value; raise `StepRejected` for a reply that will not do.
     - `samples`, `vote`: ask that many times and take the most frequent value ("majority", ties to the
       value seen first) or the first that parses ("first").
+    - `takes_cut_off`: whether a reply that was cut off at `max_tokens` is of use; by default it is rejected.
     - `table_style`, `max_rows`: how tables are written into the prompt (`chameleon.table.to_text`).
     """
 
     samples: int = 1
     vote: str = "majority"
+    takes_cut_off: ClassVar[bool] = False
     table_style: Style = "pipe"
     max_rows: int | None = None
     uses: ClassVar[Keys] = ("model",)
@@ -41,11 +46,15 @@ class LLMModule(AsksModel, Module):
         noted = "note?" in self.template.slots
         return slots_of(state, style=self.table_style, max_rows=self.max_rows, noted=noted)
 
-    def run(self, state: State) -> Any:
-        return elect([self.parse_or_error(text) for text in self.ask(state)], self.vote)
+    def interpret(self, text: str, state: State) -> Any:
+        """The value of a reply to this state; `parse(text)`, unless it depends on more than the text."""
+        return self.parse(text)
 
-    def ask(self, state: State) -> list[str]:
-        """The texts of the replies, one for each sample."""
+    def run(self, state: State) -> Any:
+        return elect([self._value_or_rejection(reply, state) for reply in self.ask(state)], self.vote)
+
+    def ask(self, state: State) -> list[Reply]:
+        """The model's replies, one for each sample."""
         messages = self.template.render(self.slots(state))
         args = state.step.args if state.step else {}
         attempt = int(args.get("attempt", 0))  # numbers the samples of a repair on from those before
@@ -53,16 +62,16 @@ class LLMModule(AsksModel, Module):
         if "warmer" in args:
             params["temperature"] = float(self.model.params.get("temperature") or 0) + float(args["warmer"])
         if self.samples == 1:
-            return [self.model.ask(messages, sample=attempt, **params).text]
-        first = attempt * self.samples
-        return [reply.text for reply in self.model.ask_many(messages, self.samples, first=first, **params)]
+            return [self.model.ask(messages, sample=attempt, **params)]
+        return self.model.ask_many(messages, self.samples, first=attempt * self.samples, **params)
 
-    def parse_or_error(self, text: str) -> Any:
-        """The parsed reply, or the `StepRejected` that says why it will not do."""
+    def _value_or_rejection(self, reply: Reply, state: State) -> Any:
         try:
-            return self.parse(text)
-        except StepRejected as error:
-            return error
+            if reply.truncated and not self.takes_cut_off:
+                raise StepRejected("the reply was cut off at the limit", hint="Raise llm.max_tokens.")
+            return self.interpret(reply.text, state)
+        except StepRejected as rejection:
+            return rejection
 
 
 def elect(candidates: Sequence[Any], vote: str = "majority") -> Any:

@@ -16,6 +16,7 @@ from chameleon.errors import InputError, LogError
 from chameleon.state import Begun, Ended, Event, Failure, Plan, Reason, Record, Step
 
 _SAME = {"$output": True}
+_BEGINS = b'{"event": "'
 
 
 def event_to_json(event: Event) -> dict[str, Any]:
@@ -115,6 +116,12 @@ def _read_changes(data: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
     return MappingProxyType(items)
 
 
+def _is_failed(event: Event) -> bool:
+    if isinstance(event, Record):
+        return event.error is not None or event.dropped
+    return isinstance(event, Plan) and bool(event.refused)
+
+
 class EventLog:
     """A file of events that survives a crash: what it holds is whole lines, in order.
 
@@ -125,6 +132,7 @@ class EventLog:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self.events: list[Event] = []
+        self._starts: list[int] = []
         self._lock = threading.Lock()
         try:
             self._file = self.path.open("a+b")
@@ -141,7 +149,12 @@ class EventLog:
         end = 0
         for number, line in enumerate(self._file, 1):
             if not line.endswith(b"\n"):
+                if not _BEGINS.startswith(line[: len(_BEGINS)]):  # nothing that we left unfinished
+                    raise LogError(
+                        f"line {number} is not an event", where=str(self.path), hint="Name another file."
+                    )
                 break
+            self._starts.append(end)
             try:
                 self.events.append(event_from_json(json.loads(line)))
             except (ValueError, RecursionError, LogError) as problem:
@@ -155,9 +168,26 @@ class EventLog:
         """Write one event as one line and hand it to the operating system at once."""
         line = json.dumps(event_to_json(event), allow_nan=False) + "\n"
         with self._lock:
+            self._starts.append(self._file.seek(0, os.SEEK_END))
             self._file.write(line.encode("ascii"))
             self._file.flush()
             self.events.append(event)
+
+    def forget_failure(self) -> None:
+        """Drop the end of a run that failed or ran out of budget, and the failed steps and plans before it.
+
+        The run can then go on from its last good step, with another model, key or budget. What is dropped
+        is gone from the file; a run that was answered or declined stays as it is.
+        """
+        last = self.events[-1] if self.events else None
+        if not isinstance(last, Ended) or last.reason not in ("failed", "budget"):
+            return
+        kept = len(self.events) - 1
+        while kept and _is_failed(self.events[kept - 1]):
+            kept -= 1
+        with self._lock:
+            self._file.truncate(self._starts[kept])
+            del self.events[kept:], self._starts[kept:]
 
     def __iter__(self) -> Iterator[Event]:
         return iter(tuple(self.events))

@@ -18,9 +18,20 @@ class ColumnLookup(RowLookup):
         """
         self.min_columns, self.min_cells = min_columns, min_cells
 
-    def run(self, state: State) -> Table:
-        table: Table = state.input["table"]
+    def is_small(self, table: Table) -> bool:
         columns = len(table.header)
-        if columns < self.min_columns or columns * (len(table.rows) + 1) < self.min_cells:
-            return table
-        return subtable_in(self.ask(state)[0], table)
+        return columns < self.min_columns or columns * (len(table.rows) + 1) < self.min_cells
+
+    def is_shown_whole(self, table: Table) -> bool:
+        return True  # columns can be chosen from the first rows
+
+    def interpret(self, text: str, state: State) -> Table:
+        """The columns that the reply shows, with all their rows: to drop rows is not this module's part."""
+        table: Table = state.input["table"]
+        names = iter(subtable_in(text, table).header)
+        wanted, indexes = next(names, None), []
+        for index, name in enumerate(table.header):
+            if name == wanted:
+                indexes.append(index)
+                wanted = next(names, None)
+        return table.take_columns(indexes)

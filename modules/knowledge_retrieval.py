@@ -14,6 +14,7 @@ class KnowledgeRetrieval(LLMModule):
     prompt = "tabmwp/knowledge_retrieval"
     reads = ("input.question", "input.table?", "input.choices?")
     writes = ("cache.knowledge",)
+    takes_cut_off = True
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         return {"knowledge": output}

@@ -26,10 +26,22 @@ class RowLookup(LLMModule):
 
     def run(self, state: State) -> Table:
         table: Table = state.input["table"]
-        rows = len(table.rows) + 1
-        if rows < self.min_rows or rows * len(table.header) < self.min_cells:
+        if self.is_small(table) or not self.is_shown_whole(table):
             return table
-        return subtable_in(self.ask(state)[0], table)
+        kept: Table = super().run(state)
+        return kept
+
+    def is_small(self, table: Table) -> bool:
+        """Whether the table is left alone, by the published thresholds."""
+        rows = len(table.rows) + 1
+        return rows < self.min_rows or rows * len(table.header) < self.min_cells
+
+    def is_shown_whole(self, table: Table) -> bool:
+        """Whether the prompt shows all rows: those that a model has not seen it cannot keep."""
+        return self.max_rows is None or len(table.rows) <= self.max_rows
+
+    def interpret(self, text: str, state: State) -> Table:
+        return subtable_in(text, state.input["table"])
 
     def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         return {"table": output}

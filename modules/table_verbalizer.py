@@ -14,6 +14,7 @@ class TableVerbalizer(LLMModule):
     prompt = "tabmwp/table_verbalizer"
     reads = ("input.question?", "input.table")
     writes = ("cache.table_description",)
+    takes_cut_off = True
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         return {"table_description": output}

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from chameleon.asking import AsksModel
+from chameleon.errors import PlanError
 from chameleon.inventory import Inventory
 from chameleon.planner import parse_plan, planned
 from chameleon.prompt import slots_of
@@ -35,6 +36,8 @@ class OneShot(AsksModel):
         params: dict[str, Any] = {"stop": list(self.template.stop)} if self.template.stop else {}
         schema = _schema(inventory) if self.structured else None
         reply = self.model.ask(messages, schema=schema, **params)
+        if reply.truncated:
+            raise PlanError("the reply was cut off at the limit", hint="Reply with the list alone.")
         return parse_plan(reply.text, inventory.modules)
 
 

@@ -100,8 +100,7 @@ def run_question(asked: Asked, *, trace: bool, log: Path | None, as_json: bool) 
         state = state.after(event)
     if as_json:
         typer.echo(json.dumps(summary(state, setup.executor), ensure_ascii=False))
-    else:
-        page.end(state, asked.unit or "")
+    page.end(state, asked.unit or "")
     assert state.ended is not None
     return EXIT_CODES[state.ended.reason]
 
@@ -112,6 +111,7 @@ def _events(executor: Executor, given: Mapping[str, Any], path: Path | None) -> 
         yield from executor.stream(given)
         return
     with EventLog(path) as log:
+        log.forget_failure()
         before = tuple(log)
         new = executor.stream(given, before)
         first = next(new, None)  # a log of another run is refused before anything is shown

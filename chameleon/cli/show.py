@@ -58,8 +58,10 @@ class Page:
         repair = plan.by.startswith("repair:")
         if plan.refused:
             if self.trace:
-                names = " → ".join(map(harmless, plan.names)) or "no list of modules"
-                self._line(f"Plan refused: {names[:300]}\n{_INDENT}{harmless(plan.refused)}")
+                names = " → ".join(map(harmless, plan.names))[:300]
+                self._line(
+                    "\n".join([f"Plan refused: {names}".rstrip(" :"), _INDENT + harmless(plan.refused)])
+                )
             return
         if repair and not self.trace:
             return
@@ -71,6 +73,7 @@ class Page:
     def _step(self, record: Record) -> None:
         usage = sum((call.usage for call in record.calls), Usage())
         spent = (f", {in_words(usage)}" if usage.calls else ", reply from the store") if record.calls else ""
+        spent += ", cut off" if any(call.finish == "length" for call in record.calls) else ""
         again = f", attempt {record.step.args['attempt']}" if "attempt" in record.step.args else ""
         self._line(f"{self.steps:3}. {record.step.module}{again}  [{record.seconds:.3f} s{spent}]")
         if record.dropped:

@@ -18,7 +18,7 @@ from chameleon.llm.flight import SingleFlight
 from chameleon.llm.message import Messages, Reply, Request
 from chameleon.llm.outcome import Outcome, from_record, to_record
 from chameleon.llm.providers import belongs_to_connection
-from chameleon.llm.reading import Prices, Reading, read_message
+from chameleon.llm.reading import Prices, Reading
 from chameleon.llm.retry import Backoff, GaveUp
 from chameleon.llm.store import ResponseStore
 
@@ -234,7 +234,7 @@ class _Core:
                 request, Reading("", "", _FAILED), gave_up.error, seconds=seconds, attempts=gave_up.attempts
             )
         seconds = round(time.monotonic() - begun, 6)
-        reading = read_message(message, self._prices)
+        reading = self.connection.read(message, self._prices)
         return Outcome(
             request, reading, reading.fault(self.connection.name), seconds=seconds, attempts=attempts
         )

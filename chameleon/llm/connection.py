@@ -8,6 +8,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,8 @@ from chameleon.llm.providers import (
     offered_models,
     secrets_in,
 )
+from chameleon.llm.reading import Prices, Reading, read_message
+from chameleon.llm.redact import mask_known, one_line, redact
 
 if TYPE_CHECKING:
     from langchain_core.language_models.chat_models import BaseChatModel
@@ -92,6 +95,16 @@ class Connection:
         if request.schema is None or self._is_openai:
             return chat.invoke(messages, stop=stop, **extra)
         return self._ask_in_form(chat, request.schema, messages, extra)
+
+    def read(self, message: Any, prices: Prices | None = None) -> Reading:
+        """Read a reply; keys that the server echoes are taken out of all that it says."""
+        reading = read_message(message, prices)
+        return replace(
+            reading,
+            text=mask_known(reading.text, also=self._secrets),
+            finish=one_line(redact(reading.finish, also=self._secrets), 40),
+            refusal=one_line(redact(reading.refusal, also=self._secrets)),
+        )
 
     def failure(self, error: Exception) -> Failure:
         """Classify what `send` raised; an unknown model gets the list of what the server offers."""

@@ -220,7 +220,8 @@ def offered_models(address: str, key: str | None = None, seconds: float = _LIST_
     try:
         with urllib.request.urlopen(request, timeout=seconds) as response:  # noqa: S310
             listing = json.loads(response.read(_LIST_BYTES))
-        return [str(entry["id"]) for entry in listing["data"]]
+        names = [str(entry["id"]) for entry in listing["data"]]
+        return [one_line(redact(name, also=[key] if key else []), 200) for name in names]
     except (OSError, ValueError, KeyError, TypeError, urllib.error.URLError) as error:
         said = one_line(redact(str(error), also=[key] if key else []))
         raise NoModel(f"the server at {redact(address)} does not list its models: {said}") from None

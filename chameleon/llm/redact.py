@@ -11,7 +11,7 @@ MASK = "***"
 _KEY_VARIABLE = re.compile(r"_API_?KEY$", re.IGNORECASE)
 _SECRET_VARIABLE = re.compile(r"(_KEY|_TOKEN|_SECRET|_PASSWORD|_CREDENTIALS?)$", re.IGNORECASE)
 # Shorter values ("true", "none") are settings rather than secrets, and would blot out ordinary words.
-_SHORTEST_KEY, _SHORTEST_SECRET = 4, 8
+_SHORTEST_KEY, _SHORTEST_SECRET, _SHORTEST_IN_REPLY = 4, 8, 12
 
 _PATTERNS = (
     # Authorization: Bearer abc · "x-api-key": "abc" · api_key='abc'
@@ -51,6 +51,18 @@ def redact(text: str, *, also: Iterable[str] = (), environ: Mapping[str, str] | 
         text = text.replace(secret, MASK)
     for pattern, replacement in _PATTERNS:
         text = pattern.sub(replacement, text)
+    return text
+
+
+def mask_known(text: str, *, also: Iterable[str] = ()) -> str:
+    """Replace the secrets that we hold ourselves, and nothing else: for text that is somebody's answer.
+
+    A server may echo the key into its reply. Values shorter than 12 characters are left, since words of an
+    answer may equal the dummy keys of local servers.
+    """
+    for secret in sorted(_known_secrets(os.environ, also), key=len, reverse=True):
+        if len(secret) >= _SHORTEST_IN_REPLY:
+            text = text.replace(secret, MASK)
     return text
 
 

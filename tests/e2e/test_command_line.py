@@ -91,9 +91,9 @@ def test_the_trace_names_the_fault_and_the_repair(
     outcome = command(*asked, "--trace", "--store", "off")
     assert outcome.code == 0
     for words in [
-        "Plan refused: ",
+        "Plan refused",
         "there is no module 'calculator'",
-        "the program does not work: SyntaxError in line 1",
+        "cut off",
         "Repair: program_generator → program_verifier → program_executor → answer_generator",
         "attempt 1 of 20",
     ]:
@@ -223,3 +223,30 @@ def test_without_a_model_the_offline_inventory_answers(command: Command, tmp_pat
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.out.startswith("Runs inventory tables_offline; no model, because ")
     assert outcome.out.splitlines()[-1] == "Answer: 10"
+
+
+def test_a_run_that_failed_goes_on_where_it_was_when_asked_again(
+    loopback: Start, command: Command, asked: list[str], tmp_path: Path
+) -> None:
+    log = str(tmp_path / "run.jsonl")
+    loopback(RuleModel({"planner": [BY_SOLUTION], "solution_generator": [Fault(401)]}))
+    failed = command(*asked, "--store", "off", "--log", log)
+    assert failed.code == 1
+    healthy = RuleModel()
+    loopback(healthy)
+    assert command(*asked, "--store", "off", "--log", log).code == 0
+    assert set(healthy.asked) == {"solution_generator"}, "what was done is not asked again"
+    calls = len(healthy.asked)
+    assert command(*asked, "--store", "off", "--log", log).code == 0
+    assert len(healthy.asked) == calls, "an answered run is only told again"
+
+
+@pytest.mark.parametrize("text", ["[1, 2, 3]", "a note without an end of line"])
+def test_a_log_that_is_somebody_elses_file_is_left_alone(
+    command: Command, asked: list[str], tmp_path: Path, text: str
+) -> None:
+    file = tmp_path / "notes.json"
+    file.write_text(text)
+    outcome = command(*asked, "--inventory", "tables_offline", "--log", str(file))
+    assert outcome.code == 1 and "is not an event" in outcome.complaint
+    assert file.read_text() == text

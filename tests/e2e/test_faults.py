@@ -110,10 +110,10 @@ def test_a_program_that_was_cut_off_is_written_anew(loopback: Start) -> None:
     server = loopback(RuleModel({"planner": [BY_PROGRAM], "program_generator": [half]}))
     state = tabmwp().run(PROBLEM)
     assert ended(state)[0] == "answered"
-    first, verdict = state.history[:2]
+    first = state.history[0]
     assert first.calls[0].finish == "length"
-    assert verdict.error is not None and "SyntaxError" in verdict.error.message
-    assert state.plans[1].by == "repair:program_verifier" and "attempt 1 of 20" in state.plans[1].note
+    assert first.error is not None and "cut off" in first.error.message
+    assert state.plans[1].by == "repair:program_generator" and "attempt 1 of 20" in state.plans[1].note
     assert [request["temperature"] for request in server.requests] == [0, 0, 0.1]
 
 
@@ -128,10 +128,32 @@ def test_a_program_that_never_ends_is_stopped_and_written_anew(loopback: Start) 
 def test_a_failed_lookup_leaves_the_table_whole_and_says_why(loopback: Start) -> None:
     problem = make_problems(2)[1]
     plan = json.dumps(["row_lookup", *SOLUTION])
-    loopback(RuleModel({"planner": [plan], "row_lookup": [Fault(500)]}))
-    state = tabmwp().run(problem)
-    assert ended(state)[0] == "answered" and state.table == problem["table"]
-    assert state.history[0].error is not None and "(500)" in state.history[0].error.message
+    header = "| ".join(problem["table"].header)
+    for useless in (Reply(header, finish="length"), "There is no such row.", "a | b\n1 | 2"):
+        loopback(RuleModel({"planner": [plan], "row_lookup": [useless]}))
+        state = tabmwp().run(problem)
+        assert ended(state)[0] == "answered" and state.table == problem["table"]
+        assert state.history[0].error is not None and state.history[0].error.kind == "StepRejected"
+
+
+@pytest.mark.parametrize(
+    ("asker", "text"),
+    [
+        ("program_generator", "```python\nans = 12"),
+        ("solution_generator", "All in all, the answer is 12"),
+        ("planner", json.dumps(["program_generator", "answer_generator"])),
+    ],
+)
+def test_a_reply_that_was_cut_off_is_not_taken_though_it_can_be_read(
+    loopback: Start, asker: str, text: str
+) -> None:
+    plan = BY_SOLUTION if asker == "solution_generator" else BY_PROGRAM
+    first: dict[str, list[Answer]] = {"planner": [plan]}
+    model = RuleModel({**first, asker: [Reply(text, finish="length")]})
+    loopback(model)
+    state = tabmwp().run(PROBLEM)
+    assert ended(state)[0] == "answered" and model.asked.count(asker) == 2
+    assert any("cut off" in plan.refused + plan.note for plan in state.plans)
 
 
 def test_an_unknown_model_is_answered_with_those_on_offer(loopback: Start) -> None:

@@ -128,3 +128,38 @@ def test_the_command_line_does_not_show_the_key(
     doctor = command("doctor")
     assert "OPENAI_API_KEY" in doctor.out
     assert_clean(key, failed, good, doctor, log.read_text())
+
+
+REPLIES: dict[str, Callable[[str], Answer]] = {
+    "the reply": lambda key: Reply(f"You sent {key}. The answer is {key}."),
+    "a refusal": lambda key: Reply(None, message={"refusal": f"I will not serve {key}."}),
+    "a reason to stop": lambda key: Reply("", finish=f"because_{key}"),
+}
+
+
+@pytest.mark.parametrize("echo", REPLIES.values(), ids=REPLIES)
+def test_a_reply_that_echoes_the_key_is_cleaned(
+    loopback: Start, key: str, echo: Callable[[str], Answer], tmp_path: Path
+) -> None:
+    plan = json.dumps(["solution_generator", "answer_generator"])
+    loopback(RuleModel({"planner": [plan], "solution_generator": [echo(key)]}))
+    store = ResponseStore(tmp_path / "store.sqlite")
+    with EventLog(tmp_path / "log.jsonl") as log:
+        for event in tabmwp(store=store).stream(PROBLEM):
+            log.append(event)
+        state = State.fold(log)
+    store.close()
+    assert state.ended is not None
+    assert_clean(key, state, (tmp_path / "log.jsonl").read_text())
+    assert all(key.encode() not in file.read_bytes() for file in tmp_path.iterdir())
+
+
+def test_a_list_of_models_that_echoes_the_key_is_cleaned(
+    loopback: Start, key: str, command: Command, tmp_path: Path
+) -> None:
+    loopback(RuleModel(), models=[f"model-{key}"], only_models=True)
+    table = tmp_path / "t.csv"
+    table.write_text("a,b\n1,2\n")
+    asked = ("ask", "What is b?", "--table", str(table), "--store", "off")
+    for outcome in (command(*asked), command(*asked, "--model", "openai:none"), command("doctor")):
+        assert_clean(key, outcome.out, outcome.err)
