@@ -106,7 +106,7 @@ class Inventory:
             for key, value in present.items():
                 if key not in self.input_types:
                     raise InputError(
-                        f"the inventory {self.name} takes no {key}", hint=nearest(key, self.input_types)
+                        f"the inventory {self.name} takes no {key}", hint=nearest(str(key), self.input_types)
                     )
                 _check_type(key, value, self.input_types[key].removesuffix("?"))
         try:

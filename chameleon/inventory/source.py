@@ -78,7 +78,7 @@ def _find(name: str, folder: Path | None) -> tuple[Path | Traversable, str]:
     looks_like_path = name.endswith((".yaml", ".yml")) or "/" in name or "\\" in name
     candidates = [Path(name)] if folder is None else [folder / name, folder / f"{name}.yaml", Path(name)]
     for path in candidates:
-        if path.is_file():
+        if _is_file(path):
             return path, _read(path, name)
     if looks_like_path:
         raise InventoryError("no such inventory file", where=name)
@@ -86,6 +86,13 @@ def _find(name: str, folder: Path | None) -> tuple[Path | Traversable, str]:
     if not name.replace("_", "").isalnum() or not shipped.is_file():
         raise InventoryError(f"there is no inventory {name!r}", hint=nearest(name, shipped_inventories()))
     return shipped, shipped.read_text("utf-8")
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a name too long for the system, or a folder that is closed to us
+        return False
 
 
 def _read(path: Path, name: str) -> str:

@@ -1,0 +1,34 @@
+"""Inventory files and code of one's own, written for a test."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from chameleon import ChameleonError, Inventory
+
+TOOL = """
+from chameleon import Module
+
+class Tool(Module):
+    '''A tool of one's own.'''
+    def run(self, state):
+        return 1
+"""
+
+
+def write(folder: Path, text: str | bytes, name: str = "mine.yaml") -> Path:
+    path = folder / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def fault(path: Path) -> str:
+    """The one line that loading and checking the file ends with."""
+    with pytest.raises(ChameleonError) as error:
+        Inventory.load(path).check()
+    told = str(error.value)
+    assert "\n" not in told and "Traceback" not in told and len(told) < 500
+    assert "pydantic" not in told and "errors.pydantic.dev" not in told
+    return told

@@ -1,0 +1,161 @@
+"""Code and prompts of one's own beside an inventory, in a folder outside the project."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from chameleon import Executor, Inventory
+from chameleon.errors import InventoryError, MissingPackage, PromptError
+from tests.engine.files import TOOL, fault, write
+from tests.engine.inventory_faults import GOOD
+
+
+class TestCodeBesideTheInventory:
+    def load(self, folder: Path, use: str, code: str = TOOL) -> Inventory:
+        write(folder, code, "tools.py")
+        return Inventory.load(
+            write(
+                folder,
+                f"name: mine\nplanner: {{use: fixed, plan: [tool]}}\nmodules:\n  tool: {{use: '{use}'}}",
+            )
+        )
+
+    @pytest.mark.parametrize("use", ["tools:Tool", "tools.py:Tool"])
+    def test_is_found(self, use: str, tmp_path: Path) -> None:
+        assert Executor(self.load(tmp_path, use)).run({"question": "?"}).answer == 1
+
+    def test_is_imported_once(self, tmp_path: Path) -> None:
+        write(tmp_path, TOOL + "\nclass Other(Tool):\n    '''Another.'''\n", "tools.py")
+        inventory = Inventory.parse(
+            {
+                "name": "mine",
+                "planner": {"use": "fixed", "plan": ["tool"]},
+                "modules": {"tool": {"use": "tools:Tool"}, "other": {"use": "tools:Other"}},
+            },
+            tmp_path,
+        )
+        assert isinstance(inventory.modules["other"], type(inventory.modules["tool"]))
+
+    @pytest.mark.parametrize(
+        ("use", "code", "told"),
+        [
+            ("tools:Tol", TOOL, "tools defines no 'Tol'. Did you mean 'Tool'?"),
+            ("tools:os", "import os", "'tools:os' is a module, not a class"),
+            ("tools:Tool", "class Tool:\n    pass", "Tool is not a subclass of Module"),
+            ("tools:Tool", "class Tool(", "'tools:Tool' fails when imported: SyntaxError"),
+            ("tools:Tool", "1 / 0", "'tools:Tool' fails when imported: ZeroDivisionError: division by zero"),
+            ("toolz:Tool", TOOL, "no module 'toolz' (nor is there a file toolz.py beside the inventory)"),
+            ("no_such_package.tools:Tool", TOOL, "no module 'no_such_package.tools'"),
+            (":Tool", TOOL, "':Tool' fails when imported"),
+            ("tools:", TOOL, "tools defines no ''"),
+            ("tools:Tool", f"{TOOL}    def __init__(self): raise OSError('x')", "cannot be made: OSError: x"),
+            ("tools:Tool", TOOL + "    reads = 'cash.a'", "reads has the key 'cash.a'"),
+            ("tools:Tool", f"{TOOL}    def __init__(self, x: 'Non' = 1): pass", "name 'Non' is not defined"),
+        ],
+    )  # fmt: skip
+    def test_that_does_not_fit_is_told(self, use: str, code: str, told: str, tmp_path: Path) -> None:
+        with pytest.raises(InventoryError) as error:
+            self.load(tmp_path, use, code)
+        assert told in str(error.value)
+        assert str(error.value).startswith(f"{tmp_path / 'mine.yaml'}:4: modules.tool: ")
+
+    def test_that_needs_a_package_is_told_with_the_pip_line(self, tmp_path: Path) -> None:
+        with pytest.raises(MissingPackage) as error:
+            self.load(tmp_path, "tools:Tool", "import surely_not_installed.parts")
+        assert "needs the package 'surely_not_installed'. pip install surely_not_installed" in str(
+            error.value
+        )
+
+    def test_planners_must_propose(self, tmp_path: Path) -> None:
+        write(tmp_path, "class Idle:\n    pass", "plans.py")
+        path = write(tmp_path, "name: mine\nplanner: {use: 'plans:Idle'}\nmodules: {}")
+        assert "Idle has no method propose" in fault(path)
+
+    @pytest.mark.parametrize(
+        ("annotation", "value", "expected"),
+        [
+            ("int", "3", "3"),
+            ("float", "3", "3.0"),
+            ("tuple[str, ...]", "[a, b]", "('a', 'b')"),
+            ("pathlib.Path", "a/b.csv", repr(Path("a/b.csv"))),
+            ("Kind", "fast", "<Kind.FAST: 'fast'>"),
+            ("Point", "{x: 1, y: 2}", "Point(x=1, y=2)"),
+            ("int | None", "null", "None"),
+            ("dict[str, list[int]]", "{a: [1]}", "{'a': [1]}"),
+            ("datetime.date", "2024-05-06", "datetime.date(2024, 5, 6)"),
+        ],
+    )
+    def test_parameters_take_the_annotated_type(
+        self, annotation: str, value: str, expected: str, tmp_path: Path
+    ) -> None:
+        code = f"""
+import dataclasses, datetime, enum, pathlib
+from chameleon import Module
+
+class Kind(enum.Enum):
+    FAST = "fast"
+
+@dataclasses.dataclass
+class Point:
+    x: int
+    y: int
+
+class Tool(Module):
+    '''A tool.'''
+    def __init__(self, given: {annotation}):
+        self.given = given
+    def run(self, state):
+        return repr(self.given)
+"""
+        write(tmp_path, code, "tools.py")
+        path = write(
+            tmp_path,
+            "name: mine\nplanner: {use: fixed, plan: [tool]}\n"
+            f"modules:\n  tool: {{use: 'tools:Tool', given: {value}}}",
+        )
+        assert Executor(Inventory.load(path)).run({"question": "?"}).answer.endswith(expected)
+
+
+class TestPromptsBesideTheInventory:
+    def load(self, folder: Path, prompt: str | bytes) -> Inventory:
+        (folder / "own").mkdir(exist_ok=True)
+        write(folder / "own", prompt, "look.md")
+        return Inventory.load(write(folder, f"{GOOD}  row_lookup: {{prompt: own/look}}"))
+
+    def test_are_found(self, tmp_path: Path) -> None:
+        inventory = self.load(tmp_path, "---\nslots: [question]\n---\n# user\nHello {{ question }}")
+        inventory.check()
+        assert ("user", "Hello you") in [
+            message
+            for prompt in inventory.prompts
+            if "look" in prompt.name
+            for message in prompt.render({"question": "you"})
+        ]
+
+    @pytest.mark.parametrize(
+        ("prompt", "told"),
+        [
+            ("# user\nok\n{% if %}", "line 2 of its section # user"),
+            ("# system\nok\n# user\n{{ question", "line 1 of its section # user"),
+            ("no section", "Begin with a line `# system` or `# user`"),
+            ("", "no section"),
+            ("---\nslots: question\n---\n# user\nx", "slots is not a list of texts"),
+            ("---\nstop: END\n---\n# user\nx", "stop is not a list of texts"),
+            ("---\nslots: [1]\n---\n# user\nx", "slots is not a list of texts"),
+            ("---\nslot: []\n---\n# user\nx", "unknown keys ['slot']"),
+            ("---\n[: }\n---\n# user\nx", "the front matter is not YAML"),
+            (b"# user\n\xff", "the file is not UTF-8 text (byte 7)"),
+        ],
+    )
+    def test_that_are_broken_are_told_by_check(self, prompt: str | bytes, told: str, tmp_path: Path) -> None:
+        inventory = self.load(tmp_path, prompt)
+        with pytest.raises(PromptError) as error:
+            inventory.check()
+        assert told in str(error.value) and "look.md" in str(error.value)
+
+    def test_of_inner_planners_are_checked_too(self, tmp_path: Path) -> None:
+        planner = "{use: replanning, planner: {use: one_shot, prompt: no/such}}"
+        path = write(tmp_path, f"name: mine\nplanner: {planner}\nmodules: {{answer_generator: {{}}}}")
+        assert "there is no prompt 'no/such'" in fault(path)
