@@ -82,9 +82,9 @@ def _find(name: str, folder: Path | None) -> tuple[Path | Traversable, str]:
             return path, _read(path, name)
     if looks_like_path:
         raise InventoryError("no such inventory file", where=name)
-    shipped = resources.files("chameleon.inventories").joinpath(f"{name}.yaml")
-    if not name.replace("_", "").isalnum() or not shipped.is_file():
+    if name not in shipped_inventories():
         raise InventoryError(f"there is no inventory {name!r}", hint=nearest(name, shipped_inventories()))
+    shipped = resources.files("chameleon.inventories").joinpath(f"{name}.yaml")
     return shipped, shipped.read_text("utf-8")
 
 

@@ -80,16 +80,6 @@ class TestFaults:
                 Inventory.load(path)
 
 
-TOOL = """
-from chameleon import Module
-
-class Tool(Module):
-    '''A tool of one's own.'''
-    def run(self, state):
-        return 1
-"""
-
-
 class TestExtends:
     PARENT = """\
 name: parent

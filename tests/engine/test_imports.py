@@ -1,0 +1,138 @@
+"""Who may import whom, how light `import chameleon` is, and which names are public."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import chameleon
+
+ROOT = Path(chameleon.__file__).resolve().parent.parent
+PARTS = ("modules", "planners", "benchmarks")
+MAY_IMPORT = {
+    "chameleon": set(),
+    "modules": {"modules"},
+    "planners": {"planners"},
+    "benchmarks": {"benchmarks"},
+}
+HEAVY = (
+    "langchain", "langchain_core", "langchain_openai", "openai", "torch", "transformers", "easyocr", "PIL",
+    "pandas", "numpy", "sympy", "openpyxl", "pydantic", "yaml", "jinja2", "typer", "pydantic_monty",
+    "sqlite3",
+)  # fmt: skip
+MODEL_AND_DATA = {*HEAVY[:12]}
+
+pytestmark = pytest.mark.skipif(
+    not (ROOT / "modules").is_dir(), reason="the parts lie inside the package here"
+)
+
+
+def python(code: str, folder: Path) -> str:
+    """What a fresh interpreter in that folder prints."""
+    command = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r})\n{code}"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def imported(file: Path) -> Iterator[str]:
+    """Full names of all that a file imports, inside functions too; "chameleon.x" for its own names."""
+    package = ("chameleon", *file.relative_to(ROOT).parts[:-1])
+    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = ".".join(package[: len(package) - node.level + 1]) + "." if node.level else ""
+            base = f"{above}{node.module or ''}".rstrip(".")
+            yield base
+            yield from (f"{base}.{alias.name}" for alias in node.names)
+
+
+@pytest.mark.parametrize("part", MAY_IMPORT)
+def test_parts_import_only_what_lies_below_them(part: str) -> None:
+    forbidden = [name for name in PARTS if name not in MAY_IMPORT[part]]
+    for file in (ROOT / part).rglob("*.py"):
+        for name in imported(file):
+            top, _, rest = name.partition(".")
+            assert top not in PARTS, f"{file} imports {name} under its bare name"
+            if top == "chameleon":
+                assert rest.partition(".")[0] not in forbidden, f"{file} imports {name}"
+
+
+@pytest.mark.parametrize("part", MAY_IMPORT)
+def test_nothing_that_is_shipped_imports_what_is_not(part: str) -> None:
+    for file in (ROOT / part).rglob("*.py"):
+        tops = {name.partition(".")[0] for name in imported(file)}
+        assert not tops & {"tests", "demos", "perf", "scripts", "pytest", "hypothesis"}, file
+
+
+def test_importing_the_package_is_light(tmp_path: Path) -> None:
+    loaded = set(json.loads(python("import chameleon, json; print(json.dumps(list(sys.modules)))", tmp_path)))
+    assert not loaded.intersection(HEAVY)
+    assert {name for name in loaded if name.startswith("chameleon.")} == set()
+
+
+def test_importing_every_public_name_asks_for_no_heavy_package(tmp_path: Path) -> None:
+    code = "import json; from chameleon import *; print(json.dumps(list(sys.modules)))"
+    loaded = set(json.loads(python(code, tmp_path)))
+    assert not loaded.intersection(
+        {
+            "langchain",
+            "langchain_core",
+            "openai",
+            "torch",
+            "transformers",
+            "easyocr",
+            "PIL",
+            "pandas",
+            "numpy",
+        }
+    )
+
+
+def test_loading_an_inventory_asks_for_no_heavy_package(tmp_path: Path) -> None:
+    code = (
+        "import json; from chameleon import Inventory\n"
+        "for name in ('tabmwp', 'tables_offline'): Inventory.load(name).check()\n"
+        "print(json.dumps(list(sys.modules)))"
+    )
+    loaded = set(json.loads(python(code, tmp_path)))
+    assert not loaded.intersection(
+        {"langchain", "langchain_core", "openai", "torch", "pandas", "numpy", "PIL"}
+    )
+
+
+def test_the_public_names_are_few_and_each_is_there() -> None:
+    assert len(chameleon.__all__) <= 15
+    assert sorted(set(chameleon.__all__)) == sorted(chameleon.__all__)
+    for name in chameleon.__all__:
+        public = getattr(chameleon, name)
+        assert public.__name__ == name
+        assert public.__doc__, f"{name} has no docstring"
+    with pytest.raises(AttributeError, match="has no attribute 'Nothing'"):
+        chameleon.Nothing  # noqa: B018
+
+
+@pytest.mark.parametrize("part", ["modules", "planners", "prompts", "inventories"])
+def test_importing_a_part_under_its_bare_name_says_the_right_one(part: str, tmp_path: Path) -> None:
+    code = f"try:\n    import {part}\nexcept ImportError as error:\n    print(error)"
+    assert f"import chameleon.{part}, not {part}" in python(code, tmp_path)
+
+
+def test_nothing_is_evaluated_or_executed_outside_the_sandbox() -> None:
+    for part in ("chameleon", "modules", "planners"):
+        for file in (ROOT / part).rglob("*.py"):
+            if "sandbox" in file.parts:
+                continue
+            calls = {
+                node.func.id
+                for node in ast.walk(ast.parse(file.read_text("utf-8")))
+                if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+            }
+            assert not calls & {"eval", "exec", "compile", "__import__"}, file

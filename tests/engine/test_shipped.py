@@ -1,0 +1,114 @@
+"""What Chameleon ships fits together: inventories load, modules keep their contract, prompts render."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from chameleon import Inventory, LLMModule, Module, Table
+from chameleon.inventory import InventorySpec, shipped_inventories
+from chameleon.inventory.resolve import find_class, shipped
+from chameleon.module import Access, split_keys
+from chameleon.planner import name_of
+from chameleon.state import State
+from chameleon.values import freeze
+
+STATE = State(
+    input=freeze(
+        {
+            "question": "How much is a pear?",
+            "table": Table(["fruit", "price"], [["pear", "$3"], ["fig", "$1"]], "Prices"),
+            "choices": ["$1", "$3"],
+            "unit": "$",
+        }
+    ),
+    cache=freeze(
+        {
+            "knowledge": "A price is what one pays.",
+            "table_description": "Two fruits.",
+            "program": "ans = 3",
+            "solution": "The answer is 3.",
+            "program_result": 3,
+            "verified": {},
+        }
+    ),
+)
+MODULES = sorted(shipped("modules"))
+
+
+@pytest.mark.parametrize("name", MODULES)
+class TestEveryModule:
+    def test_is_one_class_of_that_name_with_a_card(self, name: str) -> None:
+        cls = find_class(name, "modules")
+        assert issubclass(cls, Module) and cls.name == name
+        assert 20 <= len(cls.description) <= 200 and cls.description.endswith(".")
+
+    def test_declares_what_it_reads_and_writes(self, name: str) -> None:
+        cls = find_class(name, "modules")
+        assert cls.reads and cls.writes
+        assert set(split_keys(cls.uses)) <= {"gpu", "web", "model"}
+        access = Access.of(cls())
+        assert all(key.startswith(("input.", "cache.")) for key in access.writes)
+
+    def test_can_be_made_without_parameters_and_annotates_them(self, name: str) -> None:
+        cls = find_class(name, "modules")
+        cls()
+        for parameter in inspect.signature(cls).parameters.values():
+            assert parameter.annotation is not parameter.empty
+            assert parameter.default is not parameter.empty
+
+    def test_has_a_prompt_that_renders_if_it_asks_a_model(self, name: str) -> None:
+        module = find_class(name, "modules")()
+        if not isinstance(module, LLMModule):
+            return
+        module.template.check()
+        messages = module.template.render(module.slots(Access.of(module).view(STATE)))
+        assert messages[-1][0] == "user"
+        assert STATE.input["question"] in messages[-1][1]
+
+
+@pytest.mark.parametrize("name", shipped_inventories())
+class TestEveryInventory:
+    def test_loads_and_checks(self, name: str) -> None:
+        inventory = Inventory.load(name)
+        inventory.check()
+        assert (inventory.name, inventory.about[-1]) == (name, ".")
+
+    def test_has_prompts_that_render(self, name: str) -> None:
+        inventory = Inventory.load(name)
+        for module in inventory.modules.values():
+            if isinstance(module, LLMModule):
+                seen = Access.of(module).view(STATE)
+                assert module.template.render(module.slots(seen))
+
+    def test_gives_its_plans_what_they_read(self, name: str) -> None:
+        inventory = Inventory.load(name)
+        for cards in inventory.cards:
+            assert cards.description
+        assert name_of(inventory.planner)
+
+
+class TestTheSchema:
+    def test_is_exported_as_json(self) -> None:
+        schema = InventorySpec.model_json_schema()
+        assert json.loads(json.dumps(schema)) == schema
+        assert set(schema["required"]) == {"name", "planner", "modules"}
+        assert schema["additionalProperties"] is False
+        assert set(schema["properties"]) == set(InventorySpec.model_fields)
+
+    def test_names_every_key_that_the_shipped_inventories_use(self) -> None:
+        known = set(InventorySpec.model_json_schema()["properties"])
+        for file in _inventory_files():
+            assert set(yaml.safe_load(file.read_text("utf-8"))) <= known
+
+
+def _inventory_files() -> Iterator[Path]:
+    import chameleon.inventories
+
+    for folder in chameleon.inventories.__path__:
+        yield from Path(folder).glob("*.yaml")
