@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from chameleon import Executor, Inventory, Module, State
 from chameleon.errors import LogError
 from chameleon.log import EventLog
 from chameleon.planners.fixed import Fixed
+from chameleon.state import Record
 from tests.engine.random_runs import GIVEN, PLANNERS, cases, end, timeless
 
 quick = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
@@ -78,7 +80,10 @@ def test_steps_side_by_side_come_to_the_same_as_one_by_one(planner: str, data: s
     one_by_one = case.executor(parallel=False).run(GIVEN)
     side_by_side = case.executor(parallel=True).run(GIVEN)
     assert end(side_by_side) == end(one_by_one)
-    assert timeless(side_by_side.taken) == timeless(one_by_one.taken)
+    # Two steps that ask the same at the same time share one call, so calls may differ.
+    assert [_without_calls(record) for record in side_by_side.taken] == [
+        _without_calls(record) for record in one_by_one.taken
+    ]
 
 
 @quick
@@ -101,6 +106,10 @@ def test_nothing_that_was_given_is_changed(case: Any) -> None:
     before = [end(state) for state in states]
     case.executor(parallel=True).run(given_input, events[:2])
     assert [end(state) for state in states] == before
+
+
+def _without_calls(record: Record) -> Record:
+    return replace(record, seconds=0.0, calls=())
 
 
 class Shout(Module):
