@@ -9,6 +9,7 @@ import pytest
 
 from chameleon.sandbox import Limits, ProgramExecutor, make_executor
 from chameleon.sandbox.zygote import usable_here
+from tests.sandbox.processes import know_strangers
 
 LIMITS = Limits(wall_s=1.5, cpu_s=2, memory_mb=256)
 
@@ -19,6 +20,11 @@ def sealed() -> Iterator[ProgramExecutor]:
         pytest.skip(reason)
     with make_executor("sealed", limits=LIMITS) as executor:
         yield executor
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _know_strangers() -> None:
+    know_strangers()
 
 
 def each_program(*kinds: str) -> pytest.MarkDecorator:

@@ -19,6 +19,7 @@ import pytest
 from chameleon.errors import SandboxUnavailable
 from chameleon.sandbox import Limits, ProgramExecutor, make_executor
 from chameleon.sandbox.zygote import usable_here
+from tests.sandbox.processes import own_children
 
 pytestmark = pytest.mark.skipif(bool(usable_here()), reason=usable_here() or "it can run")
 
@@ -26,7 +27,8 @@ ROOT = Path(__file__).parents[2]
 
 
 def family() -> list[psutil.Process]:
-    return psutil.Process().children(recursive=True)
+    zygotes = own_children()
+    return [*zygotes, *(process for zygote in zygotes for process in zygote.children(recursive=True))]
 
 
 def handles() -> int:
@@ -48,7 +50,7 @@ def test_threads_share_an_executor() -> None:
     with make_executor("sealed", workers=2) as executor, ThreadPoolExecutor(8) as threads:
         answers = threads.map(lambda n: executor.run(f"ans = {n} ** 2").value, range(40))
         assert list(answers) == [n**2 for n in range(40)]
-        assert len(psutil.Process().children()) == 2
+        assert len(own_children()) == 2
 
 
 def test_an_executor_made_in_a_thread_outlives_it() -> None:
@@ -116,7 +118,7 @@ def test_a_zygote_killed_between_programs_is_replaced() -> None:
 
 def test_a_zygote_killed_during_a_program_is_replaced() -> None:
     with make_executor("sealed") as executor:
-        victims = psutil.Process().children()
+        victims = own_children()
         threading.Timer(0.3, lambda: [process.kill() for process in victims]).start()
         assert executor.run("while True:\n    pass").status == "crashed"
         assert executor.run("ans = 2").value == 2
@@ -124,7 +126,7 @@ def test_a_zygote_killed_during_a_program_is_replaced() -> None:
 
 def test_a_zygote_that_hangs_is_killed_two_seconds_after_the_limit() -> None:
     with make_executor("sealed", limits=Limits(wall_s=0.3)) as executor:
-        zygote = psutil.Process().children()[0].children()[0]
+        zygote = own_children()[0].children()[0]
         threading.Timer(0.1, lambda: zygote.send_signal(signal.SIGSTOP)).start()
         begun = time.monotonic()
         assert executor.run("while True:\n    pass").status == "timeout"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import psutil
 import pytest
 
 from chameleon.sandbox import Limits, ProgramExecutor, make_executor
 from chameleon.sandbox.zygote import usable_here
+from tests.sandbox.processes import own_children
 
 pytestmark = pytest.mark.skipif(bool(usable_here()), reason=usable_here() or "it can run")
 
@@ -21,11 +21,6 @@ def executor() -> Iterator[ProgramExecutor]:
         yield fresh
 
 
-def interpreters() -> int:
-    """Zygotes of this process; each is one child that waits for the real one."""
-    return len(psutil.Process().children())
-
-
 @pytest.mark.parametrize(
     "code",
     [
@@ -36,7 +31,7 @@ def interpreters() -> int:
 )
 def test_an_import_without_use_stays_with_the_stdlib(executor: ProgramExecutor, code: str) -> None:
     assert executor.run(code, {"table": TABLE}).value == 1
-    assert interpreters() == 1
+    assert len(own_children()) == 1
 
 
 @pytest.mark.parametrize(
@@ -54,7 +49,7 @@ def test_an_import_without_use_stays_with_the_stdlib(executor: ProgramExecutor, 
 )
 def test_use_moves_the_program_on(executor: ProgramExecutor, code: str) -> None:
     assert executor.run(code, {"table": TABLE}).value is True
-    assert interpreters() == 2
+    assert len(own_children()) == 2
 
 
 def test_time_spent_before_the_move_is_bounded(executor: ProgramExecutor) -> None:
@@ -83,4 +78,4 @@ def test_a_library_that_is_not_wanted() -> None:
     with make_executor("sealed", libraries=()) as executor:
         outcome = executor.run("import numpy\nans = numpy.pi")
         assert (outcome.status, outcome.error_type) == ("error", "ModuleNotFoundError")
-        assert interpreters() == 1
+        assert len(own_children()) == 1
