@@ -38,6 +38,20 @@ def where_cells(table: Table, column: int, rows: Iterable[int], places: Iterable
     return Condition(column, frozenset(chosen), said, code, frozenset(places))
 
 
+def where_filled(table: Table, column: int, places: Iterable[int]) -> Condition:
+    """The rows that have anything in `column`."""
+    rows = {i for i, value in enumerate(table.columns[column].values) if value.kind != "empty"}
+    said, code = f"{_name(table, column)} is given", f'row[{column}] not in (None, "")'
+    return Condition(column, frozenset(rows), said, code, frozenset(places))
+
+
+def where_empty(table: Table, column: int, places: Iterable[int]) -> Condition:
+    """The rows that have nothing in `column`."""
+    rows = {i for i, value in enumerate(table.columns[column].values) if value.kind == "empty"}
+    said, code = f"{_name(table, column)} is missing", f'row[{column}] in (None, "")'
+    return Condition(column, frozenset(rows), said, code, frozenset(places))
+
+
 def where_not(table: Table, condition: Condition, places: Iterable[int]) -> Condition:
     """The rows that a condition leaves out, empty cells aside."""
     filled = {i for i, cell in enumerate(table.columns[condition.column].cells) if cell.strip()}

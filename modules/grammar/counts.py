@@ -4,132 +4,207 @@ from __future__ import annotations
 
 from chameleon.errors import Declined
 from chameleon.modules.grammar.conditions import is_flag
+from chameleon.modules.grammar.deeds import key_column, row_nouns
 from chameleon.modules.grammar.frame import Frame
 from chameleon.modules.grammar.lexicon import word_set
 from chameleon.modules.grammar.problem import Draft, Problem
 from chameleon.modules.grammar.programs import assemble
 from chameleon.modules.grammar.selection import LITERAL_LIMIT, Selection
-from chameleon.modules.grammar.shapes import labels
 from chameleon.modules.grammar.targets import people_named
 from chameleon.modules.grammar.words import stem_set, stems
 from chameleon.table import Column
 
 _DIFFERENT = frozenset({"different", "distinct", "unique"})
-_ROWS = stem_set("row record entry line")
-_STOPS = word_set("is are was were did do does have has had there in on at with that who which")
+_STOPS = word_set("is are was were did do does have has had there in on at with that who which when where")
+_OPENINGS = (("how", "many"), ("number", "of"), ("count", "of"), ("count", "the"), ("count",))
+_TRADED = word_set("sold bought ordered purchased made produced shipped left needed")
 
 
 def read_count(problem: Problem) -> Draft | None:
     """A count of the rows that meet the conditions, or of the different names in a column."""
     frame = Frame(problem)
-    opening = frame.phrase("how", "many")
+    opening = _opening(frame)
     if not opening or frame.has("how", "many", "more") or frame.has("how", "many", "times"):
         return None
     different = frame.places_of(*_DIFFERENT)
     noun = _noun(frame, max(opening))
     if different:
-        return _count_names(frame, noun, different)
+        return _count_names(frame, noun, different | opening)
+    read = opening | frozenset(noun[-1:])
+    if noun and _is_row_noun(frame, noun[-1]):
+        return _count_rows(frame, read, _each_row(frame))
     column = _counted(frame, noun)
     if column is None:
         return None
-    if len(set(column.cells)) < len(column.cells):
-        if frame.has("are", "there") and not frame.cells and not frame.bounds and not frame.dates:
-            return _count_names(frame, noun, frozenset(opening))
-        raise Declined(
-            f"{column.name} repeats names, so it is not clear what to count",
-            hint='Ask "how many different ..." or "how many rows ...".',
-        )
-    return _count_rows(frame, frozenset({*opening, *noun[:1]}), column)
+    if len(set(column.cells)) == len(column.cells):
+        return _count_rows(frame, read, column)
+    if frame.has("are", "there") and not (frame.cells or frame.bounds or frame.dates):
+        return _count_names(frame, noun, opening)
+    return _count_holders(frame, read, column)
+
+
+def _opening(frame: Frame) -> frozenset[int]:
+    """ "How many", or "the number of" in a question that asks for no other number."""
+    for words in _OPENINGS:
+        places = frame.phrase(*words)
+        if places and (words[0] == "how" or min(places) - frame.problem.asked[0] <= _FAR_OFF):
+            total = frozenset({min(places) - 1}) & frame.places_of("total")
+            return places | total
+    return frozenset()
+
+
+_FAR_OFF = 4
 
 
 def _noun(frame: Frame, start: int) -> list[int]:
-    """The positions of the words that say what is counted, up to the verb or the first bound."""
+    """The positions of the words that say what is counted, up to a noun for rows, a verb or a bound."""
     places: list[int] = []
     bound = {place for item in frame.bounds for place in item.places}
+    cells = {place for mention in frame.cells for place in mention.places}
     for i in range(start + 1, start + 6):
         if i not in frame.texts or frame.texts[i] in _STOPS or i in bound:
             break
+        if frame.texts[i] == "the":
+            continue
         places.append(i)
+        if i not in cells and _is_row_noun(frame, i):
+            break
     return places
 
 
+def _is_row_noun(frame: Frame, place: int) -> bool:
+    """Whether the word means rows, and not the numbers of a column that is called the same."""
+    quantities = {column.index for column in frame.measures}
+    named = [m for m in frame.columns if place in m.places and not m.hinted]
+    if any(set(mention.columns) & quantities for mention in named):
+        return False
+    text, word = frame.texts[place], frame.problem.words[place]
+    if text in row_nouns(frame.table):
+        return True
+    label = frame.label
+    is_subject = (word.stem,) == stems(frame.table.caption.replace("_", " "))
+    if label is None or len(set(label.cells)) < len(label.cells):
+        return is_subject and label is not None and frame.has_no_measure_named()
+    return word.stem in people_named(label) or (is_subject and frame.has_no_measure_named())
+
+
+def _each_row(frame: Frame) -> Column:
+    """The key of the table, or the numbers of its rows where it has none."""
+    numbers = tuple(str(i + 1) for i in range(len(frame.table.rows)))
+    return key_column(frame.table) or Column("", 0, numbers)
+
+
 def _counted(frame: Frame, noun: list[int]) -> Column | None:
-    """The column that names what is counted, one row each; None where a quantity is asked for."""
-    named = {place: mention for mention in frame.cells for place in mention.places}
+    """The column of the names that are counted; None where a quantity is asked for."""
+    cells = {place for mention in frame.cells for place in mention.places}
     columns = {place: mention for mention in frame.columns for place in mention.places}
     quantities = {column.index for column in frame.measures}
     has_cell = False
     for place in noun:
-        if place in named:
+        if place in cells:
             has_cell = True
         elif place in columns:
             options = set(columns[place].columns)
             if options & quantities:
-                return None
+                return _kind(frame) if has_cell and columns[place].hinted else None
             if all(is_flag(frame.table.columns[i]) for i in options):
                 continue
-            return frame.table.columns[min(options)]
-        elif frame.texts[place] not in _DIFFERENT:
-            return _row_names(frame, frame.problem.words[place].stem)
-    return _beside(frame) if has_cell else None
+            return None if columns[place].hinted else frame.table.columns[min(options)]
+        else:
+            break
+    return _kind(frame) if has_cell else None
 
 
-def _row_names(frame: Frame, noun: str) -> Column | None:
-    """The first column of names, where the noun means rows: "rows", the caption's topic, "people"."""
-    label = frame.label
-    if label is None:
-        return None
-    if noun in _ROWS:
-        return Column("", 0, tuple(str(i) for i in range(len(frame.table.rows))))
-    if noun in people_named(label) and len(set(label.cells)) == len(label.cells):
-        return label
-    is_subject = (noun,) == stems(frame.table.caption.replace("_", " "))
-    return label if is_subject and frame.has_no_measure_named() else None
-
-
-def _beside(frame: Frame) -> Column | None:
+def _kind(frame: Frame) -> Column | None:
     """The key of the table, where what is counted is a kind found in another column: "forwards"."""
     kinds = {frame.column_of_cell(mention) for mention in frame.cells}
-    keys = [c for c in labels(frame.table) if c.kind == "text" and len(set(c.cells)) == len(c.cells)]
-    if len(keys) != 1 or keys[0].index in kinds or (frame.numeric_mentions() and not frame.bounds):
+    key = key_column(frame.table)
+    if key is None or key.index in kinds or quantity_column(frame) is not None:
         return None
-    return keys[0]
+    outright = [mention for mention in frame.numeric_mentions() if not mention.hinted]
+    return None if outright and not frame.bounds else key
+
+
+_QUANTITIES = stem_set("units quantity qty stock copies pieces count amount number sold")
+
+
+def quantity_column(frame: Frame) -> Column | None:
+    """The column that says how many of a thing there are, so that "how many chairs" may mean it."""
+    found = [c for c in frame.measures if set(stems(c.name.split("(")[0])) & _QUANTITIES]
+    priced = stem_set("price cost value")
+    found = [column for column in found if not set(stems(column.name)) & priced]
+    return found[0] if found else None
 
 
 def _count_rows(frame: Frame, opening: frozenset[int], column: Column) -> Draft:
     frame.require_no_both()
-    selection = frame.select()
-    bounded = {frame.column_of(bound).index for bound in frame.bounds}
-    read = opening | selection.places
+    selection = frame.select_with_numbers()
+    read, used = _accounted(frame, selection)
+    reading = f"Count of rows{selection.said}"
+    return Draft(
+        assemble(_count_code(selection, column)), reading, opening | read, used | {column.index}
+    )
+
+
+def _accounted(frame: Frame, selection: Selection) -> tuple[frozenset[int], frozenset[int]]:
+    """The words and columns of the conditions, names of bounded columns included."""
+    read = selection.places
+    bounded = frozenset(column for column in selection.columns)
     read |= {p for m in frame.numeric_mentions() if set(m.columns) & bounded for p in m.places}
-    used = selection.columns | bounded | {column.index}
-    return Draft(assemble(_count_code(selection, column)), f"Count of rows{selection.said}", read, used)
+    return read, bounded
 
 
 def _count_code(selection: Selection, column: Column) -> list[str]:
     if len(selection.rows) <= LITERAL_LIMIT:
         names = [column.cells[row].strip() for row in selection.rows]
-        return [f"names = {names!r}", "ans = len(names)"]
+        name = "names" if column.name else "row_numbers"
+        return [f"{name} = {names!r}", f"ans = len({name})"]
     return [*selection.rows_code(), "ans = len(rows)"]
 
 
-def _count_names(frame: Frame, noun: list[int], different: frozenset[int]) -> Draft | None:
+def _count_holders(frame: Frame, opening: frozenset[int], column: Column) -> Draft:
+    """How many different names of a column that repeats them have rows that fit.
+
+    Raises `Declined` where a name has several rows and they could count, add up or differ.
+    """
+    selection = frame.select_with_numbers()
+    cells = [column.cells[row].strip() for row in selection.rows if column.cells[row].strip()]
+    bounded = frame.bounds or any(c.column in {m.index for m in frame.measures} for c in selection.conditions)
+    trades = set(frame.texts.values()) & _TRADED and quantity_column(frame)
+    if trades or (bounded and len(set(column.cells)) < len(column.cells)) or not selection.places:
+        raise Declined(
+            f"{column.name} repeats names, so it is not clear what to count",
+            hint='Ask "how many different ..." or "how many rows ...".',
+        )
+    read, used = _accounted(frame, selection)
+    lines = _names_code(selection, column, cells)
+    reading = f"Count of different {column.name}{selection.said}"
+    return Draft(assemble(lines), reading, opening | read, used | {column.index})
+
+
+def _count_names(frame: Frame, noun: list[int], read: frozenset[int]) -> Draft | None:
     """How many different names a column has."""
     mentions = [m for m in frame.columns if set(m.places) & set(noun)]
     if len(mentions) != 1 or len(mentions[0].columns) != 1:
         return None
     column = frame.table.columns[mentions[0].columns[0]]
     selection = frame.select()
-    names = sorted({column.cells[row].strip() for row in selection.rows if column.cells[row].strip()})
-    if len(names) <= LITERAL_LIMIT:
-        lines = [f"names = {set(names)!r}" if names else "names = set()", "ans = len(names)"]
-        lines[0] = f"names = {{{', '.join(map(repr, names))}}}" if names else lines[0]
-    else:
-        lines = [
-            *selection.rows_code(),
-            f"cells = [row[{column.index}] for row in rows]",
-            'ans = len({str(cell).strip() for cell in cells if cell not in (None, "")})',
-        ]
-    read = different | selection.places | frozenset(mentions[0].places)
+    cells = [column.cells[row].strip() for row in selection.rows if column.cells[row].strip()]
+    read |= selection.places | frozenset(mentions[0].places)
     reading = f"Count of different {column.name}{selection.said}"
+    lines = _names_code(selection, column, cells)
     return Draft(assemble(lines), reading, read, selection.columns | {column.index})
+
+
+def _names_code(selection: Selection, column: Column, cells: list[str]) -> list[str]:
+    names = sorted(set(cells))
+    if len(names) <= LITERAL_LIMIT:
+        return [
+            f"names = {{{', '.join(map(repr, names))}}}" if names else "names = set()",
+            "ans = len(names)",
+        ]
+    return [
+        *selection.rows_code(),
+        f"cells = [row[{column.index}] for row in rows]",
+        'ans = len({str(cell).strip() for cell in cells if cell not in (None, "")})',
+    ]

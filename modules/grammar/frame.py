@@ -12,13 +12,12 @@ from chameleon.modules.grammar.bounds import Bound, find_bounds
 from chameleon.modules.grammar.conditions import (
     Condition,
     find_dates,
-    is_flag,
     where_bound,
     where_cells,
-    where_flag,
     where_not,
     without_rows,
 )
+from chameleon.modules.grammar.gaps import find_gaps
 from chameleon.modules.grammar.lexicon import NEGATIONS, PARTICULAR, SMALL_WORDS
 from chameleon.modules.grammar.linking import (
     CellMention,
@@ -29,6 +28,7 @@ from chameleon.modules.grammar.linking import (
     name_stems,
     roots,
 )
+from chameleon.modules.grammar.routes import route, side_of
 from chameleon.modules.grammar.selection import Selection
 from chameleon.modules.grammar.shapes import is_money, is_total_label, labels, measures, spread_columns
 from chameleon.table import Column, Table
@@ -199,23 +199,30 @@ class Frame(Asked):
                 for bound in self.bounds
             ]
         conditions += [condition for condition in self.dates if condition.column not in by_column]
-        conditions += [condition for condition in self._flags() if condition.column not in by_column]
+        gaps = find_gaps(self.table, self.texts, self.columns)
+        conditions += [condition for condition in gaps if condition.column not in by_column]
         return Selection(self.table, (*conditions, *self._totals(conditions)), self._joints(conditions))
 
-    def _flags(self) -> list[Condition]:
-        """The columns of yes and no that the question names: "which tasks are not done"."""
-        found = []
-        for mention in self.text_mentions():
-            column = self.table.columns[mention.columns[0]]
-            if len(mention.columns) == 1 and is_flag(column):
-                condition = where_flag(self.table, column.index, mention.places)
-                negated = self._negation(mention.places[0])
-                found.append(where_not(self.table, condition, negated) if negated else condition)
-        return found
+    def select_with_numbers(self) -> Selection:
+        """The selection, with a bare number ("Who scored 12 goals?") as one more condition."""
+        selection = self.select()
+        used = selection.places
+        for place in self.problem.asked:
+            number = self.problem.words[place].number
+            if self.problem.words[place].kind in {"number", "word"} and number is not None and place not in used:
+                bound = Bound("==", number, (place,), place)
+                column = self.column_of(bound).index
+                selection = selection.narrowed(where_bound(self.table, column, bound, bound.places))
+        return selection
 
     def column_of_cell(self, mention: CellMention) -> int:
         """The column that holds the cell; where several do, the one that the question names beside it."""
         options = [column for column, _ in mention.rows_of]
+        side = side_of(self.table, self.texts, mention.places[0])
+        if side is not None and set(options) & set(route(self.table) or ()):
+            if side not in options:
+                raise Declined(f"{self.table.header[side]} is never {mention.text.strip()}")
+            return side
         if len(options) > 1:
             said = self.texts.get(mention.places[0] - 1, "")
             called = [column for column in options if self.table.header[column].strip().lower() == said]

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from chameleon.modules.grammar.lexicon import FILLERS, IDEAS, SMALL_WORDS, STEERING
+from chameleon.modules.grammar.lexicon import FILLERS, IDEAS, MONTHS, SMALL_WORDS, STEERING
 from chameleon.modules.grammar.words import Word, agents, content, stem, stems, tokenize
 from chameleon.table import Column, Table
 
@@ -123,6 +123,8 @@ def _mention(
 def _partial(table: Table, words: Sequence[Word], free: Sequence[int]) -> list[CellMention]:
     found = []
     header = {word for name in table.header for word in stems(name)}
+    if any(column.kind == "date" for column in table.columns):
+        header |= _MONTH_STEMS
     taken: set[int] = set()
     for column in table.columns:
         if column.kind != "text":
@@ -148,6 +150,9 @@ def _partial(table: Table, words: Sequence[Word], free: Sequence[int]) -> list[C
             found.append(_mention(table, cells, places, exact=False))
             taken.update(places)
     return found
+
+
+_MONTH_STEMS = {stem(month) for month in MONTHS}
 
 
 def _together(words: Sequence[Word], places: Sequence[int]) -> bool:

@@ -7,8 +7,6 @@ from itertools import pairwise
 from chameleon.errors import Declined
 from chameleon.modules.grammar.aggregates import aggregate
 from chameleon.modules.grammar.answers import choice_for
-from chameleon.modules.grammar.bounds import Bound
-from chameleon.modules.grammar.conditions import Condition, where_bound
 from chameleon.modules.grammar.frame import Frame
 from chameleon.modules.grammar.lexicon import word_set
 from chameleon.modules.grammar.problem import Draft, Problem
@@ -100,7 +98,7 @@ def read_names(problem: Problem) -> Draft | None:
     if target is None or (set(frame.texts.values()) & _COMPARING and not frame.bounds):
         return None
     frame.require_no_both()
-    selection = _with_numbers(frame)
+    selection = frame.select_with_numbers()
     if not any(condition.places for condition in selection.conditions):
         return None
     selection.require_rows()
@@ -132,19 +130,3 @@ def _names_code(selection: Selection, column: Column, names: list[str]) -> list[
         'names = dict.fromkeys(str(cell).strip() for cell in cells if cell not in (None, ""))',
         'ans = ", ".join(names)',
     ]
-
-
-def _with_numbers(frame: Frame) -> Selection:
-    """The selection, with a bare number ("Who scored 12 goals?") as one more condition."""
-    selection = frame.select()
-    used = selection.places
-    for place in frame.problem.asked:
-        word = frame.problem.words[place]
-        if word.kind == "number" and place not in used and word.number is not None:
-            bound = Bound("==", word.number, (place,), place)
-            selection = selection.narrowed(_where_number(frame, bound))
-    return selection
-
-
-def _where_number(frame: Frame, bound: Bound) -> Condition:
-    return where_bound(frame.table, frame.column_of(bound).index, bound, bound.places)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
+from chameleon.modules.grammar.deeds import implied_by, row_nouns
 from chameleon.modules.grammar.lexicon import (
     FILLERS,
     IMPLIED,
@@ -96,11 +97,14 @@ class Problem:
     def _pairs(self) -> frozenset[tuple[str, str]]:
         return frozenset(pair for text in self.topic_texts for pair in pairwise(text))
 
-    def header_stems(self, columns: Iterable[int]) -> frozenset[str]:
+    def header_stems(self, columns: frozenset[int]) -> frozenset[str]:
         own = frozenset(
             word for i in columns for word in (*stems(self.table.header[i]), *agents(self.table.header[i]))
         )
-        return with_synonyms(own).union(*(implied for named, implied in _IMPLIED if named & own))
+        known = with_synonyms(own).union(*(implied for named, implied in _IMPLIED if named & own))
+        chosen = frozenset(columns)
+        others = (name for i, name in enumerate(self.table.header) if i not in chosen)
+        return known | implied_by(self.table, chosen) - {word for name in others for word in stems(name)}
 
     def _named_elsewhere(self, draft: Draft) -> frozenset[str]:
         """The stems that only names of columns hold which the reading does not use."""
@@ -126,11 +130,18 @@ class Problem:
             return self._is_phrase_of_topic(place)
         if word.stem in header:
             return True
+        if plain in row_nouns(self.table):
+            return not self.is_counted(place)
         if plain in FILLERS:
             return word.stem not in self._named_elsewhere(draft)
         if not draft.whole_text and word.stem in self.topic and word.stem not in self._named_elsewhere(draft):
             return True
         return draft.loose and not word.is_name
+
+    def is_counted(self, place: int) -> bool:
+        """Whether "how many" or "the number of" stands before the word, adjectives aside."""
+        before = [self.words[i].text.lower() for i in range(max(place - 4, 0), place)]
+        return any(pair in _COUNTING for pair in pairwise(before))
 
     def _is_phrase_of_topic(self, place: int) -> bool:
         """Whether the word stands beside the same neighbour in the caption or the story."""
@@ -171,6 +182,7 @@ def _is_instruction(sentence: str) -> bool:
     )
 
 
+_COUNTING = frozenset({("how", "many"), ("number", "of"), ("count", "of")})
 _INSTRUCTIONS = word_set(
     """
     simplify fraction fractions following below schedule timetable chart lowest terms

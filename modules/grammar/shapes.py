@@ -119,10 +119,18 @@ def is_label(column: Column) -> bool:
     units = {value.unit for value in column.values if value.number is not None}
     if len(units) > 1 and all(len(unit) == 1 and unit.isupper() for unit in units):
         return True  # "1A", "1B"
+    if is_address(column):
+        return True
     names = stems(column.name.split("(")[0].replace("#", " number "))
     return bool(names) and (
         (len(names) == 1 and names[0] in _ALONE) or (len(names) == 2 and names[1] in _LAST)
     )
+
+
+def is_address(column: Column) -> bool:
+    """Whether the numbers belong to names, as in "12 Mill Lane"."""
+    units = [value.unit for value in column.values if value.kind == "number"]
+    return len(set(units)) > 1 and all(unit[:1].isupper() and len(unit) > 2 for unit in units)
 
 
 def measures(table: Table) -> tuple[Column, ...]:
