@@ -95,17 +95,17 @@ def _after_failure(state: State, failed: Record, inventory: Inventory) -> Decisi
             redone = Step(repair.redo, values.freeze({**_args(state, repair.redo), **args}))
             redo = (redone,) if repair.redo == name else (redone, failed.step)
             note = f"{name} rejected ({failed.error.message}); attempt {done + 1} of {repair.attempts}"
-            return Plan((*redo, *state.pending), _by(name), note)
+            return Plan((*redo, *state.pending), name, note, "repair")
     return _by_policy(state, failed, inventory)
 
 
 def _by_policy(state: State, failed: Record, inventory: Inventory) -> Decision:
     assert failed.error is not None
     policy = inventory.on_error.get(failed.step.module, "stop")
-    reason = f"{failed.step.module} failed: {failed.error.message}"
-    by = f"on_error:{failed.step.module}"
-    if isinstance(policy, list) and not any(plan.by == by for plan in state.plans):
-        return Plan(tuple(Step(name) for name in policy), by, reason)
+    name, reason = failed.step.module, f"{failed.step.module} failed: {failed.error.message}"
+    tried = any(plan.kind == "on_error" and plan.by == name for plan in state.plans)
+    if isinstance(policy, list) and not tried:
+        return Plan(tuple(Step(step) for step in policy), name, reason, "on_error")
     if policy == "skip" and state.pending:
         return RunSteps()
     if policy == "fallback" and not _fell_back(state):
@@ -119,17 +119,13 @@ def _by_policy(state: State, failed: Record, inventory: Inventory) -> Decision:
     return Ended("failed", failed.error)
 
 
-def _by(name: str) -> str:
-    return f"repair:{name}"
-
-
 def _repairs(state: State, name: str) -> int:
     """How often this module has been repaired since the last accepted plan that was no repair."""
     count = 0
     for plan in reversed([plan for plan in state.plans if not plan.refused]):
-        if not plan.by.startswith("repair:"):
+        if plan.kind != "repair":
             break
-        count += plan.by == _by(name)
+        count += plan.by == name
     return count
 
 
@@ -139,11 +135,11 @@ def _args(state: State, name: str) -> Mapping[str, Any]:
 
 
 def _fell_back(state: State) -> bool:
-    return any(plan.by == "fallback" for plan in state.plans)
+    return any(plan.kind == "fallback" for plan in state.plans)
 
 
 def _fall_back(state: State, inventory: Inventory, reason: str, kind: str) -> Decision:
     """The inventory's fallback, once a run: a second time it would come to the same."""
     if not inventory.fallback or _fell_back(state):
         return Ended("failed", Failure(kind, reason, where=f"inventory {inventory.name}"))
-    return Plan(tuple(Step(name) for name in inventory.fallback), "fallback", reason)
+    return Plan(tuple(Step(name) for name in inventory.fallback), inventory.name, reason, "fallback")

@@ -12,8 +12,9 @@ from typing import Any
 
 from chameleon.budget import Budget, Meter, recording
 from chameleon.decide import AskPlanner, RunSteps, decide, finished, goes_on
-from chameleon.errors import BudgetExceeded, Declined, LogError, NoModel, PlanError
+from chameleon.errors import BudgetExceeded, Declined, InputError, LogError, NoModel, PlanError
 from chameleon.inventory import Inventory
+from chameleon.log import EventLog
 from chameleon.planner import bind, name_of, plan_of
 from chameleon.state import Begun, Ended, Event, Failure, Plan, State
 from chameleon.steps import beside, run_step
@@ -50,24 +51,33 @@ class Executor:
         """Run one input to its end and return the final state; `state.answer` is the answer.
 
         A failure is no exception here: `state.ended` says how the run ended and why. Raises `InputError`
-        for an input that the inventory does not take.
+        for an input that the inventory does not take. `log`: see `stream`.
         """
-        log = tuple(log)
-        return State.fold((*log, *self.stream(input, log)))
+        before = tuple(log)
+        return State.fold((*before, *self.stream(input, log if isinstance(log, EventLog) else before)))
 
     def batch(self, inputs: Iterable[Mapping[str, Any]], workers: int = 1) -> Iterator[State]:
-        """Run many inputs in `workers` threads; the final states come in the order of the inputs."""
+        """Run many inputs in `workers` threads; the final states come in the order of the inputs.
+
+        An input that the inventory does not take is a state that has failed: the others go on.
+        """
         with ThreadPoolExecutor(max_workers=max(workers, 1)) as pool:
             waiting = []
             try:
                 for one in inputs:
-                    waiting.append(pool.submit(self.run, one))
+                    waiting.append(pool.submit(self._run_or_fail, one))
                     if len(waiting) > 4 * workers:
                         yield waiting.pop(0).result()
                 while waiting:
                     yield waiting.pop(0).result()
             finally:
                 pool.shutdown(wait=False, cancel_futures=True)
+
+    def _run_or_fail(self, input: Mapping[str, Any]) -> State:
+        try:
+            return self.run(input)
+        except InputError as problem:
+            return State(ended=Ended("failed", Failure.of(problem)))
 
     async def arun(self, input: Mapping[str, Any], log: Iterable[Event] = ()) -> State:
         """`run` in a thread of its own, for callers with an event loop."""
@@ -77,8 +87,15 @@ class Executor:
         """Yield the events of a run as they happen, beginning after those of `log`.
 
         `log` is any prefix of an earlier run's events: the run goes on where it stopped and comes to the
-        same end. Raises `LogError` when the log belongs to another input or inventory.
+        same end. An `EventLog` is written to as well. Raises `LogError` when the log belongs to another
+        input or inventory.
         """
+        for event in self._events(input, log):
+            if isinstance(log, EventLog):
+                log.append(event)
+            yield event
+
+    def _events(self, input: Mapping[str, Any], log: Iterable[Event]) -> Iterator[Event]:
         given = self.inventory.check_input(input)
         state = State.fold(log)
         if state.begun is None:

@@ -7,13 +7,13 @@ import os
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from types import MappingProxyType, TracebackType
+from types import TracebackType
 from typing import Any, get_args
 
 from chameleon import values
 from chameleon.budget import Call
 from chameleon.errors import InputError, LogError
-from chameleon.state import Begun, Ended, Event, Failure, Plan, Reason, Record, Step
+from chameleon.state import Begun, Ended, Event, Failure, Plan, PlanKind, Reason, Record, Step
 
 _SAME = {"$output": True}
 _BEGINS = b'{"event": "'
@@ -36,6 +36,7 @@ def event_to_json(event: Event) -> dict[str, Any]:
             "steps": [step.to_json() for step in event.steps],
             "by": event.by,
             "note": event.note,
+            "kind": event.kind,
             "refused": event.refused,
             "seconds": round(event.seconds, 6),
             **_calls(event.calls),
@@ -69,7 +70,10 @@ def event_from_json(data: Mapping[str, Any]) -> Event:
         seconds = float(data.get("seconds", 0))
         if kind == "plan":
             steps = tuple(Step.from_json(step) for step in data["steps"])
-            return Plan(steps, data["by"], data["note"], data["refused"], seconds, calls)
+            kind = data.get("kind", "proposed")
+            if kind not in get_args(PlanKind):
+                raise ValueError(f"no kind of plan: {kind!r}")
+            return Plan(steps, data["by"], data["note"], kind, data["refused"], seconds, calls)
         if kind == "step":
             output = values.from_json(data["output"])
             return Record(
@@ -113,7 +117,7 @@ def _read_mapping(data: Any) -> Mapping[str, Any]:
 
 def _read_changes(data: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
     items = {key: output if value == _SAME else values.from_json(value) for key, value in data.items()}
-    return MappingProxyType(items)
+    return values.ReadOnly(items)
 
 
 def _is_failed(event: Event) -> bool:

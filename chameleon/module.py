@@ -7,11 +7,11 @@ import re
 import threading
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 from chameleon.errors import InventoryError, ModuleError
 from chameleon.state import State
+from chameleon.values import ReadOnly
 
 Keys = str | tuple[str, ...]
 _KEY = re.compile(r"(input|cache)\.([A-Za-z_][A-Za-z0-9_]*|\*)|history")
@@ -181,7 +181,7 @@ def _is_in(key: str, keys: Collection[str]) -> bool:
 def _only(mapping: Mapping[str, Any], kind: str, keys: frozenset[str]) -> Mapping[str, Any]:
     if f"{kind}.*" in keys:
         return mapping
-    return MappingProxyType({key: value for key, value in mapping.items() if f"{kind}.{key}" in keys})
+    return ReadOnly({key: value for key, value in mapping.items() if f"{kind}.{key}" in keys})
 
 
 def _meet(key: str, other: str) -> bool:

@@ -1,16 +1,14 @@
 """A run as an event log, and the state that it folds to.
 
-Four kinds of events make a run: `Begun` (the input), `Planned` (steps to take, or a refused plan),
+Four kinds of events make a run: `Begun` (the input), `Plan` (steps to take, or a refused plan),
 `Record` (one step taken) and `Ended`. `State.after` is the only way that a state changes, so a trace, a
 checkpoint, a resumed run and a replay all read the same lines.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import Any, Literal
 
 from chameleon import values
@@ -19,10 +17,7 @@ from chameleon.errors import ChameleonError, LogError
 from chameleon.table import Table
 
 Reason = Literal["answered", "declined", "failed", "budget"]
-
-
-def _empty() -> Mapping[str, Any]:
-    return MappingProxyType({})
+PlanKind = Literal["proposed", "again", "repair", "on_error", "fallback"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +25,7 @@ class Step:
     """One module to run, by name, with arguments for this step alone (such as a warmer temperature)."""
 
     module: str
-    args: Mapping[str, Any] = field(default_factory=_empty)
+    args: Mapping[str, Any] = field(default_factory=values.ReadOnly)
 
     def to_json(self) -> dict[str, Any]:
         return {"module": self.module} | ({"args": values.to_json(self.args)} if self.args else {})
@@ -55,7 +50,7 @@ class Failure:
         if isinstance(error, ChameleonError):
             place = ": ".join(part for part in (where, error.where) if part)
             return cls(type(error).__name__, error.what, error.hint, place)
-        return cls(type(error).__name__, str(error) or "no message", where=where)
+        return cls(type(error).__name__, _said(error), where=where)
 
     @property
     def advice(self) -> str:
@@ -69,25 +64,35 @@ class Failure:
         return {"kind": self.kind, "message": self.message, "hint": self.hint, "where": self.where}
 
 
+def _said(error: BaseException) -> str:
+    try:
+        return str(error) or "no message"
+    except Exception:
+        return "its message cannot be read"
+
+
 @dataclass(frozen=True, slots=True)
 class Begun:
     """A run begins: its inventory, its input, and the settings that made it."""
 
     inventory: str
     input: Mapping[str, Any]
-    settings: Mapping[str, Any] = field(default_factory=_empty)
+    settings: Mapping[str, Any] = field(default_factory=values.ReadOnly)
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """The steps to take next, who chose them (`by`) and why (`note`).
 
-    As an event it replaces what is still pending, unless `refused` says what is wrong with it.
+    As an event it replaces what is still pending, unless `refused` says what is wrong with it. `kind` tells
+    a planner's proposal, or its other plan after a failure ("again"), from what the inventory has for a
+    step that failed: its repair, its `on_error` plan (both `by` that module), or the fallback.
     """
 
     steps: tuple[Step, ...]
     by: str
     note: str = ""
+    kind: PlanKind = "proposed"
     refused: str = ""
     seconds: float = 0.0
     calls: tuple[Call, ...] = ()
@@ -95,11 +100,6 @@ class Plan:
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(step.module for step in self.steps)
-
-
-def _attempt(plan: Plan) -> str:
-    """What tells a plan that replaces the earlier ones from a plan that goes on where they end."""
-    return "".join(re.findall(r"^fallback$|^on_error:.*|replanning\[[1-9]\d*\]", plan.by))
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +111,8 @@ class Record:
 
     step: Step
     output: Any = None
-    input_changes: Mapping[str, Any] = field(default_factory=_empty)
-    cache_changes: Mapping[str, Any] = field(default_factory=_empty)
+    input_changes: Mapping[str, Any] = field(default_factory=values.ReadOnly)
+    cache_changes: Mapping[str, Any] = field(default_factory=values.ReadOnly)
     error: Failure | None = None
     seconds: float = 0.0
     calls: tuple[Call, ...] = ()
@@ -140,8 +140,8 @@ class State:
     `reads` sees only those keys.
     """
 
-    input: Mapping[str, Any] = field(default_factory=_empty)
-    cache: Mapping[str, Any] = field(default_factory=_empty)
+    input: Mapping[str, Any] = field(default_factory=values.ReadOnly)
+    cache: Mapping[str, Any] = field(default_factory=values.ReadOnly)
     history: tuple[Record, ...] = ()
     plans: tuple[Plan, ...] = ()
     pending: tuple[Step, ...] = ()
@@ -214,12 +214,9 @@ class State:
     def plan(self) -> tuple[str, ...]:
         """The modules as they were planned: repairs repeat some of them, and a fallback replaces them."""
         names: tuple[str, ...] = ()
-        attempt = ""
         for plan in self.plans:
-            if plan.refused or plan.by.startswith("repair:"):
-                continue
-            before, attempt = attempt, _attempt(plan) or attempt
-            names = plan.names if attempt != before else names + plan.names
+            if not plan.refused and plan.kind != "repair":
+                names = names + plan.names if plan.kind == "proposed" else plan.names
         return names
 
     @property

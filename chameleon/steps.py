@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from chameleon import values
@@ -41,7 +43,7 @@ def run_step(step: Step, module: Module, access: Access, state: State, meter: Me
             input_changes = _changes("input", module.update_input(seen.input, output), access)
             cache_changes = _changes("cache", module.update_cache(seen.cache, output), access)
             record = Record(step, output, input_changes, cache_changes)
-        except Exception as problem:  # a user's module may raise anything; it is recorded, never swallowed
+        except (Exception, SystemExit) as problem:  # whatever a user's module raises is recorded
             record = Record(step, error=_failure(problem, f"module {step.module}"))
     return replace(record, seconds=time.monotonic() - begun, calls=tuple(recorder.calls))
 
@@ -52,10 +54,18 @@ def _require(access: Access, state: State) -> None:
         raise ModuleError(f"it reads {missing[0].replace('|', ' or ')}, and nothing before it gave that")
 
 
-def _failure(problem: Exception, where: str) -> Failure:
+def _failure(problem: BaseException, where: str) -> Failure:
+    failure = Failure.of(problem, where)
     if isinstance(problem, ChameleonError):
-        return Failure.of(problem, where)
-    return Failure("ModuleError", f"{type(problem).__name__}: {problem}", where=where)
+        return failure
+    message = f"{failure.kind}: {failure.message}{_place(problem)}"
+    return replace(failure, kind="ModuleError", message=message)
+
+
+def _place(problem: BaseException) -> str:
+    """The file and line that raised it: a fault of the module's own code, to be looked for there."""
+    frames = traceback.extract_tb(problem.__traceback__)
+    return f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
 
 
 def _changes(kind: str, changes: Any, access: Access) -> Mapping[str, Any]:

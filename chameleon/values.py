@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from pathlib import Path, PurePath
-from types import MappingProxyType
-from typing import Any
+from typing import Any, NoReturn
 
 from chameleon.errors import ModuleError
 from chameleon.table import Table
@@ -15,8 +14,21 @@ _DEEPEST = 64
 _MOST_BITS = 14_000  # Python writes and reads no integer of more than 4,300 digits
 
 
+class ReadOnly(dict[str, Any]):
+    """A dictionary that nobody can change; it can be read, copied, pickled and written as JSON."""
+
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        raise TypeError("a run's values are read-only: return changes from update_input or update_cache")
+
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    clear = pop = popitem = setdefault = update = _refuse
+
+    def __reduce__(self) -> tuple[type[ReadOnly], tuple[dict[str, Any]]]:
+        return ReadOnly, (dict(self),)
+
+
 def freeze(value: Any, where: str = "value") -> Any:
-    """Return the value in the read-only form that modules see: lists as tuples, mappings as proxies.
+    """Return the value in the read-only form that modules see: lists as tuples, mappings as `ReadOnly`.
 
     Raises `ModuleError` naming the key path of the first thing that a log could not hold.
     """
@@ -39,7 +51,7 @@ def _freeze(value: Any, where: str, depth: int) -> Any:
             if not isinstance(key, str):
                 raise ModuleError(f"{where} has the key {key!r}, and keys must be strings")
         items = {str.__str__(key): _freeze(item, f"{where}.{key}", depth + 1) for key, item in value.items()}
-        return MappingProxyType(items)
+        return ReadOnly(items)
     raise ModuleError(
         f"{where} is a {type(value).__name__}", hint="A run holds JSON values, Table and paths only."
     )
@@ -81,11 +93,11 @@ def from_json(data: Any) -> Any:
         if len(data) == 1 and "$path" in data:
             return Path(data["$path"])
         items = {(key[1:] if key.startswith("$$") else key): from_json(item) for key, item in data.items()}
-        return MappingProxyType(items)
+        return ReadOnly(items)
     return data
 
 
 def merge(old: Mapping[str, Any], changes: Mapping[str, Any]) -> Mapping[str, Any]:
     """The mapping after the changes, in the order in which keys were last written."""
     kept = {key: value for key, value in old.items() if key not in changes}
-    return MappingProxyType(kept | dict(changes))
+    return ReadOnly(kept | dict(changes))

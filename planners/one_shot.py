@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -51,12 +52,9 @@ def _turns(state: State) -> list[tuple[str, str]]:
             ("user", f"That plan will not do: {plan.refused}\nModules:"),
         ]
     if state.failure is not None:
-        done = ", ".join(state.program)
+        turns.append(("assistant", json.dumps(state.program)))
         turns.append(
-            (
-                "user",
-                f"The steps so far ({done}) failed: {state.failure.error}\nChoose another plan. Modules:",
-            )
+            ("user", f"The last of these steps failed: {state.failure.error}\nAnother plan. Modules:")
         )
     return turns
 

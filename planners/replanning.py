@@ -55,8 +55,10 @@ class Replanning:
         plan = plan_of(self.planner, replace(state, plans=_plans_of(attempt, state)), inventory)
         if not plan.steps and not plan.refused:
             return plan
-        note = f"after {state.failure.error}" if state.failure else plan.note
-        return replace(plan, by=f"{self.name}[{attempt}]:{plan.by}", note=note)
+        by = f"{self.name}[{attempt}]:{plan.by}"
+        if state.failure is None:
+            return replace(plan, by=by)
+        return replace(plan, by=by, note=f"after {state.failure.error}", kind="again")
 
 
 def _attempt(state: State) -> int:

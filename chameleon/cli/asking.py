@@ -113,15 +113,12 @@ def _events(executor: Executor, given: Mapping[str, Any], path: Path | None) -> 
     with EventLog(path) as log:
         log.forget_failure()
         before = tuple(log)
-        new = executor.stream(given, before)
+        new = executor.stream(given, log)
         first = next(new, None)  # a log of another run is refused before anything is shown
         yield from before
         if first is not None:
-            log.append(first)
             yield first
-        for event in new:
-            log.append(event)
-            yield event
+        yield from new
 
 
 def plan_question(asked: Asked, *, as_json: bool) -> int:

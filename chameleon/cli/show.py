@@ -17,6 +17,13 @@ from chameleon.table.terminal import harmless
 
 _INDENT = "     "
 _LONGEST = 12
+_LABELS = {
+    "proposed": "Plan",
+    "again": "Another plan",
+    "repair": "Repair",
+    "on_error": "Plan after the failure",
+    "fallback": "Fallback plan",
+}
 
 
 class Page:
@@ -55,7 +62,7 @@ class Page:
             typer.echo(f"chameleon: {harmless(str(error))}", err=True)
 
     def _plan(self, plan: Plan) -> None:
-        repair = plan.by.startswith("repair:")
+        repair = plan.kind == "repair"
         if plan.refused:
             if self.trace:
                 names = " → ".join(map(harmless, plan.names))[:300]
@@ -65,10 +72,10 @@ class Page:
             return
         if repair and not self.trace:
             return
-        label = "Repair" if repair else "Plan"
-        self._line(f"{label}: {' → '.join(plan.names)}")
+        self._line(f"{_LABELS[plan.kind]}: {' → '.join(plan.names)}")
         if self.trace:
-            self._line(f"{_INDENT}by {plan.by}" + (f" ({harmless(plan.note)})" if plan.note else ""))
+            by = f"by {plan.by}" if plan.kind in ("proposed", "again") else ""
+            self._line(_INDENT + ": ".join(part for part in (by, harmless(plan.note)) if part))
 
     def _step(self, record: Record) -> None:
         usage = sum((call.usage for call in record.calls), Usage())

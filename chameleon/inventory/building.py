@@ -22,8 +22,11 @@ from chameleon.planner import Planner, nearest
 
 def inventory_of(source: Source) -> Inventory:
     """Check the data against `InventorySpec`, make what it names; raises `InventoryError` with the place."""
+    data = dict(source.data)
+    if isinstance(data.get("modules"), dict):  # `answer_generator:` with nothing after it has no parameters
+        data["modules"] = {name: {} if entry is None else entry for name, entry in data["modules"].items()}
     try:
-        spec = InventorySpec.model_validate(source.data)
+        spec = InventorySpec.model_validate(data)
     except ValidationError as problem:
         raise _spec_error(problem, source) from problem
     modules = {name: _build_module(name, entry, spec, source) for name, entry in spec.modules.items()}

@@ -101,7 +101,7 @@ def test_a_program_cannot_read_the_key(loopback: Start, key: str) -> None:
     loopback(RuleModel({"planner": [json.dumps(PROGRAM)], "program_generator": programs}))
     state = tabmwp().run(PROBLEM)
     assert state.ended is not None and state.ended.reason == "answered"
-    repairs = [plan.note for plan in state.plans if plan.by == "repair:program_verifier"]
+    repairs = [plan.note for plan in state.plans if plan.kind == "repair"]
     assert len(repairs) == len(programs), "each of them failed"
     assert_clean(key, json.dumps(outline(state)))
 

@@ -69,7 +69,7 @@ def test_a_second_malformed_plan_gives_way_to_the_fallback(loopback: Start, plan
     model = RuleModel({"planner": [plan, plan]})
     loopback(model)
     state = run()
-    assert [plan.by for plan in state.plans][:3] == ["one_shot", "one_shot", "fallback"]
+    assert [plan.kind for plan in state.plans][:3] == ["proposed", "proposed", "fallback"]
     assert model.asked.count("planner") == 2
     fallback = state.plans[2]
     assert (

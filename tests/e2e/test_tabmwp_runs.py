@@ -94,12 +94,12 @@ def test_every_run_ends_and_every_failure_has_its_cause(problems: list[Problem],
 def test_the_made_problems_take_every_path(loopback: Start) -> None:
     loopback(RuleModel())
     states = list(tabmwp().batch(make_problems(COUNT), workers=8))
-    by = {plan.by for state in states for plan in state.plans}
-    assert by == {
-        "one_shot",
-        "repair:program_verifier",
-        "repair:solution_generator",
-        "on_error:program_verifier",
+    made = {(plan.kind, plan.by) for state in states for plan in state.plans}
+    assert made == {
+        ("proposed", "one_shot"),
+        ("repair", "program_verifier"),
+        ("repair", "solution_generator"),
+        ("on_error", "program_verifier"),
     }
     ran = {name for state in states for name in state.program}
     assert ran == set(Inventory.load("tabmwp").modules)
@@ -107,7 +107,7 @@ def test_the_made_problems_take_every_path(loopback: Start) -> None:
     assert {"row_lookup", "column_lookup"} <= skipped
     narrowed = [state for state in states if state.table != state.begun.input["table"]]  # type: ignore[union-attr]
     assert narrowed
-    most = max(sum(plan.by == "repair:program_verifier" for plan in state.plans) for state in states)
+    most = max(sum(plan.kind == "repair" for plan in state.plans) for state in states)
     assert most == 20
 
 

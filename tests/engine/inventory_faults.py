@@ -103,7 +103,6 @@ FAULTS: dict[str, tuple[str, int, str]] = {
         4,
         'modules.answer_generator is "yes please"',
     ),
-    "a module that is null": (f"{BASE}modules:\n  answer_generator:", 4, "modules.answer_generator is null"),
     "a module name with a space": (
         f"{BASE}modules:\n  answer generator: {{}}",
         4,

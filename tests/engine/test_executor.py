@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import copy
+import json
+import pickle
 import threading
 import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from chameleon import Declined, Executor, Inventory, Module, State, Step, Table
 from chameleon.errors import InputError, NoModel
+from chameleon.log import EventLog
 from chameleon.planners.fixed import Fixed
+from chameleon.values import freeze
 from tests.engine.doubles import QUESTION, Does, executor, failing, run, why
 
 
@@ -247,3 +253,36 @@ class TestInventoriesInPython:
 
         with pytest.raises(NoModel, match="the inventory mine asks a model"):
             executor({"asks": Asks()})
+
+
+def test_a_batch_goes_on_after_an_input_that_does_not_fit() -> None:
+    executor = Executor(Inventory.load("tables_offline"))
+    table = Table(["a", "b"], [["x", "1"], ["y", "2"]])
+    inputs = [{"question": " ", "table": table}, {"question": "How much b does y have?", "table": table}]
+    first, second = executor.batch(inputs, workers=2)
+    assert first.ended is not None and first.ended.reason == "failed"
+    assert first.ended.error is not None and "question is empty" in first.ended.error.message
+    assert second.ended is not None and second.ended.reason in ("answered", "declined")
+
+
+def test_a_log_given_to_a_run_is_written(tmp_path: Path) -> None:
+    executor = Executor(Inventory.load("tables_offline"))
+    given = {"question": "Which a has the most b?", "table": Table(["a", "b"], [["x", "1"], ["y", "2"]])}
+    with EventLog(tmp_path / "log.jsonl") as log:
+        state = executor.run(given, log)
+    with EventLog(tmp_path / "log.jsonl") as log:
+        assert State.fold(log).cache == state.cache and State.fold(log).answer == state.answer
+        events = len(log.events)
+        assert executor.run(given, log).answer == state.answer
+        assert len(log.events) == events, "a run that has ended is only told again"
+
+
+def test_values_can_be_read_copied_pickled_and_written_but_not_changed() -> None:
+    frozen = freeze({"a": [1, {"b": None}]})
+    assert json.loads(json.dumps(frozen)) == {"a": [1, {"b": None}]}
+    for again in (copy.deepcopy(frozen), pickle.loads(pickle.dumps(frozen)), copy.copy(frozen)):
+        assert again == frozen and type(again) is type(frozen)
+        with pytest.raises(TypeError, match="read-only"):
+            again["c"] = 1
+        with pytest.raises(TypeError, match="read-only"):
+            again["a"][1].update(b=2)

@@ -174,3 +174,11 @@ class TestInputs:
     def test_that_are_none_count_as_missing(self, inventory: Inventory) -> None:
         checked = inventory.check_input({"question": "?", "table": Table(["a"]), "size": None})
         assert "size" not in checked
+
+
+def test_a_module_with_nothing_after_its_name_has_no_parameters(tmp_path: Path) -> None:
+    path = write(
+        tmp_path,
+        "name: mine\nplanner: {use: fixed, plan: [answer_generator]}\nmodules:\n  answer_generator:\n",
+    )
+    assert list(Inventory.load(path).modules) == ["answer_generator"]

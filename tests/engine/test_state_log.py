@@ -7,7 +7,7 @@ import json
 import threading
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given, settings
@@ -17,7 +17,7 @@ from chameleon import values
 from chameleon.budget import Call, Usage
 from chameleon.errors import InputError, LogError, ModuleError
 from chameleon.log import EventLog, event_from_json, event_to_json
-from chameleon.state import Begun, Ended, Event, Failure, Plan, Record, State, Step
+from chameleon.state import Begun, Ended, Event, Failure, Plan, PlanKind, Record, State, Step
 from chameleon.table import Table
 
 # Any text that Python can hold: half a surrogate pair comes out of badly decoded files.
@@ -64,10 +64,11 @@ calls = st.builds(
 )
 many_calls = st.lists(calls, max_size=2).map(tuple)
 steps = st.builds(Step, texts, mappings)
+kinds = st.sampled_from(get_args(PlanKind))
 seconds = st.integers(0, 10**6).map(lambda micro: micro / 10**6)
 events: st.SearchStrategy[Event] = (
     st.builds(Begun, texts, mappings, mappings)
-    | st.builds(Plan, st.lists(steps, max_size=3).map(tuple), texts, texts, texts, seconds, many_calls)
+    | st.builds(Plan, st.lists(steps, max_size=3).map(tuple), texts, texts, kinds, texts, seconds, many_calls)
     | st.builds(
         Record,
         steps,
