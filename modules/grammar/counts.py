@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chameleon.errors import Declined
 from chameleon.modules.grammar.conditions import is_flag
-from chameleon.modules.grammar.deeds import key_column, row_nouns
+from chameleon.modules.grammar.deeds import key_column, neutral_deeds, row_nouns
 from chameleon.modules.grammar.frame import Frame
 from chameleon.modules.grammar.lexicon import word_set
 from chameleon.modules.grammar.problem import Draft, Problem
@@ -140,10 +140,17 @@ def _count_rows(frame: Frame, opening: frozenset[int], column: Column) -> Draft:
     frame.require_no_both()
     selection = frame.select_with_numbers()
     read, used = _accounted(frame, selection)
+    read |= neutral_places(frame)
     reading = f"Count of rows{selection.said}"
     return Draft(
         assemble(_count_code(selection, column)), reading, opening | read, used | {column.index}
     )
+
+
+def neutral_places(frame: Frame) -> frozenset[int]:
+    """The verbs that choose no rows: "made" in "how many sales were made in March"."""
+    neutral = neutral_deeds(frame.table)
+    return frozenset(i for i in frame.texts if frame.problem.words[i].stem in neutral)
 
 
 def _accounted(frame: Frame, selection: Selection) -> tuple[frozenset[int], frozenset[int]]:

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from chameleon.modules.grammar.lexicon import word_set
 from chameleon.modules.grammar.shapes import is_address, labels
-from chameleon.modules.grammar.words import stem, stem_set, stems
+from chameleon.modules.grammar.words import stem, stem_set, stems, tokenize
 from chameleon.table import Column, Table
 
 _DEEDS = """
@@ -72,9 +72,16 @@ def implied_by(table: Table, columns: frozenset[int]) -> frozenset[str]:
     return found - _MONEY_DEEDS if goes_both_ways(table, columns) else found
 
 
+@lru_cache(maxsize=256)
+def neutral_deeds(table: Table) -> frozenset[str]:
+    """The stems of verbs that choose no rows here: some column implies them and none is called so."""
+    every = frozenset(range(len(table.header)))
+    return implied_by(table, every) - {word for name in table.header for word in stems(name)}
+
+
 def _counted(name: str) -> frozenset[str]:
     """The stems of a column's name; "Unit" says nothing in "Unit price"."""
-    own = frozenset(stems(name))
+    own = frozenset(word.stem for word in tokenize(name))
     return own - {"unit"} if own & {"price", "pric", "cost"} else own
 
 

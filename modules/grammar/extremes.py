@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from chameleon.errors import Declined
 from chameleon.modules.grammar.answers import choice_for
+from chameleon.modules.grammar.counts import neutral_places
+from chameleon.modules.grammar.deeds import key_column, row_nouns
 from chameleon.modules.grammar.frame import Frame
 from chameleon.modules.grammar.groups import Scores, count_rows, score_columns, score_groups
 from chameleon.modules.grammar.problem import Draft, Problem
@@ -13,7 +15,6 @@ from chameleon.modules.grammar.selection import Selection
 from chameleon.modules.grammar.shapes import is_money
 from chameleon.modules.grammar.superlatives import Superlative, directed, find_superlative
 from chameleon.modules.grammar.targets import Target, asked_column, asked_period
-from chameleon.modules.grammar.words import stem_set
 
 
 def read_extreme(problem: Problem) -> Draft | None:
@@ -28,7 +29,8 @@ def read_extreme(problem: Problem) -> Draft | None:
         return _best(frame, found, selection, score_columns(selection, columns), period)
     target = _described(frame, found) or asked_column(frame)
     if target is not None and (counted := _counted(frame, found, target)):
-        return _best(frame, found, selection, count_rows(selection, target.column), target.places | counted)
+        counted |= target.places | neutral_places(frame)
+        return _best(frame, found, selection, count_rows(selection, target.column), counted)
     columns, named = measured(frame)
     frame.require_sense(frame.table.columns[columns[0]])
     if target is not None and _names_another(frame, found, target):
@@ -46,7 +48,11 @@ def _described(frame: Frame, found: Superlative) -> Target | None:
     """The column of names right after the superlative: "what is the biggest country", not "price"."""
     if not _asks_value(frame):
         return None
-    after = range(max(found.places) + 1, max(found.places) + 3)
+    after = range(max(found.places) + 1, max(found.places) + 4)
+    key = key_column(frame.table)
+    rows = [i for i in after if frame.texts.get(i) in row_nouns(frame.table)]
+    if rows and key is not None and not frame.has("of", "the"):
+        return Target(key, frozenset(rows[:1]))
     for mention in frame.text_mentions():
         if mention.places[0] in after and len(mention.columns) == 1:
             return Target(frame.table.columns[mention.columns[0]], frozenset(mention.places))
@@ -75,14 +81,10 @@ def _counted(frame: Frame, found: Superlative, target: Target) -> frozenset[int]
     place = max(found.places) + 1
     if place not in frame.texts:
         return frozenset()
-    noun = frame.problem.words[place].stem
     for mention in frame.text_mentions():
         if mention.places[0] == place and target.column.index not in mention.columns:
             return frozenset(mention.places)
-    return frozenset({place}) if noun in _ROWS else frozenset()
-
-
-_ROWS = stem_set("row record entry")
+    return frozenset({place}) if frame.texts[place] in row_nouns(frame.table) else frozenset()
 
 
 def _asks_value(frame: Frame) -> bool:

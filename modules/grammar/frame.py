@@ -126,6 +126,8 @@ class Frame(Asked):
         outright = [mention for mention in mentions if not mention.hinted]
         named = [set(mention.columns) & wanted for mention in outright or mentions]
         common = set.intersection(*named) if named else wanted
+        for mention in mentions if len(common) > 1 and outright else ():
+            common = common & set(mention.columns) or common
         if len(common) == 1:
             found = self.table.columns[common.pop()]
             if not mentions:

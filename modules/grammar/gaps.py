@@ -66,14 +66,27 @@ def _of(
         return where_empty(table, column.index, lacking | places)
     before = _before(texts, start, word_set("any their"))
     if has_gaps and texts.get(before, "") in _WITH and not texts.get(start - 1) in {"the", "which", "what"}:
+        return where_filled(table, column.index, places | {before})
+    if column.kind == "date" and _is_deed(texts.get(start, "")) and "when" not in texts.values():
         return where_filled(table, column.index, places)
     return None
+
+
+def _is_deed(text: str) -> bool:
+    """Whether it says that something was done: "hired", "sold"."""
+    return text.endswith("ed") or text in _DONE
+
+
+_DONE = word_set("sold bought built born paid sent made begun held")
 
 
 def lack_before(texts: Mapping[int, str], start: int) -> frozenset[int]:
     """The "no", "without" or "not" before a name, over "have", "leave" and small words."""
     before = _before(texts, start, _HAVING)
-    return frozenset({before}) if texts.get(before, "") in _LACKING else frozenset()
+    having = {i for i in range(before, start) if texts.get(i, "") in _HAVING}
+    if texts.get(before - 1, "") in _HAVING:
+        having.add(before - 1)
+    return frozenset({before, *having}) if texts.get(before, "") in _LACKING else frozenset()
 
 
 def _before(texts: Mapping[int, str], start: int, over: frozenset[str]) -> int:

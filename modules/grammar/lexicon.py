@@ -64,6 +64,9 @@ draw: drew drawn draws drawing drawings
 make: made making makes
 go: went gone going goes
 see: saw seen seeing
+speak: spoke spoken speaking speaks
+hire: hired hires hiring
+fall: fell fallen falls falling
 take: took taken taking
 ride: rode ridden riding rides rider riders
 wear: wore worn
@@ -159,6 +162,10 @@ votes : popular voted prefer
 distance miles kilometers meters blocks : far near close distant
 score points : score scored
 rating stars : rated
+amount total spent cost expense expenses expenditure actual : spend spending
+revenue income earnings takings : earn bring
+rain rainfall precipitation : rain rainfall
+wind gust : strong
 """
 IDEAS = tuple(
     (word_set(line.split(" : ")[0]), word_set(line.split(" : ")[1])) for line in _IDEAS.strip().splitlines()
@@ -212,7 +219,7 @@ PARTICULAR = word_set(
     longest shortest tallest oldest youngest heaviest lightest cheapest priciest hottest warmest coldest
     coolest closest nearest farthest furthest deepest widest richest poorest
     longer shorter taller older younger heavier lighter cheaper costlier hotter warmer colder cooler closer
-    nearer farther further deeper wider richer poorer
+    nearer farther further deeper wider richer poorer strongest weakest
     """
 )
 """Words that compare one kind of quantity only, unlike "largest" and "more"."""

@@ -105,6 +105,17 @@ def _runs(words: Sequence[Word], trail: Sequence[int], key: tuple[str, ...]) -> 
             yield run
 
 
+def _called_total(table: Table, words: Sequence[Word], trail: Sequence[int]) -> Iterable[ColumnMention]:
+    """The column called "Total", where the word is not "the total revenue" or "in total"."""
+    columns = tuple(c.index for c in table.columns if c.name.strip().lower() == "total")
+    others = {word for name in table.header for word in stems(name)}
+    for place in trail if len(columns) == 1 else ():
+        before = words[place - 1].text.lower() if place else ""
+        following = words[place + 1].stem if place + 1 < len(words) else ""
+        if words[place].text.lower() == "total" and before != "in" and following not in others | {"number"}:
+            yield ColumnMention(columns, (place,), exact=True)
+
+
 def _may_name(word: Word) -> bool:
     """A single small or steering word names a cell only where it is written like a name."""
     return word.kind != "word" or word.is_name or word.text.lower() not in (FILLERS | STEERING)
@@ -173,6 +184,9 @@ def find_columns(table: Table, words: Sequence[Word], places: Iterable[int]) -> 
                 taken.update(run)
                 same = tuple(other for other in names if names[other] == key)
                 found.append(ColumnMention(same, run, exact=True))
+    for mention in _called_total(table, words, [i for i in trail if i not in taken]):
+        taken.update(mention.places)
+        found.append(mention)
     for group in _neighbours([i for i in trail if i not in taken], words):
         found += _best_fit(table, words, group, names)
     return tuple(sorted(found, key=lambda mention: mention.places))

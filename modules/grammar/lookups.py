@@ -76,7 +76,7 @@ def _asks_what(frame: Frame) -> bool:
     )
 
 
-_WHAT_IS = frozenset((what, be) for what in ("what",) for be in ("is", "was", "are", "were"))
+_WHAT_IS = frozenset(("what", be) for be in ("is", "was", "are", "were", "did", "does", "do"))
 
 
 def _asked_text(frame: Frame) -> Column | None:

@@ -12,13 +12,13 @@ from chameleon.modules.grammar.words import stem_set, stems
 _HIGH = word_set(
     """
     most highest largest biggest greatest maximum max oldest tallest longest heaviest priciest hottest
-    warmest farthest furthest richest deepest widest
+    warmest farthest furthest richest deepest widest strongest
     """
 )
 _LOW = word_set(
     """
     fewest least lowest smallest minimum min youngest shortest lightest cheapest coldest coolest
-    closest nearest poorest
+    closest nearest poorest weakest
     """
 )
 _FASTEST = {"fastest": True, "quickest": True, "slowest": False}

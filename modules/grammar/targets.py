@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from chameleon.errors import Declined
+from chameleon.modules.grammar.deeds import key_column, row_nouns
 from chameleon.modules.grammar.frame import Frame
 from chameleon.modules.grammar.lexicon import MONTHS, WEEKDAYS, word_set
 from chameleon.modules.grammar.shapes import labels
@@ -53,7 +54,7 @@ def asked_column(frame: Frame, skip: tuple[int, ...] = ()) -> Target | None:
     if word == "where":
         return _by_kind(frame, found, _PLACES, place)
     if word == "when":
-        return _by_kind(frame, found, _TIMES, place)
+        return _by_kind(frame, found, _TIMES, place) or _only_date(found, place)
     return _by_noun(frame, found, place)
 
 
@@ -126,10 +127,19 @@ def _by_kind(frame: Frame, found: list[Column], kind: frozenset[str], place: int
     return None
 
 
+def _only_date(found: list[Column], place: int) -> Target | None:
+    """The only column of dates, whatever it is called: "Hired", "Sold on"."""
+    dates = [column for column in found if column.kind == "date"]
+    return Target(dates[0], frozenset({place})) if len(dates) == 1 else None
+
+
 def _by_noun(frame: Frame, found: list[Column], place: int) -> Target | None:
     """The column named right after "which"; else the first one, if the noun is the table's topic."""
     near = _until_stop(frame, place)
     indexes = {column.index: column for column in found}
+    key = key_column(frame.table)
+    if near and key in found and key is not None and frame.texts[near[0]] in row_nouns(frame.table):
+        return Target(key, frozenset({place, near[0]}))
     for mention in frame.text_mentions():
         options = [i for i in mention.columns if i in indexes]
         if options and mention.places[0] in near:
