@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from chameleon.errors import Declined
 from chameleon.modules.grammar.bounds import show
+from chameleon.modules.grammar.counts import is_row_noun
 from chameleon.modules.grammar.frame import Frame
 from chameleon.modules.grammar.problem import Draft, Problem
 from chameleon.modules.grammar.programs import are_whole, assemble, finish
@@ -29,8 +30,12 @@ def read_aggregate(problem: Problem) -> Draft | None:
     cue, places = _cue(frame)
     if cue is None or frame.has("than") or frame.has("how", "many", "more"):
         return None
+    if any(problem.is_counted(i) and is_row_noun(frame, i) for i in frame.texts):
+        return None
     selection = frame.select().require_rows()
     columns, named = measured(frame)
+    if cue == "mean":
+        places |= _per_row(frame)
     return aggregate(frame, cue, selection, columns, places | named)
 
 
@@ -90,6 +95,12 @@ _CODE: dict[str, Callable[[str, list[Fraction], bool, bool], list[str]]] = {
     "mode": _mode,
     "range": _range,
 }
+
+
+def _per_row(frame: Frame) -> frozenset[int]:
+    """ "Per sale" in "the average number of units per sale", which is the mean over rows."""
+    pairs = [frozenset({i, i + 1}) for i in frame.places_of("per") if i + 1 in frame.texts]
+    return next((pair for pair in pairs if is_row_noun(frame, max(pair))), frozenset())
 
 
 def _cue(frame: Frame) -> tuple[str | None, frozenset[int]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chameleon.errors import Declined
 from chameleon.modules.grammar.conditions import is_flag
-from chameleon.modules.grammar.deeds import key_column, neutral_deeds, row_nouns
+from chameleon.modules.grammar.deeds import goes_both_ways, key_column, neutral_deeds, row_nouns
 from chameleon.modules.grammar.frame import Frame
 from chameleon.modules.grammar.lexicon import word_set
 from chameleon.modules.grammar.problem import Draft, Problem
@@ -31,7 +31,7 @@ def read_count(problem: Problem) -> Draft | None:
     if different:
         return _count_names(frame, noun, different | opening)
     read = opening | frozenset(noun[-1:])
-    if noun and _is_row_noun(frame, noun[-1]):
+    if noun and is_row_noun(frame, noun[-1]):
         return _count_rows(frame, read, _each_row(frame))
     column = _counted(frame, noun)
     if column is None:
@@ -67,12 +67,12 @@ def _noun(frame: Frame, start: int) -> list[int]:
         if frame.texts[i] == "the":
             continue
         places.append(i)
-        if i not in cells and _is_row_noun(frame, i):
+        if i not in cells and is_row_noun(frame, i):
             break
     return places
 
 
-def _is_row_noun(frame: Frame, place: int) -> bool:
+def is_row_noun(frame: Frame, place: int) -> bool:
     """Whether the word means rows, and not the numbers of a column that is called the same."""
     quantities = {column.index for column in frame.measures}
     named = [m for m in frame.columns if place in m.places and not m.hinted]
@@ -134,6 +134,38 @@ def quantity_column(frame: Frame) -> Column | None:
     priced = stem_set("price cost value")
     found = [column for column in found if not set(stems(column.name)) & priced]
     return found[0] if found else None
+
+
+def how_many_of(frame: Frame) -> tuple[tuple[int, ...], frozenset[int]] | None:
+    """The column of quantities that "how many chairs were ordered" means, and the verb.
+
+    Things are sold and ordered where rows are dated or of customers; they are there or in stock where
+    rows are neither.
+    """
+    opening = frame.phrase("how", "many")
+    column = quantity_column(frame)
+    if not opening or column is None or any(not m.hinted for m in frame.numeric_mentions()):
+        return None
+    cells = {place for mention in frame.cells for place in mention.places}
+    after = [i for i in range(max(opening) + 1, max(opening) + 4) if i in frame.texts]
+    if not after or after[0] not in cells or any(is_row_noun(frame, i) for i in after if i not in cells):
+        return None
+    names = {word for name in frame.table.header for word in stems(name)}
+    is_trade = bool(names & _TRADING) or any(c.kind == "date" for c in frame.table.columns)
+    verbs = _SELLING if is_trade else _KEEPING
+    if not is_trade and any(len(frame.rows_of(mention)) > 1 for mention in frame.cells):
+        return None
+    said = frozenset(i for i, text in frame.texts.items() if text in verbs)
+    others = frame.places_of(*((_SELLING | _KEEPING) - verbs - {"have", "there", "has", "had"}))
+    is_order = {frame.texts[place] for place in said} <= {"order", "ordered"}
+    if not said or others or (not is_order and goes_both_ways(frame.table, (column.index,))):
+        return None
+    return (column.index,), said
+
+
+_TRADING = stem_set("revenue customer order sold sales channel buyer")
+_SELLING = word_set("sold sell sells bought buy ordered order purchased purchase shipped delivered")
+_KEEPING = word_set("have there left stock stocked available has")
 
 
 def _count_rows(frame: Frame, opening: frozenset[int], column: Column) -> Draft:

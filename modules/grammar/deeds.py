@@ -76,7 +76,10 @@ def implied_by(table: Table, columns: frozenset[int]) -> frozenset[str]:
 def neutral_deeds(table: Table) -> frozenset[str]:
     """The stems of verbs that choose no rows here: some column implies them and none is called so."""
     every = frozenset(range(len(table.header)))
-    return implied_by(table, every) - {word for name in table.header for word in stems(name)}
+    choosing = [c for c in table.columns if c.kind == "number" or any(not cell.strip() for cell in c.cells)]
+    return implied_by(table, every) - {
+        word.stem for c in choosing for word in tokenize(c.name) if word.text.lower() != "left"
+    }
 
 
 def _counted(name: str) -> frozenset[str]:
@@ -130,6 +133,7 @@ def row_nouns(table: Table) -> frozenset[str]:
     measure; names of other columns are left out, since these are what the rows have.
     """
     header = {word for name in table.header for word in stems(name)}
+    words = frozenset(word for name in table.header for word in _words(name))
     key = key_column(table)
     own = _words(key.name) if key else frozenset[str]()
     found = {noun for named, nouns in _SIGNATURES if named & header for noun in nouns}
@@ -141,7 +145,7 @@ def row_nouns(table: Table) -> frozenset[str]:
         found -= {"item", "product", "article"}
     if own - _NEUTRAL_KEYS - found - {"line"}:
         found = {"person"} if own & _PEOPLE else set()
-    kept = {noun for noun in found if stem(noun) not in header or noun in _openings(table)}
+    kept = {noun for noun in found if noun not in words or noun in _openings(table)}
     return frozenset(form for noun in kept | (own - _NOT_NOUNS) | _ANY_ROW for form in _forms(noun))
 
 

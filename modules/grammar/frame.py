@@ -203,7 +203,7 @@ class Frame(Asked):
         conditions += [condition for condition in self.dates if condition.column not in by_column]
         gaps = find_gaps(self.table, self.texts, self.columns)
         conditions += [condition for condition in gaps if condition.column not in by_column]
-        return Selection(self.table, (*conditions, *self._totals(conditions)), self._joints(conditions))
+        return Selection(self.table, (*conditions, *self._totals()), self._joints(conditions))
 
     def select_with_numbers(self) -> Selection:
         """The selection, with a bare number ("Who scored 12 goals?") as one more condition."""
@@ -254,15 +254,15 @@ class Frame(Asked):
         while self.texts.get(place, "") in SMALL_WORDS:
             place -= 1
         if self.texts.get(place, "") in NEGATIONS:
-            return frozenset({place})
+            return frozenset({place}) | (self.places_of("everything", "everyone", "all") & {place - 1})
         if (self.texts.get(place - 1), self.texts.get(place)) == ("other", "than"):
             return frozenset({place - 1, place})
         return frozenset()
 
-    def _totals(self, conditions: list[Condition]) -> list[Condition]:
+    def _totals(self) -> list[Condition]:
         for column in labels(self.table):
             rows = {i for i, cell in enumerate(column.cells) if is_total_label(cell)}
-            meant = [condition for condition in conditions if condition.column == column.index]
+            meant = any(rows & set(dict(m.rows_of).get(column.index, ())) for m in self.cells)
             if rows and not meant:
                 return [without_rows(self.table, column.index, rows)]
         return []

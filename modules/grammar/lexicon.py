@@ -93,6 +93,8 @@ arrive: arrival arrivals arrived arriving arrives
 depart: departure departures departed departing departs
 donate: donation donations donated donating donates donor
 vote: votes voted voting voter voters
+age: aged ages
+actual: actually
 weigh: weight weights weighed weighing weighs
 high: height heights
 long: length lengths
@@ -150,6 +152,7 @@ price cost fare fee charge : expensive cheap costly pricey cost charge price far
 age : old young age
 height elevation tall : tall high short height
 length distance duration : long short length
+pages : long short thick
 years months weeks days hours minutes seconds miles kilometers meters blocks : long short
 time duration minutes hours seconds : long short fast slow quick time
 speed mph : fast slow quick speed

@@ -7,11 +7,12 @@ from itertools import pairwise
 from chameleon.errors import Declined
 from chameleon.modules.grammar.aggregates import aggregate
 from chameleon.modules.grammar.answers import choice_for
+from chameleon.modules.grammar.counts import how_many_of
 from chameleon.modules.grammar.frame import Frame
 from chameleon.modules.grammar.lexicon import word_set
 from chameleon.modules.grammar.problem import Draft, Problem
 from chameleon.modules.grammar.programs import assemble, finish, literal
-from chameleon.modules.grammar.quantities import is_added, measured
+from chameleon.modules.grammar.quantities import is_added, is_summed, measured
 from chameleon.modules.grammar.selection import LITERAL_LIMIT, Selection
 from chameleon.modules.grammar.shapes import is_money
 from chameleon.modules.grammar.targets import Target, asked_column
@@ -38,7 +39,7 @@ def read_number(problem: Problem) -> Draft | None:
     selection = frame.select().require_rows()
     if _asked_text(frame) is not None and not how:
         return None
-    columns, named = measured(frame)
+    columns, named = how_many_of(frame) or measured(frame)
     names_measure = bool(frame.numeric_mentions())
     if not selection.columns and not names_measure:
         return None
@@ -47,7 +48,8 @@ def read_number(problem: Problem) -> Draft | None:
     numbers = selection.numbers(columns)
     if len(set(numbers)) == 1 and (len(numbers) == 1 or not is_added(frame.table.columns[columns[0]])):
         return _one_number(frame, selection, columns, named)
-    if len(selection.rows) * len(columns) > 1 and not how:
+    sums = how or (selection.places and all(is_summed(frame.table.columns[i]) for i in columns))
+    if len(selection.rows) * len(columns) > 1 and not sums:
         raise Declined(
             f"{len(selection.rows)} rows fit{selection.said.replace(' where', ':', 1)}",
             hint="Ask for their total, average, highest or lowest.",
@@ -82,6 +84,7 @@ _WHAT_IS = frozenset(("what", be) for be in ("is", "was", "are", "were", "did", 
 def _asked_text(frame: Frame) -> Column | None:
     """The column of names in "What is the capital of France?", "Who is the manager of the North shop?"."""
     start = frame.phrase("is", "the") or frame.phrase("was", "the") or frame.phrase("are", "the")
+    start = start or frame.phrase("were", "the")
     if not start:
         return None
     for mention in frame.text_mentions():

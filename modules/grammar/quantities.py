@@ -23,6 +23,16 @@ def is_added(column: Column) -> bool:
     return not names & _NOT_ADDED and "%" not in column.unit and "per " not in column.unit
 
 
+_SUMMED = stem_set(
+    "units quantity qty revenue sales turnover amount spent expenses income earnings copies visitors rain total"
+)
+
+
+def is_summed(column: Column) -> bool:
+    """Whether "the revenue in March" means the sum over all rows of March."""
+    return is_added(column) and bool(set(stems(column.name.split("(")[0])) & _SUMMED)
+
+
 def adds_not(frame: Frame) -> str:
     """The word of the question, if any, for a kind of quantity that does not add up: "temperature"."""
     stemmed = {i: frame.problem.words[i].stem for i in frame.texts}

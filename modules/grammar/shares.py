@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from chameleon.errors import Declined
+from chameleon.modules.grammar.counts import is_row_noun, neutral_places
 from chameleon.modules.grammar.frame import Frame
+from chameleon.modules.grammar.lexicon import word_set
 from chameleon.modules.grammar.poles import find_poles
 from chameleon.modules.grammar.problem import Draft, Problem
 from chameleon.modules.grammar.programs import assemble, finish, share
 from chameleon.modules.grammar.quantities import is_added, measured
+from chameleon.modules.grammar.selection import Selection
 
 _PERCENT = frozenset({"percent", "percentage"})
 _FRACTION = frozenset({"fraction", "proportion", "share"})
+_VERBS = word_set(
+    "is are was were did do does have has had use uses used take takes took come comes came get got"
+)
 
 
 def read_share(problem: Problem) -> Draft | None:
@@ -48,6 +54,49 @@ def read_share(problem: Problem) -> Draft | None:
     return Draft(
         assemble(lines), reading, cues | named | part.places | total, frozenset(columns) | part.columns
     )
+
+
+def read_share_of_rows(problem: Problem) -> Draft | None:
+    """ "What share of the sales were online?", "What percentage of students from 7B passed?"."""
+    frame = Frame(problem)
+    cues = frame.places_of(*(_PERCENT | _FRACTION))
+    if len(cues) != 1 or frame.has("than", "half") or frame.texts.get(max(cues) + 1) != "of":
+        return None
+    noun = _rows_after(frame, max(cues))
+    if noun is None:
+        return None
+    part = frame.select_with_numbers()
+    told = [condition for condition in part.conditions if condition.places]
+    inside = [condition for condition in told if max(condition.places) < _verb_after(frame, noun)]
+    if not told or len(inside) == len(told):
+        return None
+    whole = Selection(frame.table, (*inside, *(c for c in part.conditions if not c.places)))
+    if not whole.rows:
+        raise Declined("the whole is empty")
+    counted, of = len(part.rows), len(whole.rows)
+    is_percent = bool(cues & frame.places_of(*_PERCENT))
+    lines = [f"part, whole = {counted}, {of}"]
+    lines += finish("Fraction(part, whole) * 100", whole=False) if is_percent else share("part", "whole")
+    reading = f"{'Percentage' if is_percent else 'Fraction'} of rows{whole.said}:{part.said}"
+    named = {p for m in frame.numeric_mentions() if set(m.columns) & part.columns for p in m.places}
+    read = cues | {noun} | part.places | named | neutral_places(frame) | frame.places_of("all")
+    return Draft(assemble(lines), reading, read, part.columns)
+
+
+def _rows_after(frame: Frame, cue: int) -> int | None:
+    """The noun for rows after "percentage of", names between them aside."""
+    cells = {place for mention in frame.cells for place in mention.places}
+    place = cue + 2
+    while place in cells or frame.texts.get(place) in {"the", "all", "our"}:
+        place += 1
+    return place if place in frame.texts and is_row_noun(frame, place) else None
+
+
+def _verb_after(frame: Frame, noun: int) -> int:
+    """The first verb after the noun for rows: what comes before it belongs to the whole."""
+    neutral = neutral_places(frame)
+    verbs = [i for i in frame.texts if i > noun and (frame.texts[i] in _VERBS or i in neutral)]
+    return min(verbs, default=noun + 1)
 
 
 def _says_of_what(frame: Frame, cue: int, columns: tuple[int, ...]) -> bool:

@@ -61,6 +61,8 @@ def find_superlative(frame: Frame) -> Superlative | None:
     rank = ORDINALS.get(frame.texts.get(place - 1, ""), 1)
     if frame.texts.get(place - 1, "") in ORDINALS:
         places.add(place - 1)
+    if frame.texts.get(place + 1, "") in {"single", "individual"}:
+        places.add(place + 1)
     absolute, cues = _without_sign(frame)
     return Superlative(is_high, frozenset(places) | cues, text, rank, absolute)
 

@@ -111,6 +111,9 @@ def _by_deed(frame: Frame, found: list[Column]) -> Target | None:
     for mention in frame.text_mentions():
         for column in found:
             stemmed = {frame.problem.words[place].stem for place in mention.places}
+            said_by = column.name.lower().endswith(" by") and not mention.hinted
+            if mention.columns == (column.index,) and said_by:
+                return Target(column, frozenset(mention.places))
             if mention.columns == (column.index,) and stemmed & agents(column.name) - set(stems(column.name)):
                 return Target(column, frozenset(mention.places))
     return None

@@ -21,6 +21,7 @@ from chameleon.modules.grammar import (
     prices,
     schedules,
     shares,
+    summits,
     verdicts,
 )
 from chameleon.modules.grammar.frame import Frame
@@ -46,10 +47,13 @@ FAMILIES: tuple[Family, ...] = (
     comparisons.read_which_of_two,
     comparisons.read_whether_more,
     shares.read_share,
+    shares.read_share_of_rows,
     shares.read_ratio,
     verdicts.read_verdict,
     aggregates.read_aggregate,
+    summits.read_summit,
     extremes.read_extreme,
+    summits.read_dated,
     counts.read_count,
     lookups.read_number,
     lookups.read_names,

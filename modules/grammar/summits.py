@@ -1,0 +1,183 @@
+"""What stands in the row at the top: "the salary of the oldest employee", "who was hired first"."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from chameleon.errors import Declined
+from chameleon.modules.grammar.answers import choice_for
+from chameleon.modules.grammar.counts import neutral_places
+from chameleon.modules.grammar.deeds import key_column, row_nouns
+from chameleon.modules.grammar.frame import Frame
+from chameleon.modules.grammar.lexicon import ORDINALS, word_set
+from chameleon.modules.grammar.problem import Draft, Problem
+from chameleon.modules.grammar.programs import assemble, finish, literal
+from chameleon.modules.grammar.selection import Selection
+from chameleon.modules.grammar.shapes import is_money
+from chameleon.modules.grammar.superlatives import directed, find_superlative
+from chameleon.modules.grammar.targets import asked_column
+from chameleon.modules.grammar.words import stems
+from chameleon.table import Column, Value
+
+_EARLY = word_set("first earliest oldest")
+_LATE = word_set("last latest newest")
+
+
+@dataclass(frozen=True)
+class Summit:
+    """The rows at one end of a column, and the words and columns that say so."""
+
+    rows: tuple[int, ...]
+    column: int
+    places: frozenset[int]
+    start: int
+    said: str
+
+
+def read_summit(problem: Problem) -> Draft | None:
+    """ "What is the salary of the oldest employee?": another column of the row with the extreme number."""
+    frame = Frame(problem)
+    if frame.has("than") or frame.has("how", "many", "more") or frame.places_of(*_SUMS):
+        return None
+    selection = frame.select().require_rows()
+    summit = _by_number(frame, selection)
+    if summit is None:
+        return None
+    before = [m for m in frame.columns if m.places[-1] < summit.start and summit.column not in m.columns]
+    numeric = {column.index for column in frame.measures}
+    asked = [m for m in before if not m.hinted or set(m.columns) & numeric]
+    target = None if asked else asked_column(frame)
+    if target is not None:
+        column, places = target.column, target.places
+    elif len(asked) == 1 and len(asked[0].columns) == 1:
+        column, places = frame.table.columns[asked[0].columns[0]], frozenset(asked[0].places)
+    else:
+        return None
+    key = key_column(frame.table)
+    if target is not None and (key is None or column == key or not _names_row(frame, summit)):
+        return None
+    if column.index == summit.column or not _speaks_of_rows(frame, summit, column):
+        return None
+    return _draft(frame, selection, summit, column, places)
+
+
+_SUMS = word_set("total average mean median sum together combined altogether")
+
+
+def _by_number(frame: Frame, selection: Selection) -> Summit | None:
+    found = find_superlative(frame)
+    if found is None or found.absolute:
+        return None
+    start = min(found.places)
+    after = [mention for mention in frame.numeric_mentions() if mention.places[0] >= start]
+    outright = [m for m in after if not m.hinted] or after
+    options = set.intersection(*(set(m.columns) for m in outright)) if outright else set[int]()
+    options &= {column.index for column in frame.measures}
+    if len(options) != 1:
+        return None
+    column = frame.table.columns[options.pop()]
+    frame.require_sense(column)
+    found = directed(frame, found, (column.index,))
+    numbers = {row: column.values[row].number for row in selection.rows}
+    ranked = sorted({n for n in numbers.values() if n is not None}, reverse=found.is_high)
+    if len(ranked) < found.rank:
+        raise Declined(f"there are not {found.rank} different values of {column.name}")
+    rows = tuple(row for row, number in numbers.items() if number == ranked[found.rank - 1])
+    places = found.places | {place for mention in after for place in mention.places}
+    return Summit(rows, column.index, places, start, f"{found.said} {column.name}")
+
+
+def _names_row(frame: Frame, summit: Summit) -> bool:
+    """Whether a noun for rows stands in the superlative: "the longest book"."""
+    known = row_nouns(frame.table)
+    return any(text in known for place, text in frame.texts.items() if place >= summit.start)
+
+
+def _speaks_of_rows(frame: Frame, summit: Summit, column: Column) -> bool:
+    """Whether the noun after the superlative means single rows: none, their name, or the key's name."""
+    key = key_column(frame.table)
+    if key is None:
+        return False
+    known = row_nouns(frame.table)
+    for mention in frame.text_mentions():
+        own = {key.index, column.index} if column.index == key.index else {key.index}
+        if mention.places[0] >= summit.start - 2 and not set(mention.columns) & own:
+            return all(frame.texts[place] in known for place in mention.places)
+    return True
+
+
+def _draft(
+    frame: Frame, selection: Selection, summit: Summit, column: Column, places: frozenset[int]
+) -> Draft:
+    cells = list(dict.fromkeys(column.cells[row].strip() for row in summit.rows))
+    if len(cells) > 1 and column.kind != "text":
+        raise Declined(f"{len(summit.rows)} rows share the {summit.said}{selection.said}")
+    value = column.values[summit.rows[0]]
+    if not all(cells):
+        raise Declined(f"{column.name} is empty there")
+    if column.kind == "number" and value.number is not None and not is_code(column):
+        money = any(map(is_money, column.values))
+        lines = finish(literal(value.number), whole=value.number.denominator == 1, money=money)
+    else:
+        answer = ", ".join(cells) if len(cells) > 1 else choice_for(frame.problem, cells[0])
+        lines = [f"ans = {answer!r}"]
+    reading = f"{column.name} of the row with the {summit.said}{selection.said}"
+    read = places | summit.places | selection.places | neutral_places(frame)
+    used = frozenset({column.index, summit.column}) | selection.columns
+    return Draft(assemble(lines), reading, read, used)
+
+
+def is_code(column: Column) -> bool:
+    """Whether the numbers belong to names or codes and are to be given as they are written."""
+    return any(value.unit for value in column.values if value.kind == "number") and not any(
+        map(is_money, column.values)
+    )
+
+
+def read_dated(problem: Problem) -> Draft | None:
+    """ "Who was hired first?", "When was the last order?", "Which book is the newest?"."""
+    frame = Frame(problem)
+    cues = [i for i, text in frame.texts.items() if text in _EARLY | _LATE]
+    column = _time_line(frame)
+    if len(cues) != 1 or column is None or frame.texts.get(cues[0] - 1) in ORDINALS:
+        return None
+    hinting = [m for m in frame.columns if cues[0] in m.places and column.index not in m.columns]
+    following = frame.problem.words[cues[0] + 1] if cues[0] + 1 < len(frame.problem.words) else None
+    if hinting or frame.numeric_mentions() or (following is not None and following.number is not None):
+        return None
+    if frame.texts.get(cues[0] + 1, "") in _SPANS or frame.bounds:
+        return None
+    selection = frame.select().require_rows()
+    moments = {row: _moment(column.values[row]) for row in selection.rows}
+    filled = {row: moment for row, moment in moments.items() if moment is not None}
+    if not filled:
+        raise Declined(f"{column.name} is empty there")
+    pick = min if frame.texts[cues[0]] in _EARLY else max
+    end = pick(filled.values())
+    rows = tuple(row for row, moment in filled.items() if moment == end)
+    said = f"{'earliest' if pick is min else 'latest'} {column.name}"
+    places = frozenset(cues) | {p for m in frame.text_mentions() if column.index in m.columns for p in m.places}
+    summit = Summit(rows, column.index, places, cues[0], said)
+    target = asked_column(frame)
+    if target is None or (key_column(frame.table) is None and target.column != column):
+        return None
+    if target.column != column and not _speaks_of_rows(frame, summit, target.column):
+        return None
+    return _draft(frame, selection, summit, target.column, target.places)
+
+
+_SPANS = word_set("day days week weeks month months year years quarter quarters half")
+
+
+def _time_line(frame: Frame) -> Column | None:
+    """The only column of dates, else the only one of years."""
+    dates = [column for column in frame.table.columns if column.kind == "date"]
+    years = [c for c in frame.table.columns if c.kind == "number" and "year" in stems(c.name)]
+    found = dates or years
+    return found[0] if len(found) == 1 else None
+
+
+def _moment(value: Value) -> int | None:
+    if value.date is not None:
+        return value.date.toordinal()
+    return int(value.number) if value.number is not None else None
