@@ -50,6 +50,19 @@ def read_difference(problem: Problem) -> Draft | None:
     return _difference(frame, poles, comparing | frame.places_of("than"), sign)
 
 
+def read_behind(problem: Problem) -> Draft | None:
+    """ "How many points behind the Lions are the Bears?", "How far ahead of B is A?"."""
+    frame = Frame(problem)
+    cues = frame.places_of("behind", "ahead")
+    verbs = [i for i in frame.places_of("is", "are", "was", "were") if cues and i > min(cues)]
+    if len(cues) != 1 or len(verbs) != 1 or not frame.has("how", "many"):
+        return None
+    poles = find_poles(frame, frozenset(verbs))
+    if poles is None or min(frame.cells[0].places) < min(cues):
+        return None
+    return _difference(frame, poles, cues, 1 if frame.texts[min(cues)] == "behind" else -1)
+
+
 def _joint_after(frame: Frame, text: str) -> frozenset[int]:
     after = [i for i in frame.places_of(text) if i > min(frame.places_of("difference"))]
     return frozenset(after[:1])

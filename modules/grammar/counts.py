@@ -32,7 +32,8 @@ def read_count(problem: Problem) -> Draft | None:
         return _count_names(frame, noun, different | opening)
     read = opening | frozenset(noun[-1:])
     if noun and is_row_noun(frame, noun[-1]):
-        return _count_rows(frame, read, _each_row(frame))
+        days = _days(frame) if frame.texts[noun[-1]] in _DAYS else None
+        return _count_rows(frame, read, days or _each_row(frame))
     column = _counted(frame, noun)
     if column is None:
         return None
@@ -79,6 +80,8 @@ def is_row_noun(frame: Frame, place: int) -> bool:
     if any(set(mention.columns) & quantities for mention in named):
         return False
     text, word = frame.texts[place], frame.problem.words[place]
+    if text in _DAYS and _days(frame) is not None:
+        return True
     if text in row_nouns(frame.table):
         return True
     label = frame.label
@@ -86,6 +89,15 @@ def is_row_noun(frame: Frame, place: int) -> bool:
     if label is None or len(set(label.cells)) < len(label.cells):
         return is_subject and label is not None and frame.has_no_measure_named()
     return word.stem in people_named(label) or (is_subject and frame.has_no_measure_named())
+
+
+_DAYS = frozenset({"day", "days"})
+
+
+def _days(frame: Frame) -> Column | None:
+    """The only column of dates, whose rows are days."""
+    dates = [column for column in frame.table.columns if column.kind == "date"]
+    return dates[0] if len(dates) == 1 else None
 
 
 def _each_row(frame: Frame) -> Column:
@@ -171,6 +183,9 @@ _KEEPING = word_set("have there left stock stocked available has")
 def _count_rows(frame: Frame, opening: frozenset[int], column: Column) -> Draft:
     frame.require_no_both()
     selection = frame.select_with_numbers()
+    names = {column.cells[row] for row in selection.rows}
+    if column.kind == "date" and len(names) < len(selection.rows):
+        raise Declined(f"several rows have the same {column.name}", hint='Ask "how many rows ...".')
     read, used = _accounted(frame, selection)
     read |= neutral_places(frame)
     reading = f"Count of rows{selection.said}"

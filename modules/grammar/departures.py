@@ -45,7 +45,18 @@ def read_departure(problem: Problem) -> Draft | None:
         return _one(frame, column, row, read | first | last | moment, selection)
     if moment and not first and not last:
         return _several(frame, column, rows, read | moment, selection)
+    if not moment and not first and not last and selection.places and _asks_when(frame):
+        if len(rows) > 1:
+            times_found = ", ".join(column.cells[row].strip() for row in rows[:8])
+            raise Declined(
+                f"several lines of the timetable fit: {times_found}", hint='Ask for the first or the last.'
+            )
+        return _one(frame, column, selection.require_rows().rows[0], read, selection)
     return None
+
+
+def _asks_when(frame: Frame) -> bool:
+    return frame.has("when") or frame.has("what", "time")
 
 
 def _time(column: Column, row: int) -> dt.time:
@@ -75,7 +86,7 @@ def _holds(time: dt.time, sign: str, moment: dt.time) -> bool:
 
 def _one(frame: Frame, column: Column, row: int, read: frozenset[int], selection: Selection) -> Draft | None:
     """One line: its time for "when", its name for "which"."""
-    if frame.has("when") or frame.has("what", "time") or frame.has("what", "is"):
+    if _asks_when(frame) or frame.has("what", "is"):
         answer, used, named = column.cells[row].strip(), column.index, frozenset[int]()
     else:
         target = asked_column(frame, (column.index,))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from chameleon.errors import Declined
 from chameleon.modules.grammar.answers import choice_for
 from chameleon.modules.grammar.counts import neutral_places
-from chameleon.modules.grammar.deeds import key_column, row_nouns
+from chameleon.modules.grammar.deeds import implied_by, key_column, row_nouns
 from chameleon.modules.grammar.frame import Frame
 from chameleon.modules.grammar.groups import Scores, count_rows, score_columns, score_groups
+from chameleon.modules.grammar.linking import ColumnMention
 from chameleon.modules.grammar.problem import Draft, Problem
 from chameleon.modules.grammar.programs import are_whole, assemble, finish
 from chameleon.modules.grammar.quantities import measured
@@ -26,11 +27,11 @@ def read_extreme(problem: Problem) -> Draft | None:
     selection = frame.select().require_rows()
     if (period := asked_period(frame)) is not None:
         columns = tuple(column.index for column in frame.spread)
-        return _best(frame, found, selection, score_columns(selection, columns), period)
+        return best(frame, found, selection, score_columns(selection, columns), period)
     target = _described(frame, found) or asked_column(frame)
     if target is not None and (counted := _counted(frame, found, target)):
         counted |= target.places | neutral_places(frame)
-        return _best(frame, found, selection, count_rows(selection, target.column), counted)
+        return best(frame, found, selection, count_rows(selection, target.column), counted)
     columns, named = measured(frame)
     frame.require_sense(frame.table.columns[columns[0]])
     if target is not None and _names_another(frame, found, target):
@@ -41,7 +42,7 @@ def read_extreme(problem: Problem) -> Draft | None:
         return _value(frame, found, selection, columns, read) if _asks_value(frame) else None
     _require_own(frame, target)
     scores = score_groups(frame, found, selection, target.column, columns)
-    return _best(frame, found, selection, scores, read | target.places)
+    return best(frame, found, selection, scores, read | target.places)
 
 
 def _described(frame: Frame, found: Superlative) -> Target | None:
@@ -98,6 +99,7 @@ def _value(
     outright = {
         index for mention in frame.numeric_mentions() if not mention.hinted for index in mention.columns
     }
+    outright |= {i for m in frame.numeric_mentions() if _is_asked(frame, found, m) for i in m.columns}
     if len(columns) != 1 or columns[0] not in outright or found.absolute or _has_average(frame):
         return None
     column = frame.table.columns[columns[0]]
@@ -114,11 +116,20 @@ def _value(
     return Draft(assemble(lines), reading, read | found.places | selection.places, used)
 
 
+def _is_asked(frame: Frame, found: Superlative, mention: ColumnMention) -> bool:
+    """Whether a hint asks for the number itself: "how old is the youngest", "the cheapest ticket"."""
+    after = frame.problem.words[max(found.places) + 1 :][:1]
+    meant = implied_by(frame.table, frozenset(mention.columns))
+    if len(mention.columns) == 1 and after and after[0].stem in meant:
+        return True
+    return any(frame.texts.get(i - 1) == "how" for i in mention.places)
+
+
 def _has_average(frame: Frame) -> bool:
     return bool(frame.places_of("average", "mean", "total"))
 
 
-def _best(
+def best(
     frame: Frame, found: Superlative, selection: Selection, scores: Scores, read: frozenset[int]
 ) -> Draft:
     """The name with the extreme score; several names, joined by commas, where they are equal."""

@@ -16,7 +16,7 @@ from chameleon.modules.grammar.selection import Selection
 from chameleon.modules.grammar.shapes import is_money
 from chameleon.modules.grammar.superlatives import directed, find_superlative
 from chameleon.modules.grammar.targets import asked_column
-from chameleon.modules.grammar.words import stems
+from chameleon.modules.grammar.words import stem_set, stems
 from chameleon.table import Column, Value
 
 _EARLY = word_set("first earliest oldest")
@@ -100,7 +100,7 @@ def _speaks_of_rows(frame: Frame, summit: Summit, column: Column) -> bool:
         return False
     known = row_nouns(frame.table)
     for mention in frame.text_mentions():
-        own = {key.index, column.index} if column.index == key.index else {key.index}
+        own = {key.index, summit.column}
         if mention.places[0] >= summit.start - 2 and not set(mention.columns) & own:
             return all(frame.texts[place] in known for place in mention.places)
     return True
@@ -143,7 +143,7 @@ def read_dated(problem: Problem) -> Draft | None:
         return None
     hinting = [m for m in frame.columns if cues[0] in m.places and column.index not in m.columns]
     following = frame.problem.words[cues[0] + 1] if cues[0] + 1 < len(frame.problem.words) else None
-    if hinting or frame.numeric_mentions() or (following is not None and following.number is not None):
+    if hinting or any(column.index not in m.columns for m in frame.numeric_mentions()) or (following is not None and following.number is not None):
         return None
     if frame.texts.get(cues[0] + 1, "") in _SPANS or frame.bounds:
         return None
@@ -172,9 +172,17 @@ _SPANS = word_set("day days week weeks month months year years quarter quarters 
 def _time_line(frame: Frame) -> Column | None:
     """The only column of dates, else the only one of years."""
     dates = [column for column in frame.table.columns if column.kind == "date"]
-    years = [c for c in frame.table.columns if c.kind == "number" and "year" in stems(c.name)]
+    years = [column for column in frame.table.columns if _is_year(column)]
     found = dates or years
     return found[0] if len(found) == 1 else None
+
+
+def _is_year(column: Column) -> bool:
+    numbers = [value.number for value in column.values]
+    if column.kind != "number" or any(value.unit for value in column.values):
+        return False
+    in_range = all(n is None or (n.denominator == 1 and 1500 <= n <= 2100) for n in numbers)
+    return in_range and (bool({"year", *stem_set("joined founded born built opened")} & set(stems(column.name))))
 
 
 def _moment(value: Value) -> int | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from chameleon.errors import Declined
 from chameleon.modules.grammar.answers import yes_or_no
+from chameleon.modules.grammar.counts import is_row_noun, neutral_places
 from chameleon.modules.grammar.frame import Frame
 from chameleon.modules.grammar.lexicon import word_set
 from chameleon.modules.grammar.problem import Draft, Problem
@@ -42,6 +43,27 @@ def read_verdict(problem: Problem) -> Draft | None:
     lines, name = base.numbers_code((column.index,), "numbers")
     lines += [f"number = sum({name})", f"ans = {yes!r} if {bound.code('number')} else {no!r}"]
     return Draft(assemble(lines), f"Whether {column.name} is {bound.say()}{base.said}", read, used)
+
+
+def read_existence(problem: Problem) -> Draft | None:
+    """ "Is there a train from Leeds to York?": whether any row fits names and dates."""
+    frame = Frame(problem)
+    opening = next(
+        (p for words in _THERE if (p := frame.phrase(*words)) and min(p) == problem.asked[0]), None
+    )
+    if opening is None or frame.bounds or frame.has("or") or frame.has("more"):
+        return None
+    nouns = [i for i in frame.texts if is_row_noun(frame, i)]
+    selection = frame.select()
+    if len(nouns) != 1 or not selection.places:
+        return None
+    yes, no = yes_or_no(problem)
+    lines = [f"count = {len(selection.rows)}", f"ans = {yes!r} if count else {no!r}"]
+    read = opening | frozenset(nouns) | selection.places | neutral_places(frame) | frame.places_of("any")
+    return Draft(assemble(lines), f"Whether there is a row{selection.said}", read, selection.columns)
+
+
+_THERE = tuple((be, "there") for be in ("is", "are", "was", "were"))
 
 
 def _over_rows(frame: Frame, base: Selection, column: Column, *, all_of: bool) -> tuple[str, str]:
