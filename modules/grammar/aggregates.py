@@ -8,12 +8,14 @@ from fractions import Fraction
 from chameleon.errors import Declined
 from chameleon.modules.grammar.bounds import show
 from chameleon.modules.grammar.counts import is_row_noun
+from chameleon.modules.grammar.deeds import key_column
 from chameleon.modules.grammar.frame import Frame
 from chameleon.modules.grammar.problem import Draft, Problem
 from chameleon.modules.grammar.programs import are_whole, assemble, finish
 from chameleon.modules.grammar.quantities import adds_not, is_added, measured
 from chameleon.modules.grammar.selection import Selection
 from chameleon.modules.grammar.shapes import is_money
+from chameleon.table import Column
 
 _CUES = {
     "mean": ("mean", "average"),
@@ -47,7 +49,8 @@ def aggregate(
     numbers = selection.numbers(columns)
     if cue == "sum" and len(numbers) > 1 and (kind := adds_not(frame)):
         raise Declined(f"a sum of {kind} says nothing", hint="Ask for the average.")
-    if cue == "sum" and not all(is_added(frame.table.columns[i]) for i in columns):
+    is_said = bool(frame.places_of("total", "sum")) and _is_plain_price(frame, column)
+    if cue == "sum" and not is_said and not all(is_added(frame.table.columns[i]) for i in columns):
         raise Declined(
             f"the numbers of {column.name} are not of a kind that adds up", hint="Ask for their average."
         )
@@ -59,6 +62,12 @@ def aggregate(
     used = frozenset(columns) | selection.columns
     reading = names if cue == "sum" and len(numbers) == 1 else f"{_SAID[cue]} of {names}"
     return Draft(assemble(lines), reading + selection.said, read, used)
+
+
+def _is_plain_price(frame: Frame, column: Column) -> bool:
+    """Whether prices may be summed because one is asked to: a short list of things, one of each."""
+    is_price = column.name.strip().lower() in {"price", "cost"}
+    return is_price and len(frame.measures) == 1 and key_column(frame.table) is not None
 
 
 _SAID = {"sum": "Sum", "mean": "Mean", "median": "Median", "mode": "Mode", "range": "Range"}
@@ -107,8 +116,9 @@ def _cue(frame: Frame) -> tuple[str | None, frozenset[int]]:
     """The operation that the question asks for, and the words that say so; only one may be asked."""
     found: dict[str, frozenset[int]] = {}
     named = {place for mention in frame.columns if mention.exact for place in mention.places}
+    called = {name.strip().lower() for name in frame.table.header} - {"total"}
     for cue, texts in _CUES.items():
-        places = frozenset(i for i in frame.places_of(*texts) if i not in named)
+        places = frozenset(i for i in frame.places_of(*set(texts) - called) if i not in named)
         if places:
             found[cue] = places
     if all_of := frame.phrase("in", "all"):

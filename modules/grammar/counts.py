@@ -88,7 +88,7 @@ def is_row_noun(frame: Frame, place: int) -> bool:
     is_subject = (word.stem,) == stems(frame.table.caption.replace("_", " "))
     if label is None or len(set(label.cells)) < len(label.cells):
         return is_subject and label is not None and frame.has_no_measure_named()
-    return word.stem in people_named(label) or (is_subject and frame.has_no_measure_named())
+    return word.stem in people_named(label, frame.table.header) or (is_subject and frame.has_no_measure_named())
 
 
 _DAYS = frozenset({"day", "days"})

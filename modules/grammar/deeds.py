@@ -8,11 +8,11 @@ from functools import lru_cache
 
 from chameleon.modules.grammar.lexicon import word_set
 from chameleon.modules.grammar.shapes import is_address, labels
-from chameleon.modules.grammar.words import stem, stem_set, stems, tokenize
+from chameleon.modules.grammar.words import Word, stem, stem_set, stems, tokenize
 from chameleon.table import Column, Table
 
 _DEEDS = """
-units quantity qty copies pieces tickets : sell buy order purchase
+units quantity qty copies pieces tickets sales : sell buy order purchase
 revenue turnover sales takings : bring make earn generate gross income
 income earnings : earn make bring come
 amount total : spend pay cost
@@ -26,7 +26,15 @@ department team office role job : work employ based
 author writer : write
 year published : publish write appear
 language : speak
-genre category type kind : belong
+genre category type kind range continent group : belong
+instructor teacher coach : teach
+room venue : hold
+oscars awards medals prizes trophies : win
+gross office : earn gross
+agent assignee : handle
+m : meter
+cm : centimeter
+mm : millimeter
 rain rainfall precipitation snow : fall rainfall
 wind : blow
 distance minutes time duration transport commute : travel commute ride go
@@ -45,7 +53,6 @@ visitors guests attendance : come visit
 city town village : live
 attendance seats : sell
 sold : sell
-bedrooms address garden : sell
 """
 _IMPLIED = tuple(
     (stem_set(line.split(" : ")[0]), stem_set(line.split(" : ")[1])) for line in _DEEDS.strip().splitlines()
@@ -57,6 +64,8 @@ _DIRECTIONS = stem_set(
     cancelled canceled void buy sell purchase sale incoming outgoing in out
     """
 )
+_STORED = stem_set("stock warehouse reorder inventory")
+_SALES = stem_set("sell buy order purchase")
 _MONEY_DEEDS = stem_set("spend pay cost earn make bring sell buy order purchase generate gross")
 
 
@@ -67,9 +76,16 @@ def implied_by(table: Table, columns: frozenset[int]) -> frozenset[str]:
     Verbs of trade do not pass where rows go both ways: where a column tells sales from purchases or
     returns, or amounts are of either sign.
     """
+    numbers = frozenset(i for i in columns if table.columns[i].kind == "number")
+    found = _implied(table, numbers) | (_implied(table, columns - numbers) - _SALES)
+    if goes_both_ways(table, columns):
+        return found - _MONEY_DEEDS
+    return found - _SALES if {word for name in table.header for word in stems(name)} & _STORED else found
+
+
+def _implied(table: Table, columns: frozenset[int]) -> frozenset[str]:
     own = {word for i in columns for word in _counted(table.header[i])}
-    found = frozenset(word for named, implied in _IMPLIED if named & own for word in implied)
-    return found - _MONEY_DEEDS if goes_both_ways(table, columns) else found
+    return frozenset(word for named, implied in _IMPLIED if named & own for word in implied)
 
 
 @lru_cache(maxsize=256)
@@ -77,7 +93,10 @@ def neutral_deeds(table: Table) -> frozenset[str]:
     """The stems of verbs that choose no rows here: some column implies them and none is called so."""
     every = frozenset(range(len(table.header)))
     choosing = [c for c in table.columns if c.kind == "number" or any(not cell.strip() for cell in c.cells)]
-    return implied_by(table, every) - {
+    implied = implied_by(table, every)
+    if not _TRADES & row_nouns(table):
+        implied -= _SALES
+    return implied - {
         word.stem for c in choosing for word in tokenize(c.name) if word.text.lower() != "left"
     }
 
@@ -86,6 +105,11 @@ def _counted(name: str) -> frozenset[str]:
     """The stems of a column's name; "Unit" says nothing in "Unit price"."""
     own = frozenset(word.stem for word in tokenize(name))
     return own - {"unit"} if own & {"price", "pric", "cost"} else own
+
+
+def is_trade(word: Word) -> bool:
+    """Whether it is a verb of trade: "spend", "sold", "earned"."""
+    return word.stem in _MONEY_DEEDS
 
 
 def goes_both_ways(table: Table, columns: Iterable[int]) -> bool:

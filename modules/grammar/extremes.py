@@ -64,7 +64,8 @@ def _require_own(frame: Frame, target: Target) -> None:
     """Raises `Declined` for "who is the oldest" where ages are of pets and the names of their owners."""
     keys = [c for c in frame.table.columns if c.kind == "text" and len(set(c.cells)) == len(c.cells)]
     is_own = len(set(target.column.cells)) == len(target.column.cells)
-    if keys and not is_own and (frame.has("who", "is", "the") or frame.has("who", "was", "the")):
+    is_said_of = any(frame.has(be, "the") for be in ("is", "was", "are", "were"))
+    if keys and not is_own and is_said_of and not frame.has("what"):
         raise Declined(f"the rows are about {keys[0].name}, not about {target.column.name}")
 
 

@@ -17,6 +17,7 @@ from chameleon.modules.grammar.conditions import (
     where_not,
     without_rows,
 )
+from chameleon.modules.grammar.deeds import goes_both_ways, is_trade
 from chameleon.modules.grammar.gaps import find_gaps
 from chameleon.modules.grammar.lexicon import NEGATIONS, PARTICULAR, SMALL_WORDS
 from chameleon.modules.grammar.linking import (
@@ -85,7 +86,13 @@ class Frame(Asked):
     def columns(self) -> tuple[ColumnMention, ...]:
         dated = {place for condition in self.dates for place in condition.places}
         free = [i for i in self._places_without_cells if i not in dated]
-        return find_columns(self.table, self.problem.words, free)
+        found = find_columns(self.table, self.problem.words, free)
+        return tuple(m for m in found if not (m.hinted and self._needs_direction(m)))
+
+    def _needs_direction(self, mention: ColumnMention) -> bool:
+        """Whether a verb of trade points to amounts that go both ways, so that it would choose rows."""
+        trades = any(is_trade(self.problem.words[i]) for i in mention.places)
+        return trades and goes_both_ways(self.table, mention.columns)
 
     @cached_property
     def measures(self) -> tuple[Column, ...]:

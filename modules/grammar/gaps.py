@@ -23,6 +23,7 @@ from chameleon.table import Column, Table
 _HAVING = word_set("have has had having leave leaves left leaving give gave given get got any their")
 _LACKING = word_set("no without missing lack lacks lacking not isn't aren't don't doesn't didn't")
 _WITH = word_set("with have has had leave left leaves gave give given")
+_NONE = word_set("no without")
 _SIGNS = {"negative": "<", "positive": ">"}
 
 
@@ -56,6 +57,8 @@ def _of(
         said = where_flag(table, column.index, places)
         return where_not(table, said, lacking) if lacking else said
     has_gaps = any(value.kind == "empty" for value in column.values)
+    if lacking and column.kind == "number" and not {texts[i] for i in lacking} & _NONE:
+        return None
     if lacking and column.kind == "number" and not has_gaps:
         return where_bound(
             table, column.index, Bound("==", Fraction(0), tuple(lacking), start), lacking | places

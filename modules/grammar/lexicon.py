@@ -15,11 +15,11 @@ SMALL_WORDS = word_set("a an the of for with to in on at from about by s")
 
 FILLERS = SMALL_WORDS | word_set(
     """i we you he she it they them his her its their our my your us him this that these those there
-    is are was were be been being am do does did doing done has have had having will would can could
+    is are was were be been being am do does did doing has have had having will would can could
     should may might must what which who whom whose when where why how many much as so then also
     please tell me show find give list get got know according table data look answer question
     information shown given listed recorded number amount row entry rows entries
-    take takes took taken use uses cast come comes came
+    take takes took taken use uses used cast come comes came
     here all any some such into onto out during while exactly word column"""
 )
 """Words that may stay unread: they ask, point or join, and change no answer."""

@@ -43,6 +43,11 @@ def read_number(problem: Problem) -> Draft | None:
     names_measure = bool(frame.numeric_mentions())
     if not selection.columns and not names_measure:
         return None
+    column = frame.table.columns[columns[0]]
+    if frame.has("how", "many") and not names_measure and not named and (
+        not is_added(column) or any(map(is_money, column.values))
+    ):
+        raise Declined(f"{column.name} does not say how many there are")
     if frame.bounds and {frame.column_of(bound).index for bound in frame.bounds} & set(columns):
         return None
     numbers = selection.numbers(columns)

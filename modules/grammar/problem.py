@@ -127,11 +127,15 @@ class Problem:
         if word.kind == "mark" or (plain in SMALL_WORDS and plain != "s"):
             return True
         if word.kind != "word" or plain in STEERING:
+            if plain in {self.table.header[i].strip().lower() for i in draft.columns}:
+                return True
             return self._is_phrase_of_topic(place)
         if word.stem in header:
             return True
         if plain in row_nouns(self.table):
             return not self.is_counted(place)
+        if plain in _UNSURE and not draft.whole_text:
+            return False
         if plain in FILLERS:
             return word.stem not in self._named_elsewhere(draft)
         if not draft.whole_text and word.stem in self.topic and word.stem not in self._named_elsewhere(draft):
@@ -182,6 +186,7 @@ def _is_instruction(sentence: str) -> bool:
     )
 
 
+_UNSURE = word_set("will would should could might")
 _COUNTING = frozenset({("how", "many"), ("number", "of"), ("count", "of")})
 _INSTRUCTIONS = word_set(
     """

@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from chameleon.modules.grammar.lexicon import MONTHS, TOTAL_LABELS, WEEKDAYS
-from chameleon.modules.grammar.words import stem, stem_set, stems
+from chameleon.modules.grammar.words import stem, stem_set, stems, tokenize
 from chameleon.table import Column, Table, Value, read_value
 
 _CURRENCIES = "$€£¥₹"
@@ -121,10 +121,22 @@ def is_label(column: Column) -> bool:
         return True  # "1A", "1B"
     if is_address(column):
         return True
+    if is_year(column):
+        return True
     names = stems(column.name.split("(")[0].replace("#", " number "))
     return bool(names) and (
         (len(names) == 1 and names[0] in _ALONE) or (len(names) == 2 and names[1] in _LAST)
     )
+
+
+def is_year(column: Column) -> bool:
+    """Whether the numbers are years, as "Release year", "Born" and "First climbed" say."""
+    words = [word.text.lower() for word in tokenize(column.name)]
+    in_range = all(
+        value.kind == "empty" or (len(value.text.strip()) == 4 and value.text.strip().isdigit())
+        for value in column.values
+    )
+    return in_range and (bool({"year", "born", "built"} & set(words)) or any(w.endswith("ed") for w in words))
 
 
 def is_address(column: Column) -> bool:

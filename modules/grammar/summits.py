@@ -13,10 +13,9 @@ from chameleon.modules.grammar.lexicon import ORDINALS, word_set
 from chameleon.modules.grammar.problem import Draft, Problem
 from chameleon.modules.grammar.programs import assemble, finish, literal
 from chameleon.modules.grammar.selection import Selection
-from chameleon.modules.grammar.shapes import is_money
+from chameleon.modules.grammar.shapes import is_money, is_year
 from chameleon.modules.grammar.superlatives import directed, find_superlative
-from chameleon.modules.grammar.targets import asked_column
-from chameleon.modules.grammar.words import stem_set, stems
+from chameleon.modules.grammar.targets import Target, asked_column
 from chameleon.table import Column, Value
 
 _EARLY = word_set("first earliest oldest")
@@ -56,6 +55,8 @@ def read_summit(problem: Problem) -> Draft | None:
     key = key_column(frame.table)
     if target is not None and (key is None or column == key or not _names_row(frame, summit)):
         return None
+    if target is None and column.kind == "text" and not _names_row(frame, summit):
+        return None
     if column.index == summit.column or not _speaks_of_rows(frame, summit, column):
         return None
     return _draft(frame, selection, summit, column, places)
@@ -90,7 +91,7 @@ def _by_number(frame: Frame, selection: Selection) -> Summit | None:
 def _names_row(frame: Frame, summit: Summit) -> bool:
     """Whether a noun for rows stands in the superlative: "the longest book"."""
     known = row_nouns(frame.table)
-    return any(text in known for place, text in frame.texts.items() if place >= summit.start)
+    return any(text in known for place, text in frame.texts.items() if place >= summit.start - 3)
 
 
 def _speaks_of_rows(frame: Frame, summit: Summit, column: Column) -> bool:
@@ -158,12 +159,21 @@ def read_dated(problem: Problem) -> Draft | None:
     said = f"{'earliest' if pick is min else 'latest'} {column.name}"
     places = frozenset(cues) | {p for m in frame.text_mentions() if column.index in m.columns for p in m.places}
     summit = Summit(rows, column.index, places, cues[0], said)
-    target = asked_column(frame)
+    target = asked_column(frame) or _named_rows(frame, cues[0] + 1)
     if target is None or (key_column(frame.table) is None and target.column != column):
         return None
     if target.column != column and not _speaks_of_rows(frame, summit, target.column):
         return None
     return _draft(frame, selection, summit, target.column, target.places)
+
+
+def _named_rows(frame: Frame, place: int) -> Target | None:
+    """The key, where its rows are named right after "newest": "the newest film"."""
+    key = key_column(frame.table)
+    asks = frame.has("what", "is") or frame.has("what", "was")
+    if key is None or not asks or frame.texts.get(place) not in row_nouns(frame.table):
+        return None
+    return Target(key, frozenset({place})) if not frame.has("of", "the") else None
 
 
 _SPANS = word_set("day days week weeks month months year years quarter quarters half")
@@ -172,17 +182,12 @@ _SPANS = word_set("day days week weeks month months year years quarter quarters 
 def _time_line(frame: Frame) -> Column | None:
     """The only column of dates, else the only one of years."""
     dates = [column for column in frame.table.columns if column.kind == "date"]
-    years = [column for column in frame.table.columns if _is_year(column)]
+    years = [column for column in frame.table.columns if column.kind == "number" and is_year(column)]
     found = dates or years
+    if len(found) > 1:
+        named = {i for mention in frame.columns for i in mention.columns}
+        found = [column for column in found if column.index in named]
     return found[0] if len(found) == 1 else None
-
-
-def _is_year(column: Column) -> bool:
-    numbers = [value.number for value in column.values]
-    if column.kind != "number" or any(value.unit for value in column.values):
-        return False
-    in_range = all(n is None or (n.denominator == 1 and 1500 <= n <= 2100) for n in numbers)
-    return in_range and (bool({"year", *stem_set("joined founded born built opened")} & set(stems(column.name))))
 
 
 def _moment(value: Value) -> int | None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from chameleon.errors import Declined
 from chameleon.modules.grammar.deeds import key_column, row_nouns
 from chameleon.modules.grammar.frame import Frame
 from chameleon.modules.grammar.lexicon import MONTHS, WEEKDAYS, word_set
-from chameleon.modules.grammar.shapes import labels
+from chameleon.modules.grammar.shapes import is_year, labels
 from chameleon.modules.grammar.words import agents, stem, stem_set, stems
 from chameleon.table import Column
 
@@ -83,12 +84,22 @@ def is_person_noun(word: str) -> bool:
     return word in _PEOPLE
 
 
-def people_named(column: Column) -> frozenset[str]:
-    """The stems of the nouns for those whom a column names: any kind of person for "Name"."""
+def people_named(column: Column, others: Sequence[str] = ()) -> frozenset[str]:
+    """The stems of the nouns for those whom a column names: any kind of person for "Name".
+
+    The names of other columns may show that it names no people: pets have a species and an owner.
+    """
     own = frozenset(stems(column.name))
+    if any(set(stems(name)) & _OF_THINGS for name in others):
+        return own
     if own & {"name", "person"}:
         return _PEOPLE
     return own | {"person"} if own & _PEOPLE else frozenset()
+
+
+_OF_THINGS = stem_set(
+    "species breed owner price author genre supplier category capital population elevation"
+)
 
 
 def _question_word(frame: Frame) -> tuple[int, str] | None:
@@ -132,7 +143,7 @@ def _by_kind(frame: Frame, found: list[Column], kind: frozenset[str], place: int
 
 def _only_date(found: list[Column], place: int) -> Target | None:
     """The only column of dates, whatever it is called: "Hired", "Sold on"."""
-    dates = [column for column in found if column.kind == "date"]
+    dates = [column for column in found if column.kind == "date"] or list(filter(is_year, found))
     return Target(dates[0], frozenset({place})) if len(dates) == 1 else None
 
 
@@ -150,6 +161,9 @@ def _by_noun(frame: Frame, found: list[Column], place: int) -> Target | None:
                 names = ", ".join(frame.table.header[i] for i in options)
                 raise Declined(f"the question may ask for any of {names}")
             return Target(indexes[options[0]], frozenset({place, *mention.places}))
+    kinds = {i for mention in frame.cells for i in mention.places}
+    if near and key in found and key is not None and near[0] in kinds:
+        return Target(key, frozenset({place}))
     nouns = [frame.problem.words[i].stem for i in near]
     for column in found:
         if any(_is_kind_of(noun, column) for noun in nouns):
