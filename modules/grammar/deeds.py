@@ -58,10 +58,11 @@ _IMPLIED = tuple(
     (stem_set(line.split(" : ")[0]), stem_set(line.split(" : ")[1])) for line in _DEEDS.strip().splitlines()
 )
 
-_DIRECTIONS = stem_set(
+_DIRECTIONS = word_set(
     """
-    income expense expenditure credit debit deposit withdrawal refund refunded return returned cancel
-    cancelled canceled void buy sell purchase sale incoming outgoing in out
+    income expense expenses expenditure credit debit deposit withdrawal refund refunded return returned
+    returns refunds cancelled canceled void buy sell bought sold purchase purchases sale incoming outgoing
+    in out
     """
 )
 _STORED = stem_set("stock warehouse reorder inventory")
@@ -114,7 +115,7 @@ def is_trade(word: Word) -> bool:
 
 def goes_both_ways(table: Table, columns: Iterable[int]) -> bool:
     """Whether rows differ in direction, so that "spent" or "sold" chooses among them."""
-    kinds = {stem(cell) for column in table.columns if column.kind == "text" for cell in column.cells}
+    kinds = {cell.strip().lower() for column in table.columns if column.kind == "text" for cell in column.cells}
     signs = {
         value.number > 0 for i in columns for value in table.columns[i].values if value.number
     }

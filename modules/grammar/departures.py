@@ -9,6 +9,7 @@ from chameleon.modules.grammar.answers import choice_for
 from chameleon.modules.grammar.clock import talk
 from chameleon.modules.grammar.frame import Frame
 from chameleon.modules.grammar.lexicon import word_set
+from chameleon.modules.grammar.linking import CellMention
 from chameleon.modules.grammar.problem import Draft, Problem
 from chameleon.modules.grammar.programs import assemble
 from chameleon.modules.grammar.schedules import column_of_verb
@@ -28,7 +29,7 @@ def read_departure(problem: Problem) -> Draft | None:
     times = [column for column in problem.table.columns if column.kind == "time"]
     if not times or is_headerless(problem.table) or frame.bounds:
         return None
-    selection = frame.select()
+    selection = frame.select(without=[mention for mention in frame.cells if _is_limit(frame, mention)])
     read = selection.places | talk(problem)
     column = column_of_verb(problem, times, set(selection.places))
     if column is None:
@@ -53,6 +54,12 @@ def read_departure(problem: Problem) -> Draft | None:
             )
         return _one(frame, column, selection.require_rows().rows[0], read, selection)
     return None
+
+
+def _is_limit(frame: Frame, mention: CellMention) -> bool:
+    """Whether a time limits, as in "before 9:00", and does not name the line that leaves then."""
+    place = mention.places[0]
+    return frame.problem.words[place].kind == "time" and frame.texts.get(place - 1, "") in _BOUNDS
 
 
 def _asks_when(frame: Frame) -> bool:

@@ -47,7 +47,7 @@ def read_extreme(problem: Problem) -> Draft | None:
 
 def _described(frame: Frame, found: Superlative) -> Target | None:
     """The column of names right after the superlative: "what is the biggest country", not "price"."""
-    if not _asks_value(frame):
+    if not _asks_value(frame) or "how" in frame.texts.values():
         return None
     after = range(max(found.places) + 1, max(found.places) + 4)
     key = key_column(frame.table)
@@ -73,6 +73,7 @@ def _names_another(frame: Frame, found: Superlative, target: Target) -> bool:
     """Whether the superlative is about a name itself: "which country has the longest name"."""
     place = max(found.places) + 1
     beside = [mention for mention in frame.text_mentions() if mention.places[0] == place]
+    beside = [mention for mention in beside if target.column.index not in mention.columns]
     return bool(beside) and not set(beside[0].places) <= target.places
 
 
@@ -90,7 +91,7 @@ def _counted(frame: Frame, found: Superlative, target: Target) -> frozenset[int]
 
 
 def _asks_value(frame: Frame) -> bool:
-    return "what" in list(frame.texts.values())[:8] or frame.has("how", "much") or frame.has("how", "many")
+    return "what" in list(frame.texts.values())[:8] or "how" in list(frame.texts.values())[:3]
 
 
 def _value(
@@ -101,6 +102,9 @@ def _value(
         index for mention in frame.numeric_mentions() if not mention.hinted for index in mention.columns
     }
     outright |= {i for m in frame.numeric_mentions() if _is_asked(frame, found, m) for i in m.columns}
+    is_only = len(frame.measures) == 1 and not frame.numeric_mentions()
+    if is_only and frame.texts.get(max(found.places) + 1) in row_nouns(frame.table):
+        outright = set(columns)
     if len(columns) != 1 or columns[0] not in outright or found.absolute or _has_average(frame):
         return None
     column = frame.table.columns[columns[0]]

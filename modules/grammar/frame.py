@@ -11,12 +11,12 @@ from chameleon.modules.grammar.asked import Asked
 from chameleon.modules.grammar.bounds import Bound, find_bounds
 from chameleon.modules.grammar.conditions import (
     Condition,
-    find_dates,
     where_bound,
     where_cells,
     where_not,
     without_rows,
 )
+from chameleon.modules.grammar.dates import find_dates
 from chameleon.modules.grammar.deeds import goes_both_ways, is_trade
 from chameleon.modules.grammar.gaps import find_gaps
 from chameleon.modules.grammar.lexicon import NEGATIONS, PARTICULAR, SMALL_WORDS
@@ -75,7 +75,12 @@ class Frame(Asked):
 
     @cached_property
     def dates(self) -> tuple[Condition, ...]:
-        return find_dates(self.table, self.problem.words, self._places_without_cells)
+        dates = [column for column in self.table.columns if column.kind == "date"]
+        if len(dates) > 1:
+            mentions = find_columns(self.table, self.problem.words, self._places_without_cells)
+            named = {i for mention in mentions if len(mention.columns) == 1 for i in mention.columns}
+            dates = [column for column in dates if column.index in named]
+        return find_dates(dates[0], self.problem.words, self._places_without_cells) if len(dates) == 1 else ()
 
     @cached_property
     def _places_without_cells(self) -> list[int]:
