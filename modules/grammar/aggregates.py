@@ -123,6 +123,9 @@ def _cue(frame: Frame) -> tuple[str | None, frozenset[int]]:
             found[cue] = places
     if all_of := frame.phrase("in", "all"):
         found["sum"] = found.get("sum", frozenset()) | all_of
+    ends = frame.places_of("highest", "largest", "maximum", "lowest", "smallest", "minimum")
+    if frame.has("difference") and len(ends) == 2 and not found:
+        return "range", ends | frame.places_of("difference", "between", "and")
     if len(found) == 2 and "sum" in found and "number" in frame.texts.values():
         return None, frozenset()
     return next(iter(found.items())) if len(found) == 1 else (None, frozenset())

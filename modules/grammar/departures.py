@@ -12,7 +12,7 @@ from chameleon.modules.grammar.lexicon import word_set
 from chameleon.modules.grammar.linking import CellMention
 from chameleon.modules.grammar.problem import Draft, Problem
 from chameleon.modules.grammar.programs import assemble
-from chameleon.modules.grammar.schedules import column_of_verb
+from chameleon.modules.grammar.schedules import column_of_verb, starting
 from chameleon.modules.grammar.selection import Selection
 from chameleon.modules.grammar.shapes import is_headerless
 from chameleon.modules.grammar.targets import asked_column
@@ -32,6 +32,8 @@ def read_departure(problem: Problem) -> Draft | None:
     selection = frame.select(without=[mention for mention in frame.cells if _is_limit(frame, mention)])
     read = selection.places | talk(problem)
     column = column_of_verb(problem, times, set(selection.places))
+    if column is None and frame.has("next") and _asks_when(frame):
+        column = starting(times)
     if column is None:
         return None
     rows, moment = _within(frame, column, selection)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from chameleon.errors import Declined
 from chameleon.modules.grammar.answers import choice_for
 from chameleon.modules.grammar.counts import neutral_places
@@ -11,7 +13,7 @@ from chameleon.modules.grammar.groups import Scores, count_rows, score_columns, 
 from chameleon.modules.grammar.linking import ColumnMention
 from chameleon.modules.grammar.problem import Draft, Problem
 from chameleon.modules.grammar.programs import are_whole, assemble, finish
-from chameleon.modules.grammar.quantities import measured
+from chameleon.modules.grammar.quantities import is_added, measured
 from chameleon.modules.grammar.selection import Selection
 from chameleon.modules.grammar.shapes import is_money
 from chameleon.modules.grammar.superlatives import Superlative, directed, find_superlative
@@ -54,10 +56,23 @@ def _described(frame: Frame, found: Superlative) -> Target | None:
     rows = [i for i in after if frame.texts.get(i) in row_nouns(frame.table)]
     if rows and key is not None and not frame.has("of", "the"):
         return Target(key, frozenset(rows[:1]))
+    kinds = {place for mention in frame.cells for place in mention.places}
+    if key is not None and not rows:
+        described = next((i for i in after if i in kinds or i not in frame.texts), None)
+        if described in kinds and _only_hints(frame, range(max(found.places), described or 0)):
+            return Target(key, frozenset())
+    if any(not m.hinted and m.places[0] < min(found.places) for m in frame.numeric_mentions()):
+        return None
     for mention in frame.text_mentions():
         if mention.places[0] in after and len(mention.columns) == 1:
             return Target(frame.table.columns[mention.columns[0]], frozenset(mention.places))
     return None
+
+
+def _only_hints(frame: Frame, places: Iterable[int]) -> bool:
+    """Whether the words there only point to a quantity: "expensive" in "the most expensive flat"."""
+    hinting = {i for mention in frame.columns if mention.hinted for i in mention.places}
+    return all(i in hinting or frame.texts.get(i) in {"most", "least"} for i in places)
 
 
 def _require_own(frame: Frame, target: Target) -> None:
@@ -87,7 +102,14 @@ def _counted(frame: Frame, found: Superlative, target: Target) -> frozenset[int]
     for mention in frame.text_mentions():
         if mention.places[0] == place and target.column.index not in mention.columns:
             return frozenset(mention.places)
-    return frozenset({place}) if frame.texts[place] in row_nouns(frame.table) else frozenset()
+    if frame.texts[place] not in row_nouns(frame.table):
+        return frozenset()
+    if frame.texts[place] == "sales" and len(frame.measures) > 1:
+        raise Declined(
+            '"the most sales" may mean how many there were, or how much they came to',
+            hint="Name a column of numbers, or ask for the most rows.",
+        )
+    return frozenset({place})
 
 
 def _asks_value(frame: Frame) -> bool:
@@ -116,8 +138,14 @@ def _value(
     if len(set(numbers)) < found.rank:
         raise Declined(f"there are not {found.rank} different values of {column.name}")
     lines += finish(pick, whole=are_whole(numbers), money=any(map(is_money, column.values)))
+    thing = [m for m in frame.text_mentions() if m.places[0] - 1 in found.places | read]
+    if len(thing) == 1 and not is_added(column):
+        read |= frozenset(thing[0].places)  # the lowest price of all is that of the cheapest product
+        selection_columns = frozenset(thing[0].columns)
+    else:
+        selection_columns = frozenset()
     reading = f"{found.said.capitalize()} {column.name}{selection.said}"
-    used = frozenset(columns) | selection.columns
+    used = frozenset(columns) | selection.columns | selection_columns
     return Draft(assemble(lines), reading, read | found.places | selection.places, used)
 
 
@@ -127,7 +155,7 @@ def _is_asked(frame: Frame, found: Superlative, mention: ColumnMention) -> bool:
     meant = implied_by(frame.table, frozenset(mention.columns))
     if len(mention.columns) == 1 and after and after[0].stem in meant:
         return True
-    return any(frame.texts.get(i - 1) == "how" for i in mention.places)
+    return frame.has("how", "much", "is") or any(frame.texts.get(i - 1) == "how" for i in mention.places)
 
 
 def _has_average(frame: Frame) -> bool:

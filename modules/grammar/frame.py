@@ -179,6 +179,11 @@ class Frame(Asked):
         if len(self.measures) == 1:
             self.require_sense(self.measures[0])
             return self.measures[0]
+        ages = [column for column in self.measures if name_stems(column.name) == ("age",)]
+        if len(ages) == 1 and not self.numeric_mentions() and self.problem.words[bound.at].text.isdigit():
+            following = self.texts.get(bound.places[-1] + 1, "")
+            if bound.sign in {"<", ">"} and not following.isalpha():
+                return ages[0]
         names = ", ".join(column.name for column in self.measures)
         raise Declined(f"the question does not say what is {bound.say()}", hint=f"There are: {names}.")
 

@@ -162,7 +162,8 @@ temperature : hot cold warm cool
 salary wage income pay earnings : earn pay salary wage income
 population : populous populated inhabitants population
 votes : popular voted prefer
-distance miles kilometers meters blocks : far near close distant
+distance miles kilometers meters blocks : far further furthest farther farthest near close distant
+quantity qty : unit piece
 score points : score scored
 rating stars : rated
 amount total spent cost expense expenses expenditure actual : spend spending

@@ -90,6 +90,8 @@ def _asked_text(frame: Frame) -> Column | None:
     """The column of names in "What is the capital of France?", "Who is the manager of the North shop?"."""
     start = frame.phrase("is", "the") or frame.phrase("was", "the") or frame.phrase("are", "the")
     start = start or frame.phrase("were", "the")
+    owners = {i for i in frame.texts if frame.texts[i].endswith(("'s", "’s"))}
+    start = start or (frozenset(owners) if frame.texts[frame.problem.asked[0]] == "what" else frozenset())
     if not start:
         return None
     for mention in frame.text_mentions():

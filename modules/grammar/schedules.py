@@ -114,6 +114,12 @@ def column_of_verb(problem: Problem, times: list[Column], named: set[int]) -> Co
     return fitting[0] if len(fitting) == 1 else None
 
 
+def starting(times: list[Column]) -> Column | None:
+    """The only column of times that says when something starts."""
+    found = [column for column in times if set(stems(column.name)) & _STARTING]
+    return found[0] if len(found) == 1 else None
+
+
 def _duration(
     problem: Problem, times: list[Column], mentions: list[CellMention], clock: list[int]
 ) -> Draft | None:

@@ -138,7 +138,8 @@ def is_code(column: Column) -> bool:
 def read_dated(problem: Problem) -> Draft | None:
     """ "Who was hired first?", "When was the last order?", "Which book is the newest?"."""
     frame = Frame(problem)
-    cues = [i for i, text in frame.texts.items() if text in _EARLY | _LATE]
+    recent = frame.phrase("most", "recent") or frame.phrase("most", "recently")
+    cues = [max(recent)] if recent else [i for i, text in frame.texts.items() if text in _EARLY | _LATE]
     column = _time_line(frame)
     if len(cues) != 1 or column is None or frame.texts.get(cues[0] - 1) in ORDINALS:
         return None
@@ -157,7 +158,7 @@ def read_dated(problem: Problem) -> Draft | None:
     end = pick(filled.values())
     rows = tuple(row for row, moment in filled.items() if moment == end)
     said = f"{'earliest' if pick is min else 'latest'} {column.name}"
-    places = frozenset(cues) | {p for m in frame.text_mentions() if column.index in m.columns for p in m.places}
+    places = recent | frozenset(cues) | {p for m in frame.text_mentions() if column.index in m.columns for p in m.places}
     summit = Summit(rows, column.index, places, cues[0], said)
     target = asked_column(frame) or _named_rows(frame, cues[0] + 1)
     if target is None or (key_column(frame.table) is None and target.column != column):

@@ -21,6 +21,7 @@ _LOW = word_set(
     closest nearest poorest weakest
     """
 )
+_BEST = {"best": True, "worst": False}
 _FASTEST = {"fastest": True, "quickest": True, "slowest": False}
 
 
@@ -46,7 +47,7 @@ def find_superlative(frame: Frame) -> Superlative | None:
     found = [
         (i, text)
         for i, text in frame.texts.items()
-        if (text in _HIGH or text in _LOW or text in _FASTEST) and frame.texts.get(i - 1) not in {"at"}
+        if (text in _HIGH or text in _LOW or text in _FASTEST or text in _BEST) and frame.texts.get(i - 1) not in {"at"}
     ]
     if len(found) != 1:
         return _comparative(frame) if not found else None
@@ -85,7 +86,9 @@ _PAIRWISE = {
 def _comparative(frame: Frame) -> Superlative | None:
     """ "Which month changed more?" over two rows asks for the larger of them."""
     found = [(i, text) for i, text in frame.texts.items() if text in _PAIRWISE]
-    if len(found) != 1 or len(frame.table.rows) != 2 or frame.has("than") or frame.cells or frame.has("or"):
+    pairs = {len(set(frame.table.columns[i].cells)) for m in frame.text_mentions() for i in m.columns}
+    is_pair = len(frame.table.rows) == 2 or (pairs == {2} and bool(frame.places_of("which", "what")))
+    if len(found) != 1 or not is_pair or frame.has("than") or frame.cells or frame.has("or"):
         return None
     place, text = found[0]
     absolute, cues = _without_sign(frame)
@@ -110,9 +113,13 @@ _CHANGE = stem_set("change affect")
 
 def directed(frame: Frame, found: Superlative, columns: tuple[int, ...]) -> Superlative:
     """Turns "fastest" into the smallest time or the highest speed."""
+    names = {word for index in columns for word in stems(frame.table.header[index])}
+    if found.word in _BEST:
+        if not names & _MARKS:
+            raise Declined(f"it is not clear whether a high or a low {frame.table.header[columns[0]]} is best")
+        return Superlative(_BEST[found.word], found.places, found.word, found.rank)
     if found.word not in _FASTEST:
         return found
-    names = {word for index in columns for word in stems(frame.table.header[index])}
     takes_time = bool(names & _DURATIONS)
     if not takes_time and not names & _SPEEDS:
         raise Declined(f"{frame.table.header[columns[0]]} is neither a time nor a speed")
@@ -120,5 +127,11 @@ def directed(frame: Frame, found: Superlative, columns: tuple[int, ...]) -> Supe
     return Superlative(is_high, found.places, found.word, found.rank)
 
 
+_MARKS = stem_set(
+    """
+    mark marks score grade rating points satisfaction difference review stars math maths english science
+    history geography physics chemistry biology art
+    """
+)
 _DURATIONS = stem_set("time minutes seconds duration hours minute second")
 _SPEEDS = stem_set("speed mph kph pace velocity")

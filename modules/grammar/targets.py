@@ -9,6 +9,7 @@ from chameleon.errors import Declined
 from chameleon.modules.grammar.deeds import key_column, row_nouns
 from chameleon.modules.grammar.frame import Frame
 from chameleon.modules.grammar.lexicon import MONTHS, WEEKDAYS, word_set
+from chameleon.modules.grammar.routes import route
 from chameleon.modules.grammar.shapes import is_year, labels
 from chameleon.modules.grammar.words import agents, stem, stem_set, stems
 from chameleon.table import Column
@@ -52,6 +53,8 @@ def asked_column(frame: Frame, skip: tuple[int, ...] = ()) -> Target | None:
         return Target(acting.column, acting.places | {place})
     if word in {"who", "whose"}:
         return _by_kind(frame, found, _PEOPLE, place)
+    if word == "where" and (side := _end_of_journey(frame, found)) is not None:
+        return Target(side, frozenset({place}))
     if word == "where":
         return _by_kind(frame, found, _PLACES, place)
     if word == "when":
@@ -141,6 +144,16 @@ def _by_kind(frame: Frame, found: list[Column], kind: frozenset[str], place: int
     return None
 
 
+def _end_of_journey(frame: Frame, found: list[Column]) -> Column | None:
+    """The column of destinations for "where does it go", of origins for "where does it leave from"."""
+    sides = route(frame.table)
+    leaving = frame.places_of("leave", "depart", "start", "from")
+    going = frame.places_of("go", "arrive", "end", "to")
+    if sides is None or bool(leaving) == bool(going):
+        return None
+    return next((c for c in found if c.index == sides[0 if leaving else 1]), None)
+
+
 def _only_date(found: list[Column], place: int) -> Target | None:
     """The only column of dates, whatever it is called: "Hired", "Sold on"."""
     dates = [column for column in found if column.kind == "date"] or list(filter(is_year, found))
@@ -171,7 +184,7 @@ def _by_noun(frame: Frame, found: list[Column], place: int) -> Target | None:
     label = frame.label
     if label is not None and label in found and nouns and _is_topic(frame, nouns):
         return Target(label, frozenset({place}))
-    if label is not None and label in found and not nouns:
+    if label is not None and label in found and not nouns and frame.texts[place] != "what":
         return Target(label, frozenset({place}))
     return None
 

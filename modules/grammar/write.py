@@ -18,6 +18,7 @@ from chameleon.modules.grammar import (
     functions,
     lookups,
     markets,
+    periods,
     prices,
     schedules,
     shares,
@@ -53,6 +54,7 @@ FAMILIES: tuple[Family, ...] = (
     shares.read_ratio,
     verdicts.read_verdict,
     verdicts.read_existence,
+    periods.read_best_period,
     standings.read_top,
     standings.read_most_common,
     standings.read_placed,
@@ -123,12 +125,42 @@ def _refusal(
         )
     if missing:
         return Declined(f"the table holds nothing that is called {', '.join(word.text for word in missing)}")
+    if {word.text.lower() for word in unread} & {"each", "per", "every"}:
+        return Declined(
+            "the question asks for one answer for each of several things",
+            hint="Ask about one of them, or which of them has the most.",
+        )
     if unread and (refusal is None or len(unread) <= 2):
-        return Declined(f"these words were not understood: {', '.join(word.text for word in unread)}")
+        return Declined(
+            f"these words were not understood: {', '.join(word.text for word in unread)}",
+            hint=f"Try again with the names of the columns: {_column_names(given)}.",
+        )
+    if refusal is not None and refusal.hint.startswith("There are:") and (foreign := _foreign(given)):
+        return Declined(f"the table says nothing of {', '.join(foreign)}", hint=refusal.hint)
     return refusal or Declined(
-        "the question is of a kind that the grammar does not know",
-        hint="Ask for a count, a total, an average, an extreme or a comparison, and name the columns.",
+        "this kind of question is not understood",
+        hint="Ask for a count, a total, an average, the highest or lowest, or a comparison, "
+        f"and name the columns: {_column_names(given)}.",
     )
+
+
+def _column_names(given: Problem) -> str:
+    names = [name.strip() for name in given.table.header if name.strip()]
+    return ", ".join(names[:8]) + (" …" if len(names) > 8 else "")
+
+
+def _foreign(given: Problem) -> list[str]:
+    """The words of the asked sentence that neither the table nor the grammar has a use for."""
+    draft = Draft("", "", frozenset(), frozenset(range(len(given.table.header))))
+    frame = Frame(given)
+    linked = {place for mention in (*frame.cells, *frame.columns) for place in mention.places}
+    known = STEERING | FILLERS
+    return [
+        word.text
+        for place in given.asked
+        if (word := given.words[place]).kind == "word" and word.text.lower() not in known
+        if place not in linked and word in given.unread(draft)
+    ]
 
 
 def _is_year_or_date(word: Word) -> bool:
