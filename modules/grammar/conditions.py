@@ -30,9 +30,16 @@ def where_cells(table: Table, column: int, rows: Iterable[int], places: Iterable
     written = list(dict.fromkeys(table.rows[row][column] for row in chosen))
     said = f"{_name(table, column)} is {' or '.join(cell.strip() for cell in written)}"
     code = f"row[{column}] == {_cell(table, column, chosen[0])}"
-    if len(written) > 1:
+    if is_numbered_name(table.columns[column]):
+        code = f"index in {{{', '.join(map(str, sorted(set(chosen))))}}}"
+    elif len(written) > 1:
         code = f"row[{column}] in ({', '.join(dict.fromkeys(_cell(table, column, row) for row in chosen))})"
     return Condition(column, frozenset(chosen), said, code, frozenset(places))
+
+
+def is_numbered_name(column: Column) -> bool:
+    """Whether the cells are names such as "7B" or "12 Mill Lane", of which a program sees the number only."""
+    return column.kind == "number" and len({value.unit for value in column.values}) > 1
 
 
 def where_filled(table: Table, column: int, places: Iterable[int]) -> Condition:

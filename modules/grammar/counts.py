@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chameleon.errors import Declined
-from chameleon.modules.grammar.conditions import is_flag
+from chameleon.modules.grammar.conditions import is_flag, is_numbered_name
 from chameleon.modules.grammar.deeds import goes_both_ways, key_column, neutral_deeds, row_nouns
 from chameleon.modules.grammar.frame import Frame
 from chameleon.modules.grammar.lexicon import word_set
@@ -88,7 +88,9 @@ def is_row_noun(frame: Frame, place: int) -> bool:
     is_subject = (word.stem,) == stems(frame.table.caption.replace("_", " "))
     if label is None or len(set(label.cells)) < len(label.cells):
         return is_subject and label is not None and frame.has_no_measure_named()
-    return word.stem in people_named(label, frame.table.header) or (is_subject and frame.has_no_measure_named())
+    return word.stem in people_named(label, frame.table.header) or (
+        is_subject and frame.has_no_measure_named()
+    )
 
 
 _DAYS = frozenset({"day", "days"})
@@ -189,9 +191,7 @@ def _count_rows(frame: Frame, opening: frozenset[int], column: Column) -> Draft:
     read, used = _accounted(frame, selection)
     read |= neutral_places(frame)
     reading = f"Count of rows{selection.said}"
-    return Draft(
-        assemble(_count_code(selection, column)), reading, opening | read, used | {column.index}
-    )
+    return Draft(assemble(_count_code(selection, column)), reading, opening | read, used | {column.index})
 
 
 def neutral_places(frame: Frame) -> frozenset[int]:
@@ -252,7 +252,7 @@ def _count_names(frame: Frame, noun: list[int], read: frozenset[int]) -> Draft |
 
 def _names_code(selection: Selection, column: Column, cells: list[str]) -> list[str]:
     names = sorted(set(cells))
-    if len(names) <= LITERAL_LIMIT:
+    if len(names) <= LITERAL_LIMIT or is_numbered_name(column):
         return [
             f"names = {{{', '.join(map(repr, names))}}}" if names else "names = set()",
             "ans = len(names)",

@@ -11,6 +11,7 @@ from chameleon.modules.grammar.lexicon import MONTHS, ORDINALS, WEEKDAYS
 from chameleon.modules.grammar.words import Word, stem
 from chameleon.table import Column
 
+
 def find_dates(column: Column, words: Sequence[Word], places: Sequence[int]) -> tuple[Condition, ...]:
     """The conditions that the question puts on a column of dates.
 
@@ -58,7 +59,11 @@ def _two(column: Column, words: Sequence[Word], places: Sequence[int]) -> tuple[
             code = f"(({one.code}) or ({other.code}))"
             return (
                 Condition(
-                    column.index, one.rows | other.rows, f"{one.said} or {said[1]}", code, one.places | other.places
+                    column.index,
+                    one.rows | other.rows,
+                    f"{one.said} or {said[1]}",
+                    code,
+                    one.places | other.places,
                 ),
             )
     return ()
@@ -72,7 +77,10 @@ def _weekday(column: Column, words: Sequence[Word], places: Sequence[int]) -> li
     if len(named) + len(weekend) != 1:
         return []
     used = [*named, *weekend]
-    return [_where_part(column, lambda day: day.weekday() in days, "weekday()", days, words, used)]
+    said = " ".join(words[i].text for i in used)
+    return [
+        _where_part(column, lambda day: day.weekday() in days, f"weekday() in {sorted(days)}", said, used)
+    ]
 
 
 _QUARTER_NAMES = {"q1": 1, "q2": 2, "q3": 3, "q4": 4}
@@ -91,22 +99,18 @@ def _quarter(column: Column, words: Sequence[Word], places: Sequence[int]) -> li
         return []
     number, used = found[0]
     months = set(range(3 * number - 2, 3 * number + 1))
-    return [_where_part(column, lambda day: day.month in months, "month", months, words, used)]
+    said = " ".join(words[i].text for i in used)
+    return [_where_part(column, lambda day: day.month in months, f"month in {sorted(months)}", said, used)]
 
 
 def _where_part(
-    column: Column,
-    holds: Callable[[dt.date], bool],
-    part: str,
-    values: set[int],
-    words: Sequence[Word],
-    used: Sequence[int],
+    column: Column, holds: Callable[[dt.date], bool], test: str, said: str, used: Sequence[int]
 ) -> Condition:
+    """The rows of whose date a part is as asked; `test` is the same in code, after the date."""
     rows = {i for i, value in enumerate(column.values) if value.date is not None and holds(value.date)}
-    said = f"{column.name or 'the date'} is in {' '.join(words[i].text for i in used)}"
-    written = format_of(column)
-    day = f"datetime.datetime.strptime(row[{column.index}], {written!r})"
-    code = f"row[{column.index}] and {day}.{part} in {sorted(values)}"
+    day = f"datetime.datetime.strptime(row[{column.index}], {format_of(column)!r})"
+    code = f"row[{column.index}] and {day}.{test}"
+    said = f"{column.name or 'the date'} is in {said}"
     return Condition(column.index, frozenset(rows), said, code, frozenset(used))
 
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from chameleon.modules.grammar.lexicon import word_set
 from chameleon.modules.grammar.shapes import is_address, labels
-from chameleon.modules.grammar.words import Word, stem, stem_set, stems, tokenize
+from chameleon.modules.grammar.words import Word, stem_set, stems, tokenize
 from chameleon.table import Column, Table
 
 _DEEDS = """
@@ -97,9 +97,7 @@ def neutral_deeds(table: Table) -> frozenset[str]:
     implied = implied_by(table, every)
     if not _TRADES & row_nouns(table):
         implied -= _SALES
-    return implied - {
-        word.stem for c in choosing for word in tokenize(c.name) if word.text.lower() != "left"
-    }
+    return implied - {word.stem for c in choosing for word in tokenize(c.name) if word.text.lower() != "left"}
 
 
 def _counted(name: str) -> frozenset[str]:
@@ -115,10 +113,10 @@ def is_trade(word: Word) -> bool:
 
 def goes_both_ways(table: Table, columns: Iterable[int]) -> bool:
     """Whether rows differ in direction, so that "spent" or "sold" chooses among them."""
-    kinds = {cell.strip().lower() for column in table.columns if column.kind == "text" for cell in column.cells}
-    signs = {
-        value.number > 0 for i in columns for value in table.columns[i].values if value.number
+    kinds = {
+        cell.strip().lower() for column in table.columns if column.kind == "text" for cell in column.cells
     }
+    signs = {value.number > 0 for i in columns for value in table.columns[i].values if value.number}
     return bool(kinds & _DIRECTIONS) or len(signs) > 1
 
 
@@ -176,7 +174,7 @@ def row_nouns(table: Table) -> frozenset[str]:
 
 def _words(name: str) -> frozenset[str]:
     """The words of a column's name, singular: "Employees" and "Employee" are the same."""
-    plain = re.findall(r"[a-z]+", name.split("(")[0].lower())
+    plain = re.findall(r"[a-z]+", name.split("(", maxsplit=1)[0].lower())
     return frozenset(word.removesuffix("s") if not word.endswith("ss") else word for word in plain)
 
 
@@ -201,7 +199,8 @@ def key_column(table: Table) -> Column | None:
     keys = [
         column
         for column in labels(table)
-        if column.kind in {"text", "number"} and all(cell.strip() for cell in column.cells)
+        if column.kind in {"text", "number"}
+        and all(cell.strip() for cell in column.cells)
         and len(set(column.cells)) == len(column.cells)
     ]
     identifiers = [column for column in keys if _words(column.name) & _IDENTIFIERS]

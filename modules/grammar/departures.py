@@ -52,7 +52,7 @@ def read_departure(problem: Problem) -> Draft | None:
         if len(rows) > 1:
             times_found = ", ".join(column.cells[row].strip() for row in rows[:8])
             raise Declined(
-                f"several lines of the timetable fit: {times_found}", hint='Ask for the first or the last.'
+                f"several lines of the timetable fit: {times_found}", hint="Ask for the first or the last."
             )
         return _one(frame, column, selection.require_rows().rows[0], read, selection)
     return None

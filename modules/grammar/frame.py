@@ -228,7 +228,11 @@ class Frame(Asked):
         used = selection.places
         for place in self.problem.asked:
             number = self.problem.words[place].number
-            if self.problem.words[place].kind in {"number", "word"} and number is not None and place not in used:
+            if (
+                self.problem.words[place].kind in {"number", "word"}
+                and number is not None
+                and place not in used
+            ):
                 bound = Bound("==", number, (place,), place)
                 column = self.column_of(bound).index
                 selection = selection.narrowed(where_bound(self.table, column, bound, bound.places))

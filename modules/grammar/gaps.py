@@ -27,9 +27,7 @@ _NONE = word_set("no without")
 _SIGNS = {"negative": "<", "positive": ">"}
 
 
-def find_gaps(
-    table: Table, texts: Mapping[int, str], mentions: Sequence[ColumnMention]
-) -> list[Condition]:
+def find_gaps(table: Table, texts: Mapping[int, str], mentions: Sequence[ColumnMention]) -> list[Condition]:
     """The conditions "no comment", "without a garden", "left a comment" and "negative balance"."""
     found = []
     for mention in mentions:
@@ -44,9 +42,7 @@ def find_gaps(
     return found
 
 
-def _of(
-    table: Table, texts: Mapping[int, str], mention: ColumnMention, column: Column
-) -> Condition | None:
+def _of(table: Table, texts: Mapping[int, str], mention: ColumnMention, column: Column) -> Condition | None:
     start, places = mention.places[0], frozenset(mention.places)
     sign = _SIGNS.get(texts.get(start - 1, ""))
     if column.kind == "number" and sign:
@@ -68,7 +64,7 @@ def _of(
             raise Declined(f"{column.name} may be zero or missing, and the question does not say which")
         return where_empty(table, column.index, lacking | places)
     before = _before(texts, start, word_set("any their"))
-    if has_gaps and texts.get(before, "") in _WITH and not texts.get(start - 1) in {"the", "which", "what"}:
+    if has_gaps and texts.get(before, "") in _WITH and texts.get(start - 1) not in {"the", "which", "what"}:
         return where_filled(table, column.index, places | {before})
     if column.kind == "date" and _is_deed(texts.get(start, "")) and "when" not in texts.values():
         return where_filled(table, column.index, places)

@@ -7,6 +7,7 @@ from itertools import pairwise
 from chameleon.errors import Declined
 from chameleon.modules.grammar.aggregates import aggregate
 from chameleon.modules.grammar.answers import choice_for
+from chameleon.modules.grammar.conditions import is_numbered_name
 from chameleon.modules.grammar.counts import how_many_of
 from chameleon.modules.grammar.frame import Frame
 from chameleon.modules.grammar.lexicon import word_set
@@ -44,8 +45,11 @@ def read_number(problem: Problem) -> Draft | None:
     if not selection.columns and not names_measure:
         return None
     column = frame.table.columns[columns[0]]
-    if frame.has("how", "many") and not names_measure and not named and (
-        not is_added(column) or any(map(is_money, column.values))
+    if (
+        frame.has("how", "many")
+        and not names_measure
+        and not named
+        and (not is_added(column) or any(map(is_money, column.values)))
     ):
         raise Declined(f"{column.name} does not say how many there are")
     if frame.bounds and {frame.column_of(bound).index for bound in frame.bounds} & set(columns):
@@ -132,7 +136,7 @@ def read_names(problem: Problem) -> Draft | None:
 def _names_code(selection: Selection, column: Column, names: list[str]) -> list[str]:
     if len(names) == 1:
         return [f"ans = {names[0]!r}"]
-    if len(names) <= LITERAL_LIMIT:
+    if len(names) <= LITERAL_LIMIT or is_numbered_name(column):
         return [f"names = {names!r}", 'ans = ", ".join(names)']
     return [
         *selection.rows_code(),

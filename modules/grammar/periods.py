@@ -49,7 +49,9 @@ def read_best_period(problem: Problem) -> Draft | None:
         numbers, said = _numbers(selection, column.index), column.name
     average = frame.places_of("average", "mean")
     if column is not None and not average and not is_added(column):
-        raise Declined(f"the numbers of {column.name} do not add up over a {kind}", hint="Ask for the average.")
+        raise Declined(
+            f"the numbers of {column.name} do not add up over a {kind}", hint="Ask for the average."
+        )
     total = frame.places_of("total")
     values = _combined(periods, numbers, is_mean=bool(average))
     listed = ", ".join(f"{name!r}: {literal(value)}" for name, value in values.items())
@@ -58,7 +60,9 @@ def read_best_period(problem: Problem) -> Draft | None:
     scores = Scores(values, [f"scores = {{{listed}}}"], kind.capitalize(), kind_said + said, used)
     deeds = implied_by(frame.table, used)
     verbs = frozenset(i for i in frame.texts if frame.problem.words[i].stem in deeds)
-    return best(frame, found, selection, scores, asking | named | average | total | verbs | neutral_places(frame))
+    return best(
+        frame, found, selection, scores, asking | named | average | total | verbs | neutral_places(frame)
+    )
 
 
 def _numbers(selection: Selection, column: int) -> list[Fraction]:

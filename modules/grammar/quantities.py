@@ -24,7 +24,8 @@ def is_added(column: Column) -> bool:
 
 
 _SUMMED = stem_set(
-    "units quantity qty revenue sales turnover amount spent expenses income earnings copies visitors rain total"
+    "units quantity qty revenue sales turnover amount spent expenses income earnings copies visitors rain"
+    " total"
 )
 
 

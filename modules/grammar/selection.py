@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from chameleon.errors import Declined
-from chameleon.modules.grammar.conditions import Condition
+from chameleon.modules.grammar.conditions import Condition, is_numbered_name
 from chameleon.modules.grammar.programs import are_whole, listing, literal, variable
 from chameleon.table import Column, Table
 
@@ -84,14 +84,15 @@ class Selection:
         if not any(name.strip() for name in self.table.header):
             raise Declined("the table has no line of names", hint="Add a header line.")
         tests = " and ".join(f"({c.code})" if " and " in c.code else c.code for c in self.conditions)
-        return [f'rows = [row for row in table["rows"]{" if " + tests if tests else ""}]']
+        row = 'index, row in enumerate(table["rows"])' if "index in " in tests else 'row in table["rows"]'
+        return [f"rows = [row for {row}{' if ' + tests if tests else ''}]"]
 
     def pairs_code(self, label: Column, columns: tuple[int, ...], name: str) -> list[str]:
         """Lines that gather (name of the row, number) pairs; the numbers of several columns are added."""
         pairs = self.pairs(label, columns)
         if not pairs:
             raise Declined(f"no number stands there{self.said}")
-        if len(pairs) <= LITERAL_LIMIT:
+        if len(pairs) <= LITERAL_LIMIT or is_numbered_name(label):
             listed = ", ".join(f"({text!r}, {literal(number)})" for text, number in pairs)
             return [f"{name} = [{listed}]"]
         cells = f"({', '.join(f'row[{i}]' for i in columns)},)"

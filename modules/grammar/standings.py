@@ -128,8 +128,10 @@ def _how_many(frame: Frame) -> tuple[Superlative, int, frozenset[int]] | None:
     place, count = next(iter(numbers.items()))
     before = frame.texts.get(place - 1, "")
     if before in {"top", "bottom"}:
-        return Superlative(before == "top", frozenset({place - 1, place}), "most"), count, frozenset(
-            {place - 1, place}
+        return (
+            Superlative(before == "top", frozenset({place - 1, place}), "most"),
+            count,
+            frozenset({place - 1, place}),
         )
     found = find_superlative(frame)
     if found is None or found.rank > 1 or before not in {"which", "what", "the"}:

@@ -145,7 +145,11 @@ def read_dated(problem: Problem) -> Draft | None:
         return None
     hinting = [m for m in frame.columns if cues[0] in m.places and column.index not in m.columns]
     following = frame.problem.words[cues[0] + 1] if cues[0] + 1 < len(frame.problem.words) else None
-    if hinting or any(column.index not in m.columns for m in frame.numeric_mentions()) or (following is not None and following.number is not None):
+    if (
+        hinting
+        or any(column.index not in m.columns for m in frame.numeric_mentions())
+        or (following is not None and following.number is not None)
+    ):
         return None
     if frame.texts.get(cues[0] + 1, "") in _SPANS or frame.bounds:
         return None
@@ -158,7 +162,11 @@ def read_dated(problem: Problem) -> Draft | None:
     end = pick(filled.values())
     rows = tuple(row for row, moment in filled.items() if moment == end)
     said = f"{'earliest' if pick is min else 'latest'} {column.name}"
-    places = recent | frozenset(cues) | {p for m in frame.text_mentions() if column.index in m.columns for p in m.places}
+    places = (
+        recent
+        | frozenset(cues)
+        | {p for m in frame.text_mentions() if column.index in m.columns for p in m.places}
+    )
     summit = Summit(rows, column.index, places, cues[0], said)
     target = asked_column(frame) or _named_rows(frame, cues[0] + 1)
     if target is None or (key_column(frame.table) is None and target.column != column):

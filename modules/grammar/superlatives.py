@@ -47,7 +47,8 @@ def find_superlative(frame: Frame) -> Superlative | None:
     found = [
         (i, text)
         for i, text in frame.texts.items()
-        if (text in _HIGH or text in _LOW or text in _FASTEST or text in _BEST) and frame.texts.get(i - 1) not in {"at"}
+        if (text in _HIGH or text in _LOW or text in _FASTEST or text in _BEST)
+        and frame.texts.get(i - 1) not in {"at"}
     ]
     if len(found) != 1:
         return _comparative(frame) if not found else None
@@ -116,7 +117,9 @@ def directed(frame: Frame, found: Superlative, columns: tuple[int, ...]) -> Supe
     names = {word for index in columns for word in stems(frame.table.header[index])}
     if found.word in _BEST:
         if not names & _MARKS:
-            raise Declined(f"it is not clear whether a high or a low {frame.table.header[columns[0]]} is best")
+            raise Declined(
+                f"it is not clear whether a high or a low {frame.table.header[columns[0]]} is best"
+            )
         return Superlative(_BEST[found.word], found.places, found.word, found.rank)
     if found.word not in _FASTEST:
         return found

@@ -100,9 +100,7 @@ def people_named(column: Column, others: Sequence[str] = ()) -> frozenset[str]:
     return own | {"person"} if own & _PEOPLE else frozenset()
 
 
-_OF_THINGS = stem_set(
-    "species breed owner price author genre supplier category capital population elevation"
-)
+_OF_THINGS = stem_set("species breed owner price author genre supplier category capital population elevation")
 
 
 def _question_word(frame: Frame) -> tuple[int, str] | None:
