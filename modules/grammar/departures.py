@@ -40,6 +40,8 @@ def read_departure(problem: Problem) -> Draft | None:
     first, last = frame.places_of(*_FIRST), frame.places_of(*_LAST, "next")
     if "next" in frame.texts.values() and moment:
         first, last = frame.places_of("next"), frozenset()
+    if (moment or first or last) and _passes_midnight(times, column, rows):
+        raise Declined(f"some {column.name} is after midnight, so the order is not clear")
     if len(first) + len(last) == 1:
         pick = min if first else max
         row = pick(rows, key=lambda row: _time(column, row), default=None)
@@ -56,6 +58,14 @@ def read_departure(problem: Problem) -> Draft | None:
             )
         return _one(frame, column, selection.require_rows().rows[0], read, selection)
     return None
+
+
+def _passes_midnight(times: list[Column], column: Column, rows: list[int]) -> bool:
+    """Whether a line ends on the next day, which the times of its end do not show."""
+    begin = starting(times)
+    if begin is None or begin == column:
+        return False
+    return any(_time(column, row) < _time(begin, row) for row in rows if begin.values[row].time is not None)
 
 
 def _is_limit(frame: Frame, mention: CellMention) -> bool:

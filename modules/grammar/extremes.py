@@ -138,14 +138,12 @@ def _value(
     if len(set(numbers)) < found.rank:
         raise Declined(f"there are not {found.rank} different values of {column.name}")
     lines += finish(pick, whole=are_whole(numbers), money=any(map(is_money, column.values)))
-    thing = [m for m in frame.text_mentions() if m.places[0] - 1 in found.places | read]
-    if len(thing) == 1 and not is_added(column):
-        read |= frozenset(thing[0].places)  # the lowest price of all is that of the cheapest product
-        selection_columns = frozenset(thing[0].columns)
-    else:
-        selection_columns = frozenset()
+    # The lowest price of all is that of the cheapest product, however often products stand there.
+    named = [m for m in frame.text_mentions() if m.places[0] - 1 in found.places | read]
+    described = named if len(named) == 1 and not is_added(column) else []
+    read |= {place for mention in described for place in mention.places}
     reading = f"{found.said.capitalize()} {column.name}{selection.said}"
-    used = frozenset(columns) | selection.columns | selection_columns
+    used = selection.columns.union(columns, *(mention.columns for mention in described))
     return Draft(assemble(lines), reading, read | found.places | selection.places, used)
 
 

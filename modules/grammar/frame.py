@@ -18,8 +18,8 @@ from chameleon.modules.grammar.conditions import (
 )
 from chameleon.modules.grammar.dates import find_dates
 from chameleon.modules.grammar.deeds import goes_both_ways, is_trade
-from chameleon.modules.grammar.gaps import find_gaps
-from chameleon.modules.grammar.lexicon import NEGATIONS, PARTICULAR, SMALL_WORDS
+from chameleon.modules.grammar.gaps import find_gaps, negation_before
+from chameleon.modules.grammar.lexicon import PARTICULAR
 from chameleon.modules.grammar.linking import (
     CellMention,
     ColumnMention,
@@ -31,7 +31,14 @@ from chameleon.modules.grammar.linking import (
 )
 from chameleon.modules.grammar.routes import route, side_of
 from chameleon.modules.grammar.selection import Selection
-from chameleon.modules.grammar.shapes import is_money, is_total_label, labels, measures, spread_columns
+from chameleon.modules.grammar.shapes import (
+    is_identifier,
+    is_money,
+    is_total_label,
+    labels,
+    measures,
+    spread_columns,
+)
 from chameleon.table import Column, Table
 
 
@@ -162,7 +169,13 @@ class Frame(Asked):
 
     def column_of(self, bound: Bound) -> Column:
         """The column that a bound speaks of: named beside it, of its currency, or the only one."""
-        numbers = {column.index: column for column in self.table.columns if column.kind == "number"}
+        numbers = {
+            column.index: column
+            for column in self.table.columns
+            if column.kind == "number" and not is_identifier(column)
+        }
+        if is_money(self.problem.words[bound.at].value):
+            numbers = {i: c for i, c in numbers.items() if any(map(is_money, c.values))} or numbers
         years = [i for i, column in numbers.items() if name_stems(column.name) == ("year",)]
         if bound.is_year and len(years) == 1 and self.problem.words[bound.at].text.isdigit():
             return numbers[years[0]]
@@ -266,19 +279,8 @@ class Frame(Asked):
     def _where(self, column: int, mentions: list[CellMention]) -> Condition:
         rows = [row for mention in mentions for row in dict(mention.rows_of)[column]]
         condition = where_cells(self.table, column, rows, (place for m in mentions for place in m.places))
-        negated = self._negation(mentions[0].places[0])
+        negated = negation_before(self.texts, mentions[0].places[0])
         return where_not(self.table, condition, negated) if negated else condition
-
-    def _negation(self, start: int) -> frozenset[int]:
-        """The "not", "except" or "other than" right before a name that starts there."""
-        place = start - 1
-        while self.texts.get(place, "") in SMALL_WORDS:
-            place -= 1
-        if self.texts.get(place, "") in NEGATIONS:
-            return frozenset({place}) | (self.places_of("everything", "everyone", "all") & {place - 1})
-        if (self.texts.get(place - 1), self.texts.get(place)) == ("other", "than"):
-            return frozenset({place - 1, place})
-        return frozenset()
 
     def _totals(self) -> list[Condition]:
         for column in labels(self.table):

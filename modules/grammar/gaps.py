@@ -16,7 +16,7 @@ from chameleon.modules.grammar.conditions import (
     where_flag,
     where_not,
 )
-from chameleon.modules.grammar.lexicon import SMALL_WORDS, word_set
+from chameleon.modules.grammar.lexicon import NEGATIONS, SMALL_WORDS, word_set
 from chameleon.modules.grammar.linking import ColumnMention
 from chameleon.table import Column, Table
 
@@ -86,6 +86,17 @@ def lack_before(texts: Mapping[int, str], start: int) -> frozenset[int]:
     if texts.get(before - 1, "") in _HAVING:
         having.add(before - 1)
     return frozenset({before, *having}) if texts.get(before, "") in _LACKING else frozenset()
+
+
+def negation_before(texts: Mapping[int, str], start: int) -> frozenset[int]:
+    """The "not", "everything except" or "other than" right before a name that starts there."""
+    place = _before(texts, start, frozenset())
+    if texts.get(place, "") in NEGATIONS:
+        wide = {place - 1} if texts.get(place - 1, "") in {"everything", "everyone", "all"} else set()
+        return frozenset({place, *wide})
+    if (texts.get(place - 1), texts.get(place)) == ("other", "than"):
+        return frozenset({place - 1, place})
+    return frozenset()
 
 
 def _before(texts: Mapping[int, str], start: int, over: frozenset[str]) -> int:

@@ -112,6 +112,12 @@ _ALONE = stem_set("year season date rank place position number no id code zip po
 _LAST = stem_set("id code zip phone number no")
 
 
+def is_identifier(column: Column) -> bool:
+    """Whether the numbers only tell rows apart, as order numbers and postcodes do."""
+    names = stems(column.name.split("(")[0].replace("#", " number "))
+    return bool(names) and names[-1] in _LAST and is_label(column)
+
+
 def is_label(column: Column) -> bool:
     """Whether a column names its rows; numbers do where they are years, ranks or identifiers."""
     if column.kind != "number":

@@ -153,7 +153,8 @@ def _foreign(given: Problem) -> list[str]:
     """The words of the asked sentence that neither the table nor the grammar has a use for."""
     draft = Draft("", "", frozenset(), frozenset(range(len(given.table.header))))
     frame = Frame(given)
-    linked = {place for mention in (*frame.cells, *frame.columns) for place in mention.places}
+    linked = {place for mention in frame.cells for place in mention.places}
+    linked |= {place for mention in frame.columns for place in mention.places}
     known = STEERING | FILLERS
     return [
         word.text
