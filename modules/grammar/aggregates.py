@@ -8,7 +8,7 @@ from fractions import Fraction
 from chameleon.errors import Declined
 from chameleon.modules.grammar.bounds import show
 from chameleon.modules.grammar.counts import is_row_noun
-from chameleon.modules.grammar.deeds import key_column
+from chameleon.modules.grammar.deeds import key_column, row_nouns
 from chameleon.modules.grammar.frame import Frame
 from chameleon.modules.grammar.problem import Draft, Problem
 from chameleon.modules.grammar.programs import are_whole, assemble, finish
@@ -109,7 +109,8 @@ _CODE: dict[str, Callable[[str, list[Fraction], bool, bool], list[str]]] = {
 def _per_row(frame: Frame) -> frozenset[int]:
     """ "Per sale" in "the average number of units per sale", which is the mean over rows."""
     pairs = [frozenset({i, i + 1}) for i in frame.places_of("per") if i + 1 in frame.texts]
-    return next((pair for pair in pairs if is_row_noun(frame, max(pair))), frozenset())
+    known = row_nouns(frame.table)
+    return next((pair for pair in pairs if frame.texts[max(pair)] in known), frozenset())
 
 
 def _cue(frame: Frame) -> tuple[str | None, frozenset[int]]:

@@ -185,6 +185,9 @@ _KEEPING = word_set("have there left stock stocked available has")
 def _count_rows(frame: Frame, opening: frozenset[int], column: Column) -> Draft:
     frame.require_no_both()
     selection = frame.select_with_numbers()
+    names_one = column.name and column.kind != "date"
+    if names_one and any(c.column == column.index and c.places for c in selection.conditions):
+        raise Declined(f"each {column.name} has one row only, so there is nothing to count")
     names = {column.cells[row] for row in selection.rows}
     if column.kind == "date" and len(names) < len(selection.rows):
         raise Declined(f"several rows have the same {column.name}", hint='Ask "how many rows ...".')

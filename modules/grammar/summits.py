@@ -44,7 +44,10 @@ def read_summit(problem: Problem) -> Draft | None:
         return None
     before = [m for m in frame.columns if m.places[-1] < summit.start and summit.column not in m.columns]
     numeric = {column.index for column in frame.measures}
+    key = key_column(frame.table)
     asked = [m for m in before if not m.hinted or set(m.columns) & numeric]
+    if len(asked) > 1 and key is not None:
+        asked = [mention for mention in asked if key.index not in mention.columns]
     target = None if asked else asked_column(frame)
     if target is not None:
         column, places = target.column, target.places
@@ -52,7 +55,6 @@ def read_summit(problem: Problem) -> Draft | None:
         column, places = frame.table.columns[asked[0].columns[0]], frozenset(asked[0].places)
     else:
         return None
-    key = key_column(frame.table)
     if target is not None and (key is None or column == key or not _names_row(frame, summit)):
         return None
     if target is None and column.kind == "text" and not _names_row(frame, summit):
