@@ -145,6 +145,8 @@ class Problem:
     def is_counted(self, place: int) -> bool:
         """Whether "how many" or "the number of" stands before the word, adjectives aside."""
         before = [self.words[i].text.lower() for i in range(max(place - 4, 0), place)]
+        if "per" in before:
+            return False
         return any(pair in _COUNTING for pair in pairwise(before))
 
     def _is_phrase_of_topic(self, place: int) -> bool:
