@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 from chameleon import Module, State
 from chameleon.errors import ModuleError
-from chameleon.modules.solution_generator import ANSWER
+from chameleon.modules.solution_generator import stated_answer
+from chameleon.table import read_value
+
+_LETTERED = re.compile(r"\(?([A-Za-z])(?:\)|\.|:|$)(?=\s|$)")
 
 
 class AnswerGenerator(Module):
@@ -28,9 +32,7 @@ class AnswerGenerator(Module):
     def _from_solution(self, solution: str | None) -> str:
         if solution is None:
             raise ModuleError("neither a program's result nor a solution is there to answer from")
-        stated = ANSWER.findall(solution)
-        answer: str = stated[-1] if stated else solution
-        return answer.strip().strip("*").strip()
+        return stated_answer(solution) or solution.strip()
 
 
 def tidy(value: Any) -> Any:
@@ -42,18 +44,27 @@ def tidy(value: Any) -> Any:
 
 
 def as_choice(answer: Any, choices: Sequence[str]) -> Any:
-    """The choice that the answer stands for: alike but for case, spaces and "$", or its letter, as "(B)"."""
+    """The choice that the answer stands for; the answer itself when it stands for none.
+
+    Case, spaces and "$" do not matter; numbers are compared as numbers ("1/2" is 0.5); a letter such as
+    "(B)" or "B. Thursday" names a choice; so does a text that begins with one ("Thursday, since …").
+    """
     if not choices:
         return answer
-    said = {True: "yes", False: "no"}.get(answer, str(answer)) if isinstance(answer, bool) else str(answer)
+    said = {True: "yes", False: "no"}[answer] if isinstance(answer, bool) else str(answer).strip()
     by_form = {_form(choice): choice for choice in choices}
     if (choice := by_form.get(_form(said))) is not None:
         return choice
-    letter = said.strip().strip("().").upper()
-    if len(letter) == 1 and 0 <= ord(letter) - ord("A") < len(choices):
-        return choices[ord(letter) - ord("A")]
-    return answer
+    number = read_value(said).number
+    equal = [choice for choice in choices if number is not None and read_value(choice).number == number]
+    if len(equal) == 1:
+        return equal[0]
+    lettered = _LETTERED.match(said)
+    if lettered and ord(lettered[1].upper()) - ord("A") < len(choices):
+        return choices[ord(lettered[1].upper()) - ord("A")]
+    begun = [choice for choice in choices if _form(said).startswith(_form(choice) + " ")]
+    return max(begun, key=len) if begun else answer
 
 
 def _form(text: str) -> str:
-    return " ".join(text.casefold().replace("$", "").split()).rstrip(".")
+    return " ".join(text.casefold().replace("$", "").replace(",", " ").split()).rstrip(".")

@@ -19,8 +19,12 @@ class ProgramExecutor(Module):
     reads = ("cache.program", "cache.verified?", "input.table?")
     writes = ("cache.program_result",)
 
+    def __init__(self, timeout: float | None = None) -> None:
+        """`timeout`: seconds for one program, by default the sandbox's 2 (1 in the published runs)."""
+        self.timeout = timeout
+
     def run(self, state: State) -> Any:
-        result = run_program(state)
+        result = run_program(state, self.timeout)
         if result.status != "ok":
             raise ModuleError(f"the program gave no answer: {in_words(result)}")
         return result.plain
@@ -29,13 +33,13 @@ class ProgramExecutor(Module):
         return {"program_result": output}
 
 
-def run_program(state: State) -> ExecResult:
+def run_program(state: State, timeout: float | None = None) -> ExecResult:
     """Run `cache.program`; it sees the table as `table` and `df` if it names them."""
     program: str = state.cache["program"]
     inputs = (
         {"table": state.table.to_program_input()} if state.table and _NAMES_TABLE.search(program) else None
     )
-    return shared_executor().run(program, inputs)
+    return shared_executor().run(program, inputs, timeout=timeout)
 
 
 def in_words(result: ExecResult) -> str:

@@ -15,8 +15,12 @@ class ProgramVerifier(Module):
     reads = ("cache.program", "input.table?")
     writes = ("cache.verified",)
 
+    def __init__(self, timeout: float | None = None) -> None:
+        """`timeout`: seconds for one program, by default the sandbox's 2 (1 in the published runs)."""
+        self.timeout = timeout
+
     def run(self, state: State) -> dict[str, str]:
-        result = run_program(state)
+        result = run_program(state, self.timeout)
         if result.status != "ok":
             raise StepRejected(f"the program does not work: {in_words(result)}")
         if result.value is None or result.plain in ("", (), [], {}):

@@ -8,7 +8,10 @@ from typing import Any
 
 from chameleon import LLMModule, StepRejected
 
-ANSWER = re.compile(r"the answer is[:\s]*(.+?)(?:\.(?=\s|$)|\n|$)", re.IGNORECASE)
+_STATED = re.compile(r"the answer is[:\s]*", re.IGNORECASE)
+_SENTENCE_END = re.compile(r"(\S+)\.\s+(?=[A-Z])")
+_INITIALS = re.compile(r"(?:^|[\s(])(?:[A-Za-z]\.)+[A-Za-z]\.$")
+_ABBREVIATIONS = frozenset(["mr", "mrs", "ms", "dr", "prof", "st", "no", "vs", "jr", "sr", "mt", "ft"])
 
 
 class SolutionGenerator(LLMModule):
@@ -26,9 +29,26 @@ class SolutionGenerator(LLMModule):
     writes = ("cache.solution",)
 
     def parse(self, text: str) -> str:
-        if not ANSWER.search(text):
+        if stated_answer(text) is None:
             raise StepRejected('the solution does not say "The answer is …"')
         return text.strip()
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         return {"solution": output}
+
+
+def stated_answer(solution: str) -> str | None:
+    """What the solution's last "The answer is …" says, up to the end of the sentence; None if it says none.
+
+    The full stop is not a part of it, but "6:30 P.M.", "Mr. Park" and "3.5" are kept whole.
+    """
+    stated = list(_STATED.finditer(solution))
+    if not stated:
+        return None
+    answer = solution[stated[-1].end() :].partition("\n")[0].replace("**", "").strip()
+    for end in _SENTENCE_END.finditer(answer):
+        word = end[1].lower().strip("(\"'")
+        if "." not in word and word not in _ABBREVIATIONS and (len(word) > 1 or not word.isalpha()):
+            answer = answer[: end.end(1)]
+            break
+    return (answer if _INITIALS.search(answer) else answer.removesuffix(".")) or None
