@@ -38,13 +38,14 @@ def test_every_other_block_runs_as_printed(tmp_path: Path, loopback, monkeypatch
     for block in blocks("sh")[2:]:
         # The test environment has the packages; installing them again would need the network.
         script = re.sub(r"^pip install .*$", "", block, flags=re.MULTILINE)
-        env = {"OPENAI_BASE_URL": server.url} if "OPENAI_BASE_URL" in block else {}
+        script = script.replace("http://localhost:11434/v1", server.url)
+        env = {"OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": "none"} if "--model openai" in block else {}
         done = run(["bash", "-euo", "pipefail", "-c", script], cwd=tmp_path, env=env)
         assert done.returncode == 0, f"{script}\n{done.stdout}\n{done.stderr}"
         if "visits.csv --json" in block:
             assert "Answer: 1100" in done.stdout and "Porto" in done.stdout
             assert "declined, exit code 3" in done.stdout
-        if "--log run.jsonl" in block:
+        if "--log run.jsonl" in block or "--model openai" in block:
             assert "Answer: Lisbon" in done.stdout
         if "mine.yaml" in block:
             assert "Answer: 3" in done.stdout

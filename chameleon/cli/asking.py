@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,7 +13,6 @@ import typer
 
 from chameleon.budget import Usage
 from chameleon.cli.show import Page
-from chameleon.errors import InputError
 from chameleon.executor import Executor
 from chameleon.inventory import Inventory
 from chameleon.llm import LLM, ModelChoice, ResponseStore, choose_model
@@ -23,6 +22,7 @@ from chameleon.table import read_table, read_table_stream
 from chameleon.values import to_json
 
 WITH_MODEL, WITHOUT_MODEL = "tables", "tables_offline"
+_ASK_A_MODEL = "Or let a model answer: --inventory tables --model PROVIDER:NAME, with its key."
 EXIT_CODES = {"answered": 0, "failed": 1, "budget": 1, "declined": 3}
 
 
@@ -48,7 +48,7 @@ class Asked:
         if self.choices is not None:
             given["choices"] = [choice.strip() for choice in self.choices.split(";") if choice.strip()]
             if len(given["choices"]) < 2:
-                raise InputError("--choices needs two options or more", hint='Separate them: "yes;no".')
+                raise typer.BadParameter('two options or more, such as "yes;no"', param_hint="--choices")
         return given
 
 
@@ -98,11 +98,21 @@ def run_question(asked: Asked, *, trace: bool, log: Path | None, as_json: bool) 
     for event in _events(setup.executor, given, log):
         page.show(event)
         state = state.after(event)
+    state = _advised(state, setup.executor)
     if as_json:
         typer.echo(json.dumps(summary(state, setup.executor), ensure_ascii=False))
     page.end(state, asked.unit or "")
     assert state.ended is not None
     return EXIT_CODES[state.ended.reason]
+
+
+def _advised(state: State, executor: Executor) -> State:
+    """A declined question with what else to try: where no model was asked, one may know more."""
+    ended = state.ended
+    if ended is None or ended.reason != "declined" or ended.error is None or executor.inventory.needs_model:
+        return state
+    hint = f"{ended.error.hint} {_ASK_A_MODEL}".strip()
+    return replace(state, ended=replace(ended, error=replace(ended.error, hint=hint)))
 
 
 def _events(executor: Executor, given: Mapping[str, Any], path: Path | None) -> Iterator[Event]:

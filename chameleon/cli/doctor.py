@@ -50,9 +50,7 @@ def examine(*, as_json: bool) -> None:
     for extra, packages in found["packages"].items():
         missing = [name for name, version in packages.items() if version is None]
         have = ", ".join(f"{name} {version}" for name, version in packages.items() if version)
-        state = (
-            have if not missing else f"missing {', '.join(missing)}: pip install 'chameleon-compose[{extra}]'"
-        )
+        state = have if not missing else f"missing {', '.join(missing)}: pip install {' '.join(missing)}"
         typer.echo(f"  {extra:10} {state}")
     typer.echo(f"Sandbox: {found['sandbox']['text']}")
 

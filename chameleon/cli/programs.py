@@ -15,7 +15,12 @@ from chameleon.table.terminal import harmless
 
 def run_file(file: Path, *, result: str, timeout: float, kind: Kind, as_json: bool) -> int:
     """Run the program; return 0 when it gave an answer, else 1."""
+    limits = Limits(wall_s=timeout, cpu_s=timeout)
     try:
+        if file.exists() and not file.is_file():
+            raise InputError("is not an ordinary file", where=str(file))
+        if file.stat().st_size > limits.source_kb * 1024:
+            raise InputError(f"is larger than a program may be ({limits.source_kb} KB)", where=str(file))
         code = file.read_text("utf-8")
     except UnicodeDecodeError as problem:
         raise InputError(
@@ -23,7 +28,7 @@ def run_file(file: Path, *, result: str, timeout: float, kind: Kind, as_json: bo
         ) from problem
     except OSError as problem:
         raise InputError(f"cannot be read: {problem.strerror}", where=str(file)) from problem
-    with make_executor(kind, limits=Limits(wall_s=timeout, cpu_s=timeout)) as executor:
+    with make_executor(kind, limits=limits) as executor:
         outcome = executor.run(code, result=result)
         guarantees = executor.guarantees()
     if as_json:
@@ -50,6 +55,7 @@ def run_file(file: Path, *, result: str, timeout: float, kind: Kind, as_json: bo
         )
     else:
         line = f", line {outcome.line}" if outcome.line else ""
-        typer.echo(f"{outcome.status}: {outcome.error_type}{line}: {harmless(outcome.message)}")
+        fault = f"{outcome.error_type}{line}: " if outcome.error_type else ""
+        typer.echo(f"{outcome.status}: {fault}{harmless(outcome.message)}")
     typer.echo(f"Guarantees of {guarantees}")
     return 0 if outcome.ok else 1

@@ -14,7 +14,7 @@ from chameleon.sandbox.monty import MontyExecutor
 from chameleon.sandbox.result import Limits, ProgramExecutor
 from chameleon.sandbox.sealed import MONTY_HINT, SealedExecutor
 from chameleon.sandbox.unsafe import UnsafeInProcessExecutor, UnsafeSubprocessExecutor
-from chameleon.sandbox.zygote import usable_here
+from chameleon.sandbox.zygote import why_unusable
 
 Kind = Literal["auto", "sealed", "monty", "monty+sealed", "unsafe_subprocess", "unsafe_inprocess"]
 
@@ -42,14 +42,14 @@ def make_executor(
     if workers < 1:
         raise InputError("workers must be at least 1", where="make_executor")
     if kind == "auto":
-        kind = "monty" if usable_here() else "sealed"
+        kind = "monty" if why_unusable() else "sealed"
     if kind == "unsafe_inprocess":
         return UnsafeInProcessExecutor(limits)
     if kind == "unsafe_subprocess":
         return UnsafeSubprocessExecutor(libraries, limits)
     if kind == "monty":
         return MontyExecutor(libraries, limits, workers)
-    if reason := usable_here():
+    if reason := why_unusable():
         raise SandboxUnavailable(reason, hint=MONTY_HINT)
     if kind == "sealed":
         return SealedExecutor(libraries, limits, workers, require)

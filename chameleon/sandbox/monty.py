@@ -48,7 +48,7 @@ class MontyExecutor(Executor):
         except ImportError:
             raise MissingPackage(
                 "programs run in Monty here, and it is not installed",
-                hint="pip install 'chameleon-compose[monty]'",
+                hint="pip install pydantic-monty",
             ) from None
         self._monty: Any = pydantic_monty
         self._libraries, self._workers = frozenset(libraries), workers

@@ -23,7 +23,7 @@ _PROBE_SECONDS = 10.0
 _PER_PROGRAM = ("seccomp", "rlimits")
 
 MONTY_HINT = (
-    "Install pydantic-monty (pip install 'chameleon-compose[monty]') and use kind='monty'; "
+    "Install pydantic-monty (pip install pydantic-monty) and use kind='monty'; "
     "it runs programs without numpy, pandas and sympy."
 )
 

@@ -189,7 +189,7 @@ class Zygote:
         self._process.wait()
 
 
-def usable_here() -> str:
+def why_unusable() -> str:
     """Why no sealed interpreter can start on this machine; empty when one can."""
     if not sys.platform.startswith("linux"):
         return f"the sealed sandbox needs Linux, and this is {sys.platform}"

@@ -64,7 +64,7 @@ def _open(data: bytes, origin: Origin, *, values: bool) -> Any:
         raise MissingPackage(
             "Excel files need the package openpyxl",
             where=origin.name,
-            hint="pip install 'chameleon-compose[excel]'",
+            hint="pip install openpyxl",
         ) from None
     try:
         with warnings.catch_warnings():

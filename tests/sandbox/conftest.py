@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from chameleon.sandbox import Limits, ProgramExecutor, make_executor
-from chameleon.sandbox.zygote import usable_here
+from chameleon.sandbox.zygote import why_unusable
 from tests.sandbox.processes import know_strangers
 
 LIMITS = Limits(wall_s=1.5, cpu_s=2, memory_mb=256)
@@ -16,7 +16,7 @@ LIMITS = Limits(wall_s=1.5, cpu_s=2, memory_mb=256)
 
 @pytest.fixture(scope="module")
 def sealed() -> Iterator[ProgramExecutor]:
-    if reason := usable_here():
+    if reason := why_unusable():
         pytest.skip(reason)
     with make_executor("sealed", limits=LIMITS) as executor:
         yield executor

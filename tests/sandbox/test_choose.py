@@ -9,9 +9,9 @@ import pytest
 from chameleon.errors import InputError, MissingPackage, SandboxUnavailable
 from chameleon.sandbox import Guarantees, Layer, make_executor
 from chameleon.sandbox.inside import seccomp
-from chameleon.sandbox.zygote import usable_here
+from chameleon.sandbox.zygote import why_unusable
 
-needs_linux = pytest.mark.skipif(bool(usable_here()), reason=usable_here() or "it can run")
+needs_linux = pytest.mark.skipif(bool(why_unusable()), reason=why_unusable() or "it can run")
 
 
 @needs_linux

@@ -18,10 +18,10 @@ import pytest
 
 from chameleon.errors import SandboxUnavailable
 from chameleon.sandbox import Limits, ProgramExecutor, make_executor
-from chameleon.sandbox.zygote import usable_here
+from chameleon.sandbox.zygote import why_unusable
 from tests.sandbox.processes import own_children
 
-pytestmark = pytest.mark.skipif(bool(usable_here()), reason=usable_here() or "it can run")
+pytestmark = pytest.mark.skipif(bool(why_unusable()), reason=why_unusable() or "it can run")
 
 ROOT = Path(__file__).parents[2]
 

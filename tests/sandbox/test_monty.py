@@ -8,7 +8,7 @@ import pytest
 
 from chameleon.sandbox import Limits, ProgramExecutor, make_executor
 from chameleon.sandbox.imports import without_unused
-from chameleon.sandbox.zygote import usable_here
+from chameleon.sandbox.zygote import why_unusable
 from tests.sandbox.conftest import each_program
 from tests.sandbox.test_attacks import Canary, attack, canary
 
@@ -24,7 +24,7 @@ def monty() -> Iterator[ProgramExecutor]:
 
 @pytest.fixture(scope="module")
 def layered() -> Iterator[ProgramExecutor]:
-    if reason := usable_here():
+    if reason := why_unusable():
         pytest.skip(reason)
     with make_executor("monty+sealed", limits=Limits(wall_s=1.5)) as executor:
         yield executor

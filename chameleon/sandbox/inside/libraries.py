@@ -30,7 +30,7 @@ ascii cp1252 idna latin_1 punycode raw_unicode_escape unicode_escape utf_16 utf_
 # Packages that come with a library and that programs import by themselves.
 _COMPANIONS = {"pandas": ("dateutil",), "sympy": ("mpmath",)}
 
-INSTALL = "pip install 'chameleon-compose[programs]'"
+INSTALL = "pip install numpy pandas sympy"
 
 
 def load_stdlib() -> None:
