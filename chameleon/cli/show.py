@@ -98,7 +98,7 @@ class Page:
             shown = to_terminal(value, self.width - len(_INDENT), 12)
             self._line(textwrap.indent(f"{len(value.rows)} × {len(value.header)} table\n{shown}", _INDENT))
         elif isinstance(value, Mapping):
-            self._block("\n".join(f"{key}: {item}" for key, item in value.items()))
+            self._block("\n".join(_entry(key, str(item)) for key, item in value.items()))
         else:
             self._block(str(value))
 
@@ -114,6 +114,11 @@ class Page:
         if not self.silent:
             typer.echo(text)
             sys.stdout.flush()
+
+
+def _entry(key: str, text: str) -> str:
+    """A text of several lines stands below its name."""
+    return f"{key}: {text}" if "\n" not in text else f"{key}:\n{textwrap.indent(text, '  ')}"
 
 
 def answer_text(answer: Any, unit: str) -> str:
