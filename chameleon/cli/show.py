@@ -51,8 +51,11 @@ class Page:
     def end(self, state: State, unit: str) -> None:
         assert state.ended is not None
         ended = state.ended
-        if self.trace and state.calls:
-            self._line(f"Model: {in_words(state.usage)}")
+        if state.calls:
+            stored = sum(call.cached for call in state.calls)
+            parts = [in_words(state.usage)] if state.usage.calls else []
+            parts += [f"{stored} repl{'y' if stored == 1 else 'ies'} from the response store"] if stored else []
+            self._line(f"Model: {', '.join(parts)}")
         if ended.reason == "answered":
             self._line(f"Answer: {answer_text(state.answer, unit)}")
         elif ended.reason == "declined" and ended.error is not None:
