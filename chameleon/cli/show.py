@@ -54,7 +54,7 @@ class Page:
         if state.calls:
             stored = sum(call.cached for call in state.calls)
             parts = [in_words(state.usage)] if state.usage.calls else []
-            parts += [f"{stored} repl{'y' if stored == 1 else 'ies'} from the response store"] if stored else []
+            parts += [f"{stored} from the response store"] if stored else []
             self._line(f"Model: {', '.join(parts)}")
         if ended.reason == "answered":
             self._line(f"Answer: {answer_text(state.answer, unit)}")

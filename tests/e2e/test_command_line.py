@@ -38,7 +38,8 @@ def test_a_process_of_its_own_answers_and_says_what_it_runs(loopback: Start, ask
     server = loopback(RuleModel({"planner": [BY_PROGRAM] * 3}))
     plain = spawn(*asked, "--unit", "visitors", "--store", "off")
     assert (plain.code, plain.err) == (0, "")
-    first, plan, answer = plain.out.splitlines()
+    first, plan, spent, answer = plain.out.splitlines()
+    assert spent.startswith("Model: 2 calls, ")
     assert first.startswith("Runs inventory quick; model openai:local, because ") and server.url in first
     assert plan == f"Plan: {' → '.join(PROGRAM)}"
     assert answer.startswith("Answer: ") and answer.endswith(" visitors")
