@@ -200,8 +200,7 @@ def box(room: Room, lines: list[str], fill: str = "#eef3fb") -> str:
     for index, line in enumerate(lines):
         y = room.y + 55 + 15 * index
         text.append(
-            f'<text x="{room.x + 10}" y="{y}" font-family="monospace" font-size="10.5">'
-            f"{escape(line)}</text>"
+            f'<text x="{room.x + 10}" y="{y}" font-family="monospace" font-size="10.5">{escape(line)}</text>'
         )
     return "\n".join(text)
 
