@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from chameleon.modules.grammar.lexicon import FILLERS, IDEAS, MONTHS, SMALL_WORDS, STEERING
 from chameleon.modules.grammar.words import Word, agents, content, stem, stems, tokenize
 from chameleon.table import Column, Table
+
+# What a table's cells are called is asked for by every family of questions in turn.
+_TABLES_KEPT = 4
 
 
 @dataclass(frozen=True)
@@ -52,7 +56,8 @@ def find_cells(table: Table, words: Sequence[Word], places: Iterable[int]) -> tu
     found: list[CellMention] = []
     trail = [i for i in places if words[i].kind != "mark" and not _is_small(words[i])]
     names = _cell_names(table)
-    for key in sorted(names, key=lambda key: (-len(key), key)):
+    asked = {_key_at(words[i]) for i in trail}
+    for key in sorted((key for key in names if asked.issuperset(key)), key=lambda key: (-len(key), key)):
         for run in _runs(words, trail, key):
             if not taken.intersection(run):
                 taken.update(run)
@@ -65,9 +70,12 @@ def _is_small(word: Word) -> bool:
     return word.stem in SMALL_WORDS
 
 
+@lru_cache(maxsize=_TABLES_KEPT)
 def _cell_names(table: Table) -> dict[tuple[str, ...], list[tuple[int, int]]]:
     names: dict[tuple[str, ...], list[tuple[int, int]]] = {}
     for column in table.columns:
+        if column.kind == "number" and not _names_rows(column):
+            continue
         for row, value in enumerate(column.values):
             if value.kind == "empty":
                 continue
@@ -75,7 +83,7 @@ def _cell_names(table: Table) -> dict[tuple[str, ...], list[tuple[int, int]]]:
                 key: tuple[str, ...] = (_clock(value.text),)
             else:
                 key = stems(column.cells[row])
-            if key and not (column.kind == "number" and not _names_rows(column)):
+            if key:
                 names.setdefault(key, []).append((column.index, row))
     return names
 
@@ -131,21 +139,42 @@ def _mention(
     return CellMention(table.rows[rows_of[0][1][0]][rows_of[0][0]], places, rows_of, exact)
 
 
+@dataclass(frozen=True)
+class TextNames:
+    """The names in one column of text: rows and spelling by their stems, and in how many a stem occurs."""
+
+    rows: Mapping[tuple[str, ...], list[int]]
+    written: Mapping[tuple[str, ...], str]
+    owners: Mapping[str, int]
+
+
+@lru_cache(maxsize=_TABLES_KEPT)
+def _text_names(table: Table) -> tuple[tuple[int, TextNames], ...]:
+    found = []
+    for column in table.columns:
+        if column.kind != "text":
+            continue
+        rows: dict[tuple[str, ...], list[int]] = {}
+        for row, cell in enumerate(column.cells):
+            rows.setdefault(stems(cell), []).append(row)
+        written = {key: column.cells[indexes[-1]] for key, indexes in rows.items()}
+        owners = Counter(word for key in rows for word in set(key))
+        found.append((column.index, TextNames(rows, written, owners)))
+    return tuple(found)
+
+
 def _partial(table: Table, words: Sequence[Word], free: Sequence[int]) -> list[CellMention]:
     found = []
     header = {word for name in table.header for word in stems(name)}
     if any(column.kind == "date" for column in table.columns):
         header |= _MONTH_STEMS
     taken: set[int] = set()
-    for column in table.columns:
-        if column.kind != "text":
-            continue
-        written = {stems(cell): cell for cell in column.cells}
-        keys = set(written)
-        owners = Counter(word for key in keys for word in set(key))
-        for key in sorted(keys, key=lambda key: (-len(key), key)):
-            own = {word for word in key if owners[word] == 1 and word not in header}
-            lower = {stem(word.text) for word in tokenize(written[key]) if not word.is_name}
+    asked = {words[i].stem for i in free}
+    for column, names in _text_names(table):
+        fitting = (key for key in names.rows if not asked.isdisjoint(key))
+        for key in sorted(fitting, key=lambda key: (-len(key), key)):
+            own = {word for word in key if names.owners[word] == 1 and word not in header}
+            lower = {stem(word.text) for word in tokenize(names.written[key]) if not word.is_name}
             places = tuple(
                 i
                 for i in free
@@ -157,7 +186,7 @@ def _partial(table: Table, words: Sequence[Word], free: Sequence[int]) -> list[C
             hits = {words[i].stem for i in places}
             if not hits & own or len(places) != len(hits) or not _together(words, places):
                 continue
-            cells = [(column.index, row) for row, cell in enumerate(column.cells) if stems(cell) == key]
+            cells = [(column, row) for row in names.rows[key]]
             found.append(_mention(table, cells, places, exact=False))
             taken.update(places)
     return found

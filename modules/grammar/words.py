@@ -78,6 +78,7 @@ def sentences(text: str) -> list[str]:
     return [part for part in (*parts, text[start:].strip()) if part]
 
 
+@lru_cache(maxsize=65_536)
 def stems(text: str) -> tuple[str, ...]:
     """The stems that carry meaning, in order: "a pair of blue socks" is pair, blue, sock."""
     return content(tokenize(text))
