@@ -89,12 +89,12 @@ def _after_failure(state: State, failed: Record, inventory: Inventory) -> Decisi
     name = failed.step.module
     repair = inventory.repair.get(name)
     if repair is not None and failed.error.kind == "StepRejected":
-        done = _repairs(state, name)
-        if done < repair.attempts:
-            args = {"warmer": repair.warmer, "attempt": done + 1}
+        runs = _runs(state, repair.redo)
+        if runs < repair.attempts:
+            args = {"warmer": repair.warmer, "attempt": runs}
             redone = Step(repair.redo, values.freeze({**_args(state, repair.redo), **args}))
             redo = (redone,) if repair.redo == name else (redone, failed.step)
-            note = f"{name} rejected ({failed.error.message}); attempt {done + 1} of {repair.attempts}"
+            note = f"{name} rejected ({failed.error.message}); attempt {runs + 1} of {repair.attempts}"
             return Plan((*redo, *state.pending), name, note, "repair")
     return _by_policy(state, failed, inventory)
 
@@ -119,13 +119,16 @@ def _by_policy(state: State, failed: Record, inventory: Inventory) -> Decision:
     return Ended("failed", failed.error)
 
 
-def _repairs(state: State, name: str) -> int:
-    """How often this module has been repaired since the last accepted plan that was no repair."""
-    count = 0
+def _runs(state: State, redo: str) -> int:
+    """How often a module has run: once, and for each repair since the last accepted plan that was none.
+
+    Repairs that different modules asked for count alike: it is the redone module that costs.
+    """
+    count = 1
     for plan in reversed([plan for plan in state.plans if not plan.refused]):
         if plan.kind != "repair":
             break
-        count += plan.by == name
+        count += plan.steps[0].module == redo
     return count
 
 

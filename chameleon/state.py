@@ -37,7 +37,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a step, a plan or a run went wrong: the error's class, what it said, where, and what to do."""
+    """Why a step, a plan or a run went wrong: the error's class, what it said, where, and what to do.
+
+    A class of the user's own counts as the class of `chameleon.errors` that it is made from.
+    """
 
     kind: str
     message: str
@@ -49,7 +52,7 @@ class Failure:
         """The failure that an error is; `where` is added to the place that the error names itself."""
         if isinstance(error, ChameleonError):
             place = ": ".join(part for part in (where, error.where) if part)
-            return cls(type(error).__name__, error.what, error.hint, place)
+            return cls(_kind(error), error.what, error.hint, place)
         return cls(type(error).__name__, _said(error), where=where)
 
     @property
@@ -62,6 +65,11 @@ class Failure:
 
     def to_json(self) -> dict[str, str]:
         return {"kind": self.kind, "message": self.message, "hint": self.hint, "where": self.where}
+
+
+def _kind(error: ChameleonError) -> str:
+    """The nearest class of ours: what a run does next depends on it."""
+    return next(cls.__name__ for cls in type(error).__mro__ if cls.__module__ == ChameleonError.__module__)
 
 
 def _said(error: BaseException) -> str:

@@ -98,6 +98,11 @@ class Inventory:
 
     def check_input(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
         """The input, frozen. Raises `InputError` naming a missing, unknown or wrongly typed key."""
+        if not isinstance(given, Mapping):
+            raise InputError(
+                f"the input is a {type(given).__name__}",
+                hint="An input is a mapping such as {'question': 'How many?'}.",
+            )
         present = {key: value for key, value in given.items() if value is not None}
         if self.input_types:
             for key, kind in self.input_types.items():

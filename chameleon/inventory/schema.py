@@ -74,7 +74,9 @@ class ModelSpec(Strict):
 class RepairSpec(Strict):
     """`repair: {verifier: …}`: when that module rejects, redo another one and ask again.
 
-    `warmer` is added to the temperature of every redo (as published: constant, not growing).
+    `attempts` is the most times that the redone module runs for one plan, the first included; modules that
+    redo the same one share the count. `warmer` is added to the temperature of every redo (as published:
+    constant, not growing).
     """
 
     redo: Name

@@ -96,7 +96,7 @@ def test_the_trace_names_the_fault_and_the_repair(
         "there is no module 'calculator'",
         "cut off",
         "Repair: program_generator → program_verifier → program_executor → answer_generator",
-        "attempt 1 of 20",
+        "attempt 2 of 20",
     ]:
         assert words in outcome.out
 

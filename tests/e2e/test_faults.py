@@ -113,7 +113,7 @@ def test_a_program_that_was_cut_off_is_written_anew(loopback: Start) -> None:
     first = state.history[0]
     assert first.calls[0].finish == "length"
     assert first.error is not None and "cut off" in first.error.message
-    assert state.plans[1].kind == "repair" and "attempt 1 of 20" in state.plans[1].note
+    assert state.plans[1].kind == "repair" and "attempt 2 of 20" in state.plans[1].note
     assert [request["temperature"] for request in server.requests] == [0, 0, 0.1]
 
 

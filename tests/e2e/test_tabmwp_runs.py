@@ -108,7 +108,7 @@ def test_the_made_problems_take_every_path(loopback: Start) -> None:
     narrowed = [state for state in states if state.table != state.begun.input["table"]]  # type: ignore[union-attr]
     assert narrowed
     most = max(sum(plan.kind == "repair" for plan in state.plans) for state in states)
-    assert most == 20
+    assert most == 19, "20 runs of a module at most, the first included"
 
 
 def test_a_replayed_batch_asks_nothing_and_comes_to_the_same_states(

@@ -286,3 +286,12 @@ def test_values_can_be_read_copied_pickled_and_written_but_not_changed() -> None
             again["c"] = 1
         with pytest.raises(TypeError, match="read-only"):
             again["a"][1].update(b=2)
+
+
+@pytest.mark.parametrize("given", ["How many?", None, 5, ["question"]])
+def test_an_input_that_is_no_mapping_is_told_and_a_batch_goes_on(given: Any) -> None:
+    asks = executor({"one": lambda state: 1})
+    with pytest.raises(InputError, match="An input is a mapping such as"):
+        asks.run(given)
+    first, second = asks.batch([given, QUESTION])
+    assert why(first).startswith(f"the input is a {type(given).__name__}") and second.answer == 1

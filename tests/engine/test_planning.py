@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from chameleon import Declined, State, Step, StepRejected
-from chameleon.errors import InventoryError, PlanError
+from chameleon.errors import InventoryError, ModelError, PlanError
 from chameleon.inventory.schema import RepairSpec
 from chameleon.planners.fixed import Fixed
 from chameleon.planners.replanning import Replanning
@@ -150,7 +150,7 @@ class TestRepair:
             on_error={"verify": policy},
             fallback=("plain",),
         )
-        assert state.program == ("verify",) * 4 + ("plain",) * program
+        assert state.program == ("verify",) * 3 + ("plain",) * program
         assert state.answer == ("plain" if program else None)
 
     def test_is_for_rejections_only(self) -> None:
@@ -187,6 +187,59 @@ class TestRepair:
         state = run(
             {"verify": failing(StepRejected("never"))},
             Replanning(Proposes(propose), attempts=1),
-            repair={"verify": RepairSpec(redo="verify", attempts=2)},
+            repair={"verify": RepairSpec(redo="verify", attempts=3)},
         )
         assert state.program == ("verify",) * 3
+
+    def test_of_one_module_asked_for_by_several_counts_its_runs_together(self) -> None:
+        drafts: list[int] = []
+
+        def write(state: State) -> Any:
+            drafts.append(1)
+            if len(drafts) % 2:
+                raise StepRejected("no program")
+            return len(drafts)
+
+        state = run(
+            {"write": write, "verify": failing(StepRejected("never"))},
+            repair={
+                "write": RepairSpec(redo="write", attempts=6),
+                "verify": RepairSpec(redo="write", attempts=6),
+            },
+        )
+        assert len(drafts) == 6
+        repairs = [plan for plan in state.plans if plan.kind == "repair"]
+        assert {plan.by for plan in repairs} == {"write", "verify"}
+        assert "attempt 2 of 6" in repairs[0].note and "attempt 6 of 6" in repairs[-1].note
+
+
+class OutOfReach(Declined):
+    """A user's own way of saying no."""
+
+
+class NotGood(StepRejected):
+    """A user's own verdict."""
+
+
+class OutOfOrder(ModelError):
+    """A user's own failure of a model."""
+
+
+@pytest.mark.parametrize(
+    ("problem", "reason", "program"),
+    [
+        (OutOfReach("not mine"), "declined", ("step",)),
+        (OutOfOrder("no model"), "failed", ("step",)),
+        (NotGood("no"), "answered", ("step", "step", "plain")),
+    ],
+)
+def test_errors_of_ones_own_count_as_the_kind_that_they_are(
+    problem: Exception, reason: str, program: tuple[str, ...]
+) -> None:
+    state = run(
+        {"step": failing(problem), "plain": lambda state: 1},
+        Fixed(["step"]),
+        repair={"step": RepairSpec(redo="step", attempts=2)},
+        on_error={"step": ["plain"]},
+    )
+    assert state.ended is not None and (state.ended.reason, state.program) == (reason, program)
