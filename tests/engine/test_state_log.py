@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import enum
 import json
+import os
+import sys
 import threading
 from collections.abc import Mapping
 from pathlib import Path
@@ -289,6 +291,40 @@ class TestEventLog:
         for path in (tmp_path, tmp_path / "no such folder" / "log.jsonl"):
             with pytest.raises(InputError, match="cannot open the log"):
                 EventLog(path)
+
+    @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="needs device files")
+    def test_a_device_or_a_pipe_is_refused_unread(self, tmp_path: Path) -> None:
+        os.mkfifo(tmp_path / "pipe")
+        for path in (Path("/dev/zero"), Path("/dev/full"), tmp_path / "pipe"):
+            with pytest.raises(InputError, match="it is not a regular file"):
+                EventLog(path)
+
+    @pytest.mark.skipif(sys.platform == "win32", reason="needs file locks")
+    def test_is_for_one_run_at_a_time(self, tmp_path: Path) -> None:
+        path = _write(tmp_path, RUN[:2])
+        with EventLog(path) as log:
+            with pytest.raises(LogError, match="another run is writing to it"):
+                EventLog(path)
+            log.append(RUN[2])
+        with EventLog(path) as log:
+            assert log.events == RUN[:3]
+
+    def test_a_full_disk_is_told_and_leaves_whole_lines(self, tmp_path: Path) -> None:
+        resource = pytest.importorskip("resource")
+        path = _write(tmp_path, RUN[:2])
+        before = path.read_bytes()
+        limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+        with EventLog(path) as log:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 10, limits[1]))
+            try:
+                with pytest.raises(LogError, match="the log cannot be written: File too large"):
+                    log.append(RUN[2])
+            finally:
+                resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+            assert path.read_bytes() == before and log.events == RUN[:2]
+            log.append(RUN[2])
+        with EventLog(path) as log:
+            assert log.events == RUN[:3]
 
     @settings(max_examples=30)
     @given(st.binary(max_size=40), st.integers(0, len(RUN)))
