@@ -75,6 +75,8 @@ def _value(pole: Pole) -> Fraction:
 def _difference(frame: Frame, poles: Poles, cues: frozenset[int], sign: int) -> Draft:
     """The first side less the second (sign 1), the other way round (-1), or without sign (0)."""
     first, second = (poles.first, poles.second) if sign >= 0 else (poles.second, poles.first)
+    if (first.selection.rows, first.columns) == (second.selection.rows, second.columns):
+        raise Declined("it is not clear what the two sides of the comparison are")
     if sign and _value(first) < _value(second):
         raise Declined(f"it is the other way round: {first.name} has less than {second.name}")
     lines, names = _both(first, second)

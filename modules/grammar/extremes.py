@@ -31,6 +31,8 @@ def read_extreme(problem: Problem) -> Draft | None:
         columns = tuple(column.index for column in frame.spread)
         return best(frame, found, selection, score_columns(selection, columns), period)
     target = _described(frame, found) or asked_column(frame)
+    if target is not None and _is_given(selection, target):
+        target = None
     if target is not None and (counted := _counted(frame, found, target)):
         counted |= target.places | neutral_places(frame)
         return best(frame, found, selection, count_rows(selection, target.column), counted)
@@ -67,6 +69,12 @@ def _described(frame: Frame, found: Superlative) -> Target | None:
         if mention.places[0] in after and len(mention.columns) == 1:
             return Target(frame.table.columns[mention.columns[0]], frozenset(mention.places))
     return None
+
+
+def _is_given(selection: Selection, target: Target) -> bool:
+    """Whether the question names the one cell that could be the answer: "the highest amount paid by Ann"."""
+    cells = {target.column.cells[row] for row in selection.rows}
+    return target.column.index in selection.columns and len(cells) == 1
 
 
 def _only_hints(frame: Frame, places: Iterable[int]) -> bool:

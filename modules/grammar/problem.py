@@ -136,6 +136,8 @@ class Problem:
             return not self.is_counted(place)
         if plain in _UNSURE and not draft.whole_text:
             return False
+        if plain == "may" and word.is_name:  # the month, which the table may not have
+            return False
         if plain in FILLERS:
             return word.stem not in self._named_elsewhere(draft)
         if not draft.whole_text and word.stem in self.topic and word.stem not in self._named_elsewhere(draft):
