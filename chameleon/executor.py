@@ -8,16 +8,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 from chameleon.budget import Budget, Meter, recording
 from chameleon.decide import AskPlanner, RunSteps, decide, finished, goes_on
 from chameleon.errors import BudgetExceeded, Declined, InputError, LogError, NoModel, PlanError
 from chameleon.inventory import Inventory
+from chameleon.inventory.digest import check_same, settings_of
 from chameleon.log import EventLog
 from chameleon.planner import bind, name_of, plan_of
 from chameleon.state import Begun, Ended, Event, Failure, Plan, State
 from chameleon.steps import beside, run_step
+from chameleon.values import freeze
 
 
 class Executor:
@@ -46,6 +49,13 @@ class Executor:
         self.budget = budget or inventory.budget
         self.parallel = parallel
         self.model: str | None = getattr(llm, "name", None)
+
+    @cached_property
+    def settings(self) -> Mapping[str, Any]:
+        """What the log of a run keeps: the model's name, and digests of the inventory and its prompts."""
+        model = {"model": self.model} if self.model else {}
+        settings: Mapping[str, Any] = freeze({**model, **settings_of(self.inventory)}, "settings")
+        return settings
 
     def run(self, input: Mapping[str, Any], log: Iterable[Event] = ()) -> State:
         """Run one input to its end and return the final state; `state.answer` is the answer.
@@ -88,7 +98,8 @@ class Executor:
 
         `log` is any prefix of an earlier run's events: the run goes on where it stopped and comes to the
         same end. An `EventLog` is written to as well. Raises `LogError` when the log belongs to another
-        input or inventory.
+        input or inventory, or when the inventory or one of its prompts has changed since; the model, the
+        parameters of its calls and the budget may change.
         """
         for event in self._events(input, log):
             if isinstance(log, EventLog):
@@ -99,7 +110,7 @@ class Executor:
         given = self.inventory.check_input(input)
         state = State.fold(log)
         if state.begun is None:
-            begun = Begun(self.inventory.name, given, {"model": self.model} if self.model else {})
+            begun = Begun(self.inventory.name, given, self.settings)
             state = state.after(begun)
             yield begun
         elif (state.begun.inventory, state.begun.input) != (self.inventory.name, given):
@@ -107,6 +118,8 @@ class Executor:
                 "the log belongs to another question or inventory",
                 hint="Give a new file, or ask the same again.",
             )
+        else:
+            check_same(state, self.inventory, self.settings)
         meter = Meter(self.budget, state.usage, state.seconds)
         while state.ended is None:
             for event in self._next(state, meter):
