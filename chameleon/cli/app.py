@@ -26,7 +26,10 @@ TableFile = Annotated[
     ),
 ]
 Choices = Annotated[str | None, typer.Option("--choices", metavar='"A;B"', help="Options to choose from.")]
-Unit = Annotated[str | None, typer.Option("--unit", metavar="U", help="The unit of the answer.")]
+Unit = Annotated[
+    str | None,
+    typer.Option("--unit", metavar="U", help="The unit that a number is meant in; nothing is converted."),
+]
 InventoryName = Annotated[
     str | None, typer.Option("--inventory", "-i", metavar="NAME|FILE", help="The inventory to run.")
 ]

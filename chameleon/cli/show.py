@@ -125,9 +125,9 @@ def _entry(key: str, text: str) -> str:
 
 
 def answer_text(answer: Any, unit: str) -> str:
-    """The answer with its unit: "$12", "7 km", "12 %"."""
-    text = harmless(str(answer)) if not isinstance(answer, tuple) else ", ".join(map(str, answer))
-    if not unit or isinstance(answer, tuple):
+    """The answer; a number with its unit: "$12", "7 km", "12 %"."""
+    text = harmless(", ".join(map(str, answer)) if isinstance(answer, tuple) else str(answer))
+    if not unit or isinstance(answer, bool) or not isinstance(answer, int | float):
         return text
     return f"{unit}{text}" if unit in "$€£¥₹" else f"{text} {harmless(unit)}"
 

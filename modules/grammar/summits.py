@@ -16,10 +16,14 @@ from chameleon.modules.grammar.selection import Selection
 from chameleon.modules.grammar.shapes import is_money, is_year
 from chameleon.modules.grammar.superlatives import directed, find_superlative
 from chameleon.modules.grammar.targets import Target, asked_column
+from chameleon.modules.grammar.words import tokenize
 from chameleon.table import Column, Value
 
 _EARLY = word_set("first earliest oldest")
 _LATE = word_set("last latest newest")
+_ORIGINS = word_set(
+    "year born birth birthday birthdate built made created founded established opened published released"
+)
 
 
 @dataclass(frozen=True)
@@ -48,7 +52,10 @@ def read_summit(problem: Problem) -> Draft | None:
     asked = [m for m in before if not m.hinted or set(m.columns) & numeric]
     if len(asked) > 1 and key is not None:
         asked = [mention for mention in asked if key.index not in mention.columns]
-    target = None if asked else asked_column(frame)
+    named = asked_column(frame)
+    if asked and named is not None and frame.has("which") and named.column.index not in asked[0].columns:
+        return None  # "which team scored the fewest goals" asks for a team, whatever "scored" may mean
+    target = None if asked else named
     if target is not None:
         column, places = target.column, target.places
     elif len(asked) == 1 and len(asked[0].columns) == 1:
@@ -145,6 +152,8 @@ def read_dated(problem: Problem) -> Draft | None:
     column = _time_line(frame)
     if len(cues) != 1 or column is None or frame.texts.get(cues[0] - 1) in ORDINALS:
         return None
+    if frame.texts[cues[0]] == "oldest" and not _ORIGINS & {w.text.lower() for w in tokenize(column.name)}:
+        return None  # who was hired first need not be the oldest
     hinting = [m for m in frame.columns if cues[0] in m.places and column.index not in m.columns]
     following = frame.problem.words[cues[0] + 1] if cues[0] + 1 < len(frame.problem.words) else None
     if (
