@@ -117,6 +117,14 @@ class ResponseStore:
         with self._reading() as connection:
             return int(connection.execute("SELECT count(*) FROM replies").fetchone()[0])
 
+    def latest_model(self) -> str | None:
+        """The model whose reply was recorded last, as "provider:name"; None where nothing is recorded."""
+        if self.mode == "off":
+            return None
+        with self._reading() as connection:
+            row = connection.execute("SELECT model FROM replies ORDER BY rowid DESC LIMIT 1").fetchone()
+        return None if row is None else str(row[0])
+
     def close(self) -> None:
         """Close the file; it opens again by itself when it is needed."""
         self._connections.close()

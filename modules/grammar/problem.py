@@ -21,7 +21,7 @@ from chameleon.modules.grammar.shapes import with_first_line
 from chameleon.modules.grammar.words import Word, agents, sentences, stem, stems, tokenize
 from chameleon.table import Table
 
-_RISKY_STORY = word_set("ignore exclude suppose assume discount coupon")
+_RISKY_STORY = word_set("ignore exclude suppose assume discount coupon half")
 _SPAN_WORDS = word_set("day week month year game hour minute season")
 
 

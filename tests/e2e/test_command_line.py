@@ -251,3 +251,16 @@ def test_a_log_that_is_somebody_elses_file_is_left_alone(
     outcome = command(*asked, "--inventory", "tables_offline", "--log", str(file))
     assert outcome.code == 1 and "is not an event" in outcome.complaint
     assert file.read_text() == text
+
+
+def test_a_replay_needs_no_server(
+    loopback: Start, command: Command, asked: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = loopback(RuleModel())
+    recorded = command(*asked)
+    assert recorded.code == 0
+    server.stop()
+    monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+    replayed = command(*asked, "--store", "replay")
+    assert replayed.code == 0 and "recorded it last" in replayed.out
+    assert replayed.out.splitlines()[-1] == recorded.out.splitlines()[-1]
