@@ -99,7 +99,10 @@ class RulesSpec(Strict):
 
 
 class BudgetSpec(Strict):
-    """`budget:`: the most that one question may spend; null is no limit."""
+    """`budget:`: the most that one question may spend; null is no limit.
+
+    Limits are looked at before every step and every call; a single call is bounded by `llm.timeout`.
+    """
 
     calls: PositiveInt | None = None
     tokens: PositiveInt | None = None
