@@ -16,7 +16,7 @@ from chameleon.prompt import Prompt
 from chameleon.state import State
 
 # What a run may be resumed with: another model, other parameters of its calls, and a larger budget.
-_MAY_CHANGE = {
+_MAY_CHANGE: Any = {
     "about": True,
     "budget": True,
     "llm": True,

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import inspect
 import json
 import pkgutil
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from importlib.metadata import entry_points
@@ -15,7 +13,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal, get_type_hints
 
-from chameleon.errors import ChameleonError, InventoryError, MissingPackage
+from chameleon.errors import ChameleonError, InventoryError
+from chameleon.inventory.own_code import broken, import_own
 from chameleon.module import Module, snake_case
 from chameleon.planner import nearest
 
@@ -70,61 +69,32 @@ def _from_reference(reference: str, folders: Sequence[Path]) -> type[Any]:
 
 
 def _import(path: str, folders: Sequence[Path], reference: str) -> ModuleType:
-    if (file := _file_of(path, folders)) is not None:
+    """A file beside the inventory, else a package, else (without an inventory file) one in this folder."""
+    here = [Path.cwd()]
+    try:
+        if (own := import_own(path, folders or (here if path.endswith(".py") else []))) is not None:
+            return own
         try:
-            return _import_file(file)
-        except Exception as problem:
-            raise _broken(reference, problem) from problem
-    try:
-        return importlib.import_module(path)
-    except ModuleNotFoundError as problem:
-        if problem.name is not None and (path == problem.name or path.startswith(f"{problem.name}.")):
-            looked = (
-                f" (nor is there a file {path.removesuffix('.py').split('.')[-1]}.py beside the inventory)"
-            )
-            raise InventoryError(f"{reference!r} cannot be imported: no module {path!r}{looked}") from problem
-        raise _broken(reference, problem) from problem
-    except Exception as problem:
-        raise _broken(reference, problem) from problem
-
-
-def _file_of(path: str, folders: Sequence[Path]) -> Path | None:
-    """A user's own file: beside the inventory, or in the current folder; it needs no installing."""
-    relative = path if path.endswith(".py") else f"{path.replace('.', '/')}.py"
-    candidates = [folder / relative for folder in (*folders, Path.cwd())]
-    return next((file.resolve() for file in candidates if file.is_file()), None)
-
-
-@lru_cache(maxsize=256)
-def _import_file(file: Path) -> ModuleType:
-    name = f"chameleon_user_{file.stem}_{abs(hash(str(file))):x}"
-    spec = importlib.util.spec_from_file_location(name, file)
-    if spec is None or spec.loader is None:
-        raise InventoryError(f"{file} cannot be imported", hint="Name a .py file.")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except BaseException:
-        del sys.modules[name]
-        raise
-    return module
+            return importlib.import_module(path)
+        except ModuleNotFoundError as problem:
+            if problem.name is None or not f"{path}.".startswith(f"{problem.name}."):
+                raise
+            if not folders and (own := import_own(path, here)) is not None:
+                return own
+            file = f"{path.removesuffix('.py').split('.')[-1]}.py"
+            raise InventoryError(
+                f"{reference!r} cannot be imported: no module {path!r} "
+                f"(nor is there a file {file} beside the inventory)"
+            ) from problem
+    except (Exception, SystemExit) as problem:
+        raise broken(reference, problem) from problem
 
 
 def _load_entry(entry: Any) -> Any:
     try:
         return entry.load()
-    except Exception as problem:
-        raise _broken(entry.value, problem) from problem
-
-
-def _broken(reference: str, problem: Exception) -> ChameleonError:
-    if isinstance(problem, ChameleonError):
-        return problem
-    if isinstance(problem, ModuleNotFoundError) and problem.name:
-        package = problem.name.partition(".")[0]
-        return MissingPackage(f"{reference!r} needs the package {package!r}", hint=f"pip install {package}")
-    return InventoryError(f"{reference!r} fails when imported: {type(problem).__name__}: {problem}")
+    except (Exception, SystemExit) as problem:
+        raise broken(entry.value, problem) from problem
 
 
 def _named(module: ModuleType, name: str) -> type[Any]:
@@ -169,7 +139,7 @@ def build(
         return cls(**checked)
     except ChameleonError as problem:
         raise problem.at(locate()) from problem
-    except Exception as problem:  # a user's constructor may raise anything
+    except (Exception, SystemExit) as problem:  # a user's constructor may raise anything
         told = str(problem) if isinstance(problem, TypeError) else f"{type(problem).__name__}: {problem}"
         raise InventoryError(f"{cls.__name__} cannot be made: {told}", where=locate()) from problem
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -46,6 +49,8 @@ class TestCodeBesideTheInventory:
             ("tools:Tool", "class Tool:\n    pass", "Tool is not a subclass of Module"),
             ("tools:Tool", "class Tool(", "'tools:Tool' fails when imported: SyntaxError"),
             ("tools:Tool", "1 / 0", "'tools:Tool' fails when imported: ZeroDivisionError: division by zero"),
+            ("tools:Tool", "import sys; sys.exit(0)", "'tools:Tool' ends Python when it is imported"),
+            ("tools:Tool", f"{TOOL}    def __init__(self): exit(0)", "cannot be made: SystemExit: 0"),
             ("toolz:Tool", TOOL, "no module 'toolz' (nor is there a file toolz.py beside the inventory)"),
             ("no_such_package.tools:Tool", TOOL, "no module 'no_such_package.tools'"),
             (":Tool", TOOL, "':Tool' fails when imported"),
@@ -116,6 +121,128 @@ class Tool(Module):
             f"modules:\n  tool: {{use: 'tools:Tool', given: {value}}}",
         )
         assert Executor(Inventory.load(path)).run({"question": "?"}).answer.endswith(expected)
+
+
+class TestCodeInSeveralFiles:
+    """In a folder that is neither the current one nor on `sys.path`."""
+
+    def load(self, folder: Path, use: str, files: Mapping[str, str]) -> Inventory:
+        for name, code in files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            write(folder, code, name)
+        text = f"name: mine\nplanner: {{use: fixed, plan: [tool]}}\nmodules:\n  tool: {{use: '{use}'}}"
+        return Inventory.load(write(folder, text))
+
+    @pytest.mark.parametrize(
+        ("use", "files"),
+        [
+            ("my_pkg.tools:Tool", {"my_pkg/tools.py": "from .other import Tool", "my_pkg/other.py": TOOL}),
+            ("my_pkg/tools.py:Tool", {"my_pkg/tools.py": "from .other import Tool", "my_pkg/other.py": TOOL}),
+            ("my_pkg:Tool", {"my_pkg/__init__.py": "from .other import Tool", "my_pkg/other.py": TOOL}),
+            (
+                "my_pkg.deep.tools:Tool",
+                {
+                    "my_pkg/__init__.py": "",
+                    "my_pkg/deep/__init__.py": "",
+                    "my_pkg/deep/tools.py": "from ..other import Tool",
+                    "my_pkg/other.py": TOOL,
+                },
+            ),
+            ("tools:Tool", {"tools.py": "from .sib import Tool", "sib.py": TOOL}),
+            ("json:Tool", {"json.py": TOOL}),
+            (
+                "my.files/tools.py:Tool",
+                {"my.files/tools.py": "from .sib import Tool", "my.files/sib.py": TOOL},
+            ),
+        ],
+    )
+    def test_is_one_package(self, use: str, files: Mapping[str, str], tmp_path: Path) -> None:
+        before = list(sys.path)
+        assert Executor(self.load(tmp_path, use, files)).run({"question": "?"}).answer == 1
+        assert sys.path == before
+
+    def test_of_the_same_name_in_two_folders_are_two(self, tmp_path: Path) -> None:
+        for number in (1, 2):
+            code = TOOL.replace("return 1", f"from .sib import N; return N + {number}")
+            files = {"tools.py": code, "sib.py": f"N = {number}0"}
+            (folder := tmp_path / str(number)).mkdir()
+            assert (
+                Executor(self.load(folder, "tools:Tool", files)).run({"question": "?"}).answer == 11 * number
+            )
+
+    @pytest.mark.parametrize(
+        ("use", "files", "told"),
+        [
+            (
+                "tools:Tool",
+                {"tools.py": "from sib import X", "sib.py": "X = 1"},
+                "tools.py imports 'sib', which is not installed; sib.py lies beside it. "
+                "Import it as a part of the same package: from .sib import …",
+            ),
+            (
+                "tools:Tool",
+                {"tools.py": "import sibs.part", "sibs/part.py": "X = 1"},
+                "sibs lies beside it. Import it as a part of the same package: from .sibs import …",
+            ),
+            (
+                "my_pkg.tools:Tool",
+                {"my_pkg/tools.py": "from sib import X", "sib.py": "X = 1"},
+                "sib.py lies beside the inventory. Import it as a part of the same package: from ..sib",
+            ),
+            (
+                "tools:Tool",
+                {"tools.py": "from .sib import X"},
+                "tools.py imports '.sib', which is not beside it",
+            ),
+            (
+                "tools:Tool",
+                {"tools.py": "from .sib import Y", "sib.py": "X = 1"},
+                "fails when imported: ImportError: cannot import name 'Y' from '.sib'",
+            ),
+            (
+                "my.tools.py:Tool",
+                {"my.tools.py": TOOL},
+                "my.tools.py cannot be imported. Give it a name without",
+            ),
+        ],
+    )
+    def test_that_does_not_fit_is_told_without_advice_to_install(
+        self, use: str, files: Mapping[str, str], told: str, tmp_path: Path
+    ) -> None:
+        with pytest.raises(InventoryError) as error:
+            self.load(tmp_path, use, files)
+        assert told in str(error.value)
+        assert "pip" not in str(error.value) and "chameleon_user" not in str(error.value)
+
+
+class TestCodeInTheCurrentFolder:
+    def data(self, use: str) -> dict[str, Any]:
+        planner = {"use": "fixed", "plan": ["tool"]}
+        return {"name": "mine", "planner": planner, "modules": {"tool": {"use": use}}}
+
+    def test_is_found_for_an_inventory_that_lies_in_no_folder(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        write(tmp_path, TOOL, "tools_here.py")
+        monkeypatch.chdir(tmp_path)
+        for use in ("tools_here:Tool", "tools_here.py:Tool"):
+            assert Executor(Inventory.parse(self.data(use))).run({"question": "?"}).answer == 1
+
+    def test_never_hides_a_package_or_what_lies_beside_the_inventory(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (beside := tmp_path / "beside").mkdir()
+        write(beside, TOOL.replace("return 1", "return 2"), "tools_here.py")
+        write(tmp_path, TOOL, "tools_here.py")
+        write(tmp_path, TOOL, "json.py")
+        monkeypatch.chdir(tmp_path)
+        inventory = Inventory.parse(self.data("tools_here:Tool"), beside)
+        assert Executor(inventory).run({"question": "?"}).answer == 2
+        with pytest.raises(InventoryError, match="json defines no 'Tool'"):
+            Inventory.parse(self.data("json:Tool"))
+        with pytest.raises(InventoryError, match="no module 'tools_here'"):
+            (empty := tmp_path / "empty").mkdir()
+            Inventory.parse(self.data("tools_here:Tool"), empty)
 
 
 class TestPromptsBesideTheInventory:
