@@ -78,11 +78,11 @@ def _sum(name: str, numbers: list[Fraction], whole: bool, money: bool) -> list[s
 
 
 def _mean(name: str, numbers: list[Fraction], whole: bool, money: bool) -> list[str]:
-    return finish(f"Fraction(sum({name}), len({name}))", whole=False)
+    return finish(f"Fraction(sum({name}), len({name}))", whole=False, money=money)
 
 
 def _median(name: str, numbers: list[Fraction], whole: bool, money: bool) -> list[str]:
-    return finish(f"statistics.median({name})", whole=False)
+    return finish(f"statistics.median({name})", whole=False, money=money)
 
 
 def _mode(name: str, numbers: list[Fraction], whole: bool, money: bool) -> list[str]:
@@ -90,11 +90,11 @@ def _mode(name: str, numbers: list[Fraction], whole: bool, money: bool) -> list[
     modes = [number for number in often if often[number] == max(often.values())]
     if len(modes) > 1:
         raise Declined(f"there is no single mode: {', '.join(map(show, modes))} are equally frequent")
-    return finish(f"statistics.mode({name})", whole=whole)
+    return finish(f"statistics.mode({name})", whole=whole, money=money)
 
 
 def _range(name: str, numbers: list[Fraction], whole: bool, money: bool) -> list[str]:
-    return finish(f"max({name}) - min({name})", whole=whole)
+    return finish(f"max({name}) - min({name})", whole=whole, money=money)
 
 
 _CODE: dict[str, Callable[[str, list[Fraction], bool, bool], list[str]]] = {

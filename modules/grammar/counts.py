@@ -33,7 +33,7 @@ def read_count(problem: Problem) -> Draft | None:
     read = opening | frozenset(noun[-1:])
     if noun and is_row_noun(frame, noun[-1]):
         days = _days(frame) if frame.texts[noun[-1]] in _DAYS else None
-        return _count_rows(frame, read, days or _each_row(frame))
+        return _count_rows(frame, read, days or each_row(frame))
     column = _counted(frame, noun)
     if column is None:
         return None
@@ -102,7 +102,7 @@ def _days(frame: Frame) -> Column | None:
     return dates[0] if len(dates) == 1 else None
 
 
-def _each_row(frame: Frame) -> Column:
+def each_row(frame: Frame) -> Column:
     """The key of the table, or the numbers of its rows where it has none."""
     numbers = tuple(str(i + 1) for i in range(len(frame.table.rows)))
     return key_column(frame.table) or Column("", 0, numbers)
@@ -194,7 +194,9 @@ def _count_rows(frame: Frame, opening: frozenset[int], column: Column) -> Draft:
     read, used = _accounted(frame, selection)
     read |= neutral_places(frame)
     reading = f"Count of rows{selection.said}"
-    return Draft(assemble(_count_code(selection, column)), reading, opening | read, used | {column.index})
+    lines, rows = matching_code(selection, column)
+    lines.append(f"ans = len({rows})")
+    return Draft(assemble(lines), reading, opening | read, used | {column.index})
 
 
 def neutral_places(frame: Frame) -> frozenset[int]:
@@ -211,12 +213,14 @@ def _accounted(frame: Frame, selection: Selection) -> tuple[frozenset[int], froz
     return read, bounded
 
 
-def _count_code(selection: Selection, column: Column) -> list[str]:
+def matching_code(selection: Selection, column: Column, name: str = "") -> tuple[list[str], str]:
+    """Lines that list the selected rows, by their names in `column`, and the variable that holds them."""
     if len(selection.rows) <= LITERAL_LIMIT:
         names = [column.cells[row].strip() for row in selection.rows]
-        name = "names" if column.name else "row_numbers"
-        return [f"{name} = {names!r}", f"ans = len({name})"]
-    return [*selection.rows_code(), "ans = len(rows)"]
+        name = name or ("names" if column.name else "row_numbers")
+        return [f"{name} = {names!r}"], name
+    renaming = [f"{name} = rows"] if name else []
+    return [*selection.rows_code(), *renaming], name or "rows"
 
 
 def _count_holders(frame: Frame, opening: frozenset[int], column: Column) -> Draft:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from chameleon.errors import Declined
+from chameleon.modules.grammar.conditions import is_numbered_name
 from chameleon.modules.grammar.frame import Frame
 from chameleon.modules.grammar.quantities import is_added
-from chameleon.modules.grammar.selection import Selection
+from chameleon.modules.grammar.selection import LITERAL_LIMIT, Selection
 from chameleon.modules.grammar.superlatives import Superlative
 from chameleon.table import Column
 
@@ -130,10 +131,20 @@ def count_rows(selection: Selection, target: Column) -> Scores:
             values[name] = values.get(name, Fraction(0)) + 1
     if not values:
         raise Declined(f"{target.name} is empty there")
-    listed = ", ".join(f"{name!r}: {count}" for name, count in values.items())
-    return Scores(
-        values, [f"scores = {{{listed}}}"], target.name or "Name", "count of rows", frozenset({target.index})
-    )
+    count = ["scores = {}", "for name in names:", "    scores[name] = scores.get(name, 0) + 1"]
+    code = [*_names_code(selection, target), *count]
+    return Scores(values, code, target.name or "Name", "count of rows", frozenset({target.index}))
+
+
+def _names_code(selection: Selection, target: Column) -> list[str]:
+    if len(selection.rows) <= LITERAL_LIMIT or is_numbered_name(target):
+        names = [target.cells[row].strip() for row in selection.rows if target.cells[row].strip()]
+        return [f"names = {names!r}"]
+    cell = f"row[{target.index}]"
+    return [
+        *selection.rows_code(),
+        f'names = [str({cell}).strip() for row in rows if {cell} not in (None, "")]',
+    ]
 
 
 def score_columns(selection: Selection, columns: tuple[int, ...]) -> Scores:

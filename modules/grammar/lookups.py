@@ -12,8 +12,9 @@ from chameleon.modules.grammar.counts import how_many_of
 from chameleon.modules.grammar.frame import Frame
 from chameleon.modules.grammar.lexicon import word_set
 from chameleon.modules.grammar.problem import Draft, Problem
-from chameleon.modules.grammar.programs import assemble, finish, literal
+from chameleon.modules.grammar.programs import assemble, finish
 from chameleon.modules.grammar.quantities import is_added, is_summed, measured
+from chameleon.modules.grammar.rows import is_code, renamed, row_code
 from chameleon.modules.grammar.selection import LITERAL_LIMIT, Selection
 from chameleon.modules.grammar.shapes import is_money
 from chameleon.modules.grammar.targets import Target, asked_column
@@ -70,9 +71,22 @@ def _one_number(frame: Frame, selection: Selection, columns: tuple[int, ...], na
     """The number that the only fitting row, or every one of them, has."""
     column = frame.table.columns[columns[0]]
     number = selection.numbers(columns)[0]
-    lines = finish(literal(number), whole=number.denominator == 1, money=any(map(is_money, column.values)))
+    place, row = next(
+        (i, row)
+        for row in selection.rows
+        for i in columns
+        if frame.table.columns[i].values[row].number is not None
+    )
+    lines, cell = row_code(frame.table, row, _telling(frame, selection), frame.table.columns[place])
+    lines += finish(cell, whole=number.denominator == 1, money=any(map(is_money, column.values)))
     reading = f"{column.name or 'Number'}{selection.said}"
     return Draft(assemble(lines), reading, named | selection.places, frozenset(columns) | selection.columns)
+
+
+def _telling(frame: Frame, selection: Selection) -> tuple[int, ...]:
+    """The columns that tell which row is meant: that of its name, and those that the question names."""
+    named = frozenset({frame.label.index}) if frame.label is not None else frozenset[int]()
+    return tuple(sorted(named | selection.columns))
 
 
 def _asks_what(frame: Frame) -> bool:
@@ -122,20 +136,23 @@ def read_names(problem: Problem) -> Draft | None:
     names = list(dict.fromkeys(cell for cell in cells if cell))
     if not names:
         raise Declined(f"{target.column.name} is empty there")
-    if problem.choices:
-        if len(names) > 1:
-            raise Declined(f"several rows fit: {', '.join(names[:5])}")
-        names = [choice_for(problem, names[0])]
+    if problem.choices and len(names) > 1:
+        raise Declined(f"several rows fit: {', '.join(names[:5])}")
     read = target.places | selection.places
     read |= {p for m in frame.numeric_mentions() if set(m.columns) & selection.columns for p in m.places}
     used = selection.columns | {target.column.index}
     reading = f"{target.column.name or 'Row'}{selection.said}"
-    return Draft(assemble(_names_code(selection, target.column, names)), reading, read, used)
+    lines = _names_code(frame, selection, target.column, names)
+    lines += renamed(names[0], choice_for(problem, names[0])) if len(names) == 1 else []
+    return Draft(assemble(lines), reading, read, used)
 
 
-def _names_code(selection: Selection, column: Column, names: list[str]) -> list[str]:
+def _names_code(frame: Frame, selection: Selection, column: Column, names: list[str]) -> list[str]:
     if len(names) == 1:
-        return [f"ans = {names[0]!r}"]
+        row = next(row for row in selection.rows if column.cells[row].strip() == names[0])
+        line, cell = row_code(frame.table, row, _telling(frame, selection), column)
+        is_text = column.kind != "number" or is_code(column)
+        return [*line, f"ans = {cell}" if is_text else f"ans = str({cell})"]
     if len(names) <= LITERAL_LIMIT or is_numbered_name(column):
         return [f"names = {names!r}", 'ans = ", ".join(names)']
     return [

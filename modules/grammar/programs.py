@@ -66,14 +66,24 @@ def finish(expression: str, *, whole: bool, money: bool = False) -> list[str]:
     if whole:
         return [f"ans = {expression}"]
     if money:
-        return [
-            f"result = {expression}",
-            "cents = math.floor(result * 100 + Fraction(1, 2))",
-            "ans = cents / 100",
-        ]
+        return _to_hundredths(expression, "cents")
     return [f"result = {expression}", "ans = int(result) if result == int(result) else float(result)"]
 
 
 def share(part: str, whole: str) -> list[str]:
     """The lines that set `ans` to a fraction in lowest terms, "3/4"."""
     return [f"share = Fraction({part}, {whole})", 'ans = f"{share.numerator}/{share.denominator}"']
+
+
+def percentage(part: str, whole: str) -> list[str]:
+    """The lines that set `ans` to a percentage with two decimals at most."""
+    return _to_hundredths(f"Fraction({part}, {whole}) * 100", "hundredths")
+
+
+def _to_hundredths(expression: str, name: str) -> list[str]:
+    """The lines that round half up, as people do with money, and not half to even."""
+    return [
+        f"result = {expression}",
+        f"{name} = math.floor(result * 100 + Fraction(1, 2))",
+        f"ans = {name} / 100",
+    ]

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from chameleon.errors import Declined
-from chameleon.modules.grammar.counts import is_row_noun, neutral_places
+from chameleon.modules.grammar.counts import each_row, is_row_noun, matching_code, neutral_places
 from chameleon.modules.grammar.frame import Frame
 from chameleon.modules.grammar.lexicon import word_set
 from chameleon.modules.grammar.poles import find_poles
 from chameleon.modules.grammar.problem import Draft, Problem
-from chameleon.modules.grammar.programs import assemble, finish, share
+from chameleon.modules.grammar.programs import assemble, percentage, share
 from chameleon.modules.grammar.quantities import is_added, measured
 from chameleon.modules.grammar.selection import Selection
 
-_PERCENT = frozenset({"percent", "percentage"})
-_FRACTION = frozenset({"fraction", "proportion", "share"})
+_PERCENT = frozenset({"percent", "percentage", "proportion", "share"})
+_FRACTION = frozenset({"fraction"})
 _VERBS = word_set(
     "is are was were did do does have has had use uses used take takes took come comes came get got"
 )
@@ -44,7 +44,7 @@ def read_share(problem: Problem) -> Draft | None:
     lines += more
     is_percent = bool(cues & frame.places_of(*_PERCENT))
     if is_percent:
-        lines += finish(f"Fraction(sum({part_name}), sum({whole_name})) * 100", whole=False)
+        lines += percentage(f"sum({part_name})", f"sum({whole_name})")
     else:
         lines += share(f"sum({part_name})", f"sum({whole_name})")
     names = " and ".join(frame.table.header[i] for i in columns)
@@ -73,10 +73,13 @@ def read_share_of_rows(problem: Problem) -> Draft | None:
     whole = Selection(frame.table, (*inside, *(c for c in part.conditions if not c.places)))
     if not whole.rows:
         raise Declined("the whole is empty")
-    counted, of = len(part.rows), len(whole.rows)
     is_percent = bool(cues & frame.places_of(*_PERCENT))
-    lines = [f"part, whole = {counted}, {of}"]
-    lines += finish("Fraction(part, whole) * 100", whole=False) if is_percent else share("part", "whole")
+    lines, counted = matching_code(part, each_row(frame), "part")
+    more, of = matching_code(whole, each_row(frame), "whole")
+    lines += more
+    lines += (
+        percentage(f"len({counted})", f"len({of})") if is_percent else share(f"len({counted})", f"len({of})")
+    )
     reading = f"{'Percentage' if is_percent else 'Fraction'} of rows{whole.said}:{part.said}"
     named = {p for m in frame.numeric_mentions() if set(m.columns) & part.columns for p in m.places}
     read = cues | {noun} | part.places | named | neutral_places(frame) | frame.places_of("all")

@@ -13,8 +13,9 @@ from chameleon.modules.grammar.frame import Frame
 from chameleon.modules.grammar.groups import Scores, count_rows, score_groups
 from chameleon.modules.grammar.lexicon import NUMBER_WORDS, ORDINALS, word_set
 from chameleon.modules.grammar.problem import Draft, Problem
-from chameleon.modules.grammar.programs import are_whole, assemble, finish, listing
+from chameleon.modules.grammar.programs import are_whole, assemble, finish
 from chameleon.modules.grammar.quantities import is_added, measured
+from chameleon.modules.grammar.rows import renamed, row_code
 from chameleon.modules.grammar.shapes import is_money, labels
 from chameleon.modules.grammar.superlatives import Superlative, find_superlative
 from chameleon.modules.grammar.targets import asked_column
@@ -68,7 +69,9 @@ def read_placed(problem: Problem) -> Draft | None:
     answer = choice_for(problem, column.cells[rows[0]].strip())
     read = places | said | (target.places if target else frozenset({frame.problem.asked[0]}))
     reading = f"{column.name} where {ranks[0].name} is {rank}"
-    return Draft(assemble([f"ans = {answer!r}"]), reading, read, frozenset({column.index, ranks[0].index}))
+    lines, cell = row_code(frame.table, rows[0], (ranks[0].index, key.index), column)
+    lines += [f"ans = {cell}", *renamed(column.cells[rows[0]].strip(), answer)]
+    return Draft(assemble(lines), reading, read, frozenset({column.index, ranks[0].index}))
 
 
 def _names(frame: Frame) -> Column | None:
@@ -109,10 +112,11 @@ def read_top(problem: Problem) -> Draft | None:
     whole = are_whole(scores.values.values())
     if sums and is_added(frame.table.columns[columns[0]]):
         money = any(map(is_money, frame.table.columns[columns[0]].values))
-        lines = [f"numbers = {listing(scores.values[name] for name in chosen)}"]
+        lines = [*scores.code, f"numbers = sorted(scores.values(), reverse={found.is_high})[:{count}]"]
         lines += finish("sum(numbers)", whole=whole, money=money)
     elif lists and not frame.problem.choices:
-        lines = [f"names = {chosen!r}", 'ans = ", ".join(names)']
+        ranked = f"names = sorted(scores, key=scores.get, reverse={found.is_high})[:{count}]"
+        lines = [*scores.code, ranked, 'ans = ", ".join(names)']
     else:
         return None
     reading = f"{'Sum of ' if sums else ''}the {count} {found.said} {scores.said}: {', '.join(chosen)}"

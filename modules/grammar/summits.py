@@ -11,7 +11,8 @@ from chameleon.modules.grammar.deeds import key_column, row_nouns
 from chameleon.modules.grammar.frame import Frame
 from chameleon.modules.grammar.lexicon import ORDINALS, word_set
 from chameleon.modules.grammar.problem import Draft, Problem
-from chameleon.modules.grammar.programs import assemble, finish, literal
+from chameleon.modules.grammar.programs import assemble, finish
+from chameleon.modules.grammar.rows import is_code, renamed, top_rows_code
 from chameleon.modules.grammar.selection import Selection
 from chameleon.modules.grammar.shapes import is_money, is_year
 from chameleon.modules.grammar.superlatives import directed, find_superlative
@@ -35,6 +36,8 @@ class Summit:
     places: frozenset[int]
     start: int
     said: str
+    is_high: bool
+    rank: int = 1
 
 
 def read_summit(problem: Problem) -> Draft | None:
@@ -94,7 +97,8 @@ def _by_number(frame: Frame, selection: Selection) -> Summit | None:
         raise Declined(f"there are not {found.rank} different values of {column.name}")
     rows = tuple(row for row, number in numbers.items() if number == ranked[found.rank - 1])
     places = found.places | {place for mention in after for place in mention.places}
-    return Summit(rows, column.index, places, start, f"{found.said} {column.name}")
+    said = f"{found.said} {column.name}"
+    return Summit(rows, column.index, places, start, said, found.is_high, found.rank)
 
 
 def _names_row(frame: Frame, summit: Summit) -> bool:
@@ -125,23 +129,19 @@ def _draft(
     value = column.values[summit.rows[0]]
     if not all(cells):
         raise Declined(f"{column.name} is empty there")
+    by = frame.table.columns[summit.column]
+    lines = top_rows_code(selection, column, by, is_high=summit.is_high, rank=summit.rank)
     if column.kind == "number" and value.number is not None and not is_code(column):
         money = any(map(is_money, column.values))
-        lines = finish(literal(value.number), whole=value.number.denominator == 1, money=money)
+        whole = value.number.denominator == 1
+        lines += finish("found[0]" if whole else "Fraction(str(found[0]))", whole=whole, money=money)
     else:
-        answer = ", ".join(cells) if len(cells) > 1 else choice_for(frame.problem, cells[0])
-        lines = [f"ans = {answer!r}"]
+        lines.append('ans = ", ".join(map(str, found))')
+        lines += renamed(cells[0], choice_for(frame.problem, cells[0])) if len(cells) == 1 else []
     reading = f"{column.name} of the row with the {summit.said}{selection.said}"
     read = places | summit.places | selection.places | neutral_places(frame)
     used = frozenset({column.index, summit.column}) | selection.columns
     return Draft(assemble(lines), reading, read, used)
-
-
-def is_code(column: Column) -> bool:
-    """Whether the numbers belong to names or codes and are to be given as they are written."""
-    return any(value.unit for value in column.values if value.kind == "number") and not any(
-        map(is_money, column.values)
-    )
 
 
 def read_dated(problem: Problem) -> Draft | None:
@@ -178,7 +178,7 @@ def read_dated(problem: Problem) -> Draft | None:
         | frozenset(cues)
         | {p for m in frame.text_mentions() if column.index in m.columns for p in m.places}
     )
-    summit = Summit(rows, column.index, places, cues[0], said)
+    summit = Summit(rows, column.index, places, cues[0], said, is_high=pick is max)
     target = asked_column(frame) or _named_rows(frame, cues[0] + 1)
     if target is None or (key_column(frame.table) is None and target.column != column):
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chameleon.errors import Declined
 from chameleon.modules.grammar.answers import yes_or_no
-from chameleon.modules.grammar.counts import is_row_noun, neutral_places
+from chameleon.modules.grammar.counts import each_row, is_row_noun, matching_code, neutral_places
 from chameleon.modules.grammar.frame import Frame
 from chameleon.modules.grammar.lexicon import word_set
 from chameleon.modules.grammar.problem import Draft, Problem
@@ -58,7 +58,8 @@ def read_existence(problem: Problem) -> Draft | None:
     if len(nouns) != 1 or not selection.places:
         return None
     yes, no = yes_or_no(problem)
-    lines = [f"count = {len(selection.rows)}", f"ans = {yes!r} if count else {no!r}"]
+    lines, names = matching_code(selection, each_row(frame))
+    lines.append(f"ans = {yes!r} if {names} else {no!r}")
     read = opening | frozenset(nouns) | selection.places | neutral_places(frame) | frame.places_of("any")
     return Draft(assemble(lines), f"Whether there is a row{selection.said}", read, selection.columns)
 

@@ -16,7 +16,7 @@ import pytest
 
 from chameleon import Table
 from chameleon.errors import Declined
-from chameleon.modules.grammar import counts, lookups, selection, write_program
+from chameleon.modules.grammar import counts, groups, lookups, rows, selection, write_program
 from chameleon.sandbox import ProgramExecutor, make_executor
 from chameleon.table import read_table
 
@@ -65,7 +65,7 @@ def test_programs_that_read_the_table_find_the_same(
     executor: ProgramExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Conditions that a program states as code choose the same rows as those that it lists."""
-    for module in (selection, counts, lookups):
+    for module in (selection, counts, groups, lookups, rows):
         monkeypatch.setattr(module, "LITERAL_LIMIT", 0)
     for name, question, expected in ANSWERED:
         table = _table(name)

@@ -49,7 +49,7 @@ RIGHT: list[tuple[Table, str, Any]] = [
     (SALES, "How many more units were sold in the North than in the South?", 9),
     (SALES, "Did the North sell more units than the South?", "yes"),
     (SALES, "What is the median revenue?", 54),
-    (SALES, "What percentage of the units were sold in the North?", pytest.approx(100 * 32 / 75)),
+    (SALES, "What percentage of the units were sold in the North?", 42.67),
     (SALES, "What is the price of tea?", 4.5),
     (SALES, "On which date was cocoa sold?", "2024-03-01"),
     (SALES, "What is the ratio of tea units to coffee units?", "53/13"),
