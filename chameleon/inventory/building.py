@@ -32,6 +32,8 @@ def inventory_of(source: Source) -> Inventory:
     modules = {name: _build_module(name, entry, spec, source) for name, entry in spec.modules.items()}
     on_error = {name: entry.on_error for name, entry in spec.modules.items()}
     for key, name in mentioned(spec.fallback, spec.rules, spec.repair, on_error):
+        if name in source.removed and name not in modules:
+            raise _still_named(key, name, source)
         if name not in modules:
             raise not_there(key, name, modules, where=source.place(key))
     try:
@@ -48,13 +50,25 @@ def inventory_of(source: Source) -> Inventory:
             on_error=on_error,
             budget=Budget(**spec.budget.model_dump()),
             llm=spec.llm,
+            source=source,
         )
     except InventoryError as problem:
         raise InventoryError(problem.what, where=problem.where or source.file, hint=problem.hint) from problem
 
 
+def _still_named(key: KeyPath, name: str, source: Source) -> InventoryError:
+    """The error for a module that is removed here, and named by what stays of the inventory below."""
+    part = ".".join(str(each) for each in key if isinstance(each, str))
+    return InventoryError(
+        f"the module {name!r} is removed here, and {part} ({source.place(key)}) still names it",
+        where=source.removed[name],
+        hint=f"Give {part} anew without {name}, or keep the module.",
+    )
+
+
 def _spec_error(problem: ValidationError, source: Source, above: KeyPath = ()) -> InventoryError:
-    first = problem.errors()[0]
+    errors = problem.errors()  # a misspelt key is why another one is missing
+    first = next((error for error in errors if error["type"] == "extra_forbidden"), errors[0])
     path = (*above, *first["loc"])
     key = ".".join(str(part) for part in _present(path, source.data))
     if first["type"] == "extra_forbidden":

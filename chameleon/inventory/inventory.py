@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from chameleon.budget import Budget
 from chameleon.errors import ChameleonError, InputError, InventoryError, PlanError
 from chameleon.inventory import rules as plan_rules
 from chameleon.inventory.schema import InventorySpec, ModelSpec, OnError, RepairSpec, RulesSpec
-from chameleon.inventory.source import read_source, source_of
+from chameleon.inventory.source import Source, read_source, source_of
 from chameleon.module import Access, Module
 from chameleon.planner import Planner, every_planner, nearest
 from chameleon.prompt import Prompt
@@ -49,6 +50,7 @@ class Inventory:
     on_error: Mapping[str, OnError] = field(default_factory=dict)
     budget: Budget = field(default_factory=Budget)
     llm: ModelSpec = field(default_factory=ModelSpec)
+    source: Source | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name, module in self.modules.items():
@@ -136,15 +138,26 @@ class Inventory:
             prompt.check()
         keys = list(self.input_types) or ["question"]
         state = State(input=dict.fromkeys((key.removesuffix("?") for key in keys), ""))
-        try:
-            for part in every_planner(self.planner):
-                for plan in getattr(part, "fixed_plans", []):
+        for part in every_planner(self.planner):
+            for plan in getattr(part, "fixed_plans", []):
+                with self._told_at("planner", plan):
                     plan_rules.check_names(plan, self.modules, self.rules)
-            for plan in [list(self.fallback), *getattr(self.planner, "fixed_plans", [])]:
-                if plan:
-                    self.check_plan(plan, state)
+        for plan in getattr(self.planner, "fixed_plans", []):
+            with self._told_at("planner", plan):
+                self.check_plan(plan, state)
+        if self.fallback:
+            with self._told_at("fallback", self.fallback):
+                self.check_plan(self.fallback, state)
+
+    @contextmanager
+    def _told_at(self, key: str, plan: Sequence[str]) -> Iterator[None]:
+        """Tell a plan that breaks a rule with the line of the file where it stands."""
+        try:
+            yield
         except PlanError as problem:
-            raise InventoryError(f"the plan {plan} breaks a rule: {problem}", where=self.name) from problem
+            where = self.source.place(self.source.path_to(list(plan), key)) if self.source else self.name
+            what = f"the plan {list(plan)} breaks a rule: {problem.what}"
+            raise InventoryError(what, where=where, hint=problem.hint) from problem
 
 
 _TYPES: dict[str, type[Any] | tuple[type[Any], ...]] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -24,13 +24,15 @@ class Source:
     """An inventory's data with the place that every key came from.
 
     `places` maps a key path to "file:line"; `folders` is where prompts and code of the user's own are
-    looked for, nearest first (none for an inventory that Chameleon ships).
+    looked for, nearest first (none for an inventory that Chameleon ships). `removed` are the modules that
+    one inventory takes out of another (`row_lookup: null`), with the place where it does.
     """
 
     data: dict[str, Any]
     folders: tuple[Path, ...]
     file: str
     places: Mapping[KeyPath, str] = field(default_factory=dict)
+    removed: Mapping[str, str] = field(default_factory=dict)
 
     def place(self, path: Sequence[str | int]) -> str:
         """Where a key stands: "file:line", or the nearest key above it."""
@@ -38,6 +40,21 @@ class Source:
             if (place := self.places.get(tuple(path[:length]))) is not None:
                 return place
         return self.file
+
+    def path_to(self, value: Any, key: str) -> KeyPath:
+        """The path of the first such value at or below a key; the key where there is none."""
+        below: list[KeyPath] = [(key,)] if key in self.data else []
+        for path in below:
+            found: Any = self.data
+            for part in path:
+                found = found[part]
+            if found == value:
+                return path
+            if isinstance(found, Mapping):
+                below.extend((*path, inner) for inner in found)
+            elif isinstance(found, list):
+                below.extend((*path, index) for index in range(len(found)))
+        return (key,)
 
 
 def shipped_inventories() -> list[str]:
@@ -149,11 +166,41 @@ def _locate(node: yaml.Node, path: KeyPath, file: str, places: dict[KeyPath, str
 def _extended(own: Source, parent: Source) -> Source:
     """The parent's data under this one's: mappings merge, anything else is replaced, null removes a key.
 
-    In a budget null stays, since there it means no limit.
+    In a budget null stays, since there it means no limit. A module that is removed leaves those of the
+    parent's rules that are about it alone.
     """
-    data = _merge(parent.data, own.data)
+    modules, below = own.data.get("modules"), parent.data.get("modules")
+    removed = {}
+    if isinstance(modules, Mapping) and isinstance(below, Mapping):
+        gone = [name for name, entry in modules.items() if entry is None and name in below]
+        removed = {str(name): own.place(("modules", name)) for name in gone}
+    data = _merge(_without(parent.data, removed), own.data)
     data.pop("extends", None)
-    return Source(data, own.folders + parent.folders, own.file, {**parent.places, **own.places})
+    places = {**parent.places, **own.places}
+    return Source(data, own.folders + parent.folders, own.file, places, {**parent.removed, **removed})
+
+
+def _without(data: Mapping[str, Any], removed: Collection[str]) -> Mapping[str, Any]:
+    """An inventory's data without the rules and the repair that are about these modules and no other."""
+    if not removed:
+        return data
+    kept = dict(data)
+    rules = dict(kept["rules"]) if isinstance(kept.get("rules"), Mapping) else {}
+    if isinstance(rules.get("once"), list):
+        rules["once"] = [name for name in rules["once"] if name not in removed]
+    for key in ("needs", "next"):
+        rules |= {key: _less(rules[key], removed)} if key in rules else {}
+    if rules:
+        kept["rules"] = rules
+    if "repair" in kept:
+        kept["repair"] = _less(kept["repair"], removed)
+    return kept
+
+
+def _less(mapping: Any, removed: Collection[str]) -> Any:
+    if not isinstance(mapping, Mapping):
+        return mapping
+    return {name: value for name, value in mapping.items() if name not in removed}
 
 
 def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:

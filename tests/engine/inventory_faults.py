@@ -16,6 +16,46 @@ GOOD = f"""{BASE}modules:
 # What is wrong: the file, the line that is told (0: the file alone), and what is told.
 FAULTS: dict[str, tuple[str, int, str]] = {
     "an unknown key": (f"{GOOD}moduls: {{}}", 6, "unknown key 'moduls'. Did you mean 'modules'?"),
+    "an unknown key in place of a missing one": (
+        "name: mine\nplaner: {use: fixed, plan: [answer_generator]}\nmodules: {}",
+        2,
+        "unknown key 'planer'. Did you mean 'planner'?",
+    ),
+    "a removed module that a fallback names": (
+        "extends: tabmwp\nmodules:\n  row_lookup: null\n  program_executor: null",
+        4,
+        "the module 'program_executor' is removed here, and fallback (",
+    ),
+    "a removed module that another's on_error names": (
+        "extends: tabmwp\nmodules: {solution_generator: null}",
+        2,
+        "and modules.program_generator.on_error (",
+    ),
+    "a removed module that a rule of another names": (
+        "extends: tabmwp\nfallback: []\nmodules:\n  program_executor: null",
+        4,
+        "rules.next.program_verifier (",
+    ),
+    "a fixed plan that ends wrongly": (
+        f"{BASE}rules: {{last: solution_generator}}\nmodules: {{answer_generator: {{}}, solution_generator: {{}}}}",
+        2,
+        "the plan ['answer_generator'] breaks a rule: the plan ends with answer_generator",
+    ),
+    "a fixed plan of a planner within a planner": (
+        "name: mine\nplanner:\n  use: replanning\n  planner:\n    use: fixed\n    plan: [nobody]\nmodules: {answer_generator: {}}",
+        6,
+        "the plan ['nobody'] breaks a rule: there is no module 'nobody'",
+    ),
+    "a fallback that breaks a rule": (
+        f"{GOOD}rules: {{once: [answer_generator]}}\nfallback:\n  [answer_generator, answer_generator]",
+        7,
+        "breaks a rule: answer_generator occurs 2 times",
+    ),
+    "the plan of a rule": (
+        "name: mine\nplanner:\n  use: rules\n  rules:\n    - plan: [answer_generator]\n    - plan: [nobody]\nmodules: {answer_generator: {}}",
+        6,
+        "the plan ['nobody'] breaks a rule",
+    ),
     "an unknown key in llm": (
         f"{GOOD}llm: {{tempature: 0}}",
         6,

@@ -113,6 +113,18 @@ modules:
         )
         assert (list(child.modules), child.about) == (["answer_generator"], "")
 
+    def test_removes_a_module_with_the_rules_and_the_repair_that_are_about_it(self, tmp_path: Path) -> None:
+        removed = ("row_lookup", "program_generator", "program_verifier", "program_executor")
+        nulls = "".join(f"\n  {name}: null" for name in removed)
+        fallback = "fallback: [solution_generator, answer_generator]"
+        path = write(tmp_path, f"extends: tabmwp\n{fallback}\nmodules:{nulls}", "fewer.yaml")
+        inventory = Inventory.load(path)
+        assert not set(removed) & set(inventory.modules)
+        assert inventory.rules.once == ["column_lookup", "answer_generator"]
+        assert (inventory.rules.needs, inventory.rules.next) == ({}, {})
+        assert list(inventory.repair) == ["solution_generator"]
+        assert Inventory.load("tabmwp").rules.once[0] == "row_lookup"
+
     def test_replaces_a_module_with_another_use(self, tmp_path: Path) -> None:
         child = self.load(tmp_path, "modules: {row_lookup: {use: lexical_row_lookup}}")
         assert type(child.modules["row_lookup"]).__name__ == "LexicalRowLookup"
