@@ -25,7 +25,7 @@ from chameleon.llm.store import ResponseStore
 if TYPE_CHECKING:
     from langchain_core.language_models.chat_models import BaseChatModel
 
-_log = logging.getLogger("chameleon.llm")
+_log = logging.getLogger("chameleon")
 _MOST_AT_ONCE = 32
 _MOST_ASYNC = 128
 _FAILED = Usage(calls=1, input_tokens=0, output_tokens=0, cost=0.0)

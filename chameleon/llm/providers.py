@@ -21,28 +21,28 @@ if TYPE_CHECKING:
 _LIST_SECONDS = 3.0
 _LIST_BYTES = 4_000_000
 _DUMMY_KEY = "not-needed"
+_LANGCHAIN = "langchain>=1,<2"
 
 
 @dataclass(frozen=True, slots=True)
 class Provider:
     """What Chameleon knows of a LangChain provider; the rest is LangChain's business.
 
-    `package` is the distribution to install, `extra` ours that brings it, `keys` the variables of which one
-    must be set, `retries` whether the client takes `timeout` and `max_retries`.
+    `package` is the distribution to install (with its bounds where we know them), `keys` the variables of
+    which one must be set, `retries` whether the client takes `timeout` and `max_retries`.
     """
 
     package: str
-    extra: str = ""
     keys: tuple[str, ...] = ()
     retries: bool = True
 
 
 PROVIDERS: Mapping[str, Provider] = {
-    "openai": Provider("langchain-openai", "openai", ("OPENAI_API_KEY",)),
-    "anthropic": Provider("langchain-anthropic", "anthropic", ("ANTHROPIC_API_KEY",)),
-    "google_genai": Provider("langchain-google-genai", "google", ("GOOGLE_API_KEY", "GEMINI_API_KEY")),
-    "ollama": Provider("langchain-ollama", "ollama", retries=False),
-    "azure_openai": Provider("langchain-openai", "openai"),
+    "openai": Provider("langchain-openai>=1,<2", ("OPENAI_API_KEY",)),
+    "anthropic": Provider("langchain-anthropic>=1,<2", ("ANTHROPIC_API_KEY",)),
+    "google_genai": Provider("langchain-google-genai>=3", ("GOOGLE_API_KEY", "GEMINI_API_KEY")),
+    "ollama": Provider("langchain-ollama>=1,<2", retries=False),
+    "azure_openai": Provider("langchain-openai>=1,<2"),
     "azure_ai": Provider("langchain-azure-ai", retries=False),
     "bedrock": Provider("langchain-aws", retries=False),
     "bedrock_converse": Provider("langchain-aws", retries=False),
@@ -150,7 +150,7 @@ def _scripted(file: str) -> BaseChatModel:
     try:
         from chameleon.llm.scripted import ScriptedModel
     except ImportError as error:
-        raise _missing("scripted", Provider("langchain-core", "models"), error) from None
+        raise _missing("scripted", Provider("langchain-core>=1,<2"), error) from None
     return ScriptedModel.from_file(file)
 
 
@@ -178,10 +178,11 @@ def _missing(provider: str, facts: Provider, error: ImportError) -> MissingPacka
     cause: BaseException = error
     while cause.__cause__ is not None:
         cause = cause.__cause__  # LangChain's own text, on top, hides which package it is
-    packages = f"'chameleon-compose[{facts.extra or 'models'}]'"
+    # The real packages: our own extras' name says nothing to an index that does not hold us.
+    packages = " ".join(f"'{package}'" for package in (_LANGCHAIN, facts.package))
     return MissingPackage(
         f"the model provider {provider} needs a package that is not installed: {one_line(str(cause), 120)}",
-        hint=f"pip install {packages if facts.extra else f'{packages} {facts.package}'}",
+        hint=f"pip install {packages}",
     )
 
 

@@ -19,7 +19,7 @@ from chameleon.llm.nearest import describe_miss
 
 Mode = Literal["off", "record", "replay", "auto"]
 
-_log = logging.getLogger("chameleon.llm")
+_log = logging.getLogger("chameleon")
 
 _APPLICATION = 0x43484D4C  # "CHML": tells our files from other programs' databases
 _VERSION = 1

@@ -150,7 +150,7 @@ def test_a_missing_provider_package_is_answered_with_the_pip_line(tmp_path: Path
     )
     assert outcome.code == 1
     assert "openai needs a package that is not installed" in outcome.complaint
-    assert outcome.complaint.endswith("pip install 'chameleon-compose[openai]'")
+    assert outcome.complaint.endswith("pip install 'langchain>=1,<2' 'langchain-openai>=1,<2'")
 
 
 @pytest.mark.parametrize(

@@ -202,7 +202,7 @@ def test_a_full_disk_does_not_lose_a_paid_reply(tmp_path: Path, caplog: pytest.L
         )
     connection.close()
     llm = LLM.connect(ScriptedModel(["a", "b"]), store=store)
-    with caplog.at_level(logging.WARNING, "chameleon.llm"):
+    with caplog.at_level(logging.WARNING, "chameleon"):
         assert [llm.ask("1").text, llm.ask("2").text] == ["a", "b"]
     assert [record.message for record in caplog.records if "disk is full" in record.message] != []
     assert len(caplog.records) == 1
