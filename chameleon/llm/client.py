@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from chameleon.budget import Meter, Recorder, Usage, current_recorder
 from chameleon.errors import BudgetExceeded, ModelError, ReplayMiss, StoreError
 from chameleon.llm.connection import Connection
-from chameleon.llm.flight import SingleFlight
+from chameleon.llm.deadline import OutOfTime, TooLate, out_of_time, time_left, within
+from chameleon.llm.flight import SingleFlight, WaitedTooLong
 from chameleon.llm.message import Messages, Reply, Request
 from chameleon.llm.outcome import Outcome, from_record, to_record
 from chameleon.llm.providers import belongs_to_connection
@@ -29,6 +30,7 @@ _log = logging.getLogger("chameleon")
 _MOST_AT_ONCE = 32
 _MOST_ASYNC = 128
 _FAILED = Usage(calls=1, input_tokens=0, output_tokens=0, cost=0.0)
+_UNKNOWN = Usage(calls=1, input_tokens=None, output_tokens=None, cost=None)
 
 
 class LLM:
@@ -100,7 +102,8 @@ class LLM:
 
         `sample` tells repeated questions apart; `schema`, a JSON Schema, asks for JSON text of that form.
         Raises `ModelError` (`RateLimited`, `ContextTooLong`, `AuthFailed`, `Refused`, `NoModel`,
-        `ReplayMiss`), `BudgetExceeded` before a call that the budget forbids, and `StoreError`.
+        `ReplayMiss`), `BudgetExceeded` before a call that the budget forbids or when its seconds
+        are over (a reply that comes later is still recorded), and `StoreError`.
         """
         recorder = current_recorder()
         outcome = self._core.answer(self._request(messages, sample, schema, params), recorder)
@@ -168,7 +171,7 @@ class _Core:
         self._store = store
         self._backoff = backoff
         self._prices = prices
-        self._flights: SingleFlight[Outcome] = SingleFlight(private=(BudgetExceeded,))
+        self._flights: SingleFlight[Outcome] = SingleFlight(private=(BudgetExceeded, OutOfTime))
         self._lock = threading.Lock()
         self._threads: ThreadPoolExecutor | None = None
         self._store_failed = False
@@ -176,7 +179,15 @@ class _Core:
     def answer(self, request: Request, recorder: Recorder | None) -> Outcome:
         """Answer from the store, from the same question in flight, or from the model."""
         meter = None if recorder is None else recorder.meter
-        outcome, shared = self._flights.run(request.key, lambda: self._look_or_call(request, meter))
+        work = partial(self._look_or_call, request, meter)
+        try:
+            outcome, shared = self._flights.run(request.key, work, time_left(meter))
+        except OutOfTime as late:
+            return late.outcome
+        except WaitedTooLong:
+            return Outcome(
+                request, Reading("", "", Usage()), out_of_time(meter, self.connection.name), attempts=0
+            )
         return outcome.shared() if shared else outcome
 
     def answer_together(
@@ -205,10 +216,7 @@ class _Core:
                 return Outcome(request, Reading("", "", Usage()), miss, attempts=0)
             if found is not None:
                 return Outcome(request, from_record(found), cached=True)
-        outcome = self._booked_call(request, meter)
-        if outcome.error is None:
-            self._keep(outcome)
-        return outcome
+        return self._booked_call(request, meter)
 
     def _booked_call(self, request: Request, meter: Meter | None) -> Outcome:
         if meter is None:
@@ -216,11 +224,27 @@ class _Core:
         meter.reserve()
         spent = _FAILED
         try:
-            outcome = self._call(request, _time_left(meter))
+            outcome = self._call_in_time(request, meter)
             spent = outcome.reading.usage
             return outcome
+        except OutOfTime:
+            spent = _UNKNOWN
+            raise
         finally:
             meter.settle(spent)
+
+    def _call_in_time(self, request: Request, meter: Meter) -> Outcome:
+        """Call, but wait no longer than the run's time lasts; then raise `OutOfTime`."""
+        left = time_left(meter)
+        if left is None:
+            return self._call(request, None)
+        begun = time.monotonic()
+        try:
+            return within(left(), partial(self._call, request, left))
+        except TooLate:
+            error = out_of_time(meter, self.connection.name)
+            seconds = round(time.monotonic() - begun, 6)
+            raise OutOfTime(Outcome(request, Reading("", "", _UNKNOWN), error, seconds=seconds)) from None
 
     def _call(self, request: Request, patience: Callable[[], float] | None) -> Outcome:
         begun = time.monotonic()
@@ -235,9 +259,11 @@ class _Core:
             )
         seconds = round(time.monotonic() - begun, 6)
         reading = self.connection.read(message, self._prices)
-        return Outcome(
-            request, reading, reading.fault(self.connection.name), seconds=seconds, attempts=attempts
-        )
+        fault = reading.fault(self.connection.name)
+        outcome = Outcome(request, reading, fault, seconds=seconds, attempts=attempts)
+        if fault is None:
+            self._keep(outcome)
+        return outcome
 
     def _keep(self, outcome: Outcome) -> None:
         """Record a reply; a store that fails must not lose one that is paid for."""
@@ -250,11 +276,6 @@ class _Core:
                 first, self._store_failed = not self._store_failed, True
             if first:
                 _log.warning("replies are not recorded: %s", error)
-
-
-def _time_left(meter: Meter) -> Callable[[], float] | None:
-    limit = meter.budget.seconds
-    return None if limit is None else lambda: limit - meter.seconds()
 
 
 def _done(work: partial[Outcome]) -> Future[Outcome]:

@@ -11,6 +11,10 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 
+class WaitedTooLong(Exception):
+    """Somebody else's work took longer than this caller could wait."""
+
+
 class SingleFlight(Generic[T]):
     """Runs one piece of work per key at a time; whoever asks meanwhile shares its result or its failure.
 
@@ -23,8 +27,13 @@ class SingleFlight(Generic[T]):
         self._lock = threading.Lock()
         self._flights: dict[str, Future[T | None]] = {}
 
-    def run(self, key: str, work: Callable[[], T]) -> tuple[T, bool]:
-        """Return the result for `key`, and whether somebody else did the work."""
+    def run(
+        self, key: str, work: Callable[[], T], patience: Callable[[], float] | None = None
+    ) -> tuple[T, bool]:
+        """Return the result for `key`, and whether somebody else did the work.
+
+        `patience` tells how many seconds are left to wait for somebody else; then `WaitedTooLong` is raised.
+        """
         while True:
             with self._lock:
                 waiting_for = self._flights.get(key)
@@ -32,7 +41,7 @@ class SingleFlight(Generic[T]):
                     mine = self._flights[key] = Future()
             if waiting_for is None:
                 return self._lead(key, mine, work), False
-            result = self._result_of(waiting_for)
+            result = self._result_of(waiting_for, patience)
             if result is not None:
                 return result, True
 
@@ -54,8 +63,11 @@ class SingleFlight(Generic[T]):
                 flight.set_result(result)  # None: nobody may share it, the next waiter leads
 
     @staticmethod
-    def _result_of(flight: Future[T | None]) -> T | None:
-        failure = flight.exception()
+    def _result_of(flight: Future[T | None], patience: Callable[[], float] | None) -> T | None:
+        try:
+            failure = flight.exception(None if patience is None else max(0.0, patience()))
+        except TimeoutError:
+            raise WaitedTooLong from None
         if failure is not None:
             # One exception object raised in several threads would mix up their tracebacks.
             raise copy.copy(failure)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from chameleon.budget import Call, Usage
-from chameleon.errors import ModelError, StoreError
+from chameleon.errors import ChameleonError, StoreError
 from chameleon.llm.message import Reply, Request
 from chameleon.llm.reading import Reading
 
@@ -19,7 +19,7 @@ class Outcome:
 
     request: Request
     reading: Reading
-    error: ModelError | None = None
+    error: ChameleonError | None = None
     cached: bool = False
     seconds: float = 0.0
     attempts: int = 1
