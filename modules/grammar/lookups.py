@@ -142,12 +142,13 @@ def read_names(problem: Problem) -> Draft | None:
     read |= {p for m in frame.numeric_mentions() if set(m.columns) & selection.columns for p in m.places}
     used = selection.columns | {target.column.index}
     reading = f"{target.column.name or 'Row'}{selection.said}"
-    lines = _names_code(frame, selection, target.column, names)
+    lines = names_code(frame, selection, target.column, names)
     lines += renamed(names[0], choice_for(problem, names[0])) if len(names) == 1 else []
     return Draft(assemble(lines), reading, read, used)
 
 
-def _names_code(frame: Frame, selection: Selection, column: Column, names: list[str]) -> list[str]:
+def names_code(frame: Frame, selection: Selection, column: Column, names: list[str]) -> list[str]:
+    """Lines that set `ans` to the one name that the selected rows have in a column, or to several."""
     if len(names) == 1:
         row = next(row for row in selection.rows if column.cells[row].strip() == names[0])
         line, cell = row_code(frame.table, row, _telling(frame, selection), column)

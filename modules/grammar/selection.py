@@ -43,7 +43,7 @@ class Selection:
     def said(self) -> str:
         """ " where Region is North and Units is at least 5", or nothing."""
         asked = [condition.said for condition in self.conditions if condition.places]
-        added = [condition.said for condition in self.conditions if not condition.places]
+        added = [condition.said for condition in self.conditions if not condition.places and condition.said]
         return ", ".join([" where " + " and ".join(asked) if asked else "", *added])
 
     def narrowed(self, *conditions: Condition) -> Selection:
