@@ -62,9 +62,9 @@ class LoopbackServer:
     """Serves `/v1/chat/completions` (whole and streamed) and `/v1/models` on 127.0.0.1.
 
     `models` is what the server lists; None makes the list a 404. `only_models` refuses other models, as
-    real servers do. After `dies_after` requests the server stops accepting connections. `requests` holds
-    the JSON of every request, `headers` their headers (names in lower case), `model_lists` how often the
-    models were listed, `peak` the most requests that were in work at once.
+    real servers do. After `dies_after` requests the server stops accepting connections. `port` 0 is any
+    free one. `requests` holds the JSON of every request, `headers` their headers (names in lower case),
+    `model_lists` how often the models were listed, `peak` the most requests that were in work at once.
     """
 
     def __init__(
@@ -74,6 +74,7 @@ class LoopbackServer:
         models: Sequence[str] | None = ("local",),
         only_models: bool = False,
         dies_after: int | None = None,
+        port: int = 0,
     ) -> None:
         self._reply = reply if callable(reply) else _in_turn(reply)
         self.models, self.only_models, self.dies_after = models, only_models, dies_after
@@ -83,8 +84,12 @@ class LoopbackServer:
         self.peak = 0
         self._working = 0
         self._lock = threading.Lock()
-        self._server = _Server(("127.0.0.1", 0), self._handler())
+        self._server = _Server(("127.0.0.1", port), self._handler())
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
+
+    @property
+    def port(self) -> int:
+        return self._server.server_port
 
     @property
     def url(self) -> str:

@@ -149,9 +149,15 @@ class LLM:
     def _request(
         self, messages: Messages, sample: int, schema: Mapping[str, Any] | None, params: Mapping[str, Any]
     ) -> Request:
-        own = self._core.connection.own_settings
+        connection = self._core.connection
         return Request.of(
-            self.name, messages, self._merged(params), sample=sample, schema=schema, own_settings=own
+            self.name,
+            messages,
+            self._merged(params),
+            sample=sample,
+            schema=schema,
+            own_settings=connection.own_settings,
+            address=connection.address,
         )
 
     def _merged(self, params: Mapping[str, Any]) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from chameleon.llm.providers import (
     is_openai_itself,
     make_client,
     offered_models,
+    own_server,
     secrets_in,
 )
 from chameleon.llm.reading import Prices, Reading, read_message
@@ -53,10 +54,12 @@ class Connection:
         name: str,
         secrets: Iterable[str] = (),
         own_settings: Mapping[str, Any] | None = None,
+        address: str = "",
     ) -> None:
         self._make = make
         self.name = name
         self.own_settings = dict(own_settings or {})
+        self.address = address
         self._secrets = tuple(secrets)
         self._views: dict[str, BaseChatModel] = {}
         self._offer_lock = threading.Lock()
@@ -69,12 +72,14 @@ class Connection:
         """Connect to a model by its name, or through a LangChain client; `at_once` or when first asked."""
         if isinstance(model, str):
             name = full_name(model)
-            opened = cls(partial(make_client, name, timeout, settings), name, secrets_in(settings))
+            address = own_server(name.partition(":")[0], settings)
+            make = partial(make_client, name, timeout, settings)
+            opened = cls(make, name, secrets_in(settings), address=address)
         elif settings:
             raise ModelError(f"{', '.join(settings)} must be set on the chat model itself")
         else:
             make = partial(_without_own_retries, model)
-            opened = cls(make, _name_of(model), own_settings=_settings_of(model))
+            opened = cls(make, _name_of(model), (), _settings_of(model), _address_of(model))
         if at_once:
             opened.chat  # noqa: B018 - a missing package or key is an error now, not at the first question
         return opened
@@ -256,6 +261,14 @@ def _settings_of(chat: BaseChatModel) -> dict[str, Any]:
         with suppress(TypeError, ValueError):  # an object has no stable name to know it by
             settings[name] = json.loads(json.dumps(value))
     return settings
+
+
+def _address_of(chat: BaseChatModel) -> str:
+    """The server of a client that the user made, as far as it tells."""
+    provider = _name_of(chat).partition(":")[0]
+    openai = getattr(chat, "root_client", None) if provider == "openai" else None
+    address = getattr(openai or chat, "base_url", None)
+    return own_server(provider, {"base_url": str(address)}) if address else ""
 
 
 def _response_format(schema: Mapping[str, Any]) -> dict[str, Any]:

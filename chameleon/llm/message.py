@@ -48,6 +48,7 @@ class Request:
     sample: int = 0
     schema: Mapping[str, Any] | None = None
     own_settings: Mapping[str, Any] = field(default_factory=dict)  # of a client that the user made
+    address: str = ""  # of the server, unless it is the provider's own
 
     @classmethod
     def of(
@@ -59,13 +60,14 @@ class Request:
         sample: int = 0,
         schema: Mapping[str, Any] | None = None,
         own_settings: Mapping[str, Any] | None = None,
+        address: str = "",
     ) -> Request:
         """Build a request; raise `PromptError` for an unknown role and `ModelError` for a bad parameter."""
-        return cls(model, _pairs(messages), _plain(params), sample, schema, own_settings or {})
+        return cls(model, _pairs(messages), _plain(params), sample, schema, own_settings or {}, address)
 
     @cached_property
     def key(self) -> str:
-        """Names the request in the store: provider, model, messages, parameters, schema and sample index."""
+        """Names the request in the store: model, messages, parameters, schema, sample and server."""
         identity = [self.model, self.messages, self.settings]
         canonical = json.dumps(identity, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(canonical.encode()).hexdigest()
@@ -74,6 +76,8 @@ class Request:
     def settings(self) -> dict[str, Any]:
         """Everything but the model and the messages that tells two requests apart."""
         settings = {**self.own_settings, **self.params, "sample": self.sample}
+        if self.address:
+            settings["base_url"] = self.address
         return settings if self.schema is None else {**settings, "schema": self.schema}
 
     @property

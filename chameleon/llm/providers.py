@@ -112,6 +112,23 @@ def is_openai_itself(address: str) -> bool:
     return f".{urlsplit(address).hostname or ''}".endswith((".openai.com", ".azure.com"))
 
 
+def own_server(provider: str, settings: Mapping[str, Any]) -> str:
+    """The address of a server that is not the provider's own, as scheme, host, port and path; else "".
+
+    It tells recorded replies apart, so it holds neither login nor query. Raises `NoModel` where it is none.
+    """
+    given = settings.get("base_url") or settings.get("openai_api_base")
+    address = str(given or (base_url() if provider == "openai" else "")).strip()
+    try:
+        parts = urlsplit(address)
+        if not address or (provider == "openai" and is_openai_itself(address)):
+            return ""
+    except ValueError:
+        raise NoModel(f"{redact(address)!r} is not an address") from None
+    host = parts.netloc.rpartition("@")[2].lower()
+    return f"{parts.scheme}://{host}{parts.path.rstrip('/')}"
+
+
 def make_client(model: str, timeout: float, settings: Mapping[str, Any]) -> BaseChatModel:
     """Make the LangChain client of `provider:name`, with its own retries switched off.
 

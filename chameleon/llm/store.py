@@ -41,8 +41,9 @@ class ResponseStore:
 
     Modes: `auto` looks first and records what is new; `record` always asks and records; `replay` never
     asks, and raises `ReplayMiss` where a reply is missing; `off` does nothing. The key is the provider, the
-    model, the messages, the parameters, the schema and the sample index, so that the samples of one
-    question stay different.
+    model, the messages, the parameters, the schema, the sample index, so that the samples of one question
+    stay different, and the server's address where it is not the provider's own, so that servers are not
+    mixed up. A replay elsewhere works: what is recorded for another address is taken if one alone has it.
 
     A file that cannot be used raises `StoreError`, when it is opened or later.
     """
@@ -90,9 +91,12 @@ class ResponseStore:
             row = connection.execute("SELECT reply FROM replies WHERE key = ?", (request.key,)).fetchone()
         if row is not None:
             return self._decode(row[0])
-        if self.mode == "replay":
+        if self.mode != "replay":
+            return None
+        elsewhere = self._of_other_servers(request)
+        if len(elsewhere) != 1:
             raise self._miss(request)
-        return None
+        return self._decode(elsewhere[0])
 
     def put(self, request: Request, reply: Mapping[str, Any]) -> None:
         """Record a reply, replacing an earlier one; raise `StoreError` when the file cannot be written."""
@@ -149,6 +153,16 @@ class ResponseStore:
                         where=str(self.path),
                         hint="Move it away, or name another file (CHAMELEON_STORE).",
                     )
+
+    def _of_other_servers(self, request: Request) -> list[str]:
+        """The replies to the same request that are recorded under other addresses."""
+        wanted = _without_address(json.loads(json.dumps(request.settings)))
+        with self._reading() as connection:
+            rows = connection.execute(
+                "SELECT settings, reply FROM replies WHERE prompt = ? AND model = ?",
+                (_digest(json.dumps(request.messages)), request.model),
+            ).fetchall()
+        return [reply for settings, reply in rows if _without_address(json.loads(settings)) == wanted]
 
     def _miss(self, request: Request) -> ReplayMiss:
         messages = json.dumps(request.messages)
@@ -212,6 +226,10 @@ def _lay_out(connection: sqlite3.Connection) -> None:
         for statement in _LAYOUT:
             connection.execute(statement)
     connection.execute("COMMIT")
+
+
+def _without_address(settings: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in settings.items() if name != "base_url"}
 
 
 def _digest(text: str) -> str:

@@ -232,12 +232,12 @@ def test_a_batch_whose_server_dies_is_kept_and_goes_on_with_another(loopback: St
 def test_after_a_dead_server_the_store_saves_what_was_paid_for(loopback: Start, tmp_path: Path) -> None:
     problems = make_problems(24)
     store = ResponseStore(tmp_path / "replies.sqlite")
-    loopback(RuleModel(), dies_after=30)
+    dead = loopback(RuleModel(), dies_after=30)
     broken = list(tabmwp(store=store).batch(problems, workers=8))
     assert {ended(state)[0] for state in broken} == {"answered", "failed"}
     kept = len(store)
     assert kept == 30
-    server = loopback(RuleModel())
+    server = loopback(RuleModel(), port=dead.port)
     states = list(tabmwp(store=store).batch(problems, workers=8))
     assert {ended(state)[0] for state in states} == {"answered"}
     calls = [call for state in states for call in state.calls]

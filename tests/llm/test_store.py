@@ -7,6 +7,7 @@ import random
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 from chameleon.errors import ReplayMiss, StoreError
 from chameleon.llm import LLM, ResponseStore, ScriptedModel
 from chameleon.llm.message import Request
+from tests.loopback import LoopbackServer, Reply
 
 any_text = st.text(st.characters(), max_size=60)  # lone surrogates, controls and all
 any_json = st.recursive(
@@ -237,3 +239,32 @@ def test_a_home_that_cannot_be_written_to_only_switches_recording_off(
     assert "replies are not recorded" in caplog.text
     with pytest.raises(StoreError):
         ResponseStore.default("record")
+
+
+def test_servers_that_offer_a_model_of_one_name_do_not_share_replies(
+    loopback: Callable[..., LoopbackServer], store: ResponseStore
+) -> None:
+    for name in ("one", "two"):
+        loopback(lambda request, name=name: name)
+        llm = LLM.connect("openai:local", store=store)
+        assert [llm.ask("hi").text, llm.ask("hi").cached] == [name, True]
+    assert len(store) == 2
+    with_login = loopback([Reply("three")])
+    address = with_login.url.replace("//", "//user:pa55word@")
+    assert LLM.connect("openai:local", store=store, base_url=address).ask("hi").text == "three"
+    assert LLM.connect("openai:local", store=store, base_url=with_login.url + "/").ask("hi").cached
+    store.close()
+    assert b"pa55word" not in store.path.read_bytes()
+
+
+def test_a_replay_elsewhere_takes_what_one_server_alone_has_said(store: ResponseStore) -> None:
+    store.put(a_request(address="http://one/v1"), {"text": "one"})
+    store.put(a_request("other", address="http://one/v1"), {"text": "one"})
+    store.put(a_request("other", address="http://two/v1"), {"text": "two"})
+    assert store.get(a_request()) is None
+    replay = ResponseStore(store.path, "replay")
+    for address in ("", "http://three/v1"):
+        assert replay.get(a_request(address=address)) == {"text": "one"}
+        with pytest.raises(ReplayMiss, match="base_url"):
+            replay.get(a_request("other", address=address))
+    assert replay.get(a_request("other", address="http://two/v1")) == {"text": "two"}
