@@ -168,6 +168,9 @@ def _has_average(frame: Frame) -> bool:
     return bool(frame.places_of("average", "mean", "total"))
 
 
+_MOST_WINNERS = 20
+
+
 def best(
     frame: Frame, found: Superlative, selection: Selection, scores: Scores, read: frozenset[int]
 ) -> Draft:
@@ -179,6 +182,8 @@ def best(
     winners = [name for name, value in values.items() if value == ranked[found.rank - 1]]
     if len(winners) > 1 and frame.problem.choices:
         raise Declined(f"{' and '.join(winners)} are equal, so no single choice is right")
+    if len(winners) > _MOST_WINNERS:
+        raise Declined(f"{len(winners):,} of the {len(values):,} share the {found.said} {scores.said}")
     lines = [*scores.code, *_ranking(found)]
     answer = winners[0] if len(winners) > 1 else choice_for(frame.problem, winners[0])
     if answer != winners[0]:

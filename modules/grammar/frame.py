@@ -34,10 +34,10 @@ from chameleon.modules.grammar.selection import Selection
 from chameleon.modules.grammar.shapes import (
     is_identifier,
     is_money,
-    is_total_label,
     labels,
     measures,
     spread_columns,
+    total_rows,
 )
 from chameleon.table import Column, Table
 
@@ -283,11 +283,9 @@ class Frame(Asked):
         return where_not(self.table, condition, negated) if negated else condition
 
     def _totals(self) -> list[Condition]:
-        for column in labels(self.table):
-            rows = {i for i, cell in enumerate(column.cells) if is_total_label(cell)}
-            meant = any(rows & set(dict(m.rows_of).get(column.index, ())) for m in self.cells)
-            if rows and not meant:
-                return [without_rows(self.table, column.index, rows)]
+        for index, rows in total_rows(self.table).items():
+            if not any(rows & set(dict(m.rows_of).get(index, ())) for m in self.cells):
+                return [without_rows(self.table, index, rows)]
         return []
 
     def _joints(self, conditions: list[Condition]) -> frozenset[int]:

@@ -96,13 +96,17 @@ class Selection:
             listed = ", ".join(f"({text!r}, {literal(number)})" for text, number in pairs)
             return [f"{name} = [{listed}]"]
         cells = f"({', '.join(f'row[{i}]' for i in columns)},)"
+        exact = _exact(number for _, number in pairs)
+        number = f"sum({exact} for cell in {cells} if cell is not None)"
+        given = f"any(cell is not None for cell in {cells})"
+        if len(columns) == 1:
+            number, given = exact.replace("cell", f"row[{columns[0]}]"), f"row[{columns[0]}] is not None"
         return [
             *self.rows_code(),
             f"{name} = [",
-            f"    (str(row[{label.index}]).strip(), "
-            f"sum({_exact(number for _, number in pairs)} for cell in {cells} if cell is not None))",
+            f"    (str(row[{label.index}]).strip(), {number})",
             "    for row in rows",
-            f"    if row[{label.index}] not in (None, '') and any(cell is not None for cell in {cells})",
+            f"    if row[{label.index}] not in (None, '') and {given}",
             "]",
         ]
 

@@ -49,6 +49,16 @@ def is_total_label(cell: str) -> bool:
     return bool(words) and (words[0] in TOTAL_LABELS or " ".join(words) in TOTAL_LABELS)
 
 
+@lru_cache(maxsize=4)
+def total_rows(table: Table) -> dict[int, frozenset[int]]:
+    """The rows that hold totals, by the column of names that calls them so."""
+    found = {
+        column.index: frozenset(i for i, cell in enumerate(column.cells) if is_total_label(cell))
+        for column in labels(table)
+    }
+    return {index: rows for index, rows in found.items() if rows}
+
+
 @dataclass(frozen=True)
 class StemAndLeaf:
     """The single numbers that a stem-and-leaf table stands for, in order."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -102,9 +103,27 @@ def write_program(question: str, table: Table, choices: Sequence[str] = (), unit
             continue
         unread = given.unread(draft)
         if not unread:
+            _require_runnable(draft.code, given.table)
             return Program(draft.code, draft.reading)
         drafts.append((draft, unread))
     raise _refusal(given, drafts, refusal)
+
+
+def _require_runnable(code: str, table: Table) -> None:
+    """Raises `Declined` for a program that the sandbox would refuse for its length, or not end in time."""
+    if len(code) > _LONGEST_PROGRAM:
+        raise Declined("the answer needs more of the table's values than a program can hold")
+    if table.cells > _MOST_CELLS and re.search(r"\btable\b", code):
+        raise Declined(
+            f"the table has {len(table.rows):,} rows of {len(table.header)} cells, "
+            "more than a program can read in its time",
+            hint=f"Keep the rows or columns that are asked about: {_MOST_CELLS:,} cells at most.",
+        )
+
+
+# The sandbox takes programs up to 256 KiB, and by default runs them for 2 seconds.
+_LONGEST_PROGRAM = 200_000
+_MOST_CELLS = 1_500_000
 
 
 def _asks_twice(given: Problem) -> bool:
@@ -120,8 +139,7 @@ def _refusal(
     """What to say: a name that the table lacks, else the few words left over, else a family's reason."""
     unread = min((words for _, words in drafts), key=len, default=())
     missing = _unknown_names(given)
-    known = {word for row in given.table.rows for cell in row for word in stems(cell)}
-    if shared := [word.text for word in missing if word.stem in known]:
+    if shared := [word.text for word in missing if _is_in_cells(given.table, word)]:
         return Declined(
             f"it is not clear which row is meant by {', '.join(shared)}", hint="Give the full name."
         )
@@ -144,6 +162,12 @@ def _refusal(
         hint="Ask for a count, a total, an average, the highest or lowest, or a comparison, "
         f"and name the columns: {_column_names(given)}.",
     )
+
+
+def _is_in_cells(table: Table, word: Word) -> bool:
+    """Whether a cell has a form of the word, which begins like it."""
+    opening = word.text.lower()[:3]
+    return any(opening in cell.lower() and word.stem in stems(cell) for row in table.rows for cell in row)
 
 
 def _column_names(given: Problem) -> str:
