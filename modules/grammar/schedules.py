@@ -11,6 +11,7 @@ from chameleon.modules.grammar.grids import read_grid
 from chameleon.modules.grammar.linking import CellMention, find_cells
 from chameleon.modules.grammar.problem import Draft, Problem
 from chameleon.modules.grammar.programs import assemble
+from chameleon.modules.grammar.rows import renamed, row_code
 from chameleon.modules.grammar.shapes import is_headerless
 from chameleon.modules.grammar.words import stem_set, stems
 from chameleon.table import Column, Table
@@ -51,12 +52,8 @@ def _read_records(problem: Problem, table: Table, times: list[Column]) -> Draft 
             return None
         answer = choice_for(problem, names.cells[rows[0]])
         reading = f"{names.name or 'Row'} whose {column.name or 'time'} is {words[clock[0]].text}"
-        lines = [f"rows = {_pairs(names, column)}", f"ans = rows[{column.cells[rows[0]]!r}]"]
-        lines = (
-            lines
-            if names.cells[rows[0]] == answer and len(set(column.cells)) == len(column.cells)
-            else [f"ans = {answer!r}"]
-        )
+        lines, cell = row_code(table, rows[0], (column.index,), names)
+        lines += [f"ans = {cell}", *renamed(names.cells[rows[0]].strip(), answer)]
         return Draft(
             assemble(lines), reading, talk(problem) | {clock[0]}, frozenset({names.index, column.index})
         )
@@ -76,16 +73,9 @@ def _other_time(problem: Problem, times: list[Column], column: Column, clock: in
     cell = column.cells[rows[0]].strip()
     reading = f"{column.name} where {others[0].name} is {problem.words[clock].text}"
     read = talk(problem) | {clock}
-    return Draft(
-        assemble([f"ans = {choice_for(problem, cell)!r}"]),
-        reading,
-        read,
-        frozenset({column.index, others[0].index}),
-    )
-
-
-def _pairs(names: Column, column: Column) -> dict[str, str]:
-    return dict(zip(column.cells, names.cells, strict=True))
+    lines, told = row_code(problem.table, rows[0], (others[0].index,), column)
+    lines += [f"ans = {told}", *renamed(cell, choice_for(problem, cell))]
+    return Draft(assemble(lines), reading, read, frozenset({column.index, others[0].index}))
 
 
 def _lookup(problem: Problem, names: Column, column: Column, mention: CellMention) -> Draft:
@@ -95,7 +85,9 @@ def _lookup(problem: Problem, names: Column, column: Column, mention: CellMentio
     answer = choice_for(problem, cell)
     reading = f"{column.name or 'Time'} where {names.name or 'the row'} is {mention.text}"
     read = talk(problem) | frozenset(mention.places)
-    return Draft(assemble([f"ans = {answer!r}"]), reading, read, frozenset({names.index, column.index}))
+    lines, told = row_code(problem.table, mention.rows[0], (names.index,), column)
+    lines += [f"ans = {told}", *renamed(cell.strip(), answer)]
+    return Draft(assemble(lines), reading, read, frozenset({names.index, column.index}))
 
 
 def column_of_verb(problem: Problem, times: list[Column], named: set[int]) -> Column | None:
