@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from chameleon.errors import NoModel
-from chameleon.llm.providers import base_url, full_name, is_openai_itself, offered_models
+from chameleon.llm.providers import base_url, full_name, is_openai_itself, offered_models, own_server
 from chameleon.llm.redact import redact
+from chameleon.llm.store import ResponseStore
 
 DEFAULT_MODEL = "openai:gpt-4.1-mini"
 
@@ -25,13 +26,18 @@ class ModelChoice:
 
 
 def choose_model(
-    flag: str | None, inventory_model: str | None, environ: Mapping[str, str] = os.environ
+    flag: str | None,
+    inventory_model: str | None,
+    environ: Mapping[str, str] = os.environ,
+    *,
+    replay: ResponseStore | None = None,
 ) -> ModelChoice:
     """Choose the model: `--model`, `CHAMELEON_MODEL`, the inventory, else what there is access to.
 
     Without a name, an OpenAI-compatible server (`OPENAI_BASE_URL`) is asked for its models and the first is
-    taken; with `OPENAI_API_KEY` alone it is `DEFAULT_MODEL`. Raises `NoModel` for a name whose provider does
-    not exist, or when the server does not say what it offers.
+    taken; with `OPENAI_API_KEY` alone it is `DEFAULT_MODEL`. A `replay` asks nobody: it takes the model that
+    the store recorded last, of the same server if it has one. Raises `NoModel` for a name whose provider does
+    not exist, when the server does not say what it offers, or when there is nothing to replay.
     """
     named = (
         (flag, "--model names it"),
@@ -43,6 +49,8 @@ def choose_model(
             model = full_name(name, environ)
             return ModelChoice(model, f"model {model}, because {reason}")
     address = base_url(environ)
+    if replay is not None:
+        return _from_store(replay, own_server("openai", {"base_url": address}, environ))
     if address and not is_openai_itself(address):
         return _from_server(address, environ.get("OPENAI_API_KEY"))
     if environ.get("OPENAI_API_KEY"):
@@ -53,6 +61,14 @@ def choose_model(
         "no model, because none is named (--model, CHAMELEON_MODEL, the inventory's llm.model) "
         "and neither OPENAI_API_KEY nor OPENAI_BASE_URL is set",
     )
+
+
+def _from_store(store: ResponseStore, address: str) -> ModelChoice:
+    model = store.latest_model(address)
+    if model is None:
+        hint = "Record first, with the store in mode auto."
+        raise NoModel("there is no recorded reply to replay", where=str(store.path), hint=hint)
+    return ModelChoice(model, f"model {model}, because the response store recorded it last")
 
 
 def _from_server(address: str, key: str | None) -> ModelChoice:

@@ -15,6 +15,7 @@ from chameleon.budget import Meter, Recorder, Usage, current_recorder
 from chameleon.errors import BudgetExceeded, ModelError, ReplayMiss, StoreError
 from chameleon.llm.connection import Connection
 from chameleon.llm.deadline import OutOfTime, TooLate, out_of_time, time_left, within
+from chameleon.llm.failures import Failure
 from chameleon.llm.flight import SingleFlight, WaitedTooLong
 from chameleon.llm.message import Messages, Reply, Request
 from chameleon.llm.outcome import Outcome, from_record, to_record
@@ -181,6 +182,7 @@ class _Core:
         self._lock = threading.Lock()
         self._threads: ThreadPoolExecutor | None = None
         self._store_failed = False
+        self._reasons_said: set[str] = set()
 
     def answer(self, request: Request, recorder: Recorder | None) -> Outcome:
         """Answer from the store, from the same question in flight, or from the model."""
@@ -256,7 +258,7 @@ class _Core:
         begun = time.monotonic()
         try:
             message, attempts = self._backoff.run(
-                partial(self.connection.send, request), self.connection.failure, patience
+                partial(self.connection.send, request), self.connection.failure, patience, self._say_again
             )
         except GaveUp as gave_up:
             seconds = round(time.monotonic() - begun, 6)
@@ -270,6 +272,19 @@ class _Core:
         if fault is None:
             self._keep(outcome)
         return outcome
+
+    def _say_again(self, failure: Failure) -> None:
+        """Log why there is silence, once for each reason: many calls may wait for one server."""
+        with self._lock:
+            first = failure.reason not in self._reasons_said
+            self._reasons_said.add(failure.reason)
+        if first:
+            _log.warning(
+                "%s does not answer (%s); trying again, up to %d times",
+                self.connection.name,
+                failure.reason or "no reason known",
+                self._backoff.retries,
+            )
 
     def _keep(self, outcome: Outcome) -> None:
         """Record a reply; a store that fails must not lose one that is paid for."""

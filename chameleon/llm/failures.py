@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import email.utils
 import math
+import os
 import re
+import socket
+import ssl
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -28,11 +31,12 @@ from chameleon.llm.redact import one_line, redact
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What a failed request amounts to: the error to raise, whether trying again may help, and when."""
+    """What a failed request amounts to: the error to raise, whether trying again may help, when, and why."""
 
     error: ModelError
     retryable: bool = False
     retry_after: float | None = None
+    reason: str = ""
 
 
 _CONTEXT = re.compile(
@@ -59,6 +63,13 @@ _NO_KEY = re.compile(r"api[_ ]?key|credential|authenticat", re.IGNORECASE)
 
 _MOST_READ = 10_000  # of a message, which may be a whole web page
 
+_NO_ANSWER: Mapping[type[OSError], str] = {
+    ConnectionRefusedError: "connection refused",
+    ConnectionResetError: "connection reset",
+    socket.gaierror: "its name cannot be looked up",
+    ssl.SSLError: "no secure connection",
+    TimeoutError: "no reply in time",
+}
 _TIMEOUT = re.compile(r"timeout|timedout|deadlineexceeded", re.IGNORECASE)
 _LOST = re.compile(
     r"connect|protocolerror|readerror|writeerror|networkerror|serviceunavailable|incompleteread"
@@ -107,10 +118,10 @@ def _by_status(status: int, error: Exception, said: str, model: str) -> Failure:
         return Failure(ModelError(f"{model}: the server does not know this address (404): {said}", hint=hint))
     if status == 429:
         limited = RateLimited(f"{model}: too many requests (429): {said}")
-        return Failure(limited, True, _retry_after(error))
+        return Failure(limited, True, _retry_after(error), "too many requests")
     what = "the server failed" if status >= 500 else "the request was rejected"
     failed = ModelError(f"{model}: {what} ({status}): {said}")
-    return Failure(failed, status in _RETRYABLE_STATUS, _retry_after(error))
+    return Failure(failed, status in _RETRYABLE_STATUS, _retry_after(error), f"{what}, {status}")
 
 
 def _without_status(error: Exception, message: str, said: str, model: str) -> Failure:
@@ -120,7 +131,7 @@ def _without_status(error: Exception, message: str, said: str, model: str) -> Fa
     if _CONTEXT.search(message) or "ContextOverflow" in names:
         return Failure(ContextTooLong(f"the prompt does not fit the context of {model}: {said}"))
     if _TIMEOUT.search(names):
-        return Failure(ModelError(f"{model} did not answer in time: {said}"), retryable=True)
+        return Failure(ModelError(f"{model} did not answer in time: {said}"), True, reason="no reply in time")
     if _LOST.search(names):
         return Failure(
             ModelError(
@@ -128,10 +139,24 @@ def _without_status(error: Exception, message: str, said: str, model: str) -> Fa
                 hint="Check that the server runs and that its address is right.",
             ),
             retryable=True,
+            reason=why_no_answer(error),
         )
     if _NO_KEY.search(message):
         return Failure(AuthFailed(f"{model}: {said}", hint="Set the provider's API key."))
     return Failure(ModelError(f"{model}: {type(error).__name__}: {said}"))
+
+
+def why_no_answer(error: BaseException) -> str:
+    """Why a server cannot be reached, in a few words that hold nothing of the request."""
+    # urllib keeps what went wrong as its reason, httpcore as its argument.
+    parts = [part for link in _chain(error) for part in (link, getattr(link, "reason", None), *link.args)]
+    for kind, words in _NO_ANSWER.items():
+        if any(isinstance(part, kind) for part in parts):
+            return words
+    if any(_TIMEOUT.search(type(part).__name__) for part in parts):
+        return "no reply in time"
+    codes = [part.errno for part in parts if isinstance(part, OSError) and part.errno]
+    return os.strerror(codes[0]).lower() if codes else "the connection failed"
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from chameleon.errors import AuthFailed, ChameleonError, MissingPackage, ModelError, NoModel
+from chameleon.llm.failures import why_no_answer
 from chameleon.llm.redact import one_line, redact
 
 if TYPE_CHECKING:
@@ -112,13 +113,13 @@ def is_openai_itself(address: str) -> bool:
     return f".{urlsplit(address).hostname or ''}".endswith((".openai.com", ".azure.com"))
 
 
-def own_server(provider: str, settings: Mapping[str, Any]) -> str:
+def own_server(provider: str, settings: Mapping[str, Any], environ: Mapping[str, str] = os.environ) -> str:
     """The address of a server that is not the provider's own, as scheme, host, port and path; else "".
 
     It tells recorded replies apart, so it holds neither login nor query. Raises `NoModel` where it is none.
     """
     given = settings.get("base_url") or settings.get("openai_api_base")
-    address = str(given or (base_url() if provider == "openai" else "")).strip()
+    address = str(given or (base_url(environ) if provider == "openai" else "")).strip()
     try:
         parts = urlsplit(address)
         if not address or (provider == "openai" and is_openai_itself(address)):
@@ -240,6 +241,11 @@ def offered_models(address: str, key: str | None = None, seconds: float = _LIST_
             listing = json.loads(response.read(_LIST_BYTES))
         names = [str(entry["id"]) for entry in listing["data"]]
         return [one_line(redact(name, also=[key] if key else []), 200) for name in names]
-    except (OSError, ValueError, KeyError, TypeError, urllib.error.URLError) as error:
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        if isinstance(error, OSError) and not isinstance(error, urllib.error.HTTPError):
+            raise NoModel(
+                f"the server at {redact(address)} cannot be reached ({why_no_answer(error)})",
+                hint="Check that it runs and that OPENAI_BASE_URL is right.",
+            ) from None
         said = one_line(redact(str(error), also=[key] if key else []))
         raise NoModel(f"the server at {redact(address)} does not list its models: {said}") from None

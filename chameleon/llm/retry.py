@@ -35,11 +35,12 @@ class Backoff:
         request: Callable[[], T],
         classify: Callable[[Exception], Failure],
         patience: Callable[[], float] | None = None,
+        notice: Callable[[Failure], None] | None = None,
     ) -> tuple[T, int]:
         """Make the request until it succeeds; return its result and the number of attempts.
 
-        `patience` tells how many seconds are left; a wait that would outlast them is not begun. Raises
-        `GaveUp` with the last failure.
+        `patience` tells how many seconds are left; a wait that would outlast them is not begun. `notice`
+        hears of the first failure that is tried again. Raises `GaveUp` with the last failure.
         """
         attempt = 1
         while True:
@@ -52,6 +53,8 @@ class Backoff:
             if hopeless or (patience is not None and wait >= patience()):
                 # From None: the provider's own exception may quote the request's headers.
                 raise GaveUp(failure.error, attempt) from None
+            if notice is not None and attempt == 1:
+                notice(failure)
             self.sleep(wait)
             attempt += 1
 

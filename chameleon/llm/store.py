@@ -121,13 +121,19 @@ class ResponseStore:
         with self._reading() as connection:
             return int(connection.execute("SELECT count(*) FROM replies").fetchone()[0])
 
-    def latest_model(self) -> str | None:
-        """The model whose reply was recorded last, as "provider:name"; None where nothing is recorded."""
+    def latest_model(self, address: str = "") -> str | None:
+        """The model whose reply was recorded last, as "provider:name"; None where nothing is recorded.
+
+        Replies of the server at `address` go first, if there are any.
+        """
         if self.mode == "off":
             return None
         with self._reading() as connection:
-            row = connection.execute("SELECT model FROM replies ORDER BY rowid DESC LIMIT 1").fetchone()
-        return None if row is None else str(row[0])
+            rows = connection.execute(
+                "SELECT model, settings FROM replies GROUP BY model, settings ORDER BY max(rowid) DESC"
+            ).fetchall()
+        here = (model for model, settings in rows if json.loads(settings).get("base_url", "") == address)
+        return next(here, rows[0][0] if rows else None)
 
     def close(self) -> None:
         """Close the file; it opens again by itself when it is needed."""

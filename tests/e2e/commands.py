@@ -22,10 +22,11 @@ class Outcome:
 
     @property
     def complaint(self) -> str:
-        """The one line that a failed command writes to stderr."""
-        assert self.err.startswith("chameleon: ") and self.err.count("\n") == 1, self.err
+        """The one line that a failed command writes to stderr, after those on its waiting for the server."""
         assert "Traceback" not in self.err and "a fault of ours" not in self.err, self.err
-        return self.err.removeprefix("chameleon: ").rstrip("\n")
+        lines = [line for line in self.err.splitlines() if "; trying again, up to " not in line]
+        assert len(lines) == 1 and lines[0].startswith("chameleon: "), self.err
+        return lines[0].removeprefix("chameleon: ")
 
 
 Command = Callable[..., Outcome]

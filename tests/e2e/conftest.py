@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 
 import pytest
@@ -16,6 +17,8 @@ def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
 
     def run(*arguments: str) -> Outcome:
         monkeypatch.setattr(sys, "argv", ["chameleon", *arguments])
+        # Like a process of its own: the last command's handler writes to a stderr that is closed by now.
+        monkeypatch.setattr(logging.getLogger("chameleon"), "handlers", [])
         capsys.readouterr()
         with pytest.raises(SystemExit) as ended:
             main()

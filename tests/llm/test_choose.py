@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
 
 from chameleon.errors import AuthFailed, MissingPackage, ModelError, NoModel
-from chameleon.llm import DEFAULT_MODEL, LLM, choose_model
+from chameleon.llm import DEFAULT_MODEL, LLM, ResponseStore, choose_model
 from chameleon.llm.providers import PROVIDERS, belongs_to_connection, full_name, offered_models
 from tests.loopback import LoopbackServer
 
@@ -53,7 +54,7 @@ def test_a_server_that_lists_nothing_is_an_error_with_what_to_do(loopback: Start
             choose_model(None, None, {"OPENAI_BASE_URL": server.url})
         assert caught.value.hint
     server.stop()
-    with pytest.raises(NoModel, match="does not list its models"):
+    with pytest.raises(NoModel, match=r"the server at http://127.* cannot be reached \(connection refused\)"):
         choose_model(None, None, {"OPENAI_BASE_URL": server.url})
     with pytest.raises(NoModel, match="begins with http"):
         choose_model(None, None, {"OPENAI_BASE_URL": "localhost:8000/v1"})
@@ -136,3 +137,19 @@ def test_connection_settings(name: str) -> None:
 )
 def test_request_parameters(name: str) -> None:
     assert not belongs_to_connection(name)
+
+
+def test_a_replay_takes_the_model_recorded_last_and_asks_no_server(loopback: Start, tmp_path: Path) -> None:
+    server = loopback()
+    environ = {"OPENAI_BASE_URL": server.url}
+    store = ResponseStore(tmp_path / "r.sqlite")
+    with pytest.raises(NoModel, match="no recorded reply to replay"):
+        choose_model(None, None, environ, replay=store)
+    LLM.connect("openai:first", store=store).ask("hi")
+    LLM.connect("openai:second", store=store).ask("hi")
+    LLM.connect("openai:elsewhere", store=store, base_url=loopback().url).ask("hi")
+    choice = choose_model(None, None, environ, replay=store)
+    assert choice.model == "openai:second" and "recorded it last" in choice.why
+    assert choose_model(None, None, {}, replay=store).model == "openai:elsewhere"
+    assert choose_model("named", None, environ, replay=store).model == "openai:named"
+    assert server.model_lists == 0

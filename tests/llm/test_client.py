@@ -304,3 +304,15 @@ def test_streaming_clients_are_read_as_well(loopback: Start) -> None:
     assert server.requests[0]["stream"] is True
     assert (reply.text, reply.finish) == ("a streamed reply, longer than one piece", "stop")
     assert (reply.usage.input_tokens, reply.usage.output_tokens) == (11, 7)
+
+
+def test_silence_is_explained_once(loopback: Start, caplog: pytest.LogCaptureFixture) -> None:
+    loopback().stop()
+    llm = connect(retries=2)
+    for text in ("a", "b"):
+        with pytest.raises(ModelError):
+            llm.ask(text)
+    said = "openai:local does not answer (connection refused); trying again, up to 2 times"
+    assert [(record.name, record.message) for record in caplog.records if record.levelname == "WARNING"] == [
+        ("chameleon", said)
+    ]
