@@ -6,6 +6,7 @@ import datetime as dt
 
 from chameleon.modules.grammar.answers import choice_for
 from chameleon.modules.grammar.problem import Problem
+from chameleon.modules.grammar.rows import renamed
 from chameleon.modules.grammar.words import Word, stem_set
 from chameleon.table import Column
 
@@ -39,7 +40,11 @@ def minutes_between(problem: Problem, begin: dt.time, end: dt.time) -> list[str]
     said = say_minutes(total)
     return [
         f"minutes = ({end.hour} * 60 + {end.minute} - {begin.hour} * 60 - {begin.minute}) % (24 * 60)",
-        f"ans = {choice_for(problem, said)!r}",
+        "hours, rest = divmod(minutes, 60)",
+        "parts = [f\"{hours} hour{'s' * (hours != 1)}\"] if hours else []",
+        "parts += [f\"{rest} minute{'s' * (rest != 1)}\"] if rest or not hours else []",
+        'ans = " and ".join(parts)',
+        *renamed(said, choice_for(problem, said)),
     ]
 
 

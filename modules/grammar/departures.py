@@ -12,6 +12,7 @@ from chameleon.modules.grammar.lexicon import word_set
 from chameleon.modules.grammar.linking import CellMention
 from chameleon.modules.grammar.problem import Draft, Problem
 from chameleon.modules.grammar.programs import assemble
+from chameleon.modules.grammar.rows import renamed, row_code
 from chameleon.modules.grammar.schedules import column_of_verb, starting
 from chameleon.modules.grammar.selection import Selection
 from chameleon.modules.grammar.shapes import is_headerless
@@ -115,7 +116,10 @@ def _one(frame: Frame, column: Column, row: int, read: frozenset[int], selection
     label = {frame.label.index} if frame.label else set()
     reading = f"{frame.table.header[used]} of the line with {column.name} {column.cells[row]}{selection.said}"
     columns = frozenset({used, column.index, *label}) | selection.columns
-    return Draft(assemble([f"ans = {choice_for(frame.problem, answer)!r}"]), reading, read | named, columns)
+    shown = sorted({column.index, *label} | selection.columns)
+    lines, cell = row_code(frame.table, row, shown, frame.table.columns[used])
+    lines += [f"ans = {cell}", *renamed(answer, choice_for(frame.problem, answer))]
+    return Draft(assemble(lines), reading, read | named, columns)
 
 
 def _several(
