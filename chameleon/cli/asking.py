@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -66,23 +65,13 @@ def set_up(asked: Asked) -> Setup:
     named = Inventory.load(asked.inventory) if asked.inventory else None
     if named is not None and not named.needs_model:
         return Setup(Executor(named), f"inventory {named.name}; it asks no model")
-    choice = _choose(asked, named.llm.model if named else None)
+    recorded = ResponseStore.default("replay") if asked.store == "replay" else None
+    choice = choose_model(asked.model, named.llm.model if named else None, replay=recorded)
     inventory = named or Inventory.load(WITH_MODEL if choice.model else WITHOUT_MODEL)
     why = f"inventory {inventory.name}; {choice.why}"
     if not inventory.needs_model:
         return Setup(Executor(inventory), why)
     return Setup(Executor(inventory, _connect(choice, inventory, asked.store)), why)
-
-
-def _choose(asked: Asked, inventory_model: str | None) -> ModelChoice:
-    """The model; a replay asks no server which it has, it takes the one that was recorded last."""
-    is_named = asked.model or os.environ.get("CHAMELEON_MODEL") or inventory_model
-    recorded = (
-        ResponseStore.default("replay").latest_model() if asked.store == "replay" and not is_named else None
-    )
-    if recorded is not None:
-        return ModelChoice(recorded, f"model {recorded}, because the response store recorded it last")
-    return choose_model(asked.model, inventory_model)
 
 
 def _connect(choice: ModelChoice, inventory: Inventory, mode: Any) -> LLM | None:
