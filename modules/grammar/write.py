@@ -123,7 +123,7 @@ def _require_runnable(code: str, table: Table) -> None:
 
 # The sandbox takes programs up to 256 KiB, and by default runs them for 2 seconds.
 _LONGEST_PROGRAM = 200_000
-_MOST_CELLS = 1_500_000
+_MOST_CELLS = 1_200_000
 
 
 def _asks_twice(given: Problem) -> bool:
