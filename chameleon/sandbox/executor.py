@@ -24,7 +24,6 @@ class Executor(ABC):
         self._limits = limits
         _executors.add(self)
 
-    @abstractmethod
     def run(
         self,
         code: str,
@@ -32,7 +31,14 @@ class Executor(ABC):
         *,
         result: str = "ans",
         timeout: float | None = None,
-    ) -> ExecResult: ...
+    ) -> ExecResult:
+        if refusal := self._too_long(code):
+            return refusal
+        return self._run(self._request(code, inputs, result, timeout), self._wall(timeout))
+
+    @abstractmethod
+    def _run(self, request: dict[str, Any], wall: float) -> ExecResult:
+        """Run what `_request` made, for at most `wall` seconds."""
 
     async def arun(
         self,

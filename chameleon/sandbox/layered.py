@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -24,15 +23,9 @@ class LayeredExecutor(Executor):
         super().__init__(limits)
         self._first, self._second = first, second
 
-    def run(
-        self,
-        code: str,
-        inputs: Mapping[str, Any] | None = None,
-        *,
-        result: str = "ans",
-        timeout: float | None = None,
-    ) -> ExecResult:
-        wall, spent_ms = self._wall(timeout), 0.0
+    def _run(self, request: dict[str, Any], wall: float) -> ExecResult:
+        code, inputs, result = request["code"], request["inputs"], request["result"]
+        spent_ms = 0.0
         if len(code) <= _MOST_BYTES and not self._first.forked:
             first = self._first.run(code, inputs, result=result, timeout=min(_TRIAL_SECONDS, wall))
             if first.ok:

@@ -58,22 +58,12 @@ class MontyExecutor(Executor):
         self._closed = self._forked = False
         super().__init__(limits)
 
-    def run(
-        self,
-        code: str,
-        inputs: Mapping[str, Any] | None = None,
-        *,
-        result: str = "ans",
-        timeout: float | None = None,
-    ) -> ExecResult:
+    def _run(self, request: dict[str, Any], wall: float) -> ExecResult:
         begun = time.monotonic()
-        if refusal := self._too_long(code):
-            return refusal
-        request = self._request(code, inputs, result, timeout)
         printed = Collected(self._limits.stdout_kb * 1024)
         session = self._open().checkout(
             limits={
-                "max_feed_duration_secs": self._wall(timeout),
+                "max_feed_duration_secs": wall,
                 "max_memory": self._limits.memory_mb << 20,
                 "max_total_sleep_secs": 0,
                 "max_recursion_depth": _RECURSION,

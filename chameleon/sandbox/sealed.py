@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -53,19 +53,8 @@ class SealedExecutor(Executor):
     def guarantees(self) -> Guarantees:
         return self._guarantees
 
-    def run(
-        self,
-        code: str,
-        inputs: Mapping[str, Any] | None = None,
-        *,
-        result: str = "ans",
-        timeout: float | None = None,
-    ) -> ExecResult:
-        if refusal := self._too_long(code):
-            return refusal
-        wall = self._wall(timeout)
-        request = self._request(code, inputs, result, timeout)
-        named = any(library in code for library in self._libraries)
+    def _run(self, request: dict[str, Any], wall: float) -> ExecResult:
+        named = any(library in request["code"] for library in self._libraries)
         first = self._run_in("std", request, min(wall, _TRIAL_SECONDS) if named else wall)
         if not left_for_science(first) and not (named and first.status == "timeout"):
             return first

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -35,19 +35,9 @@ class UnsafeSubprocessExecutor(Executor):
         super().__init__(limits)
         self._options = json.dumps({"libraries": list(libraries), "memory_bytes": limits.memory_mb << 20})
 
-    def run(
-        self,
-        code: str,
-        inputs: Mapping[str, Any] | None = None,
-        *,
-        result: str = "ans",
-        timeout: float | None = None,
-    ) -> ExecResult:
+    def _run(self, request: dict[str, Any], wall: float) -> ExecResult:
         begun = time.monotonic()
-        if refusal := self._too_long(code):
-            return refusal
-        request = self._request(code, inputs, result, timeout)
-        ending = self._start(json.dumps(request).encode(), self._wall(timeout))
+        ending = self._start(json.dumps(request).encode(), wall)
         outcome = judge(ending, self._limits, request["limits"]["cpu_s"], self.tier)
         return replace(outcome, wall_ms=(time.monotonic() - begun) * 1000)
 
@@ -87,18 +77,8 @@ class UnsafeInProcessExecutor(Executor):
         self._lock = threading.Lock()
         super().__init__(limits)
 
-    def run(
-        self,
-        code: str,
-        inputs: Mapping[str, Any] | None = None,
-        *,
-        result: str = "ans",
-        timeout: float | None = None,
-    ) -> ExecResult:
+    def _run(self, request: dict[str, Any], wall: float) -> ExecResult:
         begun = time.monotonic()
-        if refusal := self._too_long(code):
-            return refusal
-        request = self._request(code, inputs, result, timeout)
         with self._lock:
             streams, main = (sys.stdout, sys.stderr, sys.stdin), sys.modules["__main__"]
             recursion, digits = sys.getrecursionlimit(), sys.get_int_max_str_digits()
