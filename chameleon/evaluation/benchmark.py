@@ -1,0 +1,98 @@
+"""What a benchmark is: a reader of problems, the official scorers, and the columns of its table."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+from chameleon.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One problem: what a run is given, what the scorer compares with, and where it counts.
+
+    `input` may hold more keys than an inventory takes; the gold answer is never among them. `columns` are the
+    benchmark's breakdown columns that it counts in (a column that is unknown here is left out). `detail`
+    is whatever else the scorers need (the unit, the answer's type); `picture` is a picture of the problem,
+    for people to look at.
+    """
+
+    id: str
+    input: Mapping[str, Any]
+    gold: Any
+    columns: tuple[str, ...] = ()
+    detail: Mapping[str, Any] = field(default_factory=dict)
+    picture: Path | None = None
+
+
+class Scorer(ABC):
+    """An official rule: from what a system gave to right or wrong.
+
+    Each method raises `InputError` for a problem that lacks what the rule needs. A scorer is made anew for every
+    scoring, so it may hold state where the rule has some (a seeded generator); it is called from one thread.
+    """
+
+    about: ClassVar[str]
+
+    def from_output(self, text: str, problem: Problem) -> Any:
+        """The prediction in a model's text. Raises `InputError` where the rule reads none."""
+        raise InputError(
+            f"the scorer {type(self).__name__} has no rule for a model's text",
+            hint="Score predictions or programs, or take another scorer.",
+        )
+
+    def from_value(self, value: Any, problem: Problem) -> Any:
+        """The prediction that a program's value is; the value itself unless the rule changes it."""
+        return value
+
+    @abstractmethod
+    def right(self, prediction: Any, problem: Problem) -> bool:
+        """Whether a prediction (None: there is none) is right."""
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A row of a published table: percentages by column, and where they were printed."""
+
+    system: str
+    source: str
+    n: int | None
+    percent: Mapping[str, float]
+    correct: int | None = None
+    module_use: Mapping[str, float] = field(default_factory=dict)
+
+
+class Benchmark(ABC):
+    """A benchmark: subclass it in `benchmarks/NAME.py`, and the file's name is its name.
+
+    `columns` are those of the paper's table after ALL, in order; `scorers` by name, the default first.
+    """
+
+    name: ClassVar[str]
+    about: ClassVar[str]
+    columns: ClassVar[tuple[str, ...]] = ()
+    scorers: ClassVar[Mapping[str, type[Scorer]]]
+
+    @abstractmethod
+    def recognises(self, row: Mapping[str, Any]) -> bool:
+        """Whether a row of a data file looks like one of this benchmark's problems."""
+
+    @abstractmethod
+    def problem(self, row: Mapping[str, Any], tables: Mapping[str, Any]) -> Problem:
+        """The problem in a row of a data file; `tables` by id, where they lie in a file of their own.
+
+        Raises `InputError` naming the key that is missing or wrong.
+        """
+
+    def percent(self, column: str, correct: int, n: int) -> str:
+        """A cell of the printed table: percent with two decimals, or a dash where there is no example."""
+        return f"{100 * correct / n:.2f}" if n else "–"
+
+    @property
+    def published(self) -> tuple[Published, ...]:
+        """The published rows, for a report."""
+        return ()
