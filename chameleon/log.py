@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
-import sys
 import threading
 from collections.abc import Iterable, Iterator, Mapping
-from io import FileIO
 from pathlib import Path
 from types import TracebackType
 from typing import Any, get_args
@@ -16,10 +13,8 @@ from typing import Any, get_args
 from chameleon import values
 from chameleon.budget import Call
 from chameleon.errors import InputError, LogError
+from chameleon.lines import LineFile
 from chameleon.state import Begun, Ended, Event, Failure, Plan, PlanKind, Reason, Record, Step
-
-if sys.platform != "win32":
-    import fcntl
 
 _SAME = {"$output": True}
 _BEGINS = b'{"event": "'
@@ -132,33 +127,6 @@ def _is_failed(event: Event) -> bool:
     return isinstance(event, Plan) and bool(event.refused)
 
 
-def _opened(path: Path) -> FileIO:
-    """The file, to append to without a buffer: what is written is with the operating system at once."""
-    try:
-        if path.exists() and not path.is_file():  # a device or a pipe may never come to an end
-            raise InputError("cannot open the log: it is not a regular file", where=str(path))
-        return path.open("a+b", buffering=0)
-    except OSError as problem:
-        raise InputError(f"cannot open the log: {problem.strerror}", where=str(path)) from problem
-
-
-def _lock(file: FileIO, path: Path) -> None:
-    """Keep other processes from writing to the file until it is closed, where the system can do that."""
-    if sys.platform == "win32":
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as problem:
-        raise LogError(
-            "another run is writing to it",
-            where=str(path),
-            hint="Wait for it, or give a new file with --log.",
-        ) from problem
-    except OSError as problem:
-        if problem.errno not in (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS):  # some network drives
-            raise
-
-
 class EventLog:
     """A file of events that survives a crash: what it holds is whole lines, in order.
 
@@ -172,36 +140,28 @@ class EventLog:
         self.events: list[Event] = []
         self._starts: list[int] = []
         self._lock = threading.Lock()
-        self._file = _opened(self.path)
+        self._file = LineFile(path, hint="Or give another file with --log.")
         try:
-            _lock(self._file, self.path)
-            with self.path.open("rb") as lines:
-                self._load(lines)
-        except OSError as problem:
-            self._file.close()
-            raise InputError(f"cannot read the log: {problem.strerror}", where=str(path)) from problem
+            self._load()
         except BaseException:
             self._file.close()
             raise
 
-    def _load(self, lines: Iterable[bytes]) -> None:
-        end = 0
-        for number, line in enumerate(lines, 1):
+    def _load(self) -> None:
+        for number, (start, line) in enumerate(self._file.whole_lines(), 1):
             if not line.endswith(b"\n"):
                 if not _BEGINS.startswith(line[: len(_BEGINS)]):  # nothing that we left unfinished
                     raise LogError(
                         f"line {number} is not an event", where=str(self.path), hint="Name another file."
                     )
-                break
-            self._starts.append(end)
+                continue
+            self._starts.append(start)
             try:
                 self.events.append(event_from_json(json.loads(line)))
             except (ValueError, RecursionError, LogError) as problem:
                 raise LogError(
                     f"line {number} is not an event ({problem})", where=str(self.path)
                 ) from problem
-            end += len(line)
-        self._file.truncate(end)
 
     def append(self, event: Event) -> None:
         """Write one event as one line and hand it to the operating system at once.
@@ -210,18 +170,7 @@ class EventLog:
         """
         line = (json.dumps(event_to_json(event), allow_nan=False) + "\n").encode("ascii")
         with self._lock:
-            start = self._file.seek(0, os.SEEK_END)
-            try:
-                while line:
-                    line = line[self._file.write(line) :]
-            except OSError as problem:
-                self._file.truncate(start)
-                raise LogError(
-                    f"the log cannot be written: {problem.strerror}",
-                    where=str(self.path),
-                    hint="Make room, or give another file with --log.",
-                ) from problem
-            self._starts.append(start)
+            self._starts.append(self._file.append(line))
             self.events.append(event)
 
     def forget_failure(self) -> None:
@@ -237,7 +186,7 @@ class EventLog:
         while kept and _is_failed(self.events[kept - 1]):
             kept -= 1
         with self._lock:
-            self._file.truncate(self._starts[kept])
+            self._file.cut(self._starts[kept])
             del self.events[kept:], self._starts[kept:]
 
     def __iter__(self) -> Iterator[Event]:

@@ -6,7 +6,10 @@ root = Path(__file__).resolve().parent.parent
 target = root / ".typecheck" / "chameleon"
 target.mkdir(parents=True, exist_ok=True)
 parts = [path for path in (root / "chameleon").iterdir() if path.name != "__pycache__"]
-for part in [*parts, *(root / name for name in ("modules", "planners", "prompts", "inventories"))]:
+for part in [
+    *parts,
+    *(root / name for name in ("modules", "planners", "prompts", "inventories", "benchmarks")),
+]:
     link = target / part.name
     link.unlink(missing_ok=True)
     link.symlink_to(part)

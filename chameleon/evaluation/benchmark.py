@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
@@ -32,8 +32,9 @@ class Problem:
 class Scorer(ABC):
     """An official rule: from what a system gave to right or wrong.
 
-    Each method raises `InputError` for a problem that lacks what the rule needs. A scorer is made anew for every
-    scoring, so it may hold state where the rule has some (a seeded generator); it is called from one thread.
+    Each method raises `InputError` for a problem that lacks what the rule needs. A scorer is made anew for
+    every scoring, so it may hold state where the rule has some (a seeded generator); it is called from one
+    thread at a time.
     """
 
     about: ClassVar[str]
@@ -69,13 +70,17 @@ class Published:
 class Benchmark(ABC):
     """A benchmark: subclass it in `benchmarks/NAME.py`, and the file's name is its name.
 
-    `columns` are those of the paper's table after ALL, in order; `scorers` by name, the default first.
+    `columns` are those of the paper's table after ALL, in order; `scorers` by name, the default first;
+    `id_key` is the key of a row that holds the problem's id; pictures of the problems, where there are any,
+    lie as `ID.png` in one of the `picture_folders` beside the data.
     """
 
     name: ClassVar[str]
     about: ClassVar[str]
     columns: ClassVar[tuple[str, ...]] = ()
     scorers: ClassVar[Mapping[str, type[Scorer]]]
+    id_key: ClassVar[str] = "id"
+    picture_folders: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def recognises(self, row: Mapping[str, Any]) -> bool:

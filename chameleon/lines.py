@@ -1,0 +1,109 @@
+"""A file of lines that survives a crash: appended whole, and a line that was not finished is cut off."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from io import FileIO
+from pathlib import Path
+
+from chameleon.errors import InputError, LogError
+
+if sys.platform != "win32":
+    import fcntl
+
+
+class LineFile:
+    """Append whole lines from several threads, one process at a time.
+
+    Every line is handed to the operating system at once, so that a killed process loses none. Raises
+    `LogError` when another run has the file open, `InputError` for what is no regular file. `what` names the
+    file in errors; `hint` says what to do when it cannot be used.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], what: str = "log", hint: str = "") -> None:
+        self.path, self.what, self.hint = Path(path), what, hint
+        self._lock = threading.Lock()
+        self._file = self._opened()
+        try:
+            self._claim()
+        except BaseException:
+            self._file.close()
+            raise
+
+    def whole_lines(self) -> Iterator[tuple[int, bytes]]:
+        """Every whole line with the place where it starts; what follows the last of them is cut off.
+
+        An unfinished line is yielded too, without a line feed at its end, before it is cut off: raise to
+        keep it.
+        """
+        end = 0
+        try:
+            with self.path.open("rb") as lines:
+                for line in lines:
+                    yield end, line
+                    if line.endswith(b"\n"):
+                        end += len(line)
+            self._file.truncate(end)
+        except OSError as problem:
+            raise InputError(
+                f"cannot read the {self.what}: {problem.strerror}", where=str(self.path)
+            ) from problem
+
+    def append(self, line: bytes) -> int:
+        """Write one line, and return the place where it starts.
+
+        Raises `LogError` when the disk takes no more; the file then ends with the line before.
+        """
+        with self._lock:
+            start = self._file.seek(0, os.SEEK_END)
+            try:
+                while line:
+                    line = line[self._file.write(line) :]
+            except OSError as problem:
+                self._file.truncate(start)
+                raise LogError(
+                    f"the {self.what} cannot be written: {problem.strerror}",
+                    where=str(self.path),
+                    hint=f"Make room. {self.hint}".strip(),
+                ) from problem
+            return start
+
+    def cut(self, start: int) -> None:
+        """Drop the line that starts there, and all after it."""
+        with self._lock:
+            self._file.truncate(start)
+
+    def close(self) -> None:
+        self._file.close()
+
+    def _opened(self) -> FileIO:
+        try:
+            if self.path.exists() and not self.path.is_file():  # a device or a pipe may never come to an end
+                raise InputError(
+                    f"cannot open the {self.what}: it is not a regular file", where=str(self.path)
+                )
+            return self.path.open("a+b", buffering=0)
+        except OSError as problem:
+            raise InputError(
+                f"cannot open the {self.what}: {problem.strerror}", where=str(self.path)
+            ) from problem
+
+    def _claim(self) -> None:
+        """Keep other processes from writing to the file until it is closed, where the system can do that."""
+        if sys.platform == "win32":
+            return
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as problem:
+            raise LogError(
+                "another run is writing to it",
+                where=str(self.path),
+                hint=f"Wait for it. {self.hint}".strip(),
+            ) from problem
+        except OSError as problem:
+            if problem.errno not in (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS):  # some network drives
+                raise
