@@ -1,0 +1,1 @@
+"""Official scoring rules, one file each; several benchmarks share them, oddities included."""

@@ -1,0 +1,86 @@
+"""How Chameleon scores TabMWP (Lu et al., 2023).
+
+Source: the repository lupantech/chameleon-llm, `utilities.py` and `run_tabmwp/`. All of it is metric: the
+published figures depend on the oddities, which the docstrings name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from chameleon.benchmarks.scorers.choices import known_choices, most_similar
+from chameleon.benchmarks.scorers.numeric import floatify, read_number, same_number, typed_gold
+from chameleon.evaluation.benchmark import Problem, Scorer
+
+_STATED = re.compile(r"The answer is (?P<answer>(?s:.+))[^\n]$")
+
+
+class ChameleonRule(Scorer):
+    """Right is what equals the answer after a lenient normalisation; for choices, the most similar one."""
+
+    about = (
+        "Chameleon (Lu et al., 2023): numbers to the places of the coarser one, texts as the most similar choice"
+    )
+
+    def from_output(self, text: str, problem: Problem) -> Any:
+        """What the text says after "The answer is", else all of it; as a float where it can be one."""
+        stated = stated_answer(text)
+        return floatify(text if stated is None else stated)
+
+    def from_value(self, value: Any, problem: Problem) -> Any:
+        """The value as a float where it can be one, else as a text (see `floatify`)."""
+        return floatify(value)
+
+    def right(self, prediction: Any, problem: Problem) -> bool:
+        """Whether the normalised prediction equals the gold answer.
+
+        True stands for the answer "yes" and False for "no", and neither for anything else; texts are equal
+        in any case; numbers as in `same_number`. Raises `InputError` where the choices are not known.
+        """
+        gold = typed_gold(problem)
+        said = normalise(prediction, known_choices(problem), problem.detail.get("unit"))
+        if said is None:
+            return False
+        if isinstance(said, bool):
+            return gold == ("yes" if said else "no")
+        if isinstance(said, str) and isinstance(gold, str):
+            return said.strip().lower() == gold.strip().lower()
+        return same_number(said, gold)
+
+
+def stated_answer(text: str) -> str | None:
+    """What follows the first "The answer is " up to the last character but one; None where it says nothing.
+
+    Oddities of the metric: the last character is dropped whatever it is ("The answer is 18" yields "1"), the
+    answer spans lines, and the case of "The" counts.
+    """
+    found = _STATED.search(text)
+    return found["answer"].strip() if found else None
+
+
+def normalise(prediction: Any, choices: Sequence[str], unit: str | None) -> Any:
+    """A prediction in the form in which it is compared.
+
+    A float is rounded to three places. Of a text "$" and the unit are taken out; without choices it becomes
+    a number if it can. With choices None is the first of them, and a text the one that it is most like.
+
+    Oddities of the metric: a float is never matched with choices, so it is wrong wherever the answer is a
+    text; the unit is removed wherever it occurs, inside words too, and only in its own case.
+    """
+    if isinstance(prediction, float):
+        return round(prediction, 3)
+    lowered = [choice.lower() for choice in choices]
+    if prediction is None:
+        return lowered[0] if lowered else None
+    if not isinstance(prediction, str):
+        return prediction
+    text = prediction.replace("$", "")
+    text = (text.replace(unit, "") if unit else text).strip().lower()
+    if lowered:
+        return text if text in lowered else most_similar(text, lowered)
+    try:
+        return read_number(text)
+    except (ValueError, ArithmeticError):
+        return text

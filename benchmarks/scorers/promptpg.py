@@ -1,0 +1,157 @@
+"""How PromptPG scores TabMWP (Lu et al., 2022).
+
+Source: the repository lupantech/PromptPG, `run_gpt3/`. The patterns and their order are metric.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from chameleon.benchmarks.scorers.choices import known_choices, most_similar
+from chameleon.benchmarks.scorers.numeric import UNFIT
+from chameleon.evaluation.benchmark import Problem, Scorer
+
+_LETTERS = "ABCDEF"
+_SEED = 123
+
+# "[Th]he" is the source's: it matches "The", and never "the".
+_THE = "[Th]he"
+_LETTER_PATTERNS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"^\(([A-Za-z])\)$",
+        r"^([A-Za-z])$",
+        r"^([A-Za-z]). ",
+        rf"{_THE} answer is ([A-Z])",
+        r"^\(([A-Za-z])\) [\s\S]+$",
+        rf"{_THE} answer is \(([A-Za-z])\) [\s\S]+$",
+    )
+)
+
+_AMOUNT = r"[\d$.,/:]+"
+_SIGNED_AMOUNT = r"[-\d$.,/:]*\d+"
+_ANSWER_PATTERNS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        rf"{_THE} answer is ([\s\S]+)$",
+        rf"{_THE} table shows that ({_AMOUNT}) ",
+        rf" = ({_AMOUNT})",
+        rf"(?<= be| is) ({_SIGNED_AMOUNT})",
+        rf"(?<= are| was) ({_SIGNED_AMOUNT})",
+        rf"(?<= were) ({_SIGNED_AMOUNT})",
+        rf" ({_AMOUNT} [AP]\.M\.)",
+        rf"({_SIGNED_AMOUNT})",
+    )
+)
+
+_FRACTION = re.compile(r"\$?\\frac\{([\d.,-]+)\}\{([\d.,]+)\}\$?")
+_FINAL_STOP = re.compile(r"(?<![AP]\.M)\.$")
+_TIGHT_EQUALS = re.compile(r"(?<=\d)=(?=[-$\d])")
+_MINUS_SIGN = "\N{MINUS SIGN}"
+
+_NUMBER = re.compile(r"[-+]?[\d,./]+$")
+_INTEGER = re.compile(r"[-+]?\d+$")
+
+
+class PromptPGRule(Scorer):
+    """Right is the same text or number, to three places, in any case.
+
+    A letter that stands for no choice becomes a choice at random. The generator has a fixed seed and belongs
+    to the scorer, so the outcome depends on the order of the problems.
+    """
+
+    about = "PromptPG (Lu et al., 2022): patterns find the answer in a text, equality to three places"
+
+    def __init__(self) -> None:
+        self._random = random.Random(_SEED)  # noqa: S311
+
+    def from_output(self, text: str, problem: Problem) -> str:
+        """The answer in the text: a choice where there are choices, else a number or the text itself.
+
+        Raises `InputError` where the choices are not known.
+        """
+        text = tidied(text)
+        choices = known_choices(problem)
+        return self._choice(text, choices) if choices else free_answer(text)
+
+    def right(self, prediction: Any, problem: Problem) -> bool:
+        """Whether prediction and gold answer are the same once normalised; None never is.
+
+        A prediction that is no text is taken as Python writes it.
+        """
+        if prediction is None:
+            return False
+        try:
+            text = str(prediction)
+        except UNFIT:
+            return False
+        unit = problem.detail.get("unit")
+        return normalise(text, unit).lower() == normalise(str(problem.gold), unit).lower()
+
+    def _choice(self, text: str, choices: Sequence[str]) -> str:
+        letter = choice_letter(text)
+        if letter is None:
+            return most_similar(text, choices)
+        index = _LETTERS.index(letter)
+        return choices[index] if index < len(choices) else self._random.choice(choices)
+
+
+def choice_letter(text: str) -> str | None:
+    """The letter of a choice, A to F, that a text gives; None where it gives none.
+
+    Oddities of the metric: "The answer is Friday" gives F, for the word need not end there; "At noon" gives A,
+    for whatever follows the first letter may be a part of its word.
+    """
+    for pattern in _LETTER_PATTERNS:
+        found = pattern.search(text)
+        if found and found[1].upper() in _LETTERS:
+            return found[1].upper()
+    return None
+
+
+def free_answer(text: str) -> str:
+    """The answer in a text without choices: the last match of the first pattern that matches, else the text.
+
+    The patterns look for "The answer is …", "The table shows that N", " = N", a number after a form of "to
+    be", a time of day, and any number.
+    """
+    for pattern in _ANSWER_PATTERNS:
+        if matches := pattern.findall(text):
+            answer: str = matches[-1].strip()
+            return answer if ".M." in answer else answer.removesuffix(".")
+    return text
+
+
+def normalise(text: str, unit: str | None) -> str:
+    """An answer in the form in which it is compared.
+
+    A leading "$" and one trailing comma, stop or slash go. Numbers and quotients are written with at most
+    three places, from any other text the unit is removed. What only looks like a number ("1.2.3", "1/0") makes
+    the source stop; here it stays a text.
+    """
+    text = re.sub(r"[,./]$", "", text.removeprefix("$"))
+    if _NUMBER.match(text):
+        try:
+            return re.sub(r"\.0+$", "", _number(text.replace(",", "")))
+        except (ValueError, ArithmeticError):
+            return text
+    return text.replace(unit, "").strip() if unit else text
+
+
+def _number(text: str) -> str:
+    if _INTEGER.match(text):
+        return str(int(text))
+    if "/" in text:
+        numerator, denominator = text.split("/")[:2]
+        return str(round(float(numerator) / float(denominator), 3))
+    return str(round(float(text), 3))
+
+
+def tidied(text: str) -> str:
+    """The text with plain fractions and minus signs, spaces around "=", and without its final stop."""
+    text = _FRACTION.sub(r"\1/\2", text)
+    text = _FINAL_STOP.sub("", text)
+    return _TIGHT_EQUALS.sub(" = ", text).replace(_MINUS_SIGN, "-")
