@@ -1,0 +1,107 @@
+"""What planners did: which modules their plans call, in which order, and how varied the plans are."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+START, END = "START", "END"
+
+Program = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class PlanStats:
+    """Counts over the plans of one run (Chameleon: figures 4, 5, 7, 8 and table 7).
+
+    `n` counts every problem, `without_plan` those whose plan is empty. `modules` counts the questions that
+    call a module (twice in one plan is once), the most used first; `programs` how often each plan was made,
+    the most frequent first; `transitions[a][b]` how often b follows a directly, where every plan begins
+    after START and is followed by END. `positions` is where a module stands in its plans on average,
+    between START (0) and END (1).
+    """
+
+    n: int
+    modules: Mapping[str, int]
+    programs: Mapping[Program, int]
+    transitions: Mapping[str, Mapping[str, int]]
+    positions: Mapping[str, float]
+
+    @classmethod
+    def of(cls, plans: Iterable[Sequence[str]]) -> PlanStats:
+        programs = Counter(tuple(plan) for plan in plans)
+        modules: Counter[str] = Counter()
+        steps: dict[str, Counter[str]] = defaultdict(Counter)
+        places: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
+        for program, count in programs.items():
+            for name in dict.fromkeys(program):
+                modules[name] += count
+            for before, after in zip((START, *program), (*program, END), strict=True):
+                steps[before][after] += count
+            for number, name in enumerate(program, 1):
+                places[name][0] += count * number / (len(program) + 1)
+                places[name][1] += count
+        return cls(
+            n=programs.total(),
+            modules=_most_first(modules),
+            programs=_most_first(programs),
+            transitions={name: _most_first(after) for name, after in steps.items()},
+            positions={name: total / times for name, (total, times) in places.items()},
+        )
+
+    def share(self, module: str) -> float:
+        """The part of all questions that call the module."""
+        return self.modules.get(module, 0) / self.n if self.n else 0.0
+
+    @property
+    def without_plan(self) -> int:
+        return self.programs.get((), 0)
+
+    @property
+    def mean_length(self) -> float | None:
+        """Steps in a plan on average, an empty one counting 0; None without problems."""
+        if not self.n:
+            return None
+        return sum(len(program) * count for program, count in self.programs.items()) / self.n
+
+    @cached_property
+    def probabilities(self) -> Mapping[str, Mapping[str, float]]:
+        """How probable it is that b follows, after a: `probabilities[a][b]`."""
+        return {
+            name: {follower: count / sum(after.values()) for follower, count in after.items()}
+            for name, after in self.transitions.items()
+        }
+
+    @property
+    def in_order(self) -> tuple[str, ...]:
+        """The modules as plans run through them: by their mean position."""
+        return tuple(sorted(self.positions, key=lambda name: (self.positions[name], name)))
+
+    def to_json(self, top: int = 10) -> dict[str, Any]:
+        """The counts as one object; shares and probabilities are fractions."""
+        return {
+            "n": self.n,
+            "without_plan": self.without_plan,
+            "modules": {name: self.share(name) for name in self.modules},
+            "programs": len(self.programs),
+            "mean_length": self.mean_length,
+            "transitions": {
+                name: {
+                    follower: {"count": count, "probability": self.probabilities[name][follower]}
+                    for follower, count in after.items()
+                }
+                for name, after in self.transitions.items()
+            },
+            "top_programs": [
+                {"program": list(program), "count": count, "share": count / self.n}
+                for program, count in list(self.programs.items())[:top]
+            ],
+        }
+
+
+def _most_first(counts: Mapping[Any, int]) -> dict[Any, int]:
+    """By count; what is equally frequent by its name, so that the order does not depend on the file's."""
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
