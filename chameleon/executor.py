@@ -15,6 +15,7 @@ from chameleon.budget import Budget, Meter, recording
 from chameleon.decide import AskPlanner, RunSteps, decide, finished, goes_on
 from chameleon.errors import BudgetExceeded, Declined, InputError, LogError, NoModel, PlanError
 from chameleon.inventory import Inventory
+from chameleon.inventory.ablation import kept
 from chameleon.inventory.digest import check_same, settings_of
 from chameleon.log import EventLog
 from chameleon.planner import bind, name_of, plan_of
@@ -158,6 +159,7 @@ class Executor:
 
     def _checked(self, plan: Plan, state: State) -> Plan | Ended:
         """The plan, refused with the reason if it breaks a rule; the end of the run if it is empty."""
+        plan = kept(plan, self.inventory.left_out)
         if plan.refused:
             return plan
         if not plan.steps:

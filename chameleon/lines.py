@@ -6,7 +6,7 @@ import errno
 import os
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from io import FileIO
 from pathlib import Path
 
@@ -76,6 +76,22 @@ class LineFile:
         """Drop the line that starts there, and all after it."""
         with self._lock:
             self._file.truncate(start)
+
+    def rewrite(self, lines: Iterable[bytes]) -> None:
+        """Put these lines in the place of all that is there; a crash leaves the old lines or the new ones."""
+        beside = self.path.with_name(f"{self.path.name}.new")
+        with self._lock:
+            try:
+                with beside.open("wb") as file:
+                    file.writelines(lines)
+                beside.replace(self.path)
+            except OSError as problem:
+                raise LogError(
+                    f"the {self.what} cannot be written: {problem.strerror}", where=str(self.path)
+                ) from problem
+            self._file.close()
+            self._file = self._opened()
+            self._claim()
 
     def close(self) -> None:
         self._file.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, get_args
@@ -121,6 +121,19 @@ def _read_changes(data: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
     return values.ReadOnly(items)
 
 
+def before_failure(events: Sequence[Event]) -> int:
+    """How many events stand before the failure that ended a run: all of them, if it ended otherwise.
+
+    The end of a run that failed or ran out of budget is left out, with the failed steps and plans before it.
+    """
+    kept = len(events)
+    if kept and isinstance(last := events[-1], Ended) and last.reason in ("failed", "budget"):
+        kept -= 1
+        while kept and _is_failed(events[kept - 1]):
+            kept -= 1
+    return kept
+
+
 def _is_failed(event: Event) -> bool:
     if isinstance(event, Record):
         return event.error is not None or event.dropped
@@ -179,12 +192,9 @@ class EventLog:
         The run can then go on from its last good step, with another model, key or budget. What is dropped
         is gone from the file; a run that was answered or declined stays as it is.
         """
-        last = self.events[-1] if self.events else None
-        if not isinstance(last, Ended) or last.reason not in ("failed", "budget"):
+        kept = before_failure(self.events)
+        if kept == len(self.events):
             return
-        kept = len(self.events) - 1
-        while kept and _is_failed(self.events[kept - 1]):
-            kept -= 1
         with self._lock:
             self._file.cut(self._starts[kept])
             del self.events[kept:], self._starts[kept:]

@@ -60,7 +60,7 @@ def _turns(state: State) -> list[tuple[str, str]]:
 
 
 def _schema(inventory: Inventory) -> Mapping[str, Any]:
-    names = {"type": "string", "enum": list(inventory.modules)}
+    names = {"type": "string", "enum": [card.name for card in inventory.cards]}
     steps = {"type": "array", "items": names, "minItems": 1, "maxItems": inventory.rules.max_steps}
     return {
         "title": "plan",

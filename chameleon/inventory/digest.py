@@ -35,6 +35,8 @@ def settings_of(inventory: Inventory) -> dict[str, Any]:
     settings: dict[str, Any] = {"inventory": _digest(inventory.spec)} if inventory.spec else {}
     if prompts := dict(_prompts(inventory)):
         settings["prompts"] = prompts
+    if inventory.left_out:
+        settings["without"] = sorted(inventory.left_out)
     return settings
 
 
@@ -44,6 +46,8 @@ def check_same(state: State, inventory: Inventory, settings: Mapping[str, Any]) 
     before = state.begun.settings
     if before.get("inventory", settings.get("inventory")) != settings.get("inventory"):
         raise LogError(f"the inventory {inventory.name} has changed since the log began", hint=_NEW_FILE)
+    if list(before.get("without", ())) != list(settings.get("without", ())):
+        raise LogError(f"other modules of {inventory.name} were left out when the log began", hint=_NEW_FILE)
     now = settings.get("prompts", {})
     for owner, digest in before.get("prompts", {}).items():
         if now.get(owner, digest) != digest:

@@ -12,6 +12,7 @@ from chameleon import values
 from chameleon.budget import Budget
 from chameleon.errors import ChameleonError, InputError, InventoryError, PlanError
 from chameleon.inventory import rules as plan_rules
+from chameleon.inventory.ablation import leave_out
 from chameleon.inventory.schema import InventorySpec, ModelSpec, OnError, RepairSpec, RulesSpec
 from chameleon.inventory.source import Source, read_source, source_of
 from chameleon.module import Access, Module
@@ -51,6 +52,7 @@ class Inventory:
     budget: Budget = field(default_factory=Budget)
     llm: ModelSpec = field(default_factory=ModelSpec)
     source: Source | None = field(default=None, repr=False, compare=False)
+    left_out: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         for name, module in self.modules.items():
@@ -76,10 +78,18 @@ class Inventory:
 
         return inventory_of(source_of(data, folder))
 
+    def without(self, *names: str) -> Inventory:
+        """The inventory with these modules left out, as an ablation does: see `leave_out`."""
+        return leave_out(self, names)
+
     @property
     def cards(self) -> list[Card]:
-        """One card for each module, in the order of the inventory."""
-        return [Card(name, module.description, module.when) for name, module in self.modules.items()]
+        """One card for each module that plans may name, in the order of the inventory."""
+        return [
+            Card(name, module.description, module.when)
+            for name, module in self.modules.items()
+            if name not in self.left_out
+        ]
 
     @property
     def access(self) -> Mapping[str, Access]:
@@ -141,13 +151,16 @@ class Inventory:
         for part in every_planner(self.planner):
             for plan in getattr(part, "fixed_plans", []):
                 with self._told_at("planner", plan):
-                    plan_rules.check_names(plan, self.modules, self.rules)
+                    plan_rules.check_names(self._kept(plan), self.modules, self.rules)
         for plan in getattr(self.planner, "fixed_plans", []):
             with self._told_at("planner", plan):
-                self.check_plan(plan, state)
+                self.check_plan(self._kept(plan), state)
         if self.fallback:
             with self._told_at("fallback", self.fallback):
                 self.check_plan(self.fallback, state)
+
+    def _kept(self, plan: Sequence[str]) -> list[str]:
+        return [name for name in plan if name not in self.left_out]
 
     @contextmanager
     def _told_at(self, key: str, plan: Sequence[str]) -> Iterator[None]:

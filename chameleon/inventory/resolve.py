@@ -18,15 +18,15 @@ from chameleon.inventory.own_code import broken, import_own
 from chameleon.module import Module, snake_case
 from chameleon.planner import nearest
 
-Family = Literal["modules", "planners"]
+Family = Literal["modules", "planners", "benchmarks"]
 
 
 def find_class(name: str, family: Family, folders: Sequence[Path] = ()) -> type[Any]:
     """The class that `name` stands for.
 
     Looked up in this order: "package.module:Class" (a file in `folders`, or importable); `Module`
-    subclasses that are already defined; what Chameleon ships (one file a name); entry points of the group
-    "chameleon.modules" or "chameleon.planners". Raises `InventoryError` with the nearest name.
+    subclasses that are already defined; what Chameleon ships (one file a name); entry points of the
+    group "chameleon.modules" (or planners, benchmarks). Raises `InventoryError` with the nearest name.
     """
     if ":" in name:
         return _from_reference(name, folders)
@@ -39,9 +39,9 @@ def find_class(name: str, family: Family, folders: Sequence[Path] = ()) -> type[
     raise InventoryError(f"there is no {family[:-1]} {name!r}", hint=nearest(name, shipped(family)))
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=3)
 def shipped(family: Family) -> Mapping[str, str]:
-    """Names of the shipped modules or planners, and the Python module that each is defined in."""
+    """Names of the shipped modules, planners or benchmarks, and the Python module that each is defined in."""
     package = importlib.import_module(f"chameleon.{family}")
     found = pkgutil.iter_modules(package.__path__)
     return {file.name: f"{package.__name__}.{file.name}" for file in found if not file.ispkg}

@@ -1,0 +1,166 @@
+"""Reading a benchmark's problems: JSON lines, a JSON list, or an object of problems by id; plain or gzip."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import cached_property
+from itertools import chain, islice
+from pathlib import Path
+from typing import IO, Any, cast
+
+from chameleon.errors import ChameleonError, InputError
+from chameleon.evaluation.benchmark import Benchmark, Problem
+from chameleon.inventory.resolve import find_class, shipped
+
+Row = Mapping[str, Any]
+
+
+def find_benchmark(name: str) -> Benchmark:
+    """The benchmark of that name: a shipped one, an entry point, or "package.module:Class"."""
+    cls = find_class(name, "benchmarks")
+    if not issubclass(cls, Benchmark):
+        raise InputError(f"{name!r} is no benchmark")
+    return cls()
+
+
+def recognised(rows: Iterable[Row], where: str) -> Benchmark:
+    """The shipped benchmark that the first rows look like. Raises `InputError` where none or several do."""
+    first = list(islice(rows, 20))
+    found = [
+        benchmark
+        for benchmark in map(find_benchmark, shipped("benchmarks"))
+        if first and all(benchmark.recognises(row) for row in first)
+    ]
+    if len(found) != 1:
+        names = " or ".join(benchmark.name for benchmark in found)
+        reason = f"may be of {names}" if found else "is not of a benchmark that is known here"
+        raise InputError(
+            f"the data {reason}",
+            where=where,
+            hint="Name the benchmark; `chameleon list benchmarks` shows all.",
+        )
+    return found[0]
+
+
+class DataFile:
+    """A file of rows, read as a stream where its form allows that.
+
+    `id_key` is the key that receives the id where a JSON object holds the rows by id, as original releases
+    have it. Raises `InputError` naming the file and line for what cannot be read.
+    """
+
+    def __init__(self, path: str | Path, id_key: str = "id") -> None:
+        self.path, self.id_key = Path(path), id_key
+
+    @cached_property
+    def sha256(self) -> str:
+        digest = hashlib.sha256()
+        with _told(self.path), self.path.open("rb") as file:
+            while block := file.read(1 << 20):
+                digest.update(block)
+        return digest.hexdigest()
+
+    def __iter__(self) -> Iterator[Row]:
+        with _told(self.path), self._opened() as file:
+            first = file.readline()
+            while first and not first.strip():
+                first = file.readline()
+            yield from self._lines(first, file) if _is_row(first) else self._whole(first + file.read())
+
+    def _opened(self) -> IO[bytes]:
+        if not self.path.is_file():
+            kind = "a folder" if self.path.is_dir() else "no file"
+            raise InputError(f"this is {kind}", where=str(self.path))
+        with self.path.open("rb") as file:
+            zipped = file.read(2) == b"\x1f\x8b"
+        return cast(IO[bytes], gzip.open(self.path)) if zipped else self.path.open("rb")
+
+    def _lines(self, first: bytes, rest: Iterable[bytes]) -> Iterator[Row]:
+        for number, line in enumerate(chain([first], rest), 1):
+            if not line.strip():
+                continue
+            try:
+                row = json.loads(line)
+            except ValueError as problem:
+                raise InputError(
+                    f"this is no JSON: {problem}", where=f"{self.path}, line {number}"
+                ) from problem
+            if not isinstance(row, dict):
+                raise InputError(
+                    "each line must be a JSON object with the fields of one problem",
+                    where=f"{self.path}, line {number}",
+                )
+            yield row
+
+    def _whole(self, text: bytes) -> Iterator[Row]:
+        if not text.strip():
+            raise InputError("the file is empty", where=str(self.path))
+        try:
+            data = json.loads(text)
+        except ValueError as problem:
+            raise InputError(
+                f"this is neither JSON nor JSON lines: {problem}", where=str(self.path)
+            ) from problem
+        if isinstance(data, dict):
+            data = [{self.id_key: name, **_row(value)} for name, value in data.items()]
+        if not isinstance(data, list) or not all(isinstance(row, dict) for row in data):
+            raise InputError(
+                "this JSON holds no rows: a list of objects, or an object of objects by id, is needed",
+                where=str(self.path),
+            )
+        yield from data
+
+
+def read_problems(benchmark: Benchmark, data: DataFile, tables: Path | None = None) -> Iterator[Problem]:
+    """The problems of a file, in its order. `tables`: the file of tables, where they lie apart.
+
+    Raises `InputError` naming the problem for a row that cannot be used, and for an id that occurs twice.
+    """
+    by_id = {str(row.get("table_id")): row for row in DataFile(tables)} if tables else {}
+    folders = [data.path.parent / name for name in benchmark.picture_folders]
+    seen: set[str] = set()
+    for number, row in enumerate(data, 1):
+        try:
+            problem = benchmark.problem(row, by_id)
+        except ChameleonError as error:
+            name = row.get(benchmark.id_key, f"number {number}")
+            raise InputError(error.what, where=f"{data.path}, problem {name}", hint=error.hint) from error
+        if problem.id in seen:
+            raise InputError(f"the problem {problem.id!r} occurs twice", where=str(data.path))
+        seen.add(problem.id)
+        picture = next((path for f in folders if (path := f / f"{problem.id}.png").is_file()), None)
+        yield replace(problem, picture=picture.resolve()) if picture else problem
+
+
+def _is_row(line: bytes) -> bool:
+    """Whether the first line of a file is a whole row, as JSON lines have it."""
+    try:
+        first = json.loads(line)
+    except ValueError:
+        # A broken row is told with its line; the first line of an indented file is short.
+        return len(line.strip()) > 2 and line.lstrip().startswith(b"{") and line.rstrip().endswith(b"}")
+    return isinstance(first, dict) and not (first and all(isinstance(each, dict) for each in first.values()))
+
+
+def _row(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {"prediction": value}
+
+
+class _told:
+    """Tell what the system or gzip says of a file as an `InputError`."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, problem: BaseException | None, trace: Any) -> None:
+        if isinstance(problem, OSError | EOFError | zlib.error):
+            said = getattr(problem, "strerror", None) or str(problem)
+            raise InputError(f"the file cannot be read: {said}", where=str(self.path)) from problem

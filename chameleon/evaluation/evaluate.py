@@ -1,0 +1,134 @@
+"""Run an inventory over many problems, in threads, and keep what comes of each."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from chameleon.errors import ChameleonError, InputError
+from chameleon.evaluation.benchmark import Problem, Scorer
+from chameleon.evaluation.folder import RunFolder
+from chameleon.evaluation.results import Result
+from chameleon.executor import Executor
+from chameleon.state import Ended, Failure, State
+
+# What would fail every problem after this one in the same way: the evaluation stops, and can go on later.
+_CONCERNS_ALL = frozenset({"AuthFailed", "NoModel", "StoreError", "ScriptExhausted"})
+_GRACE_S = 10.0
+
+
+class Stopped(ChameleonError):
+    """The evaluation was stopped before its end; what is done is kept."""
+
+
+class Evaluation:
+    """Runs problems and tells each result.
+
+    - `executor` runs them, in `workers` threads; it is given what its inventory takes of a problem's input.
+    - `scorer` says what is right: an answer that was given, never a declined or failed one.
+    - `folder` keeps results and events; problems that it has are not run again.
+    - `on_result` is called with each result, from one thread at a time; it may call `stop`.
+    """
+
+    def __init__(
+        self,
+        executor: Executor,
+        scorer: Scorer,
+        *,
+        folder: RunFolder | None = None,
+        workers: int = 1,
+        on_result: Callable[[Result], None] = lambda result: None,
+    ) -> None:
+        if workers < 1:
+            raise InputError("workers must be at least 1")
+        self.executor, self.scorer, self.folder = executor, scorer, folder
+        self.workers, self.on_result = workers, on_result
+        self._stop = threading.Event()
+        self._problem: BaseException | None = None
+        self._handing_out, self._keeping = threading.Lock(), threading.Lock()
+
+    def stop(self) -> None:
+        """Begin no further step. Runs that are under way can go on later where there is a folder."""
+        self._stop.set()
+
+    def run(self, problems: Iterable[Problem]) -> None:
+        """Run every problem that has no result yet.
+
+        Raises what keeps the evaluation from going on: an error in the data, a full disk, a model that
+        refuses every call. After Ctrl-C, running steps have ten seconds to end before KeyboardInterrupt
+        is raised; nothing that ended is lost.
+        """
+        waiting = iter(problems)
+        threads = [
+            threading.Thread(target=self._work, args=(waiting,), daemon=True) for _ in range(self.workers)
+        ]
+        for thread in threads:
+            thread.start()
+        try:
+            for thread in threads:
+                thread.join()
+        except KeyboardInterrupt:
+            self.stop()
+            for thread in threads:
+                thread.join(_GRACE_S / self.workers)
+            raise
+        if self._problem is not None:
+            raise self._problem
+
+    def _work(self, waiting: Iterator[Problem]) -> None:
+        try:
+            while (problem := self._next(waiting)) is not None:
+                self._solve(problem)
+        except BaseException as problem:  # told by the thread that waits
+            self._problem = self._problem or problem
+            self.stop()
+
+    def _next(self, waiting: Iterator[Problem]) -> Problem | None:
+        with self._handing_out:
+            for problem in waiting:
+                if self._stop.is_set():
+                    return None
+                if self.folder is None or problem.id not in self.folder.done:
+                    return problem
+        return None
+
+    def _solve(self, problem: Problem) -> None:
+        state = self._state(problem)
+        if state is None or state.ended is None:  # stopped on the way
+            return
+        error = state.ended.error
+        if state.ended.reason == "failed" and error is not None and error.kind in _CONCERNS_ALL:
+            raise Stopped(
+                f"problem {problem.id} failed for a reason that would fail all others: {error.message}",
+                where=error.where,
+                hint=error.hint,
+            )
+        with self._keeping:
+            answered = state.ended.reason == "answered"
+            result = Result.of(problem, state, answered and self.scorer.right(state.answer, problem))
+            if self.folder is not None:
+                self.folder.finish(result)
+            self.on_result(result)
+
+    def _state(self, problem: Problem) -> State | None:
+        """The final state of the problem's run, going on from what is kept of it; None when stopped."""
+        before = self.folder.unfinished(problem.id) if self.folder else ()
+        state = State.fold(before)
+        if state.ended is not None:
+            return state
+        try:
+            for event in self.executor.stream(self._given(problem), before):
+                if self.folder is not None:
+                    self.folder.append(problem.id, event)
+                state = state.after(event)
+                if self._stop.is_set() and state.ended is None:
+                    return None
+        except InputError as error:
+            return State(ended=Ended("failed", Failure.of(error)))
+        return state
+
+    def _given(self, problem: Problem) -> dict[str, Any]:
+        """What the inventory takes of a problem."""
+        taken = self.executor.inventory.input_types
+        return {key: value for key, value in problem.input.items() if not taken or key in taken}

@@ -1,0 +1,240 @@
+"""The folder of an evaluation: results, events and the settings that made them, safe against a crash."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from chameleon.errors import InputError, LogError
+from chameleon.evaluation.data import find_benchmark
+from chameleon.evaluation.results import Result, Tally
+from chameleon.lines import LineFile
+from chameleon.log import before_failure, event_from_json, event_to_json
+from chameleon.state import Event
+
+SETTINGS, RESULTS, EVENTS = "settings.json", "results.jsonl", "events.jsonl"
+_ELSEWHERE = "Give another folder with --out."
+_ID, _BACK = '{"id": ', "back"
+
+
+class RunFolder:
+    """Where an evaluation is kept, problem by problem; the same evaluation opened again goes on.
+
+    Writing is safe from several threads; one process at a time may have the folder open. Raises `LogError`
+    when another evaluation has it, when its settings differ (the difference is named), or when a file in it
+    is not ours; `InputError` when it cannot be made.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], settings: Mapping[str, Any]) -> None:
+        self.path = Path(path)
+        self.done: dict[str, bool] = {}
+        self._begun: dict[str, tuple[Event, ...]] = {}
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as problem:
+            raise InputError(f"cannot make the folder: {problem.strerror}", where=str(path)) from problem
+        # This file stays the same while the folder is open: its lock is what makes other processes wait.
+        self._events = LineFile(self.path / EVENTS, "event log", _ELSEWHERE)
+        try:
+            self._results = LineFile(self.path / RESULTS, "results", _ELSEWHERE)
+            self._keep(settings)
+            for result in _results(self._results):
+                self.done[result.id] = result.error is not None and not result.declined
+            self._load_events()
+        except BaseException:
+            self.close()
+            raise
+
+    def append(self, id: str, event: Event) -> None:
+        """Keep one event of a problem's run."""
+        self._events.append(_line({"id": id, **event_to_json(event)}))
+
+    def finish(self, result: Result) -> None:
+        """Keep a problem's result, after all its events."""
+        self._results.append(_line(result.to_json()))
+
+    def unfinished(self, id: str) -> tuple[Event, ...]:
+        """The events of a run that was interrupted, to go on from; each is given once."""
+        return self._begun.pop(id, ())
+
+    def results(self) -> Iterator[Result]:
+        """The results that were there when the folder was opened."""
+        with (self.path / RESULTS).open("rb") as lines:
+            yield from (Result.from_json(json.loads(line)) for line in lines)
+
+    def forget_failures(self) -> int:
+        """Drop the results of runs that failed, so that they go on from their last good step; how many."""
+        failed = {id for id, has_failed in self.done.items() if has_failed}
+        if failed:
+            kept = [result for result in self.results() if result.id not in failed]
+            self._results.rewrite(_line(result.to_json()) for result in kept)
+            self.done = {result.id: False for result in kept}
+            self._load_events()
+        return len(failed)
+
+    def close(self) -> None:
+        self._events.close()
+        if hasattr(self, "_results"):
+            self._results.close()
+
+    def __enter__(self) -> RunFolder:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _keep(self, settings: Mapping[str, Any]) -> None:
+        file = self.path / SETTINGS
+        if not file.exists():
+            if (self.path / RESULTS).stat().st_size:
+                raise LogError(
+                    "the folder has results and no settings", where=str(self.path), hint=_ELSEWHERE
+                )
+            _write_whole(file, json.dumps(settings, indent=2, ensure_ascii=False) + "\n")
+            return
+        before = _read_settings(file)
+        if difference := _difference(before, settings):
+            raise LogError(
+                f"the folder was made with other settings: {difference}",
+                where=str(self.path),
+                hint=_ELSEWHERE,
+            )
+
+    def _load_events(self) -> None:
+        """Read what is kept of the problems without a result; a failure at its end is to be tried again."""
+        self._begun = _histories(self._events, lambda id: id not in self.done)
+        for id, events in self._begun.items():
+            kept = before_failure(events)
+            if kept < len(events):  # noted in the log: only the first events of this run still count
+                self._begun[id] = events[:kept]
+                self._events.append(_line({"id": id, "event": _BACK, "kept": kept}))
+
+
+@dataclass(frozen=True)
+class Run:
+    """A folder that an evaluation has written, read again."""
+
+    path: Path
+    settings: Mapping[str, Any]
+    results: list[Result]
+
+    @cached_property
+    def tally(self) -> Tally:
+        """The counts over the results, with the benchmark's columns in their order."""
+        tally = Tally(find_benchmark(self.settings["benchmark"]).columns)
+        for result in self.results:
+            tally.add(result)
+        return tally
+
+    def histories(self, ids: Collection[str]) -> dict[str, tuple[Event, ...]]:
+        """The events of these problems, by id."""
+        with (self.path / EVENTS).open("rb") as lines:
+            whole = ((0, line) for line in lines if line.endswith(b"\n"))
+            return dict(_fold_histories(whole, frozenset(ids).__contains__, self.path / EVENTS))
+
+
+def read_run(path: str | os.PathLike[str]) -> Run:
+    """Read a folder that `chameleon eval --out` has written; one that is being written to may be read too.
+
+    Raises `InputError` for a folder that is none, `LogError` for a damaged one.
+    """
+    folder = Path(path)
+    for name in (SETTINGS, RESULTS):
+        if not (folder / name).is_file():
+            raise InputError(
+                f"this is no folder of an evaluation: it has no {name}",
+                where=str(folder),
+                hint="Make one with `chameleon eval INVENTORY DATA --out DIR`.",
+            )
+    with (folder / RESULTS).open("rb") as lines:
+        whole = [(0, line) for line in lines if line.endswith(b"\n")]
+    return Run(folder, _read_settings(folder / SETTINGS), list(_parsed(whole, folder / RESULTS)))
+
+
+def _results(file: LineFile) -> Iterator[Result]:
+    whole = ((start, line) for start, line in file.whole_lines() if line.endswith(b"\n"))
+    return _parsed(whole, file.path)
+
+
+def _parsed(lines: Iterable[tuple[int, bytes]], path: Path) -> Iterator[Result]:
+    for number, (_, line) in enumerate(lines, 1):
+        try:
+            yield Result.from_json(json.loads(line))
+        except (ValueError, KeyError, TypeError) as problem:
+            raise LogError(f"line {number} is no result", where=str(path), hint=_ELSEWHERE) from problem
+
+
+def _histories(file: LineFile, wanted: Callable[[str], bool]) -> dict[str, tuple[Event, ...]]:
+    whole = ((start, line) for start, line in file.whole_lines() if line.endswith(b"\n"))
+    return _fold_histories(whole, wanted, file.path)
+
+
+def _fold_histories(
+    lines: Iterable[tuple[int, bytes]], wanted: Callable[[str], bool], path: Path
+) -> dict[str, tuple[Event, ...]]:
+    """The events by problem; only those of wanted problems are read whole."""
+    found: dict[str, list[Event]] = {}
+    decoder = json.JSONDecoder()
+    for number, (_, line) in enumerate(lines, 1):
+        try:
+            text = line.decode("ascii")
+            if not text.startswith(_ID):
+                raise ValueError("it names no problem")
+            id, _end = decoder.raw_decode(text, len(_ID))
+            if not wanted(id):
+                continue
+            data = json.loads(text)
+            events = found.setdefault(id, [])
+            if data["event"] == _BACK:
+                del events[data["kept"] :]
+            else:
+                events.append(event_from_json(data))
+        except (ValueError, KeyError, TypeError, LogError) as problem:
+            raise LogError(
+                f"line {number} is not an event ({problem})", where=str(path), hint=_ELSEWHERE
+            ) from problem
+    return {id: tuple(events) for id, events in found.items()}
+
+
+def _line(data: Mapping[str, Any]) -> bytes:
+    return (json.dumps(data, allow_nan=False) + "\n").encode("ascii")
+
+
+def _read_settings(file: Path) -> Mapping[str, Any]:
+    try:
+        settings = json.loads(file.read_text("utf-8"))
+        settings["benchmark"], settings["inventory"]
+    except (OSError, ValueError, KeyError, TypeError) as problem:
+        raise LogError(
+            "these are no settings of an evaluation", where=str(file), hint=_ELSEWHERE
+        ) from problem
+    return dict(settings)
+
+
+def _write_whole(file: Path, text: str) -> None:
+    """Write a file that is either not there or whole."""
+    beside = file.with_name(file.name + ".new")
+    beside.write_text(text, "utf-8")
+    beside.replace(file)
+
+
+_NOT_COMPARED = ("started",)
+
+
+def _difference(before: Mapping[str, Any], now: Mapping[str, Any], above: str = "") -> str:
+    """The first setting that differs, with both its values; empty where none does."""
+    for key in [*before, *(key for key in now if key not in before)]:
+        if not above and key in _NOT_COMPARED:
+            continue
+        old, new = before.get(key), now.get(key)
+        if isinstance(old, Mapping) and isinstance(new, Mapping):
+            if difference := _difference(old, new, f"{above}{key}."):
+                return difference
+        elif old != new:
+            return f"{above}{key} was {json.dumps(old)}, and now is {json.dumps(new)}"
+    return ""

@@ -1,0 +1,111 @@
+"""The settings that make an evaluation: whoever has the same gets the same figures."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import platform
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import chameleon
+from chameleon.evaluation.benchmark import Benchmark
+from chameleon.evaluation.data import DataFile
+from chameleon.executor import Executor
+from chameleon.planner import every_planner
+from chameleon.values import to_json
+
+_PACKAGES = ("chameleon-compose", "langchain-core", "numpy", "pandas", "sympy")
+_NO_PART_OF_A_RUN = ("cli", "evaluation")
+
+
+def settings_of(
+    executor: Executor, benchmark: Benchmark, scorer: str, data: DataFile, tables: Path | None = None
+) -> dict[str, Any]:
+    """What `settings.json` holds. `started` is the only entry that may differ when the run goes on."""
+    inventory = executor.inventory
+    made: Any = to_json(executor.settings)
+    settings: dict[str, Any] = {
+        "benchmark": benchmark.name,
+        "scorer": scorer,
+        "data": {"name": data.path.name, "sha256": data.sha256},
+        "inventory": inventory.name,
+        "without": sorted(inventory.left_out),
+        "model": executor.model,
+        "parameters": dict(_parameters(executor)),
+        "digests": {
+            "inventory": made.get("inventory"),
+            "prompts": made.get("prompts", {}),
+            "code": _digest(_files()),
+            **{name: _digest([path]) for name, path in _own_files(executor)},
+        },
+        "seeds": {
+            "model": inventory.llm.seed,
+            "programs": 0,
+            "scorer": getattr(benchmark.scorers[scorer], "seed", None),
+        },
+        "versions": {"python": platform.python_version(), **dict(_versions())},
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+    if tables is not None:
+        settings["tables"] = {"name": tables.name, "sha256": DataFile(tables).sha256}
+    return settings
+
+
+def _parameters(executor: Executor) -> Iterator[tuple[str, Any]]:
+    """The budget and the parameters of the calls that each part makes, where there are any."""
+    inventory = executor.inventory
+    owners: Mapping[str, Any] = {
+        **{f"planner {n}" if n else "planner": p for n, p in enumerate(every_planner(inventory.planner))},
+        **inventory.modules,
+    }
+    for name, owner in owners.items():
+        if given := getattr(owner, "llm_params", None):
+            yield name, to_json(dict(given))
+    budget = executor.budget
+    limits = {name: getattr(budget, name) for name in ("calls", "tokens", "seconds", "cost", "steps")}
+    yield "budget", {name: limit for name, limit in limits.items() if limit is not None}
+
+
+def _files() -> list[Path]:
+    """The files of Chameleon that a result may depend on."""
+    roots = [Path(part) for part in chameleon.__path__]
+    checkout = [root / name for root in roots[1:] for name in ("modules", "planners", "benchmarks")]
+    found = []
+    for root in [roots[0], *checkout]:
+        for path in root.rglob("*.py"):
+            if path.relative_to(root).parts[0] not in _NO_PART_OF_A_RUN:
+                found.append(path)
+    return sorted(found, key=lambda path: (path.name, str(path)))
+
+
+def _own_files(executor: Executor) -> Iterator[tuple[str, Path]]:
+    """The files of modules and planners that are not Chameleon's."""
+    inventory = executor.inventory
+    for part in [*every_planner(inventory.planner), *inventory.modules.values()]:
+        cls = type(part)
+        if cls.__module__.split(".")[0] == "chameleon":
+            continue
+        try:
+            yield cls.__name__, Path(inspect.getsourcefile(cls) or "")
+        except (TypeError, OSError):  # a class made in a notebook has no file
+            continue
+
+
+def _digest(files: list[Path]) -> str:
+    digest = hashlib.sha256()
+    for path in files:
+        if path.is_file():
+            digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def _versions() -> Iterator[tuple[str, str]]:
+    for package in _PACKAGES:
+        try:
+            yield package, version(package)
+        except PackageNotFoundError:
+            continue
