@@ -84,7 +84,7 @@ class Tabmwp(Benchmark):
 
     @property
     def published_transitions(self) -> Mapping[str, Mapping[str, int]]:
-        """How often a module followed another in the plans of Chameleon with GPT-4; START is the beginning."""
+        """How often a module followed another in the plans of Chameleon with GPT-4 (START: began it)."""
         transitions: Mapping[str, Mapping[str, int]] = _published_data()["transitions"]
         return transitions
 

@@ -21,7 +21,7 @@ class ChameleonRule(Scorer):
     """Right is what equals the answer after a lenient normalisation; for choices, the most similar one."""
 
     about = (
-        "Chameleon (Lu et al., 2023): numbers to the places of the coarser one, texts as the most similar choice"
+        "Chameleon (Lu et al., 2023): numbers to the places of the coarser, texts as the most similar choice"
     )
 
     def from_output(self, text: str, problem: Problem) -> Any:

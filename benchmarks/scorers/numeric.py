@@ -51,7 +51,7 @@ def read_number(text: str) -> float:
     if "," in text:
         return float(text.replace(",", ""))
     if "%" in text:
-        return float(text.split("%")[0]) / 100
+        return float(text.partition("%")[0]) / 100
     return float(text)
 
 

@@ -18,7 +18,7 @@ class ProgramOfThoughtRule(Scorer):
     difference of 0.001. The figures that its authors give use neither.
     """
 
-    about = "Program of Thoughts (Chen et al., 2022): numbers to the places of the coarser one, texts exactly"
+    about = "Program of Thoughts (Chen et al., 2022): numbers to the places of the coarser, texts exactly"
 
     def __init__(self, relaxed: bool = False, tolerance: bool = False) -> None:
         self.relaxed = relaxed

@@ -102,8 +102,8 @@ class PromptPGRule(Scorer):
 def choice_letter(text: str) -> str | None:
     """The letter of a choice, A to F, that a text gives; None where it gives none.
 
-    Oddities of the metric: "The answer is Friday" gives F, for the word need not end there; "At noon" gives A,
-    for whatever follows the first letter may be a part of its word.
+    Oddities of the metric: "The answer is Friday" gives F, for the word need not end there; "At noon" gives
+    A, for what follows the first letter may be a part of its word.
     """
     for pattern in _LETTER_PATTERNS:
         found = pattern.search(text)
@@ -129,8 +129,8 @@ def normalise(text: str, unit: str | None) -> str:
     """An answer in the form in which it is compared.
 
     A leading "$" and one trailing comma, stop or slash go. Numbers and quotients are written with at most
-    three places, from any other text the unit is removed. What only looks like a number ("1.2.3", "1/0") makes
-    the source stop; here it stays a text.
+    three places, from any other text the unit is removed. What only looks like a number ("1.2.3", "1/0")
+    makes the source stop; here it stays a text.
     """
     text = re.sub(r"[,./]$", "", text.removeprefix("$"))
     if _NUMBER.match(text):

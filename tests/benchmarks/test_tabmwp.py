@@ -1,0 +1,187 @@
+"""Reading TabMWP's problems, its columns and its published results."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from chameleon import Table
+from chameleon.benchmarks.tabmwp import Tabmwp, breakdown_columns, inferred_types, read_text_table
+from chameleon.errors import InputError
+from chameleon.evaluation.benchmark import Problem
+
+ROW: dict[str, Any] = {
+    "pid": "101",
+    "question": "Which kite flew longest?",
+    "choices": ["red", "blue"],
+    "answer": "blue",
+    "unit": None,
+    "table_title": "Minutes in the air",
+    "table": "Kite | Minutes\nred | 12\nblue | 15",
+    "ques_type": "multi_choice",
+    "ans_type": "extractive_text",
+    "grade": 4,
+    "solution": "15 is more than 12.",
+    "split": "dev",
+}
+FREE = {"question": "How many minutes?", "choices": None, "answer": "27", "unit": "minutes"}
+
+
+def problem(**changes: Any) -> Problem:
+    return Tabmwp().problem({**ROW, **changes}, {})
+
+
+def without(*keys: str) -> dict[str, Any]:
+    return {key: value for key, value in ROW.items() if key not in keys}
+
+
+def test_a_row_of_the_release() -> None:
+    read = problem()
+    assert read.id == "101"
+    assert read.gold == "blue"
+    assert read.columns == ("MC", "EXTR", "G1-6")
+    assert read.input == {
+        "question": "Which kite flew longest?",
+        "table": Table(["Kite", "Minutes"], [["red", "12"], ["blue", "15"]], "Minutes in the air"),
+        "choices": ["red", "blue"],
+        "unit": None,
+    }
+    assert read.detail == {
+        "answer": "blue",
+        "ans_type": "extractive_text",
+        "unit": None,
+        "choices": ["red", "blue"],
+    }
+
+
+def test_a_row_without_title_types_and_grade() -> None:
+    row = {"pid": 7, "table": ROW["table"], **FREE}
+    read = Tabmwp().problem(row, {})
+    assert (read.id, read.columns) == ("7", ("FREE", "INT"))
+    assert read.input["table"].caption == ""
+    assert read.input["unit"] == read.detail["unit"] == "minutes"
+    assert read.input["choices"] is None
+
+
+@pytest.mark.parametrize("title", [None, "", "None"])
+def test_titles_that_are_none(title: str | None) -> None:
+    assert problem(table_title=title).input["table"].caption == ""
+
+
+def test_a_recorded_row_without_its_question() -> None:
+    recorded = {"pid": "9", "answer": "blue", "ques_type": "multi_choice", "ans_type": "other_text"}
+    read = Tabmwp().problem(recorded, {})
+    assert read.input == {}
+    assert read.columns == ("MC", "OTH")
+    assert Tabmwp.scorers["pot"]().right("blue", read)
+    assert Tabmwp.scorers["promptpg"]().right("Blue", read)
+    for judge in (Tabmwp.scorers["chameleon"]().right, Tabmwp.scorers["promptpg"]().from_output):
+        with pytest.raises(InputError, match="choices of this multiple-choice question are not known"):
+            judge("(B)", read)
+    free = {"pid": "9", "answer": "2,001", "ques_type": "free_text", "ans_type": "integer_number"}
+    assert Tabmwp.scorers["chameleon"]().right(2001.0, Tabmwp().problem(free, {}))
+
+
+def test_gold_answers_do_not_enter_the_input() -> None:
+    read = problem(answer="the gold answer", solution="the solution")
+    assert "the gold answer" not in str(read.input)
+    assert "the solution" not in str(read.input)
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        (without("pid"), 'needs its id as "pid"'),
+        (without("answer"), 'problem 101: the key "answer" is missing, and should be a text'),
+        (without("question"), 'the key "question" is missing'),
+        (without("table"), 'the key "table" is missing'),
+        (without("choices"), 'the key "choices" is missing, and should be a list of texts or null'),
+        ({**ROW, "choices": "red, blue"}, "the key \"choices\" is 'red, blue'"),
+        ({**ROW, "choices": [1, 2]}, 'the key "choices" is [1, 2]'),
+        ({**ROW, "answer": 27}, 'the key "answer" is 27'),
+        ({**ROW, "unit": 3}, 'the key "unit" is 3'),
+        ({**ROW, "grade": "four"}, "the key \"grade\" is 'four'"),
+        ({**ROW, "grade": 9}, "a whole number from 1 to 8"),
+        ({**ROW, "ques_type": "essay"}, "should be one of free_text, multi_choice"),
+        ({**ROW, "ans_type": ["text"]}, 'the key "ans_type" is'),
+        ({**ROW, "ans_type": "date"}, "one of integer_number, decimal_number, extractive_text"),
+    ],
+)
+def test_rows_that_cannot_be_used(row: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError) as fault:
+        Tabmwp().problem(row, {})
+    assert said in str(fault.value)
+
+
+def test_which_rows_are_recognised() -> None:
+    benchmark = Tabmwp()
+    assert benchmark.recognises(ROW)
+    assert benchmark.recognises(without("ques_type", "ans_type", "grade"))
+    assert benchmark.recognises({"pid": "9", "answer": "4", "ques_type": "", "ans_type": ""})
+    assert not benchmark.recognises({})
+    assert not benchmark.recognises({"pid": "9", "question": "?", "choices": ["a"], "answer": 0, "hint": ""})
+    assert not benchmark.recognises({"id": "9", "question": "?", "answer": "4", "table": "a | b"})
+
+
+@pytest.mark.parametrize(
+    ("answer", "choices", "types"),
+    [
+        ("1,204", None, ("free_text", "integer_number")),
+        ("-5", [], ("free_text", "integer_number")),
+        ("5.0", None, ("free_text", "decimal_number")),
+        ("3/4", None, ("free_text", "decimal_number")),
+        ("No", ["No", "Yes"], ("multi_choice", "boolean_text")),
+        ("surplus", ["shortage", "surplus"], ("multi_choice", "boolean_text")),
+        ("RED", ["RED", "GREEN"], ("multi_choice", "extractive_text")),
+        ("green", ["red", "green"], ("multi_choice", "other_text")),
+        ("yes", ["yes", "no", "perhaps"], ("multi_choice", "other_text")),
+    ],
+)
+def test_inferred_types(answer: str, choices: list[str] | None, types: tuple[str, str]) -> None:
+    assert inferred_types(answer, choices, ROW["table"]) == types
+
+
+def test_text_tables() -> None:
+    table = read_text_table("Stem | Leaf \n1 | 0, 2\n2 | \n3", "Ages")
+    assert table == Table(["Stem", "Leaf"], [["1", "0, 2"], ["2", ""], ["3", ""]], "Ages")
+    assert read_text_table("alone") == Table(["alone"])
+    assert read_text_table("a | a\n | b").header == ("a", "a")
+
+
+def test_columns() -> None:
+    assert breakdown_columns("free_text", "decimal_number", 7) == ("FREE", "DEC", "G7-8")
+    assert breakdown_columns("free_text", "integer_number", 6) == ("FREE", "INT", "G1-6")
+    assert breakdown_columns("multi_choice", "boolean_text") == ("MC", "BOOL")
+    assert Tabmwp.columns == ("FREE", "MC", "INT", "DEC", "EXTR", "BOOL", "OTH", "G1-6", "G7-8")
+    assert next(iter(Tabmwp.scorers)) == "chameleon"
+
+
+def test_all_is_rounded_twice() -> None:
+    benchmark = Tabmwp()
+    assert benchmark.percent("ALL", 7169, 7686) == "93.27"
+    assert benchmark.percent("ALL", 45, 7686) == "0.58"  # 0.58548… is 0.585 and then 0.58
+    assert benchmark.percent("FREE", 45, 7686) == "0.59"
+    assert benchmark.percent("OTH", 0, 0) == "–"
+    assert benchmark.percent("ALL", 0, 0) == "–"
+
+
+def test_published_results() -> None:
+    published = {row.system: row for row in Tabmwp().published}
+    assert len(published) == len(Tabmwp().published) == 17
+    ours = published["Chameleon (GPT-4)"]
+    assert (ours.n, ours.correct, ours.percent["ALL"], ours.percent["G7-8"]) == (7686, 7592, 98.78, 98.54)
+    assert ours.module_use["program_verifier"] == ours.module_use["program_executor"] == 71.99
+    assert published["Human"].percent == {"ALL": 90.22}
+    assert published["UnifiedQA small"].percent["OTH"] == 69.52
+    for row in published.values():
+        assert list(row.percent) == ["ALL", *Tabmwp.columns][: len(row.percent)]
+        if row.correct:
+            assert row.n
+            assert row.percent["ALL"] == pytest.approx(100 * row.correct / row.n, abs=0.01)
+
+
+def test_published_transitions() -> None:
+    transitions = Tabmwp().published_transitions
+    assert sum(transitions["START"].values()) == 7686
+    assert transitions["program_executor"] == {"answer_generator": 5528, "solution_generator": 5}
