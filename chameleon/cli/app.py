@@ -40,6 +40,20 @@ StoreMode = Annotated[
     Literal["off", "record", "replay", "auto"],
     typer.Option("--store", help="The response store: auto reuses replies, replay never asks the model."),
 ]
+DataFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DATA", help="The benchmark's release, or JSON lines; .gz is fine.", show_default=False
+    ),
+]
+TablesFile = Annotated[
+    Path | None, typer.Option("--tables", metavar="FILE", help="The tables, where they lie apart.")
+]
+ScorerName = Annotated[
+    str | None,
+    typer.Option("--scorer", metavar="NAME", help="The official rule; `list benchmarks` shows all."),
+]
+Limit = Annotated[int | None, typer.Option("--limit", "-n", min=1, help="The first N problems alone.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
@@ -102,6 +116,77 @@ def plan(
 
     asked = Asked(question, table, choices, unit, inventory, model, store)
     raise typer.Exit(plan_question(asked, as_json=json))
+
+
+@app.command("eval")
+def evaluate(
+    inventory: Annotated[str, typer.Argument(metavar="INVENTORY", help="The inventory.", show_default=False)],
+    data: DataFile,
+    benchmark: Annotated[
+        str | None, typer.Option("--benchmark", "-b", metavar="NAME", help="By default told from the data.")
+    ] = None,
+    tables: TablesFile = None,
+    scorer: ScorerName = None,
+    workers: Annotated[
+        int, typer.Option("--workers", "-w", min=1, max=1024, help="How many problems run at once.")
+    ] = 8,
+    limit: Limit = None,
+    without: Annotated[
+        list[str] | None,
+        typer.Option("--without", metavar="MODULE", help="Leave a module out; may be given again."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="DIR", help="Keep results and events here, and resume."),
+    ] = None,
+    model: ModelName = None,
+    max_cost: Annotated[
+        float | None, typer.Option("--max-cost", metavar="USD", min=0, help="Stop when this much is spent.")
+    ] = None,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Try the failed problems of DIR again.")
+    ] = False,
+    store: StoreMode = "auto",
+    json: AsJson = False,
+) -> None:
+    """Run an inventory over a benchmark's problems and score it by the official rule.
+
+    Exit codes: 0 done, 1 stopped before the end, 2 wrong usage, 130 after Ctrl-C.
+    """
+    from chameleon.cli.evaluating import Data, Evaluated
+    from chameleon.cli.evaluating import evaluate as run
+
+    asked = Evaluated(inventory, model, store, without or (), workers, out, max_cost, retry_failed)
+    raise typer.Exit(run(Data(data, benchmark, tables, limit, scorer), asked, as_json=json))
+
+
+@app.command()
+def score(
+    benchmark: Annotated[str, typer.Argument(metavar="BENCHMARK", help="Its name.", show_default=False)],
+    data: DataFile,
+    predictions: Annotated[
+        Path,
+        typer.Argument(metavar="PREDICTIONS", help="One row for each problem's id.", show_default=False),
+    ],
+    field: Annotated[
+        str,
+        typer.Option(
+            "--field",
+            metavar="FIELD",
+            help="What is scored: output (a model's text), prediction, or program (run in the sandbox); "
+            'a dot reaches below a key, as in "zeroshot.output".',
+        ),
+    ] = "prediction",
+    scorer: ScorerName = None,
+    tables: TablesFile = None,
+    limit: Limit = None,
+    json: AsJson = False,
+) -> None:
+    """Score recorded outputs, predictions or programs of any system by the official rule."""
+    from chameleon.cli.evaluating import Data, score_predictions
+
+    named = Data(data, benchmark, tables, limit, scorer)
+    raise typer.Exit(score_predictions(named, predictions, field, as_json=json))
 
 
 @app.command()
@@ -174,3 +259,11 @@ def list_inventories(json: AsJson = False) -> None:
     from chameleon.cli.listing import list_shipped_inventories
 
     list_shipped_inventories(as_json=json)
+
+
+@lists.command("benchmarks")
+def list_benchmarks(json: AsJson = False) -> None:
+    """The benchmarks that can be evaluated, with their scorers."""
+    from chameleon.cli.listing import list_shipped_benchmarks
+
+    list_shipped_benchmarks(as_json=json)

@@ -7,21 +7,19 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import typer
 
 from chameleon.budget import Usage
+from chameleon.cli.setup import StoreMode, set_up
 from chameleon.cli.show import Page
 from chameleon.executor import Executor
-from chameleon.inventory import Inventory
-from chameleon.llm import LLM, ModelChoice, ResponseStore, choose_model
 from chameleon.log import EventLog, event_to_json
 from chameleon.state import Event, Plan, Record, State
 from chameleon.table import read_table, read_table_stream
 from chameleon.values import to_json
 
-WITH_MODEL, WITHOUT_MODEL = "tables", "tables_offline"
 _ASK_A_MODEL = "Or let a model answer: --inventory tables --model PROVIDER:NAME, with its key."
 EXIT_CODES = {"answered": 0, "failed": 1, "budget": 1, "declined": 3}
 
@@ -36,7 +34,7 @@ class Asked:
     unit: str | None
     inventory: str | None
     model: str | None
-    store: Literal["off", "record", "replay", "auto"]
+    store: StoreMode
 
     def input(self) -> dict[str, Any]:
         """The input of the run. Raises `InputError` for a table that cannot be read."""
@@ -52,47 +50,10 @@ class Asked:
         return given
 
 
-@dataclass(frozen=True)
-class Setup:
-    """What will run, and why."""
-
-    executor: Executor
-    why: str
-
-
-def set_up(asked: Asked) -> Setup:
-    """Choose inventory and model. A model that fails later is never replaced in silence."""
-    named = Inventory.load(asked.inventory) if asked.inventory else None
-    if named is not None and not named.needs_model:
-        return Setup(Executor(named), f"inventory {named.name}; it asks no model")
-    recorded = ResponseStore.default("replay") if asked.store == "replay" else None
-    choice = choose_model(asked.model, named.llm.model if named else None, replay=recorded)
-    inventory = named or Inventory.load(WITH_MODEL if choice.model else WITHOUT_MODEL)
-    why = f"inventory {inventory.name}; {choice.why}"
-    if not inventory.needs_model:
-        return Setup(Executor(inventory), why)
-    return Setup(Executor(inventory, _connect(choice, inventory, asked.store)), why)
-
-
-def _connect(choice: ModelChoice, inventory: Inventory, mode: Any) -> LLM | None:
-    if choice.model is None:
-        return None
-    spec = inventory.llm
-    options: dict[str, Any] = {"store": ResponseStore.default(mode)}
-    if spec.prices is not None:
-        options["prices"] = (spec.prices.input, spec.prices.output)
-    options |= {
-        key: value
-        for key, value in (("retries", spec.retries), ("timeout", spec.timeout))
-        if value is not None
-    }
-    return LLM.connect(choice.model, **options)
-
-
 def run_question(asked: Asked, *, trace: bool, log: Path | None, as_json: bool) -> int:
     """Run, show, and return the exit code."""
     given = asked.input()
-    setup = set_up(asked)
+    setup = set_up(asked.inventory, asked.model, asked.store)
     page = Page(as_json=as_json, trace=trace)
     page.begin(setup.why)
     state = State()
@@ -135,7 +96,7 @@ def _events(executor: Executor, given: Mapping[str, Any], path: Path | None) -> 
 def plan_question(asked: Asked, *, as_json: bool) -> int:
     """Ask the planner alone, and show its plan."""
     given = asked.input()
-    setup = set_up(asked)
+    setup = set_up(asked.inventory, asked.model, asked.store)
     page = Page(as_json=as_json, trace=True)
     page.begin(setup.why)
     state = State()

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import typer
 
+from chameleon.evaluation.data import find_benchmark
 from chameleon.inventory import Inventory, InventorySpec, shipped_inventories
 from chameleon.inventory.resolve import find_class, shipped
 
@@ -54,6 +55,22 @@ def list_shipped_inventories(*, as_json: bool) -> None:
         inventory = Inventory.load(name)
         rows.append({"name": name, "about": inventory.about, "needs_model": inventory.needs_model})
     _print(rows, as_json)
+
+
+def list_shipped_benchmarks(*, as_json: bool) -> None:
+    """Every shipped benchmark with its official scorers, the default first."""
+    rows: list[dict[str, Any]] = []
+    for benchmark in map(find_benchmark, shipped("benchmarks")):
+        scorers = {name: scorer.about for name, scorer in benchmark.scorers.items()}
+        columns = ["ALL", *benchmark.columns]
+        rows.append(
+            {"name": benchmark.name, "about": benchmark.about, "scorers": scorers, "columns": columns}
+        )
+    _print(rows, as_json)
+    for row in rows if not as_json else ():
+        width = max(map(len, row["scorers"]))
+        for name, about in row["scorers"].items():
+            typer.echo(f"  --scorer {name:{width}}  {about}")
 
 
 def _first_sentence(cls: type[Any]) -> str:

@@ -15,6 +15,9 @@ from chameleon.state import Ended, Failure, State
 
 # What would fail every problem after this one in the same way: the evaluation stops, and can go on later.
 _CONCERNS_ALL = frozenset({"AuthFailed", "NoModel", "StoreError", "ScriptExhausted"})
+# A server that is down, or a quota that is used up: so many model failures in a row that no more are made.
+_MODEL_FAILURES = frozenset({"ModelError", "RateLimited"})
+_MOST_IN_A_ROW = 20
 _GRACE_S = 10.0
 
 
@@ -47,6 +50,7 @@ class Evaluation:
         self._stop = threading.Event()
         self._problem: BaseException | None = None
         self._handing_out, self._keeping = threading.Lock(), threading.Lock()
+        self._failed_in_a_row = 0
 
     def stop(self) -> None:
         """Begin no further step. Runs that are under way can go on later where there is a folder."""
@@ -110,6 +114,17 @@ class Evaluation:
             if self.folder is not None:
                 self.folder.finish(result)
             self.on_result(result)
+            self._check_for_going_on(error)
+
+    def _check_for_going_on(self, error: Failure | None) -> None:
+        failed = error is not None and error.kind in _MODEL_FAILURES
+        self._failed_in_a_row = self._failed_in_a_row + 1 if failed else 0
+        if error is not None and self._failed_in_a_row >= max(_MOST_IN_A_ROW, 2 * self.workers):
+            raise Stopped(
+                f"{self._failed_in_a_row} problems in a row failed, the last with: {error.message}",
+                where=error.where,
+                hint="Once that is mended, the same command with --retry-failed goes on.",
+            )
 
     def _state(self, problem: Problem) -> State | None:
         """The final state of the problem's run, going on from what is kept of it; None when stopped."""

@@ -1,0 +1,166 @@
+"""Score what some system has given: recorded texts, predictions or programs, by an official rule."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+from chameleon.errors import InputError
+from chameleon.evaluation.benchmark import Problem, Scorer
+from chameleon.evaluation.results import Result
+from chameleon.planner import nearest
+from chameleon.sandbox import ExecResult, ProgramExecutor, shared_executor
+
+Row = Mapping[str, Any]
+_AT_ONCE = 4
+_BATCH = 256
+# What other systems' files, and our own results, call a prediction.
+_PREDICTIONS = ("prediction", "executed_recorded", "executed")
+_TEXTS = ("output",)
+_PROGRAMS = ("program",)
+
+
+class Field:
+    """Where a row of predictions holds what is to be scored: "output", or "zeroshot.output" below a key.
+
+    The last part of the name says what it is: `output` is a model's text, `program` a program, and anything
+    else a prediction as it stands. `prediction` also finds the names that known files use for it.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        *self.above, self.last = name.split(".")
+
+    @property
+    def is_text(self) -> bool:
+        return self.last in _TEXTS
+
+    @property
+    def is_program(self) -> bool:
+        return self.last in _PROGRAMS
+
+    def of(self, row: Row) -> Any:
+        """The value. Raises `InputError` naming the fields that the row has."""
+        found: Any = row
+        for key in self.above:
+            found = found.get(key) if isinstance(found, Mapping) else None
+        if isinstance(found, Mapping):
+            for name in self._names(found):
+                if name in found:
+                    return found[name]
+        there = list(_fields(row))
+        raise InputError(f"it has no field {self.name!r}", hint=nearest(self.name, there) if there else "")
+
+    def _names(self, row: Row) -> tuple[str, ...]:
+        if self.last != "prediction":
+            return (self.last,)
+        return (*_PREDICTIONS, "answer") if "declined" in row else _PREDICTIONS
+
+
+@dataclass
+class Outcomes:
+    """What was met while scoring: problems without a prediction, rows without a problem, programs' ends."""
+
+    missing: int = 0
+    unknown: int = 0
+    programs: Counter[str] = field(default_factory=Counter)
+
+
+def score(
+    problems: Iterable[Problem], rows: Iterable[Row], id_key: str, wanted: Field, scorer: Scorer
+) -> Iterator[tuple[Result, Outcomes]]:
+    """The verdict on every problem, in order. A problem without a row of predictions counts as wrong.
+
+    Programs run in the sandbox, five seconds each (as Program-of-Thoughts has it). Raises `InputError` for
+    rows without an id or the field, and where the scorer cannot read what is given.
+    """
+    given = {_id(row, id_key): row for row in rows}
+    outcomes = Outcomes(unknown=len(given))
+    for problem, row, value in _values(problems, given, wanted, outcomes):
+        if row is None:
+            outcomes.missing += 1
+            yield _result(problem, None, False), outcomes
+            continue
+        outcomes.unknown -= 1
+        prediction = _prediction(value, problem, wanted, scorer)
+        yield _result(problem, prediction, scorer.right(prediction, problem)), outcomes
+
+
+def _prediction(value: Any, problem: Problem, wanted: Field, scorer: Scorer) -> Any:
+    """What the scorer compares: a text is read and a program's value converted by its own rule."""
+    if wanted.is_program:
+        return scorer.from_value(value, problem)
+    if not wanted.is_text:
+        return value
+    if not isinstance(value, str):
+        raise InputError(f"{wanted.name} of {problem.id} is a {type(value).__name__}, not a text")
+    return scorer.from_output(value, problem)
+
+
+def _values(
+    problems: Iterable[Problem], given: Mapping[str, Row], wanted: Field, outcomes: Outcomes
+) -> Iterator[tuple[Problem, Row | None, Any]]:
+    if not wanted.is_program:
+        for problem in problems:
+            row = given.get(problem.id)
+            yield problem, row, wanted.of(row) if row is not None else None
+        return
+    executor = shared_executor()
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        for batch in _batches(problems):
+            programs = [wanted.of(given[p.id]) if p.id in given else None for p in batch]
+            ran = pool.map(lambda program: _run(executor, program), programs)
+            for problem, result in zip(batch, ran, strict=True):
+                row = given.get(problem.id)
+                if row is not None:
+                    outcomes.programs[_outcome(result)] += 1
+                yield problem, row, result.value if result is not None and result.ok else None
+
+
+def _batches(problems: Iterable[Problem]) -> Iterator[list[Problem]]:
+    batch: list[Problem] = []
+    for problem in problems:
+        batch.append(problem)
+        if len(batch) == _BATCH:
+            yield batch
+            batch = []
+    yield batch
+
+
+def _run(executor: ProgramExecutor, program: Any) -> ExecResult | None:
+    return executor.run(program, timeout=5.0) if isinstance(program, str) else None
+
+
+def _outcome(result: ExecResult | None) -> str:
+    if result is None:
+        return "no program"
+    return "a value" if result.ok else result.error_type or result.status
+
+
+def _result(problem: Problem, prediction: Any, right: bool) -> Result:
+    return Result(
+        id=problem.id,
+        answer=prediction,
+        declined=prediction is None,
+        correct=right,
+        columns=problem.columns,
+    )
+
+
+def _id(row: Row, id_key: str) -> str:
+    for key in (id_key, "id"):
+        if key in row:
+            return str(row[key])
+    raise InputError(
+        f"a row of the predictions has no {id_key!r}", hint=f"Its fields: {', '.join(row)[:200]}."
+    )
+
+
+def _fields(row: Row, above: str = "") -> Iterator[str]:
+    for key, value in row.items():
+        yield f"{above}{key}"
+        if isinstance(value, Mapping) and not above:
+            yield from _fields(value, f"{key}.")
