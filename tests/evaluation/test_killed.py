@@ -1,0 +1,143 @@
+"""An evaluation that is killed again and again comes to what an undisturbed one comes to.
+
+    python -m tests.evaluation.test_killed --kills 100
+
+kills as often as one likes, and prints what it found; the tests below do it a few times.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from tests.e2e.commands import environment
+from tests.e2e.problems import make_problems
+from tests.e2e.rule_model import RuleModel
+from tests.evaluation.rows import Row, make_rows, read_lines, write_rows
+from tests.loopback import LoopbackServer
+
+_START_S = 0.25
+
+
+class Evaluation:
+    """`chameleon eval ARGUMENTS…` as a process; `settings` are variables of its environment."""
+
+    def __init__(self, *arguments: str, **settings: str) -> None:
+        self.arguments = arguments
+        self.environment = environment(CHAMELEON_STORE="off", **settings)
+
+    def start(self, out: Path) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "chameleon", "eval", *self.arguments, "--out", str(out)]
+        nowhere = subprocess.DEVNULL
+        return subprocess.Popen(command, env=self.environment, stdout=nowhere, stderr=nowhere)
+
+    def whole(self, out: Path) -> dict[str, Row]:
+        """The verdicts of a run to the end."""
+        assert self.start(out).wait(120) == 0
+        return verdicts(out)
+
+    def killed(self, out: Path, kills: int, chance: random.Random) -> Iterator[dict[str, Row]]:
+        """Kill with -9 at random moments, `kills` times, and resume; the verdicts of every folder.
+
+        An evaluation that comes to its end before it is killed is followed by another in a new folder.
+        """
+        died = number = 0
+        while died < kills:
+            process = self.start(out / str(number))
+            try:
+                assert process.wait(_START_S + chance.random() * 0.9) == 0
+                yield verdicts(out / str(number))
+                number += 1
+            except subprocess.TimeoutExpired:
+                process.send_signal(signal.SIGKILL)
+                process.wait()
+                died += 1
+        yield self.whole(out / str(number))
+
+
+def verdicts(folder: Path) -> dict[str, Row]:
+    """The results by problem without their times; each problem must be there once."""
+    lines = read_lines(folder / "results.jsonl")
+    found = {line["id"]: {key: line[key] for key in line if key != "seconds"} for line in lines}
+    assert len(found) == len(lines)
+    read_lines(folder / "events.jsonl")
+    return found
+
+
+def test_without_a_model(tmp_path: Path) -> None:
+    _kill_offline(tmp_path, problems=240, kills=8, say=lambda text: None)
+
+
+def test_with_a_model_nothing_is_paid_twice(tmp_path: Path) -> None:
+    _kill_with_model(tmp_path, problems=48, kills=4, say=lambda text: None)
+
+
+def _kill_offline(folder: Path, problems: int, kills: int, say: Callable[[str], None]) -> None:
+    data = write_rows(folder / "problems.jsonl.gz", make_rows(problems))
+    evaluation = Evaluation("tables_offline", str(data), "--workers", "4")
+    expected = evaluation.whole(folder / "whole")
+    rounds = 0
+    for found in evaluation.killed(folder, kills, random.Random(3)):
+        assert found == expected
+        rounds += 1
+    right = sum(line["correct"] for line in expected.values())
+    say(
+        f"without a model: killed {kills} times over {rounds} evaluations of {problems} problems; every "
+        f"problem once, {right} right each time as undisturbed, every line whole"
+    )
+
+
+def _kill_with_model(folder: Path, problems: int, kills: int, say: Callable[[str], None]) -> None:
+    workers, rounds = 4, 0
+    data = write_rows(folder / "problems.jsonl", _model_rows(problems))
+    with LoopbackServer(RuleModel(delay=0.02)) as server:
+        options = ("--workers", str(workers), "--model", "openai:local")
+        evaluation = Evaluation("tabmwp", str(data), *options, OPENAI_BASE_URL=server.url)
+        expected = evaluation.whole(folder / "whole")
+        calls = len(server.requests)
+        for found in evaluation.killed(folder, kills, random.Random(5)):
+            assert found == expected
+            rounds += 1
+        served, needed = len(server.requests) - calls, calls * rounds
+    # A call that was under way when the process died is asked again; nothing else is.
+    assert needed <= served <= needed + kills * workers
+    say(
+        f"with a model: killed {kills} times over {rounds} evaluations of {problems} problems; {served:,} "
+        f"calls served, {needed:,} needed, and at most {kills * workers} were under way at a kill"
+    )
+
+
+def _model_rows(count: int) -> list[Row]:
+    return [
+        {
+            "pid": str(number),
+            "question": problem["question"],
+            "table": "\n".join(" | ".join(row) for row in [problem["table"].header, *problem["table"].rows]),
+            "table_title": problem["table"].caption,
+            "choices": problem.get("choices"),
+            "unit": problem.get("unit"),
+            "answer": problem.get("choices", ["12"])[0],
+        }
+        for number, problem in enumerate(make_problems(count))
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--kills", type=int, default=100)
+    wanted = parser.parse_args()
+    with tempfile.TemporaryDirectory() as place:
+        for name, run in (("offline", _kill_offline), ("model", _kill_with_model)):
+            folder = Path(place) / name
+            folder.mkdir()
+            run(folder, problems=240, kills=wanted.kills // 2, say=print)
+
+
+if __name__ == "__main__":
+    main()
