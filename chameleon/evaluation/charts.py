@@ -29,8 +29,9 @@ _COLOURS = (
     *("#0b6e99", "#c2571a", "#3d7f31", "#8a4fa3", "#a8324a", "#7a6a14", "#2f5fb3", "#17806d"),
     *("#b0467f", "#5b6675", "#94591f", "#4d5a1f"),
 )
+_FONT = "DejaVu Sans"
 _SETTINGS = {
-    "font.family": "DejaVu Sans",
+    "font.family": _FONT,
     "font.size": 9.5,
     "text.usetex": False,
     "svg.hashsalt": "chameleon",
@@ -296,7 +297,7 @@ def _fit(name: str, inches: float, points: float) -> str:
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
-    font = FontProperties(family=_SETTINGS["font.family"], size=points)
+    font = FontProperties(family=_FONT, size=points)
 
     def wide(text: str) -> bool:
         return text_to_path.get_text_width_height_descent(text, font, ismath=False)[0] > 72 * inches

@@ -1,0 +1,99 @@
+"""The paper's table: the published rows, and below them our runs with the same columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from chameleon.evaluation.benchmark import Benchmark, Published
+from chameleon.evaluation.report.summary import RunSummary
+
+ALL = "ALL"
+DASH = "–"
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row: a published system or a run. `cells` are percentages as printed, a dash where none is known.
+
+    `settings` is what was chosen for a run, and for a published row where it was printed.
+    """
+
+    system: str
+    published: bool
+    n: int | None
+    cells: Mapping[str, str]
+    settings: str
+    date: str = ""
+    model: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "system": self.system,
+            "published": self.published,
+            "n": self.n,
+            "percent": {column: None if cell == DASH else float(cell) for column, cell in self.cells.items()},
+            "date": self.date or None,
+            "model": self.model or None,
+            "source" if self.published else "settings": self.settings,
+        }
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The table of one benchmark: `columns` begin with ALL, the published lines come first."""
+
+    benchmark: Benchmark
+    lines: tuple[Line, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (ALL, *self.benchmark.columns)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "benchmark": self.benchmark.name,
+            "columns": list(self.columns),
+            "rows": [line.to_json() for line in self.lines],
+        }
+
+
+def compare(runs: Iterable[RunSummary], find: Callable[[str], Benchmark]) -> list[Comparison]:
+    """One table for each benchmark that the runs are of, in the order in which they come up."""
+    by_benchmark: dict[str, list[RunSummary]] = {}
+    for run in runs:
+        by_benchmark.setdefault(run.benchmark, []).append(run)
+    return [_comparison(find(name), group) for name, group in by_benchmark.items()]
+
+
+def _comparison(benchmark: Benchmark, runs: Sequence[RunSummary]) -> Comparison:
+    published = [_published_line(row, benchmark) for row in benchmark.published]
+    return Comparison(benchmark, (*published, *(_run_line(run, benchmark) for run in runs)))
+
+
+def _published_line(row: Published, benchmark: Benchmark) -> Line:
+    cells = {
+        column: f"{row.percent[column]:.2f}" if column in row.percent else DASH
+        for column in (ALL, *benchmark.columns)
+    }
+    return Line(row.system, True, row.n, cells, row.source)
+
+
+def _run_line(run: RunSummary, benchmark: Benchmark) -> Line:
+    counts = {ALL: run.tally.all, **run.tally.columns}
+    cells = {
+        column: benchmark.percent(column, counts[column].correct, counts[column].n)
+        if column in counts
+        else DASH
+        for column in (ALL, *benchmark.columns)
+    }
+    return Line(
+        run.name,
+        False,
+        run.tally.all.n,
+        cells,
+        run.choices,
+        date=run.date,
+        model=run.model or "none",
+    )
