@@ -29,6 +29,8 @@ class Room:
 
 ROOMS = {
     "cli": Room("chameleon/cli", "the command line", 380, 20, 240, 96),
+    "evaluation": Room("chameleon/evaluation", "run, resume, score, count, report", 20, 20, 260, 112),
+    "benchmarks": Room("benchmarks/", "readers and official scorers", 720, 20, 260, 80),
     "planners": Room("planners/", "choose the next modules", 20, 170, 260, 132),
     "loop": Room("chameleon/", "the loop: decide, run, merge", 380, 170, 240, 96),
     "modules": Room("modules/", "the tools", 720, 130, 260, 250),
@@ -58,7 +60,7 @@ def room_of(parts: tuple[str, ...]) -> str | None:
 def files() -> list[tuple[str, Path]]:
     """Every Python file with its room."""
     found = []
-    for folder in ("chameleon", "modules", "planners"):
+    for folder in ("chameleon", "modules", "planners", "benchmarks"):
         for path in sorted((ROOT / folder).rglob("*.py")):
             parts = path.relative_to(ROOT).with_suffix("").parts
             parts = parts[1:] if folder == "chameleon" else parts
@@ -105,7 +107,7 @@ def _public_homes() -> dict[str, str]:
 def contents(room: str) -> list[str]:
     """What lies in a room, as lines that fit it."""
     paths = [path for owner, path in files() if owner == room and path.name != "__init__.py"]
-    top = {"cli": 2, "inventory": 2, "llm": 2, "table": 2, "sandbox": 2, "loop": 1, "core": 1}.get(room, 1)
+    top = {"cli": 2, "evaluation": 2, "inventory": 2, "llm": 2, "table": 2, "sandbox": 2, "loop": 1, "core": 1}.get(room, 1)
     names = []
     for path in paths:
         relative = path.relative_to(ROOT).parts

@@ -32,4 +32,14 @@ with tempfile.TemporaryDirectory() as folder:
     found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     assert found["answer"] == "pear", found
 
+    problem = {"pid": "1", "question": "What is the total price?", "answer": "5.5", "choices": None}
+    problem["table"] = "fruit | price\napple | $2\npear | $3.50"
+    data = Path(folder) / "problems.jsonl"
+    data.write_text(json.dumps(problem))
+    command = [command[0], "eval", "tables_offline", data, "--json", "--out", Path(folder) / "run"]
+    counts = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    assert counts["accuracy"] == 1.0, counts
+    command = [command[0], "report", Path(folder) / "run", "--html", Path(folder) / "report.html"]
+    subprocess.run(command, check=True, capture_output=True)
+
 print(f"installed and working: {len(shipped_inventories())} inventories")

@@ -35,6 +35,7 @@ def test_the_first_two_blocks_are_one_command_each() -> None:
 def test_every_other_block_runs_as_printed(tmp_path: Path, loopback, monkeypatch) -> None:
     server = loopback(_reply)
     monkeypatch.delenv("OPENAI_BASE_URL")
+    (tmp_path / "demos").symlink_to(ROOT / "demos")
     for block in blocks("sh")[2:]:
         # The test environment has the packages; installing them again would need the network.
         script = re.sub(r"^pip install .*$", "", block, flags=re.MULTILINE)
@@ -47,6 +48,9 @@ def test_every_other_block_runs_as_printed(tmp_path: Path, loopback, monkeypatch
             assert "declined, exit code 3" in done.stdout
         if "--log run.jsonl" in block or "--model openai" in block:
             assert "Answer: Lisbon" in done.stdout
+        if "chameleon eval" in block:
+            assert "Answered 9, right 100.00 % of them" in done.stdout
+            assert "GPT-4" in done.stdout and "<details" in (tmp_path / "first.html").read_text()
         if "mine.yaml" in block:
             assert "Answer: 3" in done.stdout
 
