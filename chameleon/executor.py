@@ -129,7 +129,7 @@ class Executor:
 
     def _next(self, state: State, meter: Meter) -> Iterable[Event]:
         decision = decide(state, self.inventory)
-        if isinstance(decision, Plan | Ended):
+        if isinstance(decision, (Plan, Ended)):
             return [decision]
         if isinstance(decision, AskPlanner):  # it may be done; its calls are limited one by one
             return [self._plan(state, meter)]
@@ -173,7 +173,7 @@ class Executor:
     def _run_pending(self, state: State, meter: Meter) -> Iterator[Event]:
         """Run the pending steps that can run side by side; yield their records in plan order."""
         group = beside(state.pending, self.access) if self.parallel else state.pending[:1]
-        if meter.budget.steps is not None:
+        if len(group) > 1 and meter.budget.steps is not None:
             group = group[: meter.budget.steps - len(state.taken)]
         modules = self.inventory.modules
         if len(group) == 1:

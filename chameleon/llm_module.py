@@ -82,7 +82,7 @@ def elect(candidates: Sequence[Any], vote: str = "majority") -> Any:
     valid = [candidate for candidate in candidates if not isinstance(candidate, ChameleonError)]
     if not valid:
         raise candidates[0]
-    if vote == "first":
+    if vote == "first" or len(valid) == 1:
         return valid[0]
     keys = [json.dumps(to_json(freeze(candidate)), sort_keys=True) for candidate in valid]
     winner = Counter(keys).most_common(1)[0][0]

@@ -16,6 +16,7 @@ from chameleon.errors import InputError, LogError
 from chameleon.lines import LineFile
 from chameleon.state import Begun, Ended, Event, Failure, Plan, PlanKind, Reason, Record, Step
 
+_JSON = json.JSONEncoder(allow_nan=False).encode
 _SAME = {"$output": True}
 _BEGINS = b'{"event": "'
 
@@ -181,7 +182,7 @@ class EventLog:
 
         Raises `LogError` when the disk takes no more; the file then ends with the line before.
         """
-        line = (json.dumps(event_to_json(event), allow_nan=False) + "\n").encode("ascii")
+        line = (_JSON(event_to_json(event)) + "\n").encode("ascii")
         with self._lock:
             self._starts.append(self._file.append(line))
             self.events.append(event)

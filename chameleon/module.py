@@ -6,11 +6,11 @@ import copy
 import re
 import threading
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from chameleon.errors import InventoryError, ModuleError
-from chameleon.state import State
+from chameleon.state import State, Step
 from chameleon.values import ReadOnly
 
 Keys = str | tuple[str, ...]
@@ -84,6 +84,8 @@ class Module:
 
     def ready(self) -> None:
         """Run `setup` if it has not run yet, once for all threads."""
+        if self.__dict__.get("_is_ready"):
+            return
         with _setup_lock(self):
             if not self.__dict__.get("_is_ready"):
                 self.setup()
@@ -137,18 +139,19 @@ class Access:
             frozenset(part for key in writes for part in _alternatives(key)),
         )
 
-    def view(self, state: State) -> State:
+    def view(self, state: State, step: Step | None = None) -> State:
         """The state without what the module did not declare to read; "history" opens plans as well.
 
-        What is hidden cannot differ between steps that run side by side and one after the other.
+        What is hidden cannot differ between steps that run side by side and one after the other. `step` is
+        the one that the module is to run.
         """
         if self.reads is None:
-            return state
+            return state.with_changes(step=step)
         whole = state if "history" in self.reads else State()
-        return replace(
-            whole,
+        return whole.with_changes(
             input=_only(state.input, "input", self.reads),
             cache=_only(state.cache, "cache", self.reads),
+            step=step,
         )
 
     def missing(self, present: Iterable[str]) -> tuple[str, ...]:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from jinja2 import Template
     from jinja2.sandbox import SandboxedEnvironment
 
+_MARKUP = re.compile(r"\{[{%#]")
 _SECTION = re.compile(r"^# (system|user|assistant)[ \t]*$", re.MULTILINE)
 
 Messages = list[tuple[str, str]]
@@ -99,17 +100,22 @@ class Prompt:
         return cls(name, tuple(front.get("slots", ())), tuple(front.get("stop", ())), sections)
 
     @cached_property
-    def _templates(self) -> tuple[tuple[str, Template], ...]:
+    def _templates(self) -> tuple[tuple[str, Template | str], ...]:
+        """Each role with its template, or with its text where that is always the same."""
         return tuple((role, self._compiled(role, text)) for role, text in self.sections)
 
-    def _compiled(self, role: str, text: str) -> Template:
+    def _compiled(self, role: str, text: str) -> Template | str:
         from jinja2 import TemplateSyntaxError
 
         try:
-            return _environment().from_string(text.strip("\n"))
+            template = _environment().from_string(text.strip("\n"))
         except TemplateSyntaxError as problem:
             line = f"line {problem.lineno} of its section # {role}"
             raise PromptError(f"{line}: {problem.message}", where=self.name) from problem
+        if not _MARKUP.search(text):
+            return template.render().strip()
+        template.globals = dict(template.globals)  # each rendering copies them, and a ChainMap copies slowly
+        return template
 
     def check(self) -> None:
         """Raise `PromptError` when a template's syntax is broken."""
@@ -120,21 +126,28 @@ class Prompt:
         """A short hash of the prompt, for the settings of a run."""
         return hashlib.sha256(repr((self.slots, self.stop, self.sections)).encode()).hexdigest()[:12]
 
-    @property
+    @cached_property
     def needs(self) -> tuple[str, ...]:
         """The slots that must be filled."""
         return tuple(slot for slot in self.slots if not slot.endswith("?"))
+
+    @cached_property
+    def _empty(self) -> dict[str, Any]:
+        """What the slots hold that may be missing."""
+        return {slot.removesuffix("?"): "" for slot in self.slots if slot.endswith("?")}
 
     def render(self, slots: Mapping[str, Any]) -> Messages:
         """The messages to send, as (role, text) pairs. Raises `PromptError` naming an empty slot."""
         from jinja2 import TemplateError
 
-        values = {slot.removesuffix("?"): "" for slot in self.slots if slot.endswith("?")}
-        values |= {key: value for key, value in slots.items() if value is not None}
+        values = self._empty | {key: value for key, value in slots.items() if value is not None}
         if missing := [slot for slot in self.needs if slot not in values]:
             raise PromptError(f"nothing fills the slot {missing[0]!r}", where=self.name)
         try:
-            return [(role, template.render(values).strip()) for role, template in self._templates]
+            return [
+                (role, template if isinstance(template, str) else template.render(values).strip())
+                for role, template in self._templates
+            ]
         except TemplateError as problem:
             raise PromptError(f"cannot be rendered: {problem}", where=self.name) from problem
 

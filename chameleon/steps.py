@@ -15,6 +15,8 @@ from chameleon.errors import ChameleonError, ModuleError
 from chameleon.module import Access, Module
 from chameleon.state import Failure, Record, State, Step
 
+_NOTHING: Mapping[str, Any] = values.ReadOnly()
+
 
 def beside(pending: Sequence[Step], access: Mapping[str, Access]) -> tuple[Step, ...]:
     """The first pending steps that read nothing which another of them writes: they may run at once.
@@ -33,24 +35,30 @@ def beside(pending: Sequence[Step], access: Mapping[str, Access]) -> tuple[Step,
 
 def run_step(step: Step, module: Module, access: Access, state: State, meter: Meter) -> Record:
     """Run a module on the state; a failure becomes the record's error, told with the module's name."""
-    seen = replace(access.view(state), step=step)
+    seen = access.view(state, step)
+    output, input_changes, cache_changes, failure = None, _NOTHING, _NOTHING, None
     begun = time.monotonic()
     with recording(meter) as recorder:
         try:
             _require(access, state)
             module.ready()
-            output = values.freeze(module.run(seen), "output")
-            input_changes = _changes("input", module.update_input(seen.input, output), access)
-            cache_changes = _changes("cache", module.update_cache(seen.cache, output), access)
-            record = Record(step, output, input_changes, cache_changes)
+            output, input_changes, cache_changes = _run(module, seen, access)
         except (Exception, SystemExit) as problem:  # whatever a user's module raises is recorded
-            record = Record(step, error=_failure(problem, f"module {step.module}"))
-    return replace(record, seconds=time.monotonic() - begun, calls=tuple(recorder.calls))
+            failure = _failure(problem, f"module {step.module}")
+    seconds = time.monotonic() - begun
+    return Record(step, output, input_changes, cache_changes, failure, seconds, tuple(recorder.calls))
+
+
+def _run(module: Module, seen: State, access: Access) -> tuple[Any, Mapping[str, Any], Mapping[str, Any]]:
+    """What the module returns, and what that changes in the input and in the cache."""
+    output = values.freeze(module.run(seen), "output")
+    input_changes = _changes("input", module.update_input(seen.input, output), access)
+    return output, input_changes, _changes("cache", module.update_cache(seen.cache, output), access)
 
 
 def _require(access: Access, state: State) -> None:
     """Raise `ModuleError` for a key that the module needs: the step that gives it may have been skipped."""
-    if missing := access.missing(state.keys):
+    if access.required and (missing := access.missing(state.keys)):
         raise ModuleError(f"it reads {missing[0].replace('|', ' or ')}, and nothing before it gave that")
 
 
@@ -69,8 +77,10 @@ def _place(problem: BaseException) -> str:
 
 
 def _changes(kind: str, changes: Any, access: Access) -> Mapping[str, Any]:
-    if not isinstance(changes, Mapping):
+    if not isinstance(changes, (dict, Mapping)):
         raise ModuleError(f"update_{kind} returned a {type(changes).__name__}, and must return a mapping")
+    if not changes:
+        return _NOTHING
     for key in changes:
         if not access.may_write(f"{kind}.{key}"):
             raise ModuleError(

@@ -36,25 +36,29 @@ def freeze(value: Any, where: str = "value") -> Any:
 
 
 def _freeze(value: Any, where: str, depth: int) -> Any:
-    if value is None or isinstance(value, bool | Table):
+    if value is None or isinstance(value, (bool, Table)):
         return value
-    if isinstance(value, str | int | float):
+    if isinstance(value, (str, int, float)):
         return _scalar(value, where)
     if isinstance(value, PurePath):
         return Path(value)
     if depth > _DEEPEST:
         raise ModuleError(f"{where} is nested more than {_DEEPEST} levels deep")
-    if isinstance(value, list | tuple):
+    if isinstance(value, (list, tuple)):
         return tuple(_freeze(item, f"{where}[{index}]", depth + 1) for index, item in enumerate(value))
-    if isinstance(value, Mapping):
-        for key in value:
-            if not isinstance(key, str):
-                raise ModuleError(f"{where} has the key {key!r}, and keys must be strings")
-        items = {str.__str__(key): _freeze(item, f"{where}.{key}", depth + 1) for key, item in value.items()}
-        return ReadOnly(items)
+    if isinstance(value, (dict, Mapping)):
+        return ReadOnly(
+            {_key(key, where): _freeze(item, f"{where}.{key}", depth + 1) for key, item in value.items()}
+        )
     raise ModuleError(
         f"{where} is a {type(value).__name__}", hint="A run holds JSON values, Table and paths only."
     )
+
+
+def _key(key: Any, where: str) -> str:
+    if not isinstance(key, str):
+        raise ModuleError(f"{where} has the key {key!r}, and keys must be strings")
+    return str.__str__(key)
 
 
 def _scalar(value: str | int | float, where: str) -> str | int | float:
@@ -72,13 +76,15 @@ def _scalar(value: str | int | float, where: str) -> str | int | float:
 
 def to_json(value: Any) -> Any:
     """Write a frozen value as JSON; `from_json` gives it back unchanged."""
+    if isinstance(value, (str, int, float)):  # most values are text: they are asked about first
+        return value
     if isinstance(value, Table):
         return {"$table": value.to_json()}
     if isinstance(value, PurePath):
         return {"$path": str(value)}
-    if isinstance(value, tuple | list):
+    if isinstance(value, (tuple, list)):
         return [to_json(item) for item in value]
-    if isinstance(value, Mapping):
+    if isinstance(value, (dict, Mapping)):
         return {(f"${key}" if key.startswith("$") else key): to_json(item) for key, item in value.items()}
     return value
 

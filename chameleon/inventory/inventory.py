@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -91,7 +92,7 @@ class Inventory:
             if name not in self.left_out
         ]
 
-    @property
+    @cached_property
     def access(self) -> Mapping[str, Access]:
         return {name: Access.of(module) for name, module in self.modules.items()}
 

@@ -8,7 +8,6 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -25,8 +24,8 @@ from chameleon.llm.providers import (
     own_server,
     secrets_in,
 )
-from chameleon.llm.reading import Prices, Reading, read_message
-from chameleon.llm.redact import mask_known, one_line, redact
+from chameleon.llm.reading import FINISHES, Prices, Reading, read_message
+from chameleon.llm.redact import known_secrets, mask_known, one_line, redact
 
 if TYPE_CHECKING:
     from langchain_core.language_models.chat_models import BaseChatModel
@@ -61,7 +60,9 @@ class Connection:
         self.own_settings = dict(own_settings or {})
         self.address = address
         self._secrets = tuple(secrets)
+        self._held = known_secrets(self._secrets)  # now, when the client takes its key: looking takes a while
         self._views: dict[str, BaseChatModel] = {}
+        self._fields: dict[str, str | None] = {}
         self._offer_lock = threading.Lock()
         self._offer: list[str] | None = None
 
@@ -104,12 +105,15 @@ class Connection:
     def read(self, message: Any, prices: Prices | None = None) -> Reading:
         """Read a reply; keys that the server echoes are taken out of all that it says."""
         reading = read_message(message, prices)
-        return replace(
-            reading,
-            text=mask_known(reading.text, also=self._secrets),
-            finish=one_line(redact(reading.finish, also=self._secrets), 40),
-            refusal=one_line(redact(reading.refusal, also=self._secrets)),
+        return Reading(
+            text=mask_known(reading.text, self._held),
+            finish=reading.finish if reading.finish in FINISHES else self._clean(reading.finish, 40),
+            usage=reading.usage,
+            refusal=self._clean(reading.refusal) if reading.refusal else "",
         )
+
+    def _clean(self, text: str, limit: int = 300) -> str:
+        return one_line(redact(text, also=self._secrets), limit)
 
     def failure(self, error: Exception) -> Failure:
         """Classify what `send` raised; an unknown model gets the list of what the server offers."""
@@ -184,7 +188,13 @@ class Connection:
             extra["extra_body"] = {**own, **body}
 
     def _field(self, param: str) -> str | None:
-        """The client's field for a parameter: by its name, its alias or a provider's word for it."""
+        """The client's field for a parameter, looked up once."""
+        if param not in self._fields:
+            self._fields[param] = self._look_up_field(param)
+        return self._fields[param]
+
+    def _look_up_field(self, param: str) -> str | None:
+        """By the parameter's name, its alias or a provider's word for it."""
         known = type(self.chat).model_fields
         for name in (param, *_SYNONYMS.get(param, ())):
             if name in known:

@@ -12,6 +12,8 @@ from typing import Any
 from chameleon.budget import Usage
 from chameleon.errors import ModelError, PromptError
 
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
+
 Messages = str | Sequence[tuple[str, str]]
 ROLES = ("system", "user", "assistant")
 
@@ -69,8 +71,7 @@ class Request:
     def key(self) -> str:
         """Names the request in the store: model, messages, parameters, schema, sample and server."""
         identity = [self.model, self.messages, self.settings]
-        canonical = json.dumps(identity, sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(canonical.encode()).hexdigest()
+        return hashlib.sha256(_CANONICAL(identity).encode()).hexdigest()
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -106,6 +107,8 @@ def _plain(params: Mapping[str, Any]) -> dict[str, Any]:
     """Write equal settings the same way: 0 for 0.0, a list of stops for one stop, nothing for None."""
     plain = {name: _settled(name, value) for name, value in sorted(params.items()) if value is not None}
     for name, value in plain.items():
+        if isinstance(value, (str, int, float)):
+            continue
         try:
             json.dumps(value)
         except (TypeError, ValueError):

@@ -35,6 +35,7 @@ _FINISH = {
     "content_filtered": "content_filter",
     "guardrail_intervened": "content_filter",
 }
+FINISHES = frozenset({"", "stop", "length", "content_filter"})
 _FINISH_KEYS = ("finish_reason", "stop_reason", "done_reason", "stopReason")
 
 # Servers without a reasoning parser leave the thoughts in the text; some templates open them in the prompt.
@@ -78,6 +79,8 @@ def read_message(message: Any, prices: Prices | None = None) -> Reading:
 
 def _text(message: Any) -> str:
     content = message.content
+    if isinstance(content, str) and content:
+        return content
     parts = [content] if isinstance(content, str) else [_block_text(block) for block in content]
     text = "".join(parts)
     if text or not message.tool_calls:
@@ -101,7 +104,7 @@ def _without_thoughts(text: str) -> str:
 
 def _finish(metadata: Mapping[str, Any]) -> str:
     details = metadata.get("incomplete_details")
-    reason = details.get("reason") if isinstance(details, Mapping) else None
+    reason = details.get("reason") if isinstance(details, dict) else None
     for key in _FINISH_KEYS:
         reason = reason or metadata.get(key)
     if not reason and metadata.get("status") in ("completed", "incomplete"):
@@ -114,7 +117,7 @@ def _usage(
     counted: Mapping[str, Any], metadata: Mapping[str, Any], has_text: bool, prices: Prices | None
 ) -> Usage:
     reported = metadata.get("token_usage")
-    raw: Mapping[str, Any] = reported if isinstance(reported, Mapping) else {}
+    raw: dict[str, Any] = reported if isinstance(reported, dict) else {}
     # Clients write 0 where the server said nothing; no prompt has 0 tokens.
     tokens_in: int | None = counted.get("input_tokens") or None
     tokens_out: int | None = counted.get("output_tokens")

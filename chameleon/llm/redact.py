@@ -45,35 +45,35 @@ def redact(text: str, *, also: Iterable[str] = (), environ: Mapping[str, str] | 
     the strings in `also`, authorization headers, passwords in addresses, key-like query parameters and
     strings that are shaped like a provider's key.
     """
-    for secret in sorted(
-        _known_secrets(os.environ if environ is None else environ, also), key=len, reverse=True
-    ):
+    for secret in known_secrets(also, environ):
         text = text.replace(secret, MASK)
     for pattern, replacement in _PATTERNS:
         text = pattern.sub(replacement, text)
     return text
 
 
-def mask_known(text: str, *, also: Iterable[str] = ()) -> str:
-    """Replace the secrets that we hold ourselves, and nothing else: for text that is somebody's answer.
+def mask_known(text: str, secrets: Iterable[str]) -> str:
+    """Replace these secrets, and nothing else: for text that is somebody's answer.
 
     A server may echo the key into its reply. Values shorter than 12 characters are left, since words of an
     answer may equal the dummy keys of local servers.
     """
-    for secret in sorted(_known_secrets(os.environ, also), key=len, reverse=True):
+    for secret in secrets:
         if len(secret) >= _SHORTEST_IN_REPLY:
             text = text.replace(secret, MASK)
     return text
 
 
-def _known_secrets(environ: Mapping[str, str], also: Iterable[str]) -> set[str]:
+def known_secrets(also: Iterable[str] = (), environ: Mapping[str, str] | None = None) -> tuple[str, ...]:
+    """The secrets that we hold ourselves, the longest first: those in `also` and in environment variables."""
     secrets = {secret for secret in also if len(secret) >= _SHORTEST_KEY}
-    for name, value in environ.items():
+    for name, value in (os.environ if environ is None else environ).items():
         is_key = _KEY_VARIABLE.search(name) is not None
         shortest = _SHORTEST_KEY if is_key else _SHORTEST_SECRET
         if len(value) >= shortest and (is_key or _SECRET_VARIABLE.search(name)):
             secrets.add(value)
-    return secrets | {secret.strip() for secret in secrets if len(secret.strip()) >= _SHORTEST_KEY}
+    secrets |= {secret.strip() for secret in secrets if len(secret.strip()) >= _SHORTEST_KEY}
+    return tuple(sorted(secrets, key=len, reverse=True))
 
 
 def one_line(text: str, limit: int = 300) -> str:
