@@ -21,7 +21,7 @@ class PlanStats:
     call a module (twice in one plan is once), the most used first; `programs` how often each plan was made,
     the most frequent first; `transitions[a][b]` how often b follows a directly, where every plan begins
     after START and is followed by END. `positions` is where a module stands in its plans on average,
-    between START (0) and END (1).
+    between START (0) and END (1); transitions and positions are in that order.
     """
 
     n: int
@@ -44,12 +44,14 @@ class PlanStats:
             for number, name in enumerate(program, 1):
                 places[name][0] += count * number / (len(program) + 1)
                 places[name][1] += count
+        positions = {name: total / times for name, (total, times) in places.items()}
+        in_order = [START, *sorted(positions, key=lambda name: (positions[name], name))]
         return cls(
             n=programs.total(),
             modules=_most_first(modules),
             programs=_most_first(programs),
-            transitions={name: _most_first(after) for name, after in steps.items()},
-            positions={name: total / times for name, (total, times) in places.items()},
+            transitions={name: _most_first(steps[name]) for name in in_order if name in steps},
+            positions={name: positions[name] for name in in_order[1:]},
         )
 
     def share(self, module: str) -> float:
@@ -78,7 +80,7 @@ class PlanStats:
     @property
     def in_order(self) -> tuple[str, ...]:
         """The modules as plans run through them: by their mean position."""
-        return tuple(sorted(self.positions, key=lambda name: (self.positions[name], name)))
+        return tuple(self.positions)
 
     def to_json(self, top: int = 10) -> dict[str, Any]:
         """The counts as one object; shares and probabilities are fractions."""

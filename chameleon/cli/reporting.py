@@ -1,0 +1,149 @@
+"""`chameleon stats` and `chameleon report`: runs side by side, as text, JSON, a graph or a page."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from chameleon.evaluation.benchmark import Published
+from chameleon.evaluation.data import find_benchmark
+from chameleon.evaluation.folder import read_run
+from chameleon.evaluation.report import Comparison, RunSummary, compare, facts, write_page
+from chameleon.evaluation.report.columns import TextColumn, in_blocks
+from chameleon.table.terminal import harmless
+
+_TOP_PROGRAMS = 10
+_LONGEST = 400
+
+
+def print_stats(runs: Sequence[Path], *, as_json: bool, graph: Path | None) -> None:
+    """Print which modules the plans of the runs call, and draw it into `graph` (SVG or PNG) where wanted."""
+    summaries = RunSummary.of(read_run(path) for path in runs)
+    published = _published(summaries)
+    if graph is not None:
+        _draw(summaries, graph)
+    if as_json:
+        typer.echo(json.dumps({"runs": [_stats(run) for run in summaries]}, ensure_ascii=False))
+        return
+    typer.echo(_overview(summaries, published))
+    for run in summaries:
+        typer.echo(f"\n{_one_line(run.name)}: what follows what")
+        typer.echo(_transitions(run))
+        typer.echo(f"\n{_one_line(run.name)}: most frequent programs")
+        typer.echo(_programs(run))
+    if graph is not None:
+        typer.echo(f"\nGraph: {_one_line(str(graph))}")
+
+
+def print_report(runs: Sequence[Path], *, html: Path | None, problems: int, as_json: bool) -> None:
+    """Print the paper's table with the runs below the published rows, and what there is to say of each run.
+
+    `html` is a file for the page, on which at most `problems` of each run are shown.
+    """
+    summaries = RunSummary.of(read_run(path) for path in runs)
+    comparisons = compare(summaries, find_benchmark)
+    if html is not None:
+        write_page(summaries, comparisons, html, problems)
+    if as_json:
+        found = {
+            "tables": [comparison.to_json() for comparison in comparisons],
+            "runs": [run.to_json() for run in summaries],
+        }
+        typer.echo(json.dumps(found, ensure_ascii=False))
+        return
+    for comparison in comparisons:
+        typer.echo(f"{comparison.benchmark.name}: right answers in percent\n")
+        typer.echo(f"{_table(comparison)}\n")
+    for run in summaries:
+        typer.echo(f"{_one_line(run.name)}")
+        for name, text in facts(run):
+            typer.echo(f"  {_one_line(name, 30):10} {_one_line(text)}")
+        typer.echo("")
+    if html is not None:
+        typer.echo(f"Page: {_one_line(str(html))}")
+
+
+def _stats(run: RunSummary) -> dict[str, Any]:
+    return {"run": run.name, "inventory": run.inventory, "model": run.model, **run.plans.to_json()}
+
+
+def _published(runs: Iterable[RunSummary]) -> list[Published]:
+    """The published rows that tell the use of modules, of all benchmarks that the runs are of."""
+    benchmarks = [find_benchmark(name) for name in dict.fromkeys(run.benchmark for run in runs)]
+    return [row for benchmark in benchmarks for row in benchmark.published if row.module_use]
+
+
+def _draw(runs: Sequence[RunSummary], graph: Path) -> None:
+    from chameleon.evaluation.charts import Drawing, draw
+
+    drawings = []
+    for run in runs:
+        row = next(iter(_published([run])), None)
+        use, system = (row.module_use, row.system) if row else ({}, "")
+        drawings.append(Drawing(run.name, run.plans, use, system))
+    draw(drawings, graph)
+
+
+def _overview(runs: Sequence[RunSummary], published: Sequence[Published]) -> str:
+    """Counts and shares, one column for each run and each published system."""
+    modules = dict.fromkeys(name for run in runs for name in run.plans.modules)
+    modules |= dict.fromkeys(name for row in published for name in row.module_use)
+    names = ["problems", "different programs", "mean length", *(f"% that call {name}" for name in modules)]
+    columns = []
+    for run in runs:
+        plans = run.plans
+        length = "–" if plans.mean_length is None else f"{plans.mean_length:.2f}"
+        shares = [f"{100 * plans.share(name):.2f}" for name in modules]
+        columns.append(TextColumn(run.name, [f"{plans.n:,}", f"{len(plans.programs):,}", length, *shares]))
+    for row in published:
+        shares = [f"{row.module_use[name]:.2f}" if name in row.module_use else "–" for name in modules]
+        columns.append(TextColumn(row.system, [f"{row.n:,}" if row.n else "–", "–", "–", *shares]))
+    return in_blocks(TextColumn("run", names), columns, _width())
+
+
+def _transitions(run: RunSummary) -> str:
+    lines = []
+    for before, followers in run.plans.probabilities.items():
+        for after, probability in followers.items():
+            count = run.plans.transitions[before][after]
+            arrow = f"{_one_line(before, 40)} → {_one_line(after, 40)}"
+            lines.append(f"  {100 * probability:6.2f} %  {count:6,}  {arrow}")
+    return "\n".join(lines)
+
+
+def _programs(run: RunSummary) -> str:
+    top = list(run.plans.programs.items())[:_TOP_PROGRAMS]
+    lines = [f"  {100 * count / run.plans.n:6.2f} %  {count:6,}  {_program(names)}" for names, count in top]
+    more = len(run.plans.programs) - len(top)
+    return "\n".join([*lines, *([f"  … {more:,} more"] if more else [])])
+
+
+def _program(names: Sequence[str]) -> str:
+    return (
+        " → ".join(_one_line(name, 40) for name in names[:20]) + (" → …" if names[20:] else "") or "(no plan)"
+    )
+
+
+def _table(comparison: Comparison) -> str:
+    lines = comparison.lines
+    columns = [TextColumn("n", [f"{line.n:,}" if line.n is not None else "–" for line in lines])]
+    columns += [TextColumn(name, [line.cells[name] for line in lines]) for name in comparison.columns]
+    columns += [
+        TextColumn("date", [line.date or "–" for line in lines], figures=False),
+        TextColumn("model", [line.model or "–" for line in lines], figures=False),
+        TextColumn("settings or source", [line.settings for line in lines], figures=False),
+    ]
+    return in_blocks(TextColumn("system", [line.system for line in lines]), columns, _width())
+
+
+def _one_line(text: str, most: int = _LONGEST) -> str:
+    return harmless(text[:most]) + ("…" if len(text) > most else "")
+
+
+def _width() -> int:
+    return max(60, shutil.get_terminal_size((100, 24)).columns)
