@@ -28,23 +28,24 @@ def find_benchmark(name: str) -> Benchmark:
     return cls()
 
 
-def recognised(rows: Iterable[Row], where: str) -> Benchmark:
+def recognised(path: Path) -> Benchmark:
     """The shipped benchmark that the first rows look like. Raises `InputError` where none or several do."""
-    first = list(islice(rows, 20))
-    found = [
-        benchmark
-        for benchmark in map(find_benchmark, shipped("benchmarks"))
-        if first and all(benchmark.recognises(row) for row in first)
-    ]
+    found = [benchmark for benchmark in map(find_benchmark, shipped("benchmarks")) if _fits(benchmark, path)]
     if len(found) != 1:
         names = " or ".join(benchmark.name for benchmark in found)
         reason = f"may be of {names}" if found else "is not of a benchmark that is known here"
         raise InputError(
             f"the data {reason}",
-            where=where,
+            where=str(path),
             hint="Name the benchmark; `chameleon list benchmarks` shows all.",
         )
     return found[0]
+
+
+def _fits(benchmark: Benchmark, path: Path) -> bool:
+    """Whether the first rows look like the benchmark's, read as it names its ids."""
+    first = list(islice(DataFile(path, benchmark.id_key), 20))
+    return bool(first) and all(benchmark.recognises(row) for row in first)
 
 
 class DataFile:
@@ -67,10 +68,15 @@ class DataFile:
 
     def __iter__(self) -> Iterator[Row]:
         with _told(self.path), self._opened() as file:
-            first = file.readline()
-            while first and not first.strip():
-                first = file.readline()
-            yield from self._lines(first, file) if _is_row(first) else self._whole(first + file.read())
+            number, first = next(((n, line) for n, line in enumerate(file, 1) if line.strip()), (1, b""))
+            if not _is_row(first):
+                yield from self._whole(first + file.read())
+            elif self._names_its_problem(first):
+                yield from self._lines(chain([first], file), number)
+            elif (rest := file.read()).strip():
+                yield from self._lines([first, *rest.splitlines()], number)
+            else:  # an object of predictions by id, on a line of its own
+                yield from self._whole(first)
 
     def _opened(self) -> IO[bytes]:
         if not self.path.is_file():
@@ -80,12 +86,20 @@ class DataFile:
             zipped = file.read(2) == b"\x1f\x8b"
         return cast(IO[bytes], gzip.open(self.path)) if zipped else self.path.open("rb")
 
-    def _lines(self, first: bytes, rest: Iterable[bytes]) -> Iterator[Row]:
-        for number, line in enumerate(chain([first], rest), 1):
+    def _names_its_problem(self, line: bytes) -> bool:
+        """Whether a row has an id; a broken one is taken for one that has."""
+        try:
+            row = _json(line)
+        except ValueError:
+            return True
+        return self.id_key in row or "id" in row
+
+    def _lines(self, lines: Iterable[bytes], start: int) -> Iterator[Row]:
+        for number, line in enumerate(lines, start):
             if not line.strip():
                 continue
             try:
-                row = json.loads(line)
+                row = _json(line)
             except ValueError as problem:
                 raise InputError(
                     f"this is no JSON: {problem}", where=f"{self.path}, line {number}"
@@ -101,7 +115,7 @@ class DataFile:
         if not text.strip():
             raise InputError("the file is empty", where=str(self.path))
         try:
-            data = json.loads(text)
+            data = _json(text)
         except ValueError as problem:
             raise InputError(
                 f"this is neither JSON nor JSON lines: {problem}", where=str(self.path)
@@ -121,7 +135,7 @@ def read_problems(benchmark: Benchmark, data: DataFile, tables: Path | None = No
 
     Raises `InputError` naming the problem for a row that cannot be used, and for an id that occurs twice.
     """
-    by_id = {str(row.get("table_id")): row for row in DataFile(tables)} if tables else {}
+    by_id = {str(row.get("table_id")): row for row in DataFile(tables, "table_id")} if tables else {}
     folders = [data.path.parent / name for name in benchmark.picture_folders]
     seen: set[str] = set()
     for number, row in enumerate(data, 1):
@@ -137,10 +151,18 @@ def read_problems(benchmark: Benchmark, data: DataFile, tables: Path | None = No
         yield replace(problem, picture=picture.resolve()) if picture else problem
 
 
+def _json(text: bytes) -> Any:
+    """The value that a JSON text holds. Raises ValueError, also for what is nested too deeply to be read."""
+    try:
+        return json.loads(text)
+    except RecursionError as problem:
+        raise ValueError("it is nested too deeply") from problem
+
+
 def _is_row(line: bytes) -> bool:
     """Whether the first line of a file is a whole row, as JSON lines have it."""
     try:
-        first = json.loads(line)
+        first = _json(line)
     except ValueError:
         # A broken row is told with its line; the first line of an indented file is short.
         return len(line.strip()) > 2 and line.lstrip().startswith(b"{") and line.rstrip().endswith(b"}")

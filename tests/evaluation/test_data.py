@@ -1,0 +1,262 @@
+"""Benchmark files in every form that they are kept in, and what is told of those that cannot be read."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import string
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chameleon.errors import InputError
+from chameleon.evaluation.benchmark import Benchmark, Problem, Scorer
+from chameleon.evaluation.data import DataFile, find_benchmark, read_problems, recognised
+from tests.e2e.commands import Command
+from tests.evaluation.rows import Row, make_rows
+
+Writer = Callable[[Sequence[Row]], bytes]
+
+
+def lines(rows: Sequence[Row], end: str = "\n") -> bytes:
+    return "".join(json.dumps(row) + end for row in rows).encode()
+
+
+def by_id(rows: Sequence[Row], indent: int | None = None) -> bytes:
+    """The form of the original release: each problem under its id, which it does not repeat."""
+    found = {row["pid"]: {key: row[key] for key in row if key != "pid"} for row in rows}
+    return json.dumps(found, indent=indent).encode()
+
+
+FORMS: dict[str, Writer] = {
+    "JSON lines": lines,
+    "JSON lines in UTF-8": lambda rows: "\n".join(json.dumps(r, ensure_ascii=False) for r in rows).encode(),
+    "no line feed at the end": lambda rows: lines(rows).rstrip(),
+    "blank lines": lambda rows: b"\n  \n" + lines(rows, "\n\n \n"),
+    "CRLF": lambda rows: lines(rows, "\r\n"),
+    "a byte order mark": lambda rows: b"\xef\xbb\xbf" + lines(rows),
+    "gzip": lambda rows: gzip.compress(lines(rows)),
+    "gzip in two parts": lambda rows: gzip.compress(lines(rows[:1])) + gzip.compress(lines(rows[1:])),
+    "a list": lambda rows: json.dumps(rows).encode(),
+    "an indented list": lambda rows: json.dumps(rows, indent=2).encode(),
+    "a list with a byte order mark": lambda rows: b"\xef\xbb\xbf" + json.dumps(rows).encode(),
+    "the release": by_id,
+    "the release, indented": lambda rows: by_id(rows, indent=4),
+    "the release as gzip": lambda rows: gzip.compress(by_id(rows)),
+}
+
+
+def written(folder: Path, content: bytes, name: str = "problems.json") -> Path:
+    path = folder / name
+    path.write_bytes(content)
+    return path
+
+
+@pytest.mark.parametrize("count", [1, 2, 7])
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+def test_every_form_is_recognised_and_gives_the_same_problems(
+    form: Writer, count: int, tmp_path: Path
+) -> None:
+    rows = make_rows(count)
+    path = written(tmp_path, form(rows))
+    benchmark = recognised(path)
+    assert benchmark.name == "tabmwp"
+    expected = [benchmark.problem(row, {}) for row in rows]
+    assert list(read_problems(benchmark, DataFile(path, benchmark.id_key))) == expected
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=9),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=6,
+)  # fmt: skip
+rows_by_id = st.dictionaries(
+    st.text(string.ascii_letters + string.digits, min_size=1, max_size=5),
+    st.dictionaries(st.text(max_size=4).filter(lambda key: key not in ("pid", "id")), values, max_size=4),
+    min_size=1,
+    max_size=5,
+)
+
+
+@given(rows_by_id, st.sampled_from(list(FORMS)))
+def test_whatever_rows_are_written_come_back(content: Mapping[str, Row], form: str) -> None:
+    rows = [{"pid": name, **row} for name, row in content.items()]
+    try:
+        data = FORMS[form](rows)
+    except UnicodeEncodeError:  # half a surrogate pair has no UTF-8
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = written(Path(folder), data)
+        assert list(DataFile(path, "pid")) == rows
+
+
+@given(st.dictionaries(st.text("0123456789", min_size=1), values, min_size=1), st.sampled_from([None, 1]))
+def test_predictions_by_id_come_back(content: Mapping[str, Any], indent: int | None) -> None:
+    expected = [
+        {"pid": name, **(value if isinstance(value, dict) else {"prediction": value})}
+        for name, value in content.items()
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        path = written(Path(folder), json.dumps(content, indent=indent).encode())
+        assert list(DataFile(path, "pid")) == expected
+
+
+GOOD = lines(make_rows(3))
+FAULTS: dict[str, tuple[bytes, str]] = {
+    "an empty file": (b"", "{path}: the file is empty"),
+    "blank lines alone": (b"\n \r\n\n", "{path}: the file is empty"),
+    "gzip of nothing": (gzip.compress(b""), "{path}: the file is empty"),
+    "a gzip cut short": (gzip.compress(GOOD)[:-30], "{path}: the file cannot be read: "),
+    "a damaged gzip": (gzip.compress(GOOD)[:40] + b"\0" * 40, "{path}: the file cannot be read: "),
+    "gzip in name alone": (b"\x1f\x8b and no more of it", "{path}: the file cannot be read: "),
+    "a broken line": (GOOD + b'{"pid": "9", \n', "{path}, line 4: this is no JSON: "),
+    "a broken first line": (b'{"pid": "9", "answer": }\n' + GOOD, "{path}, line 1: this is no JSON: "),
+    "a broken line below blank ones": (b"\n\n" + GOOD + b"{\n", "{path}, line 6: this is no JSON: "),
+    "bytes that are no UTF-8": (GOOD + b'{"pid": "\xe9"}', "{path}, line 4: this is no JSON: "),
+    "a line that is a list": (GOOD + b"[1]\n", "{path}, line 4: each line must be a JSON object"),
+    "text": (b"pid,answer\n1,2\n", "{path}: this is neither JSON nor JSON lines: "),
+    "half a list": (b'[{"pid": "1"},', "{path}: this is neither JSON nor JSON lines: "),
+    "a list of numbers": (b"[1, 2]", "{path}: this JSON holds no rows"),
+    "a number": (b"3", "{path}: this JSON holds no rows"),
+    "deep nesting": (b"[" * 100_000, "{path}: this is neither JSON nor JSON lines: it is nested too deeply"),
+    "a deep line": (GOOD + b'{"pid":' * 100_000, "{path}, line 4: this is no JSON: it is nested too deeply"),
+}
+
+
+@pytest.mark.parametrize(("content", "told"), FAULTS.values(), ids=FAULTS)
+def test_what_cannot_be_read_is_one_line_with_the_place(
+    command: Command, content: bytes, told: str, tmp_path: Path
+) -> None:
+    path = written(tmp_path, content)
+    for named in ((), ("--benchmark", "tabmwp")):
+        outcome = command("eval", "tables_offline", str(path), *named)
+        assert outcome.code == 1 and not outcome.out
+        assert outcome.complaint.startswith(told.format(path=path))
+
+
+def test_a_folder_and_a_missing_file_are_told(command: Command, tmp_path: Path) -> None:
+    good = written(tmp_path, GOOD)
+    for place, told in ((tmp_path, "this is a folder"), (tmp_path / "none.json", "this is no file")):
+        assert f"{place}: {told}" in command("eval", "tables_offline", str(place)).complaint
+        assert f"{place}: {told}" in command("score", "tabmwp", str(good), str(place)).complaint
+        tables = ("--tables", str(place))
+        assert f"{place}: {told}" in command("eval", "tables_offline", str(good), *tables).complaint
+
+
+def test_a_problem_that_occurs_twice_is_told(command: Command, tmp_path: Path) -> None:
+    rows = make_rows(3)
+    path = written(tmp_path, lines([*rows, {**rows[1], "pid": int(rows[1]["pid"])}]))
+    assert (
+        f"{path}: the problem '1001' occurs twice" in command("eval", "tables_offline", str(path)).complaint
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"answer": 3}, 'problem 1001: the key "answer" is 3, and should be a text'),
+        ({"choices": "a"}, "problem 1001: the key \"choices\" is 'a'"),
+        ({"grade": 9}, 'problem 1001: the key "grade" is 9'),
+        ({"pid": None}, 'problem None: a TabMWP problem needs its id as "pid"'),
+        ({"table": None}, 'problem 1001: the key "table" is None'),
+    ],
+)
+def test_a_row_that_cannot_be_used_is_named(command: Command, change: Row, told: str, tmp_path: Path) -> None:
+    first, second, *others = make_rows(4)
+    path = written(tmp_path, lines([first, {**second, **change}, *others]))
+    assert f"{path}, {told}" in command("eval", "tables_offline", str(path)).complaint
+
+
+def test_a_benchmark_is_named_or_told_from_the_data(command: Command, tmp_path: Path) -> None:
+    strange = written(tmp_path, lines([{"id": "1", "question": "?", "gold": "a"}]))
+    told = command("eval", "tables_offline", str(strange)).complaint
+    assert told == (
+        f"{strange}: the data is not of a benchmark that is known here. "
+        "Name the benchmark; `chameleon list benchmarks` shows all."
+    )
+    for command_line in (
+        ("eval", "tables_offline", str(strange), "--benchmark", "tabmpw"),
+        ("score", "tabmpw", str(strange), str(strange)),
+    ):
+        assert "there is no benchmark 'tabmpw'. Did you mean 'tabmwp'?" in command(*command_line).complaint
+    own = command("eval", "tables_offline", str(strange), "--benchmark", "tests.evaluation.rows:Row")
+    assert own.code == 1 and own.complaint
+
+
+class ApartRule(Scorer):
+    """Equality, for the benchmark below."""
+
+    about = "equality"
+
+    def right(self, prediction: Any, problem: Problem) -> bool:
+        return bool(prediction == problem.gold)
+
+
+class Apart(Benchmark):
+    """A benchmark whose tables lie in a file of their own."""
+
+    name, about = "apart", "tables apart"
+    scorers = {"equal": ApartRule}  # noqa: RUF012
+    picture_folders = ("pictures", "more")
+
+    def recognises(self, row: Mapping[str, Any]) -> bool:
+        return "table_id" in row
+
+    def problem(self, row: Mapping[str, Any], tables: Mapping[str, Any]) -> Problem:
+        if row["table_id"] not in tables:
+            raise InputError(f"there is no table {row['table_id']!r}", hint="Look at --tables.")
+        return Problem(str(row["id"]), {"question": row["q"], "cells": tables[row["table_id"]]["cells"]}, "7")
+
+
+QUESTIONS: list[Row] = [{"id": str(n), "q": "How?", "table_id": name} for n, name in enumerate("aba")]
+TABLES: dict[str, Row] = {"a": {"cells": [1]}, "b": {"cells": [2]}}
+
+
+@pytest.mark.parametrize(
+    "tables",
+    [
+        json.dumps(TABLES).encode(),
+        json.dumps(TABLES, indent=1).encode(),
+        lines([{"table_id": name, **table} for name, table in TABLES.items()]),
+        gzip.compress(json.dumps([{"table_id": name, **table} for name, table in TABLES.items()]).encode()),
+    ],
+    ids=["by id", "indented", "lines", "gzip of a list"],
+)
+def test_tables_that_lie_apart_are_found_by_id(tables: bytes, tmp_path: Path) -> None:
+    file = written(tmp_path, tables, "tables.json")
+    data = DataFile(written(tmp_path, lines(QUESTIONS)))
+    found = [problem.input["cells"] for problem in read_problems(Apart(), data, file)]
+    assert found == [[1], [2], [1]]
+
+
+def test_a_table_that_is_not_there_is_told_with_the_problem(tmp_path: Path) -> None:
+    data = DataFile(written(tmp_path, lines(QUESTIONS)))
+    with pytest.raises(InputError) as error:
+        list(read_problems(Apart(), data, written(tmp_path, b'{"a": {"cells": []}}', "tables.json")))
+    assert str(error.value) == f"{data.path}, problem 1: there is no table 'b'. Look at --tables."
+
+
+def test_pictures_beside_the_data_are_found(tmp_path: Path) -> None:
+    for place in ("pictures/0.png", "more/0.png", "more/2.png", "more/1.jpg"):
+        (tmp_path / place).parent.mkdir(exist_ok=True)
+        (tmp_path / place).write_bytes(b"png")
+    tables = written(tmp_path, json.dumps(TABLES).encode(), "tables.json")
+    data = DataFile(written(tmp_path, lines(QUESTIONS)))
+    found = [problem.picture for problem in read_problems(Apart(), data, tables)]
+    assert found == [tmp_path / "pictures/0.png", None, tmp_path / "more/2.png"]
+
+
+def test_list_benchmarks_shows_scorers_and_columns(command: Command) -> None:
+    benchmark = find_benchmark("tabmwp")
+    text = command("list", "benchmarks")
+    assert text.code == 0 and not text.err
+    assert all(f"--scorer {name}" in text.out for name in benchmark.scorers)
+    listed = {row["name"]: row for row in json.loads(command("list", "benchmarks", "--json").out)}
+    assert list(listed["tabmwp"]["scorers"]) == ["chameleon", "pot", "promptpg"]
+    columns = ["ALL", "FREE", "MC", "INT", "DEC", "EXTR", "BOOL", "OTH", "G1-6", "G7-8"]
+    assert listed["tabmwp"]["columns"] == columns
