@@ -13,6 +13,7 @@ from pathlib import Path
 
 import typer
 
+from chameleon.cli import Interrupted
 from chameleon.cli.progress import Progress
 from chameleon.cli.setup import StoreMode, set_up
 from chameleon.cli.show import in_words
@@ -27,7 +28,7 @@ from chameleon.evaluation.settings import settings_of
 from chameleon.executor import Executor
 from chameleon.planner import nearest
 
-_CTRL_C = 130
+_CTRL_C = "Ctrl-C"
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Data:
 
     def __post_init__(self) -> None:
         if self.benchmark_name is None:
-            benchmark = recognised(DataFile(self.path), str(self.path))
+            benchmark = recognised(self.path)
         else:
             benchmark = find_benchmark(self.benchmark_name)
         scorer = self.scorer_name or next(iter(benchmark.scorers))
@@ -75,7 +76,10 @@ class Evaluated:
 
 
 def evaluate(data: Data, asked: Evaluated, *, as_json: bool) -> int:
-    """Run, show, and return the exit code: 0 done, 1 stopped before the end, 130 after Ctrl-C."""
+    """Run, show, and return the exit code: 0 done, 1 stopped before the end.
+
+    Raises `Interrupted` after Ctrl-C, once what is done is shown.
+    """
     setup = set_up(asked.inventory, asked.model, asked.store, asked.without)
     problems = list(data.problems())  # a fault in the data shows before anything is paid
     _check_runnable(problems, setup.executor)
@@ -103,8 +107,8 @@ def evaluate(data: Data, asked: Evaluated, *, as_json: bool) -> int:
         try:
             if asked.max_cost is None or _spent(tally) < asked.max_cost:
                 evaluation.run(problems)
-        except KeyboardInterrupt:
-            stopped = "Ctrl-C"
+        except Interrupted:
+            stopped = _CTRL_C
     if not stopped and tally.all.n < len(problems):
         stopped = f"the cost has reached --max-cost {asked.max_cost:g}"
     _show(tally, data, time.monotonic() - begun, as_json=as_json)
@@ -113,7 +117,9 @@ def evaluate(data: Data, asked: Evaluated, *, as_json: bool) -> int:
     if stopped:
         goes_on = "the same command goes on" if asked.out else "--out DIR would keep what was done"
         _say(f"Stopped ({stopped}) after {tally.all.n:,} of {len(problems):,}: {goes_on}.")
-        return _CTRL_C if stopped == "Ctrl-C" else 1
+        if stopped == _CTRL_C:
+            raise Interrupted
+        return 1
     return 0
 
 

@@ -60,8 +60,8 @@ class Evaluation:
         """Run every problem that has no result yet.
 
         Raises what keeps the evaluation from going on: an error in the data, a full disk, a model that
-        refuses every call. After Ctrl-C, running steps have ten seconds to end before KeyboardInterrupt
-        is raised; nothing that ended is lost.
+        refuses every call. After Ctrl-C, running steps have ten seconds to end before the exception that
+        it raises here goes on; nothing that ended is lost.
         """
         waiting = iter(problems)
         threads = [
@@ -72,7 +72,7 @@ class Evaluation:
         try:
             for thread in threads:
                 thread.join()
-        except KeyboardInterrupt:
+        except BaseException:  # the command line has an exception of its own for Ctrl-C
             self.stop()
             for thread in threads:
                 thread.join(_GRACE_S / self.workers)
