@@ -54,6 +54,10 @@ ScorerName = Annotated[
     typer.Option("--scorer", metavar="NAME", help="The official rule; `list benchmarks` shows all."),
 ]
 Limit = Annotated[int | None, typer.Option("--limit", "-n", min=1, help="The first N problems alone.")]
+Runs = Annotated[
+    list[Path],
+    typer.Argument(metavar="RUN…", help="Folders that `eval --out` has written.", show_default=False),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
@@ -187,6 +191,38 @@ def score(
 
     named = Data(data, benchmark, tables, limit, scorer)
     raise typer.Exit(score_predictions(named, predictions, field, as_json=json))
+
+
+@app.command()
+def stats(
+    runs: Runs,
+    graph: Annotated[
+        Path | None,
+        typer.Option("--graph", metavar="FILE.svg|.png", help="Draw module use and transitions."),
+    ] = None,
+    json: AsJson = False,
+) -> None:
+    """Count what the plans of evaluations call, and in which order."""
+    from chameleon.cli.reporting import print_stats
+
+    print_stats(runs, as_json=json, graph=graph)
+
+
+@app.command()
+def report(
+    runs: Runs,
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Write one page that opens every problem.")
+    ] = None,
+    problems: Annotated[
+        int, typer.Option("--problems", min=0, help="The most problems of a run on the page.")
+    ] = 200,
+    json: AsJson = False,
+) -> None:
+    """Show evaluations beside the published results, as the paper's table."""
+    from chameleon.cli.reporting import print_report
+
+    print_report(runs, html=html, problems=problems, as_json=json)
 
 
 @app.command()
