@@ -1,0 +1,147 @@
+"""Folders of evaluations for the tests of reports: real runs, made without a network, and a hostile one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from chameleon import Executor, Inventory, State, Table
+from chameleon.budget import Call, Usage
+from chameleon.evaluation.benchmark import Problem
+from chameleon.evaluation.folder import Run, RunFolder, read_run
+from chameleon.evaluation.results import Result
+from chameleon.llm import LLM
+from chameleon.llm.scripted import ScriptedModel
+from chameleon.state import Begun, Ended, Event, Failure, Plan, Record, Step
+from tests.e2e.problems import make_problems
+from tests.e2e.rule_model import RuleModel
+
+SCRIPT = "<script>window.ran = 1</script>"
+IMAGE = '<img src="https://example.org/x.png" onerror="window.ran = 1">'
+STEERING = "\x1b[31mred\x1b[0m \x00NUL \x07bell \u202eoverridden\u202c \u2066isolated\u2069 \u200bhidden"
+BREAKOUTS = (
+    '"\'></pre></td></details></style></title><b onmouseover="window.ran=1">{{ 7 * 7 }}{% raw %}&lt;&amp;'
+)
+SETTING = f"{SCRIPT}{IMAGE}{BREAKOUTS}{STEERING}"
+HOSTILE = f"{SETTING} \ud800"
+LONG = "L" * 1_000_000
+UNBROKEN = "nobreak" * 100
+
+
+def settings(inventory: str, model: str | None = None, **other: Any) -> dict[str, Any]:
+    return {
+        "benchmark": "tabmwp",
+        "scorer": "chameleon",
+        "inventory": inventory,
+        "without": [],
+        "model": model,
+        "data": {"name": "made.jsonl.gz", "sha256": "0f" * 32},
+        "digests": {"inventory": "ab" * 32},
+        "versions": {"chameleon-compose": "0.1.0", "python": "3.11.7"},
+        "seeds": {"scorer": 123},
+        "started": "2026-11-21T01:30:00+00:00",
+        **other,
+    }
+
+
+def write_run(
+    path: Path, made_by: Mapping[str, Any], runs: Iterable[tuple[Problem, Sequence[Event], bool]]
+) -> Run:
+    """Write the folder of an evaluation as `chameleon eval` does, and read it again."""
+    with RunFolder(path, made_by) as folder:
+        for problem, events, correct in runs:
+            for event in events:
+                folder.append(problem.id, event)
+            folder.finish(Result.of(problem, State.fold(events), correct))
+    return read_run(path)
+
+
+def offline_run(path: Path, count: int) -> Run:
+    """`tables_offline` over made problems; every fourth answer counts as wrong."""
+    executor = Executor(Inventory.load("tables_offline"))
+    return write_run(path, settings("tables_offline"), _played(executor, count))
+
+
+def model_run(path: Path, count: int) -> Run:
+    """`tabmwp` with a scripted model that plans, looks up, writes programs and errs by its own rules."""
+    replies = RuleModel()
+    seen: set[str] = set()  # what is asked again is asked warmer
+
+    def reply(messages: list[tuple[str, str]]) -> Any:
+        asked = [{"role": role, "content": text} for role, text in messages]
+        told = replies({"messages": asked, "temperature": float(str(messages) in seen)})
+        seen.add(str(messages))
+        return {"text": told.text, "input_tokens": told.usage[0], "output_tokens": told.usage[1]}
+
+    executor = Executor(Inventory.load("tabmwp"), LLM.connect(ScriptedModel(reply)))
+    return write_run(path, settings("tabmwp", "scripted:script"), _played(executor, count))
+
+
+def _played(executor: Executor, count: int) -> Iterator[tuple[Problem, Sequence[Event], bool]]:
+    for number, given in enumerate(make_problems(count), 1):
+        events = tuple(executor.stream(given))
+        gold = number % 4 and State.fold(events).answer
+        columns = ("MC", "EXTR", "G7-8") if given.get("choices") else ("FREE", "INT", "G1-6")
+        yield Problem(f"p{number}", given, gold, columns), events, bool(number % 4)
+
+
+def hostile_run(path: Path, picture: Path | None = None) -> Run:
+    """Problems in which every text that a report shows is out to harm it."""
+    made_by = settings(SETTING, SETTING, **{SETTING: {SETTING: LONG}})
+    made_by |= {"without": [SETTING], "scorer": SETTING, "started": SETTING, "seeds": {SETTING: LONG}}
+    made_by["data"] = {"name": LONG, "sha256": SETTING}
+    return write_run(path, made_by, _hostile_problems(picture))
+
+
+def _hostile_problems(picture: Path | None) -> Iterator[tuple[Problem, Sequence[Event], bool]]:
+    cells = [[HOSTILE, "7"], [LONG, STEERING], [UNBROKEN, "1\n2"]]
+    tables = {
+        "small": Table([HOSTILE, LONG], cells, HOSTILE),
+        "long": Table(["number", "square"], [[str(n), str(n * n)] for n in range(10_000)]),
+        "wide": Table(
+            [f"column {n}" for n in range(500)], [[f"{row}/{n}" for n in range(500)] for row in range(20)]
+        ),
+        "wider": Table([str(n) for n in range(2_000)], [["x"] * 2_000] * 60),
+    }
+    for id, table in tables.items():
+        yield _hostile_problem(id, table, None), _hostile_events(table), id == "wide"
+    declined = Ended("declined", Failure("Declined", HOSTILE, HOSTILE, HOSTILE))
+    table = tables["small"]
+    yield _hostile_problem(HOSTILE, table, picture), [_begun(table), declined], False
+    failed = Ended("failed", Failure("ModelError", LONG, HOSTILE, LONG), (_hostile_call(),))
+    yield _hostile_problem(LONG, table, picture), [*_hostile_events(table)[:-1], failed], False
+
+
+def _hostile_problem(id: str, table: Table, picture: Path | None) -> Problem:
+    return Problem(id, {"question": HOSTILE, "table": table}, HOSTILE, ("FREE", HOSTILE), picture=picture)
+
+
+def _begun(table: Table) -> Begun:
+    given = {"question": HOSTILE + UNBROKEN, "table": table, "choices": (HOSTILE, LONG), HOSTILE: LONG}
+    return Begun(HOSTILE, given)
+
+
+def _hostile_events(table: Table) -> list[Event]:
+    step, other = Step(HOSTILE, {HOSTILE: LONG}), Step(UNBROKEN)
+    call = _hostile_call()
+    return [
+        _begun(table),
+        Plan((step, other), HOSTILE, HOSTILE, refused=HOSTILE, calls=(call,)),
+        Plan((step, other, step), LONG, LONG, calls=(replace(call, error=HOSTILE, text=""),)),
+        Record(step, table, {"table": table}, {HOSTILE: HOSTILE}, calls=(call, call)),
+        Record(other, error=Failure("ModuleError", HOSTILE, HOSTILE, HOSTILE)),
+        Plan((step,), HOSTILE, HOSTILE, "repair"),
+        Record(step, {HOSTILE: (table, LONG), "nested": {"a": {"b": {"c": HOSTILE}}}}, {}, {LONG: HOSTILE}),
+        Ended("answered"),
+    ]
+
+
+def _hostile_call() -> Call:
+    messages = (
+        ("system", f"{HOSTILE}\n" + "The same demonstration.\n" * 400),
+        (HOSTILE, LONG),
+        ("user", HOSTILE),
+    )
+    return Call(HOSTILE, messages, {HOSTILE: LONG}, HOSTILE, HOSTILE, usage=Usage(1, None, None, None))

@@ -1,0 +1,92 @@
+"""Statistics of plans: what a plain recount of the file gives, and what holds for any plans."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+from pytest import approx
+
+from chameleon.evaluation.stats import END, START, PlanStats
+from tests.evaluation.report_runs import model_run
+
+names = st.sampled_from(["row_lookup", "program_generator", "answer_generator", "a b", ""])
+plans = st.lists(st.lists(names, max_size=6), max_size=30)
+
+
+def test_stats_equal_a_plain_recount_of_200_problems(tmp_path: Path) -> None:
+    model_run(tmp_path / "run", 200)
+    lines = (tmp_path / "run" / "results.jsonl").read_text().splitlines()
+    listed = [json.loads(line)["plan"] for line in lines]
+    found = PlanStats.of(listed).to_json(top=3)
+
+    assert found["n"] == len(listed) == 200
+    every = {name for plan in listed for name in plan}
+    assert found["modules"] == {name: sum(name in plan for plan in listed) / 200 for name in every}
+    different = {" ".join(plan) for plan in listed}
+    assert found["programs"] == len(different) > 5
+    assert found["mean_length"] == approx(sum(len(plan) for plan in listed) / 200)
+
+    pairs: dict[str, dict[str, int]] = {}
+    for plan in listed:
+        before = "START"
+        for name in [*plan, "END"]:
+            pairs.setdefault(before, {}).setdefault(name, 0)
+            pairs[before][name] += 1
+            before = name
+    counts = {a: {b: each["count"] for b, each in after.items()} for a, after in found["transitions"].items()}
+    assert counts == pairs
+    for before, followers in found["transitions"].items():
+        for after, each in followers.items():
+            assert each["probability"] == approx(pairs[before][after] / sum(pairs[before].values()))
+
+    often = sorted((sum(" ".join(plan) == one for plan in listed) for one in different), reverse=True)
+    assert [program["count"] for program in found["top_programs"]] == often[:3]
+    for program in found["top_programs"]:
+        assert program["count"] == sum(plan == program["program"] for plan in listed)
+        assert program["share"] == program["count"] / 200
+
+
+def test_a_module_called_twice_in_a_plan_counts_once() -> None:
+    stats = PlanStats.of([["look", "look", "answer"], ["answer"]])
+    assert stats.modules == {"answer": 2, "look": 1}
+    assert stats.share("look") == 0.5 and stats.share("unknown") == 0
+    assert stats.transitions["look"] == {"answer": 1, "look": 1}
+    assert stats.mean_length == 2.0
+
+
+def test_an_empty_plan_leads_from_start_to_end() -> None:
+    stats = PlanStats.of([[], ["answer"]])
+    assert (stats.n, stats.without_plan, stats.mean_length) == (2, 1, 0.5)
+    assert stats.transitions == {START: {END: 1, "answer": 1}, "answer": {END: 1}}
+
+
+def test_no_problems_at_all() -> None:
+    found = PlanStats.of([]).to_json()
+    assert (found["n"], found["programs"], found["mean_length"]) == (0, 0, None)
+
+
+def test_modules_are_in_order_of_their_mean_position() -> None:
+    stats = PlanStats.of([["a", "b", "c"], ["c"], ["b", "c"]])
+    assert stats.in_order == ("a", "b", "c")
+    assert list(stats.transitions) == [START, "a", "b", "c"]
+
+
+@given(plans)
+def test_every_plan_leaves_start_once_and_reaches_end_once(listed: list[list[str]]) -> None:
+    stats = PlanStats.of(listed)
+    assert sum(stats.transitions.get(START, {}).values()) == len(listed)
+    assert sum(after.get(END, 0) for after in stats.transitions.values()) == len(listed)
+    assert sum(stats.programs.values()) == len(listed)
+    for after in stats.probabilities.values():
+        assert sum(after.values()) == approx(1)
+    assert all(0 < position < 1 for position in stats.positions.values())
+
+
+@given(plans)
+def test_the_order_of_the_problems_does_not_matter(listed: list[list[str]]) -> None:
+    shuffled: list[Sequence[str]] = sorted(listed)
+    assert json.dumps(PlanStats.of(listed).to_json()) == json.dumps(PlanStats.of(shuffled).to_json())
