@@ -42,8 +42,8 @@ class Field:
     def is_program(self) -> bool:
         return self.last in _PROGRAMS
 
-    def of(self, row: Row) -> Any:
-        """The value. Raises `InputError` naming the fields that the row has."""
+    def of(self, row: Row, id: str) -> Any:
+        """The value in the row of the problem `id`. Raises `InputError` with the nearest field it has."""
         found: Any = row
         for key in self.above:
             found = found.get(key) if isinstance(found, Mapping) else None
@@ -52,7 +52,8 @@ class Field:
                 if name in found:
                     return found[name]
         there = list(_fields(row))
-        raise InputError(f"it has no field {self.name!r}", hint=nearest(self.name, there) if there else "")
+        hint = nearest(self.name, there) if there else ""
+        raise InputError(f"the prediction for problem {id} has no field {self.name!r}", hint=hint)
 
     def _names(self, row: Row) -> tuple[str, ...]:
         if self.last != "prediction":
@@ -75,9 +76,10 @@ def score(
     """The verdict on every problem, in order. A problem without a row of predictions counts as wrong.
 
     Programs run in the sandbox, five seconds each (as Program-of-Thoughts has it). Raises `InputError` for
-    rows without an id or the field, and where the scorer cannot read what is given.
+    rows without an id or the field, for two rows with the same id, and where the scorer cannot read what is
+    given.
     """
-    given = {_id(row, id_key): row for row in rows}
+    given = _by_id(rows, id_key)
     outcomes = Outcomes(unknown=len(given))
     for problem, row, value in _values(problems, given, wanted, outcomes):
         if row is None:
@@ -86,7 +88,13 @@ def score(
             continue
         outcomes.unknown -= 1
         prediction = _prediction(value, problem, wanted, scorer)
-        yield _result(problem, prediction, scorer.right(prediction, problem)), outcomes
+        right = _was_answered(row) and scorer.right(prediction, problem)
+        yield _result(problem, prediction, right), outcomes
+
+
+def _was_answered(row: Row) -> bool:
+    """Whether a row is no result of ours that was declined or failed: such a one is never right."""
+    return "declined" not in row or not (row["declined"] or row.get("error"))
 
 
 def _prediction(value: Any, problem: Problem, wanted: Field, scorer: Scorer) -> Any:
@@ -106,12 +114,12 @@ def _values(
     if not wanted.is_program:
         for problem in problems:
             row = given.get(problem.id)
-            yield problem, row, wanted.of(row) if row is not None else None
+            yield problem, row, wanted.of(row, problem.id) if row is not None else None
         return
     executor = shared_executor()
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         for batch in _batches(problems):
-            programs = [wanted.of(given[p.id]) if p.id in given else None for p in batch]
+            programs = [wanted.of(given[p.id], p.id) if p.id in given else None for p in batch]
             ran = pool.map(lambda program: _run(executor, program), programs)
             for problem, result in zip(batch, ran, strict=True):
                 row = given.get(problem.id)
@@ -148,6 +156,16 @@ def _result(problem: Problem, prediction: Any, right: bool) -> Result:
         correct=right,
         columns=problem.columns,
     )
+
+
+def _by_id(rows: Iterable[Row], id_key: str) -> dict[str, Row]:
+    given: dict[str, Row] = {}
+    for row in rows:
+        id = _id(row, id_key)
+        if id in given:
+            raise InputError(f"there are two predictions for problem {id}")
+        given[id] = row
+    return given
 
 
 def _id(row: Row, id_key: str) -> str:
