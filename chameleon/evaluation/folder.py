@@ -91,11 +91,11 @@ class RunFolder:
     def _keep(self, settings: Mapping[str, Any]) -> None:
         file = self.path / SETTINGS
         if not file.exists():
-            if (self.path / RESULTS).stat().st_size:
-                raise LogError(
-                    "the folder has results and no settings", where=str(self.path), hint=_ELSEWHERE
-                )
-            _write_whole(file, json.dumps(settings, indent=2, ensure_ascii=False) + "\n")
+            for name in (RESULTS, EVENTS):
+                if (self.path / name).stat().st_size:
+                    told = f"the folder has {name} and no settings that made it"
+                    raise LogError(told, where=str(self.path), hint=_ELSEWHERE)
+            _write_whole(file, json.dumps(settings, indent=2) + "\n")
             return
         before = _read_settings(file)
         if difference := _difference(before, settings):
