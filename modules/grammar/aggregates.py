@@ -122,6 +122,8 @@ def _cue(frame: Frame) -> tuple[str | None, frozenset[int]]:
         places = frozenset(i for i in frame.places_of(*set(texts) - called) if i not in named)
         if places:
             found[cue] = places
+    if joining := frame.phrase("if", "you", "combine"):
+        found["sum"] = found.get("sum", frozenset()) | joining
     if all_of := frame.phrase("in", "all"):
         found["sum"] = found.get("sum", frozenset()) | all_of
     ends = frame.places_of("highest", "largest", "maximum", "lowest", "smallest", "minimum")

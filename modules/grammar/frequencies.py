@@ -7,10 +7,11 @@ from itertools import pairwise
 
 from chameleon.modules.grammar.bounds import Bound, find_bounds
 from chameleon.modules.grammar.lexicon import TIMES_WORDS, word_set
-from chameleon.modules.grammar.problem import Draft, Problem
+from chameleon.modules.grammar.problem import Draft, Problem, with_synonyms
 from chameleon.modules.grammar.programs import assemble, listing, literal
 from chameleon.modules.grammar.shapes import frequencies, stem_and_leaf
 from chameleon.modules.grammar.targets import is_person_noun
+from chameleon.modules.grammar.words import stems
 
 _LARGEST = word_set(
     """
@@ -115,12 +116,16 @@ def _single_number(problem: Problem) -> Bound | None:
 
 
 def _none(problem: Problem) -> Bound | None:
-    """ "did not make any" asks for those with zero."""
+    """ "Did not make any" and, over "Number of hats", "do not own a hat" ask for those with zero."""
     negation = [i for i in problem.asked if _word(problem, i) in {"not", "didn't", "don't"}]
+    if len(negation) != 1:
+        return None
     anything = [i for i in problem.asked if _word(problem, i) == "any"]
-    if len(negation) == len(anything) == 1:
-        return Bound("==", Fraction(0), (negation[0], anything[0]), negation[0])
-    return None
+    counted = with_synonyms(stems(problem.table.header[0])) - {"number", "time"}
+    denied = {problem.words[i].stem for i in problem.asked if i > negation[0]}
+    if len(anything) > 1 or not (anything or counted & denied):
+        return None
+    return Bound("==", Fraction(0), (*negation, *anything), negation[0])
 
 
 def _times_word(problem: Problem) -> Bound | None:

@@ -137,6 +137,7 @@ dish: dishes
 class: classes
 less: lesser
 quarter: quarters
+up: ups
 prefer: preferred prefers preference preferences
 favorite: favourite favorites favourites
 color: colour colors colours

@@ -18,6 +18,7 @@ from chameleon.modules.grammar.lexicon import (
     word_set,
 )
 from chameleon.modules.grammar.shapes import with_first_line
+from chameleon.modules.grammar.unnamed import naming_places, spans_rows
 from chameleon.modules.grammar.words import Word, agents, sentences, stem, stems, tokenize
 from chameleon.table import Table
 
@@ -94,6 +95,11 @@ class Problem:
         return with_synonyms(word for text in self.topic_texts for word in text)
 
     @cached_property
+    def naming(self) -> frozenset[int]:
+        """The places of words that say what the numbers of the table are, where it does not."""
+        return naming_places(self.words, self.asked, self.topic, self.table)
+
+    @cached_property
     def _pairs(self) -> frozenset[tuple[str, str]]:
         return frozenset(pair for text in self.topic_texts for pair in pairwise(text))
 
@@ -124,7 +130,7 @@ class Problem:
     def _passes(self, place: int, header: frozenset[str], draft: Draft) -> bool:
         word = self.words[place]
         plain = word.text.lower().removesuffix("'s").removesuffix("’s")
-        if word.kind == "mark" or (plain in SMALL_WORDS and plain != "s"):
+        if word.kind == "mark" or (plain in SMALL_WORDS and plain != "s") or place in self.naming:
             return True
         if word.kind != "word" or plain in STEERING:
             if plain in {self.table.header[i].strip().lower() for i in draft.columns}:
@@ -164,9 +170,12 @@ class Problem:
 
     def _is_risky(self, place: int) -> bool:
         word = self.words[place]
+        following = self.words[place + 1 : place + 3]
         if word.kind in {"number", "date", "time"}:
-            following = self.words[place + 1] if place + 1 < len(self.words) else None
-            return following is None or following.stem not in _SPAN_WORDS
+            is_span = bool(following) and following[0].stem in _SPAN_WORDS
+            return not is_span and place not in spans_rows(self.words, self.story, self.table)
+        if word.text.lower() == "half" and any(near.stem in _SPAN_WORDS for near in following):
+            return False  # "in half an hour"
         if word.text.lower() in ORDINALS and self.words[place - 1].number is not None and place:
             return True  # "one-fourth of"
         return word.stem in _RISKY_STORY

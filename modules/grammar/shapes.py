@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -182,7 +183,9 @@ def spread_columns(table: Table) -> tuple[Column, ...]:
     names = [stems(column.name) for column in columns]
     if any(not name for name in names):
         return ()
-    if all(_is_period(name) for name in names) or all(" ".join(name) in _PEOPLE for name in names):
+    if all(is_period_name(column.name) for column in columns) or all(
+        " ".join(name) in _PEOPLE for name in names
+    ):
         return columns
     return columns if len({name[-1] for name in names}) == 1 and len(set(names)) == len(names) else ()
 
@@ -191,8 +194,12 @@ _PEOPLE = stem_set("boys girls men women males females adults children")
 _PERIODS = frozenset(stem(word) for word in (*WEEKDAYS, *MONTHS, "spring", "summer", "autumn", "winter"))
 
 
-def _is_period(name: tuple[str, ...]) -> bool:
-    return all(word in _PERIODS or (word.isdigit() and len(word) == 4) or word in _QUARTERS for word in name)
+def is_period_name(name: str) -> bool:
+    """Whether a column is called by a time only: "2015", "1980s", "May", "Q2"."""
+    words = stems(name)
+    return bool(words) and all(
+        word in _PERIODS or word in _QUARTERS or re.fullmatch(r"\d{4}s?", word) for word in words
+    )
 
 
 _QUARTERS = frozenset({"q1", "q2", "q3", "q4"})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from chameleon.errors import Declined
 from chameleon.modules.grammar.counts import each_row, is_row_noun, matching_code, neutral_places
+from chameleon.modules.grammar.deeds import key_column
 from chameleon.modules.grammar.frame import Frame
 from chameleon.modules.grammar.lexicon import word_set
 from chameleon.modules.grammar.poles import find_poles
@@ -11,6 +12,7 @@ from chameleon.modules.grammar.problem import Draft, Problem
 from chameleon.modules.grammar.programs import assemble, percentage, share
 from chameleon.modules.grammar.quantities import is_added, measured
 from chameleon.modules.grammar.selection import Selection
+from chameleon.modules.grammar.unnamed import GROUPS
 
 _PERCENT = frozenset({"percent", "percentage", "proportion", "share"})
 _FRACTION = frozenset({"fraction"})
@@ -29,7 +31,8 @@ def read_share(problem: Problem) -> Draft | None:
     if not part.conditions or frame.bounds:
         return None
     columns, named = measured(frame)
-    if not _says_of_what(frame, max(cues), columns):
+    of_what = _of_what(frame, max(cues), part)
+    if of_what is None and not _says_of_what(frame, max(cues), columns):
         return None
     if not all(is_added(frame.table.columns[i]) for i in columns):
         raise Declined("those numbers do not add up to a whole")
@@ -52,7 +55,10 @@ def read_share(problem: Problem) -> Draft | None:
     total = frame.places_of("total", "all", "overall")
     reading = f"{kind} of all {names}{part.said}"
     return Draft(
-        assemble(lines), reading, cues | named | part.places | total, frozenset(columns) | part.columns
+        assemble(lines),
+        reading,
+        cues | named | part.places | total | (of_what or frozenset()),
+        frozenset(columns) | part.columns,
     )
 
 
@@ -68,7 +74,7 @@ def read_share_of_rows(problem: Problem) -> Draft | None:
     part = frame.select_with_numbers()
     told = [condition for condition in part.conditions if condition.places]
     inside = [condition for condition in told if max(condition.places) < _verb_after(frame, noun)]
-    if not told or len(inside) == len(told):
+    if not told or len(inside) == len(told) or _names_one_row(frame, part):
         return None
     whole = Selection(frame.table, (*inside, *(c for c in part.conditions if not c.places)))
     if not whole.rows:
@@ -84,6 +90,12 @@ def read_share_of_rows(problem: Problem) -> Draft | None:
     named = {p for m in frame.numeric_mentions() if set(m.columns) & part.columns for p in m.places}
     read = cues | {noun} | part.places | named | neutral_places(frame) | frame.places_of("all")
     return Draft(assemble(lines), reading, read, part.columns)
+
+
+def _names_one_row(frame: Frame, part: Selection) -> bool:
+    """Whether the part is a row by its name: "what fraction of pets were cats", over numbers of each."""
+    key = key_column(frame.table)
+    return key is not None and any(c.column == key.index and c.places for c in part.conditions)
 
 
 def _rows_after(frame: Frame, cue: int) -> int | None:
@@ -111,6 +123,22 @@ def _says_of_what(frame: Frame, cue: int, columns: tuple[int, ...]) -> bool:
     )
     named = [m for m in frame.numeric_mentions() if place in m.places or place + 1 in m.places]
     return any(set(mention.columns) & set(columns) for mention in named)
+
+
+def _of_what(frame: Frame, cue: int, part: Selection) -> frozenset[int] | None:
+    """The "done by" of "what fraction of the driving was done by Ann", where all the numbers are of driving.
+
+    None where the table has other columns than names and their numbers, or a group such as "girls" is
+    the whole.
+    """
+    key = key_column(frame.table)
+    if len(frame.table.header) != 2 or key is None or frame.texts.get(cue + 1) != "of" or not frame.cells:
+        return None
+    start = min(place for mention in frame.cells for place in mention.places)
+    stemmed = {frame.problem.words[place].stem for place in range(cue + 2, start)}
+    if start < cue + 3 or part.columns != {key.index} or stemmed & GROUPS:
+        return None
+    return next((frozenset({i}) for i in frame.phrase("done", "by") if i < start), frozenset())
 
 
 def _is_whole_table(frame: Frame, columns: tuple[int, ...]) -> bool:

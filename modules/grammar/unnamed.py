@@ -1,0 +1,140 @@
+"""Numbers without a name: which words of a question may say what they are, where the table does not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from chameleon.modules.grammar.lexicon import word_set
+from chameleon.modules.grammar.shapes import is_period_name, measures, stem_and_leaf
+from chameleon.modules.grammar.words import Word, stem_set
+from chameleon.table import Table
+
+_KINDS = """
+minute hour second : time wait commute drive ride travel duration spend
+pound kilogram gram ounce : weigh lift heavy mass
+meter centimeter foot inch mile kilometer yard tall long high : high long tall distance jump throw deep wide
+degree c f : temperature
+year old : age
+point score : score rate rating quiz test exam game contest contestant competition
+done : number
+"""
+_SPEAKING = tuple(
+    (stem_set(line.split(" : ")[0]), stem_set(line.split(" : ")[1])) for line in _KINDS.strip().splitlines()
+)
+_SIDES = stem_set("high long tall deep wide distance")
+_AREAS = stem_set("area measure size large")
+_COMPARING = word_set("more less fewer most least fewest greatest highest lowest")
+_ENDS = word_set(
+    """
+    is are was were be do does did have has had can could will would in on at from to of for by with between
+    than and or who that which there not per a an the
+    """
+)
+GROUPS = stem_set("boy girl man woman adult senior junior teenager")
+_RATES = word_set("capita person head inhabitant cwt pound kilogram ton acre hectare")
+
+
+def naming_places(
+    words: Sequence[Word], asked: Sequence[int], story: frozenset[str], table: Table
+) -> frozenset[int]:
+    """The asked words that say what unnamed numbers are; none where the table itself says it.
+
+    The numbers of a stem-and-leaf plot are of one kind, which the story tells ("weighed"), so that
+    the units of that kind go without saying ("50 pounds"). Numbers under years or months, in a table
+    without a title, are what the question calls them: "how many Nobel Prize winners", "per capita".
+    `story` are the stems of all that is told beside the question.
+    """
+    if stem_and_leaf(table) is not None:
+        return _units(words, asked, story) | _owners(words, asked, story)
+    if table.caption.strip() or not _only_periods(table):
+        return frozenset()
+    return _noun_phrase(words, asked) | _rates(words, asked)
+
+
+def _only_periods(table: Table) -> bool:
+    columns = measures(table)
+    return len(columns) == len(table.header) - 1 and all(is_period_name(column.name) for column in columns)
+
+
+def _units(words: Sequence[Word], asked: Sequence[int], story: frozenset[str]) -> frozenset[int]:
+    """The words of the kind of quantity that the story, or the verb of the question, tells of."""
+    told = story | {words[i].stem for i in asked}
+    found: set[int] = set()
+    for speaking, telling in _SPEAKING:
+        if (telling - speaking) & told or telling & story:
+            found |= {i for i in asked if words[i].stem in speaking}
+    squares = {i for i in asked if words[i].text.lower() == "square"}
+    if squares and story & _AREAS and not story & _SIDES:
+        return frozenset(found | squares | {i + 1 for i in squares})
+    return frozenset(found)
+
+
+def _owners(words: Sequence[Word], asked: Sequence[int], story: frozenset[str]) -> frozenset[int]:
+    """ "Countries" in "how many countries have at least 10 athletes", where athletes were counted."""
+    for i in asked[:-6]:
+        opening = [words[j].text.lower() for j in (i, i + 1, i + 3)]
+        if opening[:2] == ["how", "many"] and opening[2] in {"have", "has", "had"}:
+            counted = [words[j + 1].stem for j in asked[:-1] if j > i and words[j].number is not None]
+            if counted and set(counted) <= story and words[i + 2].stem not in GROUPS:
+                return frozenset({i + 2})
+    return frozenset()
+
+
+def _noun_phrase(words: Sequence[Word], asked: Sequence[int]) -> frozenset[int]:
+    """The nouns after "how many", "how much more" and "the fewest"."""
+    found: set[int] = set()
+    for before, place in zip(asked, asked[1:], strict=False):
+        text = words[place].text.lower()
+        is_how = words[before].text.lower() == "how" and text in {"many", "much"}
+        if not is_how and text not in _COMPARING:
+            continue
+        place += 1
+        if place in asked and words[place].text.lower() in _COMPARING:
+            place += 1
+        while place in asked and _is_noun(words[place]):
+            found.add(place)
+            place += 1
+    return frozenset(found)
+
+
+def _is_noun(word: Word) -> bool:
+    text = word.text.lower()
+    return word.kind == "word" and text not in _ENDS and not text.endswith("ed")
+
+
+def _rates(words: Sequence[Word], asked: Sequence[int]) -> frozenset[int]:
+    """ "Per capita", "per square mile"."""
+    found: set[int] = set()
+    for place in asked[:-1]:
+        if words[place].text.lower() != "per":
+            continue
+        length = 2 if words[place + 1].text.lower() == "square" else 1
+        if length == 2 or words[place + 1].text.lower() in _RATES:
+            found |= set(range(place, place + length + 1))
+    return frozenset(found)
+
+
+def spans_rows(words: Sequence[Word], places: Sequence[int], table: Table) -> frozenset[int]:
+    """The numbers of a story that only say which rows there are.
+
+    These are the number of the rows ("five nearby towns") and both ends of the numbers in a column
+    ("cards numbered 1 to 6").
+    """
+    numbers = [i for i in places if words[i].kind == "number" and words[i].number is not None]
+    found = {i for i in numbers if words[i].number == len(table.rows) and _counts_things(words, i)}
+    columns = [
+        [value.number for value in column.values if value.number is not None] for column in table.columns
+    ]
+    ends = {(min(column), max(column)) for column in columns if len(column) == len(table.rows) > 1}
+    for low, high in zip(numbers, numbers[1:], strict=False):
+        joined = high - low == 2 and words[low + 1].text.lower() in {"to", "through", "and"}
+        if joined and (words[low].number, words[high].number) in ends:
+            found |= {low, high}
+    return frozenset(found)
+
+
+def _counts_things(words: Sequence[Word], place: int) -> bool:
+    """Whether a plural follows closely: "4 nearby towns"."""
+    after = [word.text.lower() for word in words[place + 1 : place + 4]]
+    return any(re.fullmatch(r"[a-z]+[^s]s", text) for text in after)
