@@ -1,0 +1,181 @@
+"""What `chameleon stats` and `chameleon report` print, and the tables that they are made of."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chameleon.cli.reporting import print_report, print_stats
+from chameleon.errors import InputError
+from chameleon.evaluation.data import find_benchmark
+from chameleon.evaluation.folder import Run, read_run
+from chameleon.evaluation.report import RunSummary, compare
+from chameleon.evaluation.report.columns import TextColumn, in_blocks
+from chameleon.table.terminal import places
+from tests.evaluation.report_runs import hostile_run, model_run, offline_run
+
+Out = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    folder = tmp_path_factory.mktemp("runs")
+    return [offline_run(folder / "offline", 18).path, model_run(folder / "model", 18).path]
+
+
+@pytest.fixture(autouse=True)
+def _terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+
+
+def report_json(paths: list[Path], capsys: Out) -> dict[str, Any]:
+    print_report(paths, html=None, problems=10, as_json=True)
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def test_the_table_has_the_published_rows_and_then_the_runs(runs: list[Path], capsys: Out) -> None:
+    print_report(runs, html=None, problems=10, as_json=False)
+    lines = capsys.readouterr().out.splitlines()
+    assert " ".join(lines[2].split()) == "system n ALL FREE MC INT DEC EXTR BOOL OTH G1-6 G7-8"
+    published = "Chameleon (GPT-4) 7,686 98.78 98.95 98.29 99.34 97.42 98.58 98.56 93.33 98.95 98.54"
+    rows = [line.split() for line in lines]
+    assert rows.index(published.split()) < next(
+        i for i, row in enumerate(rows) if row[:2] == ["offline", "18"]
+    )
+    assert max(map(places, lines)) <= 100
+
+
+def test_cells_are_those_of_the_results(runs: list[Path], capsys: Out) -> None:
+    found = report_json(runs, capsys)
+    table = found["tables"][0]
+    assert table["columns"] == ["ALL", *find_benchmark("tabmwp").columns]
+    for path in runs:
+        row = next(row for row in table["rows"] if row["system"] == path.name)
+        results = read_run(path).results
+        assert row["n"] == 18 and not row["published"] and row["date"] == "2026-11-21"
+        for column in table["columns"]:
+            of_column = [r.correct for r in results if column == "ALL" or column in r.columns]
+            expected = round(100 * sum(of_column) / len(of_column), 2) if of_column else None
+            assert row["percent"][column] == (
+                None if expected is None else pytest.approx(expected, abs=0.006)
+            )
+    assert [row["published"] for row in table["rows"]].count(True) == len(find_benchmark("tabmwp").published)
+
+
+def test_what_is_said_of_a_run_adds_up(runs: list[Path], capsys: Out) -> None:
+    for run in report_json(runs, capsys)["runs"]:
+        assert run["answered"] + run["declined"] + run["failed"] == run["n"] == 18
+        assert run["breakdown"]["ALL"]["correct"] == run["correct"]
+        assert run["settings"]["scorer"] == "chameleon"
+
+
+def test_cost_that_nobody_stated_is_unknown_and_not_nothing(runs: list[Path], capsys: Out) -> None:
+    print_report(runs, html=None, problems=10, as_json=False)
+    printed = capsys.readouterr().out
+    assert "no model calls" in printed and "cost unknown" in printed and "$0" not in printed
+    usage = report_json(runs, capsys)["runs"][1]["usage"]
+    assert usage["calls"] > 18 and usage["cost"] is None
+
+
+def test_the_page_is_written_and_named(runs: list[Path], tmp_path: Path, capsys: Out) -> None:
+    print_report(runs, html=tmp_path / "page.html", problems=3, as_json=False)
+    assert f"Page: {tmp_path / 'page.html'}" in capsys.readouterr().out
+    assert (tmp_path / "page.html").read_text("utf-8").count('class="problem ') == 6
+
+
+def test_runs_of_one_name_are_told_apart(runs: list[Path]) -> None:
+    run = read_run(runs[0])
+    other = Run(Path("elsewhere") / "offline", run.settings, run.results)
+    assert [summary.name for summary in RunSummary.of([run, other])] == [str(run.path), "elsewhere/offline"]
+
+
+def test_runs_of_several_benchmarks_have_a_table_each(runs: list[Path]) -> None:
+    class Another(type(find_benchmark("tabmwp"))):  # type: ignore[misc]
+        name = "another"
+        columns = ("ONLY",)
+        published = ()
+
+    first = read_run(runs[0])
+    second = replace(first, settings={**first.settings, "benchmark": "another"})
+    known = {"tabmwp": find_benchmark("tabmwp"), "another": Another()}
+    second.__dict__["tally"] = first.tally
+    tables = compare(RunSummary.of([first, second, first]), known.__getitem__)
+    assert [table.benchmark.name for table in tables] == ["tabmwp", "another"]
+    (line,) = tables[1].lines
+    assert line.cells["ONLY"] == "–" and line.to_json()["percent"]["ONLY"] is None
+
+
+def test_stats_stand_side_by_side_with_the_published_use(runs: list[Path], capsys: Out) -> None:
+    print_stats(runs, as_json=False, graph=None)
+    printed = capsys.readouterr().out
+    header = printed.splitlines()[0]
+    assert header.split()[:3] == ["run", "offline", "model"] and "Chameleon (GPT-4)" in header
+    generator = next(line for line in printed.splitlines() if "% that call program_generator" in line)
+    assert generator.split()[-4] == "100.00" and generator.split()[-2:] == ["71.99", "70.84"]
+    assert "START → program_generator" in printed
+    assert "program_generator → program_verifier → program_executor → answer_generator" in printed
+
+
+def test_stats_as_json(runs: list[Path], capsys: Out) -> None:
+    print_stats(runs, as_json=True, graph=None)
+    found = json.loads(capsys.readouterr().out)["runs"]
+    assert [(run["run"], run["inventory"], run["model"]) for run in found] == [
+        ("offline", "tables_offline", None),
+        ("model", "tabmwp", "scripted:script"),
+    ]
+    assert found[0]["modules"]["program_generator"] == 1.0
+    assert found[0]["transitions"]["START"]["program_generator"] == {"count": 18, "probability": 1.0}
+
+
+@pytest.mark.parametrize("name", ["graph.svg", "graph.png"])
+def test_stats_draw_a_graph(runs: list[Path], tmp_path: Path, capsys: Out, name: str) -> None:
+    print_stats(runs, as_json=False, graph=tmp_path / name)
+    assert f"Graph: {tmp_path / name}" in capsys.readouterr().out
+    assert (tmp_path / name).stat().st_size > 10_000
+
+
+def test_a_graph_of_another_kind_is_refused_before_anything_is_printed(
+    runs: list[Path], tmp_path: Path, capsys: Out
+) -> None:
+    with pytest.raises(InputError, match="SVG or PNG"):
+        print_stats(runs, as_json=False, graph=tmp_path / "graph.gif")
+    assert capsys.readouterr().out == ""
+
+
+def test_hostile_names_and_settings_cannot_steer_the_terminal(tmp_path: Path, capsys: Out) -> None:
+    run = hostile_run(tmp_path / "run").path
+    print_stats([run], as_json=False, graph=None)
+    print_report([run], html=None, problems=10, as_json=False)
+    printed = capsys.readouterr().out
+    assert all(line.isprintable() for line in printed.splitlines())
+    assert len(printed) < 30_000
+    assert "<script>window.ran = 1</script>" in printed
+
+
+def test_a_folder_without_a_run_is_named(tmp_path: Path) -> None:
+    for print_it in (
+        lambda: print_stats([tmp_path], as_json=False, graph=None),
+        lambda: print_report([tmp_path], html=None, problems=10, as_json=False),
+    ):
+        with pytest.raises(InputError, match="no folder of an evaluation"):
+            print_it()
+
+
+@pytest.mark.parametrize("width", [40, 60, 100, 400])
+def test_blocks_keep_every_column_and_the_width(width: int) -> None:
+    names = TextColumn("name", ["one", "two" * 40, "日本語の名前" * 5])
+    columns = [TextColumn(f"column {n}", [str(n), str(n) * 8, "–"]) for n in range(20)]
+    columns.append(TextColumn("text", ["x" * 500, "\x1b[31mred", "a\nb"], figures=False))
+    text = in_blocks(names, columns, width)
+    assert max(map(places, text.splitlines())) <= width
+    blocks = text.split("\n\n")
+    assert all(len(block.splitlines()) == 5 for block in blocks)
+    headers = " ".join(block.splitlines()[0] for block in blocks)
+    assert all(f"column {n}" in headers for n in range(20)) and headers.endswith("text")
+    assert (len(blocks) == 1) == (width == 400)
+    assert "\x1b" not in text
