@@ -40,7 +40,7 @@ def settings_of(
             "inventory": made.get("inventory"),
             "prompts": made.get("prompts", {}),
             "code": _digest(_files()),
-            **{name: _digest([path]) for name, path in _own_files(executor)},
+            **{name: _digest(files) for name, files in _own_files(executor).items()},
         },
         "seeds": {
             "model": inventory.llm.seed,
@@ -82,17 +82,22 @@ def _files() -> list[Path]:
     return sorted(found, key=lambda path: (path.name, str(path)))
 
 
-def _own_files(executor: Executor) -> Iterator[tuple[str, Path]]:
-    """The files of modules and planners that are not Chameleon's."""
+def _own_files(executor: Executor) -> Mapping[str, list[Path]]:
+    """The files of modules and planners that are not Chameleon's, by file name."""
     inventory = executor.inventory
+    found: dict[str, list[Path]] = {}
     for part in [*every_planner(inventory.planner), *inventory.modules.values()]:
         cls = type(part)
         if cls.__module__.split(".")[0] == "chameleon":
             continue
         try:
-            yield cls.__name__, Path(inspect.getsourcefile(cls) or "")
+            path = Path(inspect.getsourcefile(cls) or "")
         except (TypeError, OSError):  # a class made in a notebook has no file
             continue
+        same_name = found.setdefault(path.name, [])
+        if path not in same_name:
+            same_name.append(path)
+    return found
 
 
 def _digest(files: list[Path]) -> str:
