@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
-from importlib import resources
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -13,7 +11,7 @@ from chameleon.benchmarks.scorers.chameleon_rule import ChameleonRule
 from chameleon.benchmarks.scorers.program_of_thought import ProgramOfThoughtRule
 from chameleon.benchmarks.scorers.promptpg import PromptPGRule
 from chameleon.errors import InputError
-from chameleon.evaluation.benchmark import Benchmark, Problem, Published, Scorer
+from chameleon.evaluation.benchmark import Benchmark, Problem, Scorer
 from chameleon.table import Table
 
 _BY_QUESTION = {"free_text": "FREE", "multi_choice": "MC"}
@@ -77,16 +75,6 @@ class Tabmwp(Benchmark):
             return "–"
         percentage = correct / n * 100
         return f"{round(percentage, 3) if column == 'ALL' else percentage:.2f}"
-
-    @property
-    def published(self) -> tuple[Published, ...]:
-        return _published()
-
-    @property
-    def published_transitions(self) -> Mapping[str, Mapping[str, int]]:
-        """How often a module followed another in the plans of Chameleon with GPT-4 (START: began it)."""
-        transitions: Mapping[str, Mapping[str, int]] = _published_data()["transitions"]
-        return transitions
 
 
 class _Row:
@@ -186,29 +174,3 @@ def read_text_table(text: str, caption: str = "") -> Table:
     width = max(map(len, lines))
     header, *rows = ([*line, *[""] * (width - len(line))] for line in lines)
     return Table(header, rows, caption)
-
-
-@cache
-def _published_data() -> dict[str, Any]:
-    import yaml
-
-    file = resources.files("chameleon.benchmarks").joinpath("published", "tabmwp.yaml")
-    data: dict[str, Any] = yaml.safe_load(file.read_text("utf-8"))
-    return data
-
-
-@cache
-def _published() -> tuple[Published, ...]:
-    data = _published_data()
-    return tuple(
-        Published(
-            system=row["system"],
-            source=row["source"],
-            n=row.get("n"),
-            # Systems that were not broken down have the first columns only.
-            percent=dict(zip(data["columns"], row["percent"], strict=False)),
-            correct=row.get("correct"),
-            module_use=row.get("module_use", {}),
-        )
-        for row in data["rows"]
-    )

@@ -10,9 +10,9 @@ from typing import Any
 
 import typer
 
-from chameleon.evaluation.benchmark import Published
 from chameleon.evaluation.data import find_benchmark
 from chameleon.evaluation.folder import read_run
+from chameleon.evaluation.published import Published
 from chameleon.evaluation.report import Comparison, RunSummary, compare, facts, write_page
 from chameleon.evaluation.report.columns import TextColumn, in_blocks
 from chameleon.table.terminal import harmless

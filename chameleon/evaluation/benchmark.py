@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from chameleon.errors import InputError
+from chameleon.evaluation.published import Published, published_rows, published_transitions
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,18 +56,6 @@ class Scorer(ABC):
         """Whether a prediction (None: there is none) is right."""
 
 
-@dataclass(frozen=True, slots=True)
-class Published:
-    """A row of a published table: percentages by column, and where they were printed."""
-
-    system: str
-    source: str
-    n: int | None
-    percent: Mapping[str, float]
-    correct: int | None = None
-    module_use: Mapping[str, float] = field(default_factory=dict)
-
-
 class Benchmark(ABC):
     """A benchmark: subclass it in `benchmarks/NAME.py`, and the file's name is its name.
 
@@ -99,5 +88,10 @@ class Benchmark(ABC):
 
     @property
     def published(self) -> tuple[Published, ...]:
-        """The published rows, for a report."""
-        return ()
+        """The published rows, for a report: those of `benchmarks/published/NAME.yaml`."""
+        return published_rows(self.name)
+
+    @property
+    def published_transitions(self) -> Mapping[str, Mapping[str, int]]:
+        """How often a module followed another in published plans; START is the beginning."""
+        return published_transitions(self.name)

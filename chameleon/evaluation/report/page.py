@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chameleon.errors import InputError
-from chameleon.evaluation.benchmark import Published
+from chameleon.evaluation.published import Published
 from chameleon.evaluation.report.beginnings import Beginnings
 from chameleon.evaluation.report.problems import ProblemReader, RunProblems
 from chameleon.evaluation.report.summary import VERDICTS, RunSummary, facts

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from chameleon.evaluation.benchmark import Benchmark, Published
+from chameleon.evaluation.benchmark import Benchmark
+from chameleon.evaluation.published import Published
 from chameleon.evaluation.report.summary import RunSummary
 
 ALL = "ALL"
