@@ -1,0 +1,105 @@
+"""How ScienceQA's options are scored: Chameleon's text rule, and the index rule of ScienceQA itself.
+
+Sources: the repositories lupantech/chameleon-llm (`run_scienceqa/`) and lupantech/ScienceQA. What the
+docstrings call an oddity is a part of the metric: published figures depend on it.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from typing import Any
+
+from chameleon.benchmarks.scorers.choices import known_choices, most_similar
+from chameleon.evaluation.benchmark import Problem, Scorer
+
+_LETTER = re.compile(r"[Tt]he answer is ([A-Z])")
+_LETTERS = "ABCDE"
+_SEED = 3
+
+
+class OptionTextRule(Scorer):
+    """Right is a prediction that is the text of the gold option, or most like it.
+
+    Where two options are the same but for case, either is right.
+    """
+
+    about = "Chameleon (Lu et al., 2023): the stated letter's option, else the option most like the text"
+
+    def from_output(self, text: str, problem: Problem) -> str:
+        """The option of the first letter that is stated, else the text itself."""
+        stated = stated_option(text, len(known_choices(problem)))
+        return text if stated is None else known_choices(problem)[stated]
+
+    def right(self, prediction: Any, problem: Problem) -> bool:
+        """Whether the option that the prediction comes to is the gold one.
+
+        Oddity of the metric: None, and a text that has nothing in common with any option, are the first
+        option; the text is compared in its own case with options in lower case.
+        """
+        options = [choice.lower() for choice in known_choices(problem)]
+        if prediction is None:
+            said = options[0]
+        elif not isinstance(prediction, str):
+            return False
+        else:
+            # An option's own text is that option whatever its case; any other text goes by similarity.
+            lowered = prediction.strip().lower()
+            said = lowered if lowered in options else most_similar(prediction, options)
+        return said.strip() == str(problem.gold).strip().lower()
+
+
+class OptionIndexRule(Scorer):
+    """Right is the index of the gold option; a text without a letter becomes an option at random.
+
+    The generator has a fixed seed and belongs to the scorer, so the outcome depends on the order of problems.
+    """
+
+    about = "ScienceQA (Lu et al., 2022): the stated letter's index, else a random option"
+    seed = _SEED
+
+    def __init__(self) -> None:
+        self._random = random.Random(_SEED)  # noqa: S311
+
+    def from_output(self, text: str, problem: Problem) -> int:
+        """The index of the first letter that is stated, else of a random option."""
+        count = len(known_choices(problem))
+        stated = stated_option(text, count)
+        return self._random.randrange(count) if stated is None else stated
+
+    def right(self, prediction: Any, problem: Problem) -> bool:
+        """Whether the index is that of the gold option; an option's text stands for its first index."""
+        if isinstance(prediction, str):
+            choices = list(known_choices(problem))
+            prediction = choices.index(prediction) if prediction in choices else None
+        if isinstance(prediction, bool) or not isinstance(prediction, int):
+            return False
+        return prediction == problem.detail.get("index")
+
+
+class OptionNumberRule(Scorer):
+    """Right is the first digit in the text, read as the index of an option, counted from 0."""
+
+    about = "Vision models' short answers: the first digit is the option's index from 0"
+
+    def from_output(self, text: str, problem: Problem) -> int | None:
+        found = re.search(r"\d", text)
+        return int(found[0]) if found else None
+
+    def right(self, prediction: Any, problem: Problem) -> bool:
+        if isinstance(prediction, str):
+            prediction = self.from_output(prediction, problem)
+        if isinstance(prediction, bool) or not isinstance(prediction, int):
+            return False
+        return prediction == problem.detail.get("index")
+
+
+def stated_option(text: str, count: int) -> int | None:
+    """The index of the option whose letter the text states first; None where it states no valid letter.
+
+    Valid are the first `count` letters of A to E; a later letter is not looked at.
+    """
+    found = _LETTER.search(text)
+    if found is None or found[1] not in _LETTERS[:count]:
+        return None
+    return _LETTERS.index(found[1])

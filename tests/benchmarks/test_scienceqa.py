@@ -1,0 +1,185 @@
+"""ScienceQA: its reader, its rules, and the figures measured with the original scorer."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chameleon.benchmarks.scienceqa import Scienceqa
+from chameleon.benchmarks.scorers.options import OptionIndexRule, OptionNumberRule, OptionTextRule
+from chameleon.errors import InputError
+from chameleon.evaluation.benchmark import Problem
+from chameleon.evaluation.results import Result, Tally
+
+_DATA = (Path(__file__).parents[2] / "../shared/data").resolve()
+Row = dict[str, Any]
+
+ROW: Row = {
+    "pid": "7",
+    "question": "Which part of a plant takes up water?",
+    "choices": ["the root", "the leaf", "Root"],
+    "answer": 0,
+    "hint": "",
+    "image": None,
+    "grade": "grade3",
+    "subject": "natural science",
+    "topic": "biology",
+}
+
+
+def problem(**changes: Any) -> Problem:
+    return Scienceqa().problem(ROW | changes, {})
+
+
+class TestReader:
+    def test_gold_and_hints_of_it_stay_out_of_the_input(self) -> None:
+        found = problem(hint="A plant drinks.", lecture="secret", solution="secret")
+        assert found.gold == "the root" and found.detail["index"] == 0
+        assert "secret" not in repr(found.input) and "answer" not in found.input
+        assert found.input["text"] == "A plant drinks."
+        assert found.input["metadata"] == {
+            "grade": 3,
+            "subject": "natural science",
+            "topic": "biology",
+            "has_image": False,
+        }
+
+    @pytest.mark.parametrize(
+        ("changes", "columns"),
+        [
+            ({}, {"NAT", "NO", "G1-6"}),
+            ({"hint": "x"}, {"NAT", "TXT", "G1-6"}),
+            ({"image": "image.png", "grade": "grade12"}, {"NAT", "IMG", "G7-12"}),
+            ({"image": "i.png", "hint": "x", "subject": "social science"}, {"SOC", "IMG", "TXT", "G1-6"}),
+            ({"grade": "grade1", "subject": "language science"}, {"LAN", "NO", "G1-6"}),
+            ({"grade": "kindergarten", "subject": "art"}, {"NO"}),
+        ],
+    )
+    def test_columns(self, changes: Row, columns: set[str]) -> None:
+        assert set(problem(**changes).columns) == columns
+
+    @pytest.mark.parametrize(
+        ("changes", "told"),
+        [
+            ({"choices": ["one"]}, "choices"),
+            ({"choices": None}, "choices"),
+            ({"answer": 3}, "answer"),
+            ({"answer": True}, "answer"),
+            ({"question": " "}, "question"),
+        ],
+    )
+    def test_a_row_that_will_not_do_is_named(self, changes: Row, told: str) -> None:
+        with pytest.raises(InputError, match=told):
+            problem(**changes)
+
+    def test_recognises_its_rows_alone(self) -> None:
+        assert Scienceqa().recognises(ROW)
+        assert not Scienceqa().recognises({"pid": "1", "question": "?", "choices": None, "answer": "x"})
+
+
+class TestTextRule:
+    rule = OptionTextRule()
+
+    @pytest.mark.parametrize(
+        ("text", "right"),
+        [
+            ("So the answer is A.", True),
+            ("The answer is B.", False),
+            ("The answer is A. No, the answer is B.", True),  # the first letter counts
+            ("The answer is Almond.", True),  # oddity: the word need not end there
+            ("THE ROOT", True),
+            ("the leaf", False),
+            ("It is the leaf of it", False),
+            ("nothing in common", True),  # oddity: the first option
+            ("The answer is E.", True),  # no such option: the text has nothing in common either
+        ],
+    )
+    def test_of_a_text(self, text: str, right: bool) -> None:
+        given = problem()
+        assert self.rule.right(self.rule.from_output(text, given), given) is right
+
+    def test_options_that_differ_in_case_alone_are_both_right(self) -> None:
+        given = problem(choices=["Root", "leaf", "root"], answer=0)
+        assert self.rule.right("root", given) and self.rule.right("Root", given)
+
+    def test_none_is_the_first_option(self) -> None:
+        assert self.rule.right(None, problem())
+        assert not self.rule.right(None, problem(answer=1))
+
+    @given(st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(), st.lists))
+    def test_any_value_has_a_verdict(self, value: Any) -> None:
+        for rule in (OptionTextRule(), OptionIndexRule(), OptionNumberRule()):
+            assert isinstance(rule.right(value, problem()), bool)
+
+
+def test_index_rule() -> None:
+    rule, given = OptionIndexRule(), problem(answer=1)
+    assert rule.right(rule.from_output("The answer is B.", given), given)
+    assert not rule.right(rule.from_output("The answer is A.", given), given)
+    assert rule.right("the leaf", given) and not rule.right("The Leaf", given)
+    drawn = [OptionIndexRule().from_output("I do not know", given) for _ in range(3)]
+    assert len(set(drawn)) == 1  # seeded
+
+
+def test_number_rule() -> None:
+    rule, given = OptionNumberRule(), problem(answer=1)
+    assert rule.right(rule.from_output("Option 1, then 2", given), given)
+    assert not rule.right(rule.from_output("none", given), given)
+
+
+def test_published() -> None:
+    rows = {row.system: row for row in Scienceqa().published}
+    assert rows["Chameleon (GPT-4)"].percent["ALL"] == 86.54
+    assert rows["Chameleon (GPT-4)"].correct == 3670 and round(100 * 3670 / 4241, 2) == 86.54
+    assert rows["Chameleon (GPT-4)"].percent["NO"] == 92.13
+
+
+@cache
+def _rows() -> list[Row]:
+    with gzip.open(_DATA / "scienceqa/problems.jsonl.gz", "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+_SOLUTIONS: dict[str, Callable[[Row], str | None]] = {
+    "null_prediction": lambda row: None,
+    "gold_letter": lambda row: f"So the answer is {'ABCDE'[row['answer']]}.",
+    "gold_text": lambda row: str(row["choices"][row["answer"]]).lower(),
+    "hint_as_solution": lambda row: str(row["hint"]),
+    "skill_as_solution": lambda row: f"the skill is {row['skill'].lower()}",
+}
+
+
+@pytest.mark.skipif(not (_DATA / "scienceqa").is_dir(), reason="the ScienceQA data are not here")
+@pytest.mark.parametrize("name", _SOLUTIONS)
+def test_measured_figures(name: str) -> None:
+    anchors = json.loads((_DATA / "anchors.json").read_text())["anchors"]
+    expected = {
+        anchor["name"].rpartition(".")[2]: (anchor["value"], anchor["n"])
+        for anchor in anchors
+        if anchor["name"].startswith(f"scienceqa.{name}.")
+    }
+    benchmark, rule = Scienceqa(), OptionTextRule()
+    tally = Tally(benchmark.columns)
+    letters = without_grade_one = 0
+    for row in _rows():
+        given, text = benchmark.problem(row, {}), _SOLUTIONS[name](row)
+        prediction = None if text is None else rule.from_output(text, given)
+        letters += prediction is not None and prediction in given.detail["choices"] and prediction != text
+        right = rule.right(prediction, given)
+        tally.add(Result(given.id, prediction, False, right, columns=given.columns))
+        without_grade_one += right and row["grade"] in {f"grade{n}" for n in range(2, 7)}
+    found = {name: (count.correct, count.n) for name, count in tally.columns.items()}
+    found |= {"ALL": (tally.all.correct, tally.all.n), "letter_pattern": (letters, 1412)}
+    found["G2-6"] = (
+        without_grade_one,
+        sum(row["grade"] in {f"grade{n}" for n in range(2, 7)} for row in _rows()),
+    )
+    assert found == expected
