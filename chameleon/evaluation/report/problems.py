@@ -184,7 +184,8 @@ class ProblemReader:
                 changed = event.input_changes.get("table")
                 table = changed if isinstance(changed, Table) and not event.dropped else table
             elif isinstance(event, Ended):
-                view.events.append(EndView(event.reason, event.error, self._calls(event.calls)))
+                why = None if event.error == view.result.error else event.error  # it stands above
+                view.events.append(EndView(event.reason, why, self._calls(event.calls)))
 
     def _step(self, number: int, record: Record, table: Table | None) -> StepView:
         same, changes = [], []

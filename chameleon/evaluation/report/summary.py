@@ -178,7 +178,7 @@ def _pairs(data: Any) -> str:
 
 def _text(value: Any) -> str:
     if isinstance(value, Mapping):
-        return _pairs(value)
+        return _pairs(value) or "none"
     if isinstance(value, list | tuple):
-        return ", ".join(map(_text, value))
+        return ", ".join(map(_text, value)) or "none"
     return "none" if value is None else str(value)
