@@ -80,6 +80,8 @@ def evaluate(data: Data, asked: Evaluated, *, as_json: bool) -> int:
 
     Raises `Interrupted` after Ctrl-C, once what is done is shown.
     """
+    if asked.retry_failed and asked.out is None:
+        raise InputError("--retry-failed has nothing to try again", hint="Name the folder with --out.")
     setup = set_up(asked.inventory, asked.model, asked.store, asked.without)
     problems = list(data.problems())  # a fault in the data shows before anything is paid
     _check_runnable(problems, setup.executor)

@@ -137,7 +137,8 @@ class Evaluation:
                 if self.folder is not None:
                     self.folder.append(problem.id, event)
                 state = state.after(event)
-                if self._stop.is_set() and state.ended is None:
+                # After a failure the run's own rules come first: what it ends with is known only then.
+                if self._stop.is_set() and state.ended is None and state.failure is None:
                     return None
         except InputError as error:
             return State(ended=Ended("failed", Failure.of(error)))
