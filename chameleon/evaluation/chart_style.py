@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 from chameleon.evaluation.stats import PlanStats
 from chameleon.table.formats import ELLIPSIS
 from chameleon.table.terminal import harmless
@@ -18,8 +20,10 @@ _COLOURS = (
 )
 
 
-def colour_of(stats: PlanStats, name: str) -> str:
-    return _COLOURS[stats.in_order.index(name) % len(_COLOURS)]
+def colours_of(runs: Iterable[PlanStats]) -> Mapping[str, str]:
+    """A colour for each module, the same in every run of a picture."""
+    names = dict.fromkeys(name for stats in runs for name in stats.in_order)
+    return {name: _COLOURS[number % len(_COLOURS)] for number, name in enumerate(names)}
 
 
 def percent(share: float) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chameleon.errors import InputError, MissingPackage
-from chameleon.evaluation.chart_style import FONT, INK, ROW, colour_of, fit, percent
+from chameleon.evaluation.chart_style import FONT, INK, ROW, colours_of, fit, percent
 from chameleon.evaluation.stats import PlanStats
 from chameleon.evaluation.transition_graph import TransitionGraph
 
@@ -75,7 +75,8 @@ def figure_of(drawings: Sequence[Drawing]) -> Figure:
     from matplotlib.figure import Figure
 
     with matplotlib.rc_context(_SETTINGS):
-        graphs = [TransitionGraph(drawing.stats) for drawing in drawings]
+        colours = colours_of(drawing.stats for drawing in drawings)
+        graphs = [TransitionGraph(drawing.stats, colours) for drawing in drawings]
         width = _BARS + max([_GRAPH, *(graph.least_width for graph in graphs)])
         heights = [ROW * len(graph.nodes) + _HEAD + _FOOT for graph in graphs]
         figure = Figure(figsize=(width, sum(heights)), facecolor="white")
@@ -101,7 +102,7 @@ def _draw_run(figure: Figure, drawing: Drawing, graph: TransitionGraph, top: flo
     """Bars and graph share their rows, so that a module is found at one height in both."""
     width, total = figure.get_size_inches()
     stats = drawing.stats
-    counts = f"{stats.n:,} problems, {len(stats.programs):,} programs"
+    counts = f"problems: {stats.n:,}, different programs: {len(stats.programs):,}"
     figure.text(
         *(0.14 / width, (top - 0.32) / total),
         f"{fit(drawing.name, 6.5, 12.5)}   {counts}",
@@ -125,11 +126,11 @@ def _draw_run(figure: Figure, drawing: Drawing, graph: TransitionGraph, top: flo
     for axes in (bars, transitions):
         axes.set_ylim(len(graph.nodes) - 0.5, -0.5)
         axes.set_axis_off()
-    _draw_bars(bars, drawing)
+    _draw_bars(bars, drawing, graph.colours)
     graph.draw(transitions, width - _BARS)
 
 
-def _draw_bars(axes: Axes, drawing: Drawing) -> None:
+def _draw_bars(axes: Axes, drawing: Drawing, colours: Mapping[str, str]) -> None:
     stats = drawing.stats
     axes.set_xlim(0, 1.32)
     axes.text(0, 0, "Share of questions that call it", va="center", fontsize=10, color=INK)
@@ -137,7 +138,7 @@ def _draw_bars(axes: Axes, drawing: Drawing) -> None:
         share = stats.share(name)
         axes.text(-0.03, row, fit(name, 1.72, 9.5), ha="right", va="center", color=INK, parse_math=False)
         axes.barh(row, 1, height=0.46, color=_TRACK)
-        axes.barh(row, share, height=0.46, color=colour_of(stats, name))
+        axes.barh(row, share, height=0.46, color=colours[name])
         axes.text(1.03, row, percent(share), va="center", color=INK)
         if name in drawing.published:
             axes.plot(

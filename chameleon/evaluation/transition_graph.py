@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from chameleon.evaluation.chart_style import INK, ROW, colour_of, fit, percent
+from chameleon.evaluation.chart_style import INK, ROW, fit, percent
 from chameleon.evaluation.stats import END, START, PlanStats
 
 if TYPE_CHECKING:
@@ -28,8 +29,8 @@ class TransitionGraph:
     _LEAST_UNIT, _MOST_UNIT = 0.26, 0.62
     _BACK = 1.1  # steps that arcs to the left reach further, so that a module's loop to itself is seen
 
-    def __init__(self, stats: PlanStats) -> None:
-        self.stats = stats
+    def __init__(self, stats: PlanStats, colours: Mapping[str, str]) -> None:
+        self.colours = colours
         self.nodes = (START, *stats.in_order, END)
         self.row = {name: row for row, name in enumerate(self.nodes)}
         arrows = [
@@ -76,7 +77,7 @@ class TransitionGraph:
             boxstyle="round,pad=0,rounding_size=0.08",
             mutation_aspect=1 / ROW,
             facecolor=INK if end else "white",
-            edgecolor=INK if end else colour_of(self.stats, name),
+            edgecolor=INK if end else self.colours[name],
             linewidth=1.6,
             zorder=6,
         )
@@ -99,7 +100,7 @@ class TransitionGraph:
         start, end = self.row[before], self.row[after]
         vertices, label = self._route(start, end)
         codes = [Curve.MOVETO, *([Curve.LINETO] if len(vertices) == 2 else [Curve.CURVE4] * 3)]
-        colour = INK if before == START else colour_of(self.stats, before)
+        colour = INK if before == START else self.colours[before]
         head = "head_length=5,head_width=2.6" if probability < 0.3 else "head_length=7,head_width=4"
         arrow = FancyArrowPatch(
             path=Curve(vertices, codes),

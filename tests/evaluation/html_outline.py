@@ -1,11 +1,50 @@
-"""An HTML page as tests read it: its elements with their attributes, and the text in them."""
+"""An HTML page as tests read it: its elements with their attributes, the text in them, and whose they are."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
 VOID = {"meta", "link", "input", "img"}
+NUMBER = r"\d+"
+ANCHOR = rf"run{NUMBER}(-problem{NUMBER})?|table{NUMBER}|beginning{NUMBER}|beginnings|show{NUMBER}-\w+"
+OURS = {
+    "html": {"lang": "en"},
+    "meta": {
+        "charset": "utf-8",
+        "http-equiv": "Content-Security-Policy",
+        "name": r"[a-z-]+",
+        "content": ".*",
+    },
+    "link": {"rel": "icon", "href": "data:,"},
+    "nav": {"aria-label": "Contents"},
+    "a": {"href": f"#({ANCHOR})"},
+    "div": {"tabindex": "0", "style": r"width: \d+\.\d\d%"},
+    "input": {"type": "radio", "name": rf"show{NUMBER}", "checked": ""},
+    "label": {"for": ANCHOR},
+    "img": {"src": r"data:image/(png|jpeg);base64,[A-Za-z0-9+/=]+", "alt": "Picture of the problem"},
+}
+PLAIN = {
+    *(
+        "head",
+        "title",
+        "style",
+        "body",
+        "main",
+        "header",
+        "section",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "p",
+        "span",
+    ),
+    *("strong", "small", "code", "pre", "ol", "li", "dl", "dt", "dd", "details", "summary"),
+    *("table", "caption", "thead", "tbody", "tr", "th", "td"),
+}
 
 
 @dataclass
@@ -66,3 +105,18 @@ class Outline(HTMLParser):
 
     def handle_pi(self, data: str) -> None:
         raise AssertionError(f"the page has a processing instruction: {data[:80]}")
+
+
+def assert_ours(outline: Outline) -> None:
+    """Every element and every attribute is one that the templates write."""
+    anchors = set()
+    for element in outline.elements:
+        known = {"class": r"[a-z -]+", "id": ANCHOR, **OURS.get(element.tag, {})}
+        assert element.tag in PLAIN | OURS.keys(), element
+        for name, value in element.attributes.items():
+            assert name in known and re.fullmatch(known[name], value or ""), (element.tag, name, value)
+        if anchor := element.attributes.get("id"):
+            assert anchor not in anchors, f"{anchor} stands twice"
+            anchors.add(anchor)
+    for link in outline.of_tag("a"):
+        assert (link.attributes["href"] or "").removeprefix("#") in anchors

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,9 @@ from typing import Any
 from chameleon import Executor, Inventory, State, Table
 from chameleon.budget import Call, Usage
 from chameleon.evaluation.benchmark import Problem
+from chameleon.evaluation.data import find_benchmark
 from chameleon.evaluation.folder import Run, RunFolder, read_run
+from chameleon.evaluation.report import RunSummary, compare, write_page
 from chameleon.evaluation.results import Result
 from chameleon.llm import LLM
 from chameleon.llm.scripted import ScriptedModel
@@ -28,6 +31,9 @@ SETTING = f"{SCRIPT}{IMAGE}{BREAKOUTS}{STEERING}"
 HOSTILE = f"{SETTING} \ud800"
 LONG = "L" * 1_000_000
 UNBROKEN = "nobreak" * 100
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
 
 
 def settings(inventory: str, model: str | None = None, **other: Any) -> dict[str, Any]:
@@ -145,3 +151,10 @@ def _hostile_call() -> Call:
         ("user", HOSTILE),
     )
     return Call(HOSTILE, messages, {HOSTILE: LONG}, HOSTILE, HOSTILE, usage=Usage(1, None, None, None))
+
+
+def page_of(*runs: Run, folder: Path, problems: int = 200) -> str:
+    """Write the page of the runs into the folder, and read it."""
+    summaries = RunSummary.of(runs)
+    write_page(summaries, compare(summaries, find_benchmark), folder / "page.html", problems)
+    return (folder / "page.html").read_text("utf-8")

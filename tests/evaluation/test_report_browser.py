@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import pytest
 from chameleon.evaluation.data import find_benchmark
 from chameleon.evaluation.report import RunSummary, compare, write_page
 from tests.evaluation.browser import PROGRAM, Browser
-from tests.evaluation.report_runs import hostile_run, model_run, offline_run
+from tests.evaluation.report_runs import PNG, hostile_run, model_run, offline_run
 
 pytestmark = pytest.mark.skipif(
     PROGRAM is None, reason="there is no chromium here: apt-get install chromium, and the pages are looked at"
@@ -25,13 +24,12 @@ BEYOND = """[...document.querySelectorAll('main *')].filter(element => {
     if (['auto', 'scroll', 'hidden', 'clip'].includes(getComputedStyle(one).overflowX)) return false
   return element.getBoundingClientRect().right > innerWidth + 1
 }).map(element => element.outerHTML.slice(0, 200))"""
-PICTURE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("pages")
-    (folder / "picture.png").write_bytes(base64.b64decode(PICTURE))
+    (folder / "picture.png").write_bytes(PNG)
     hostile = hostile_run(folder / "hostile", folder / "picture.png")
     plain = [offline_run(folder / "offline", 18), model_run(folder / "model", 18)]
     for name, runs in (("hostile", [hostile]), ("plain", plain)):
