@@ -9,6 +9,7 @@ from chameleon.modules.grammar.programs import assemble, share
 from chameleon.modules.grammar.shapes import is_two_way
 from chameleon.table import Table, read_value
 
+_TURNING = word_set("or not given if neither")
 _CUES = word_set("probability randomly selected chosen picked random likelihood chance")
 
 
@@ -17,14 +18,14 @@ def read_chance(problem: Problem) -> Draft | None:
     words = [problem.words[i].text.lower() for i in problem.asked]
     if not is_two_way(problem.table) or not {"probability", "likelihood", "chance"} & set(words):
         return None
-    if {"or", "not", "given", "if", "neither"} & set(words):
-        return None
     cues = {i for i in problem.asked if problem.words[i].text.lower() in _CUES}
     free = [i for i in problem.asked if i not in cues]
     mentions = _labels(problem, free)
     if mentions is None:
         return None
     row, column, places = mentions
+    if {problem.words[i].text.lower() for i in problem.asked if i not in places} & _TURNING:
+        return None
     counts = [[int(cell) for cell in line[1:]] for line in _plain(problem.table)]
     part = f"counts[{row}][{column}]" if row is not None and column is not None else ""
     if not part:

@@ -38,7 +38,7 @@ def read_difference(problem: Problem) -> Draft | None:
         if poles is None or not {"between", "in"} & set(frame.texts.values()):
             return None
         return _difference(frame, poles, between | frame.places_of("between", "and"), 0)
-    comparing = frame.places_of(*(_MORE | _LESS))
+    comparing = _comparing_places(frame)
     how = frame.has("how", "many") or frame.has("how", "much")
     how = how or any(frame.texts.get(i - 1) == "how" for i in comparing)
     if len(comparing) != 1 or not frame.has("than") or not how:
@@ -135,10 +135,17 @@ def read_which_of_two(problem: Problem) -> Draft | None:
 
 def _comparing(frame: Frame) -> tuple[frozenset[int], bool] | None:
     """The word of comparison, and whether it asks for the larger side."""
-    found = frame.places_of(*(_MORE | _LESS))
+    found = _comparing_places(frame)
     if len(found) != 1:
         return None
     return found, frame.texts[min(found)] in _MORE
+
+
+def _comparing_places(frame: Frame) -> frozenset[int]:
+    """The words of comparison that are no part of a name, as "lower" is in "lower school"."""
+    named = {place for mention in frame.cells for place in mention.places}
+    named |= {place for m in frame.columns if m.exact and len(m.places) > 1 for place in m.places}
+    return frame.places_of(*(_MORE | _LESS)) - named
 
 
 def _noun(frame: Frame) -> frozenset[int]:

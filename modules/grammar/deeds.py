@@ -18,7 +18,8 @@ income earnings : earn make bring come
 amount total : spend pay cost
 amount spent cost expense expenses total : spend pay
 paid payer : pay
-price cost fare fee : cost pay charge ticket
+price cost fare fee toll : cost pay charge ticket
+received : earn make get receive
 order orders ordered customer : place make order
 salary wage pay : earn make paid
 hired joined : hire employ start join
@@ -67,7 +68,8 @@ _DIRECTIONS = word_set(
 )
 _STORED = stem_set("stock warehouse reorder inventory")
 _SALES = stem_set("sell buy order purchase")
-_MONEY_DEEDS = stem_set("spend pay cost earn make bring sell buy order purchase generate gross")
+_TRADED = stem_set("revenue turnover sales takings income earnings price cost fare fee toll")
+_MONEY_DEEDS = stem_set("charge spend pay cost earn make bring sell buy order purchase generate gross")
 
 
 @lru_cache(maxsize=256)
@@ -82,6 +84,12 @@ def implied_by(table: Table, columns: frozenset[int]) -> frozenset[str]:
     if goes_both_ways(table, columns):
         return found - _MONEY_DEEDS
     return found - _SALES if {word for name in table.header for word in stems(name)} & _STORED else found
+
+
+def implied_by_topic(topic: frozenset[str]) -> frozenset[str]:
+    """The verbs of trade that a caption or a story lets pass: "made" where it speaks of revenues."""
+    found = frozenset(word for named, implied in _IMPLIED if named & topic & _TRADED for word in implied)
+    return found & _MONEY_DEEDS
 
 
 def _implied(table: Table, columns: frozenset[int]) -> frozenset[str]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import pairwise
 
-from chameleon.modules.grammar.bounds import Bound, find_bounds
+from chameleon.errors import Declined
+from chameleon.modules.grammar.bounds import Bound, find_bounds, show
 from chameleon.modules.grammar.lexicon import TIMES_WORDS, word_set
 from chameleon.modules.grammar.problem import Draft, Problem, with_synonyms
 from chameleon.modules.grammar.programs import assemble, listing, literal
-from chameleon.modules.grammar.shapes import frequencies, stem_and_leaf
+from chameleon.modules.grammar.shapes import Frequencies, frequencies, stem_and_leaf
 from chameleon.modules.grammar.targets import is_person_noun
 from chameleon.modules.grammar.words import stems
 
@@ -61,8 +62,10 @@ def _extreme(problem: Problem, numbers: str) -> Draft | None:
 def read_frequencies(problem: Problem) -> Draft | None:
     """A question on a frequency table: "How many students have fewer than 3 siblings?"."""
     counts = frequencies(problem.table)
-    if counts is None or not _asks_how_many(problem):
+    if counts is None:
         return None
+    if not _asks_how_many(problem):
+        return _most_often(problem, counts)
     bounds, places = _bounds(problem)
     places |= _people(problem)
     pairs = "[" + ", ".join(f"({literal(value)}, {often})" for value, often in counts.pairs) + "]"
@@ -77,6 +80,34 @@ def read_frequencies(problem: Problem) -> Draft | None:
     if _has_number(problem):
         return None
     return _count_all(problem, f"sum(often for number, often in {pairs})", "frequencies in all")
+
+
+def _most_often(problem: Problem, counts: Frequencies) -> Draft | None:
+    """ "Which number was spun the most times?", "Which score did the fewest people get?"."""
+    texts = {i: _word(problem, i) for i in problem.asked}
+    found = [i for i, text in texts.items() if text in _LARGEST | _SMALLEST]
+    opening = problem.asked[0]
+    asks = texts[opening] in {"which", "what"} and problem.words[opening + 1 : opening + 2]
+    if len(found) != 1 or _has_number(problem) or not asks or asks[0].stem not in stems(counts.counted):
+        return None
+    after = range(found[0] + 1, found[0] + 4)
+    times = frozenset(i for i in after if texts.get(i) in {"times", "often"} and i < found[0] + 4)
+    people = _people(problem) & frozenset(after)
+    if not times | people:
+        return None
+    is_most = texts[found[0]] in _LARGEST
+    often = [count for _, count in counts.pairs]
+    best = max(often) if is_most else min(often)
+    values = [value for value, count in counts.pairs if count == best]
+    if len(values) > 1:
+        raise Declined(f"{', '.join(map(show, values))} are equally frequent")
+    pairs = "[" + ", ".join(f"({literal(value)}, {count})" for value, count in counts.pairs) + "]"
+    pick = "max" if is_most else "min"
+    lines = [f"counts = {pairs}", f"ans, often = {pick}(counts, key=lambda pair: pair[1])"]
+    receiving = frozenset(i for i, text in texts.items() if text in {"receive", "get", "have", "earn"})
+    read = frozenset({opening, opening + 1, found[0]}) | times | people | receiving
+    said = "most" if is_most else "least"
+    return Draft(assemble(lines), f"The {counts.counted} that is {said} frequent", read, frozenset({0, 1}))
 
 
 def _asks_how_many(problem: Problem) -> bool:
@@ -95,7 +126,7 @@ def _bounds(problem: Problem) -> tuple[tuple[Bound, ...], frozenset[int]]:
     if len(bounds) == 2:
         between = range(bounds[0].places[-1] + 1, bounds[1].places[0])
         places |= {i for i in between if problem.words[i].text.lower() in {"but", "and"}}
-    places |= {i + 1 for i in places if _word(problem, i + 1) == "times"}
+    places |= {i + 1 for i in places if _word(problem, i + 1) in {"time", "times"}}
     return bounds, frozenset(places)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from chameleon.errors import Declined
 from chameleon.modules.grammar.answers import choice_for
 from chameleon.modules.grammar.lexicon import word_set
 from chameleon.modules.grammar.problem import Draft, Problem
@@ -59,6 +60,29 @@ def _points(table: Table) -> list[tuple[Fraction, Fraction]] | None:
     pairs = [(read_value(first).number, read_value(second).number) for first, second in table.rows]
     points = [(x, y) for x, y in pairs if x is not None and y is not None]
     return points if len(points) == len(table.rows) >= 2 else None
+
+
+def read_proportion(problem: Problem) -> Draft | None:
+    """ "What is the constant of proportionality?": the one number that y is of x in every row."""
+    texts = {i: problem.words[i].text.lower() for i in problem.asked}
+    points = _points(_with_header(problem.table))
+    if points is None or "proportionality" not in texts.values() or any(x == 0 for x, _ in points):
+        return None
+    ratios = {y / x for x, y in points}
+    if len(ratios) > 1:
+        raise Declined("y is not the same multiple of x in every row")
+    listed = "[" + ", ".join(f"({literal(x)}, {literal(y)})" for x, y in points) + "]"
+    whole = ratios.pop().denominator == 1
+    lines = [f"x, y = {listed}[0]", *finish("y // x" if whole else "Fraction(y) / Fraction(x)", whole=whole)]
+    read = frozenset(i for i, text in texts.items() if text in {"constant", "proportionality"})
+    return Draft(assemble(lines), "The number that y is of x in every row", read)
+
+
+def _with_header(table: Table) -> Table:
+    """The table with its first line as a row, where that is of numbers too."""
+    if any(read_value(name).number is None for name in table.header):
+        return table
+    return Table([""] * len(table.header), [table.header, *table.rows], table.caption)
 
 
 def read_pattern(problem: Problem) -> Draft | None:

@@ -138,6 +138,12 @@ class: classes
 less: lesser
 quarter: quarters
 up: ups
+ski: skis
+ad: ads
+atlas: atlases
+send: sent sending sends
+rehearse: rehearsal rehearsals rehearsed rehearsing
+perform: performance performances performer performers performed performing performs
 prefer: preferred prefers preference preferences
 favorite: favourite favorites favourites
 color: colour colors colours
@@ -205,13 +211,15 @@ goals points : score scored scores
 order : place placed
 age : years old people person
 year : released made produced published built held
-city country location town region state place : live lives lived from come
+city country location town region state place lake zoo island village : live lives lived from come
 department team : work works
-price cost salary revenue fare fee income amount budget : money
+price cost salary revenue fare fee income amount budget expenses received spent funds : money
 miles kilometers meters : distance
 minutes hours seconds : time
 pounds kilograms : weight
-men women boys girls males females adults children : people person
+men women boys girls males females adults children parents teachers students : people person
+boys girls : students student children child kids
+magazines books newspapers albums comics : copies
 math maths science english history geography physics chemistry biology art : score scores scored marks points
 """
 IMPLIED = tuple(

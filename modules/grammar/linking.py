@@ -184,7 +184,8 @@ def _partial(table: Table, words: Sequence[Word], free: Sequence[int]) -> list[C
                 and (words[i].is_name or words[i].stem in lower)
             )
             hits = {words[i].stem for i in places}
-            if not hits & own or len(places) != len(hits) or not _together(words, places):
+            is_number = len(key) > 1 and all(hit.isdigit() for hit in hits)
+            if not hits & own or is_number or len(places) != len(hits) or not _together(words, places):
                 continue
             cells = [(column, row) for row in names.rows[key]]
             found.append(_mention(table, cells, places, exact=False))

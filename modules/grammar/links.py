@@ -28,11 +28,15 @@ from chameleon.modules.grammar.routes import route, side_of
 from chameleon.modules.grammar.shapes import (
     is_identifier,
     is_money,
+    is_total_label,
     labels,
     measures,
     spread_columns,
 )
+from chameleon.modules.grammar.words import stems
 from chameleon.table import Column, Table
+
+_AMOUNTS = ("many", "more", "fewer", "less", "most", "fewest", "least")
 
 
 @dataclass(frozen=True)
@@ -105,7 +109,27 @@ class Links(Asked):
 
     @cached_property
     def spread(self) -> tuple[Column, ...]:
-        return spread_columns(self.table)
+        return spread_columns(self.table) or (measures(self.table) if self._are_kinds else ())
+
+    @cached_property
+    def _are_kinds(self) -> bool:
+        """Whether all columns count kinds of what is asked about: ducks and swans, told to be birds.
+
+        The caption or the story calls the numbers "the number of birds", and the question asks for
+        birds, which no column is called.
+        """
+        columns = measures(self.table)
+        counts = all(v.number is None or v.number.denominator == 1 for c in columns for v in c.values)
+        if len(columns) < 2 or not counts or any(c.unit or is_total_label(c.name) for c in columns):
+            return False
+        names = {word for name in self.table.header for word in stems(name)}
+        told = {
+            text[i + 2]
+            for text in self.problem.topic_texts
+            for i in range(len(text) - 2)
+            if text[i : i + 2] == ("number", "of")
+        }
+        return any(self.problem.words[i + 1].stem in told - names for i in self.places_of(*_AMOUNTS))
 
     @cached_property
     def label(self) -> Column | None:

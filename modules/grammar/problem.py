@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
-from chameleon.modules.grammar.deeds import implied_by, row_nouns
+from chameleon.modules.grammar.deeds import implied_by, implied_by_topic, row_nouns
 from chameleon.modules.grammar.lexicon import (
     FILLERS,
     IMPLIED,
@@ -17,9 +17,9 @@ from chameleon.modules.grammar.lexicon import (
     SYNONYMS,
     word_set,
 )
-from chameleon.modules.grammar.shapes import with_first_line
+from chameleon.modules.grammar.shapes import is_money, measures, with_first_line
 from chameleon.modules.grammar.unnamed import naming_places, spans_rows
-from chameleon.modules.grammar.words import Word, agents, sentences, stem, stems, tokenize
+from chameleon.modules.grammar.words import Word, agents, sentences, stem, stem_set, stems, tokenize
 from chameleon.table import Table
 
 _RISKY_STORY = word_set("ignore exclude suppose assume discount coupon half")
@@ -110,7 +110,17 @@ class Problem:
         known = with_synonyms(own).union(*(implied for named, implied in _IMPLIED if named & own))
         chosen = frozenset(columns)
         others = (name for i, name in enumerate(self.table.header) if i not in chosen)
-        return known | implied_by(self.table, chosen) - {word for name in others for word in stems(name)}
+        implied = implied_by(self.table, chosen) | self._implied_by_topic
+        return known | implied - {word for name in others for word in stems(name)}
+
+    @cached_property
+    def _implied_by_topic(self) -> frozenset[str]:
+        """The verbs of trade that the topic lets pass, where all numbers are amounts of money."""
+        told = frozenset(word for text in self.topic_texts for word in text)
+        numbers = [value for column in measures(self.table) for value in column.values]
+        if not numbers or not all(is_money(value) or value.kind == "empty" for value in numbers):
+            return frozenset()
+        return implied_by_topic(told)
 
     def _named_elsewhere(self, draft: Draft) -> frozenset[str]:
         """The stems that only names of columns hold which the reading does not use."""
@@ -141,7 +151,9 @@ class Problem:
         if plain in row_nouns(self.table):
             return not self.is_counted(place)
         if plain in _UNSURE and not draft.whole_text:
-            return False
+            return draft.loose
+        if (plain, self._text(place + 1)) in _LEADING or (plain == "sales" and "make" in header):
+            return True
         if plain == "may" and word.is_name:  # the month, which the table may not have
             return False
         if plain in FILLERS:
@@ -149,6 +161,9 @@ class Problem:
         if not draft.whole_text and word.stem in self.topic and word.stem not in self._named_elsewhere(draft):
             return True
         return draft.loose and not word.is_name
+
+    def _text(self, place: int) -> str:
+        return self.words[place].text.lower() if place < len(self.words) else ""
 
     def is_counted(self, place: int) -> bool:
         """Whether "how many" or "the number of" stands before the word, adjectives aside."""
@@ -164,7 +179,9 @@ class Problem:
         neighbours = [i for i in (place - 1, place + 1) if 0 <= i < len(self.words)]
         pairs = [tuple(self.words[j].stem for j in sorted((place, i))) for i in neighbours]
         return any(
-            pair in self._pairs and not set(pair) & SMALL_WORDS and not any(len(s) < 2 for s in pair)
+            pair in self._pairs
+            and not set(pair) & SMALL_WORDS
+            and not any(len(s) < 2 and not s.isdigit() for s in pair)
             for pair in pairs
         )
 
@@ -173,12 +190,27 @@ class Problem:
         following = self.words[place + 1 : place + 3]
         if word.kind in {"number", "date", "time"}:
             is_span = bool(following) and following[0].stem in _SPAN_WORDS
+            if following and self._is_asked_too(word.stem, following[0].stem):
+                return False  # "5-star"
             return not is_span and place not in spans_rows(self.words, self.story, self.table)
         if word.text.lower() == "half" and any(near.stem in _SPAN_WORDS for near in following):
             return False  # "in half an hour"
         if word.text.lower() in ORDINALS and self.words[place - 1].number is not None and place:
             return True  # "one-fourth of"
+        if word.stem in _PRICING and not self._is_about_prices:
+            return False
         return word.stem in _RISKY_STORY
+
+    def _is_asked_too(self, first: str, second: str) -> bool:
+        """Whether the asked sentence has these two stems side by side."""
+        return (first, second) in pairwise(self.words[i].stem for i in self.asked)
+
+    @cached_property
+    def _is_about_prices(self) -> bool:
+        """Whether a discount would change numbers here: amounts of money that are not changes themselves."""
+        names = {word for name in self.table.header for word in stems(name)}
+        values = [value for column in self.table.columns for value in column.values]
+        return "chang" not in names and bool(names & _PRICING or any(map(is_money, values)))
 
 
 def with_synonyms(words: Iterable[str]) -> frozenset[str]:
@@ -200,6 +232,8 @@ def _is_instruction(sentence: str) -> bool:
 
 
 _UNSURE = word_set("will would should could might")
+_LEADING = frozenset({("result", "in"), ("results", "in"), ("resulted", "in"), ("leads", "to")})
+_PRICING = stem_set("price cost fare fee discount coupon")
 _COUNTING = frozenset({("how", "many"), ("number", "of"), ("count", "of")})
 _INSTRUCTIONS = word_set(
     """

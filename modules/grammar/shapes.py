@@ -190,7 +190,7 @@ def spread_columns(table: Table) -> tuple[Column, ...]:
     return columns if len({name[-1] for name in names}) == 1 and len(set(names)) == len(names) else ()
 
 
-_PEOPLE = stem_set("boys girls men women males females adults children")
+_PEOPLE = stem_set("boys girls men women males females adults children parents teachers students")
 _PERIODS = frozenset(stem(word) for word in (*WEEKDAYS, *MONTHS, "spring", "summer", "autumn", "winter"))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from chameleon.modules.grammar.lexicon import word_set
 from chameleon.modules.grammar.shapes import is_period_name, measures, stem_and_leaf
@@ -14,7 +15,7 @@ _KINDS = """
 minute hour second : time wait commute drive ride travel duration spend
 pound kilogram gram ounce : weigh lift heavy mass
 meter centimeter foot inch mile kilometer yard tall long high : high long tall distance jump throw deep wide
-degree c f : temperature
+degree c f reading : temperature
 year old : age
 point score : score rate rating quiz test exam game contest contestant competition
 done : number
@@ -32,6 +33,7 @@ _ENDS = word_set(
     """
 )
 GROUPS = stem_set("boy girl man woman adult senior junior teenager")
+_GIVEN = word_set("give gives gave given send sends sent pay pays paid donate donates donated")
 _RATES = word_set("capita person head inhabitant cwt pound kilogram ton acre hectare")
 
 
@@ -49,7 +51,7 @@ def naming_places(
         return _units(words, asked, story) | _owners(words, asked, story)
     if table.caption.strip() or not _only_periods(table):
         return frozenset()
-    return _noun_phrase(words, asked) | _rates(words, asked)
+    return _noun_phrase(words, asked) | _rates(words, asked) | _parcels(words, asked) | _taking(words, asked)
 
 
 def _only_periods(table: Table) -> bool:
@@ -84,17 +86,15 @@ def _owners(words: Sequence[Word], asked: Sequence[int], story: frozenset[str]) 
 def _noun_phrase(words: Sequence[Word], asked: Sequence[int]) -> frozenset[int]:
     """The nouns after "how many", "how much more" and "the fewest"."""
     found: set[int] = set()
-    for before, place in zip(asked, asked[1:], strict=False):
+    is_open = False
+    for before, place in pairwise(asked):
         text = words[place].text.lower()
-        is_how = words[before].text.lower() == "how" and text in {"many", "much"}
-        if not is_how and text not in _COMPARING:
-            continue
-        place += 1
-        if place in asked and words[place].text.lower() in _COMPARING:
-            place += 1
-        while place in asked and _is_noun(words[place]):
+        if text in _COMPARING or (words[before].text.lower() == "how" and text in {"many", "much"}):
+            is_open = True
+        elif is_open and _is_noun(words[place]):
             found.add(place)
-            place += 1
+        else:
+            is_open = False
     return frozenset(found)
 
 
@@ -115,6 +115,24 @@ def _rates(words: Sequence[Word], asked: Sequence[int]) -> frozenset[int]:
     return frozenset(found)
 
 
+def _parcels(words: Sequence[Word], asked: Sequence[int]) -> frozenset[int]:
+    """ "Container" in "a container of melons": what a price is for."""
+    return frozenset(
+        i
+        for i in asked[1:-1]
+        if (words[i - 1].text.lower(), words[i + 1].text.lower()) == ("a", "of") and _is_noun(words[i])
+    )
+
+
+def _taking(words: Sequence[Word], asked: Sequence[int]) -> frozenset[int]:
+    """ "Received", where the story tells of what was given or sent to them."""
+    texts = [word.text.lower() for word in words]
+    told = [i for i, text in enumerate(texts) if text in _GIVEN and i not in set(asked)]
+    if not any("to" in texts[i : i + 7] for i in told):
+        return frozenset()
+    return frozenset(i for i in asked if texts[i] in {"receive", "received", "receives"})
+
+
 def spans_rows(words: Sequence[Word], places: Sequence[int], table: Table) -> frozenset[int]:
     """The numbers of a story that only say which rows there are.
 
@@ -127,7 +145,7 @@ def spans_rows(words: Sequence[Word], places: Sequence[int], table: Table) -> fr
         [value.number for value in column.values if value.number is not None] for column in table.columns
     ]
     ends = {(min(column), max(column)) for column in columns if len(column) == len(table.rows) > 1}
-    for low, high in zip(numbers, numbers[1:], strict=False):
+    for low, high in pairwise(numbers):
         joined = high - low == 2 and words[low + 1].text.lower() in {"to", "through", "and"}
         if joined and (words[low].number, words[high].number) in ends:
             found |= {low, high}
