@@ -59,6 +59,12 @@ class Module:
     def setup(self) -> None:
         """Load what is needed once (models, clients); called before the first `run`, under a lock."""
 
+    def check(self) -> None:
+        """Raise a `ChameleonError` when a key, a package or a server that it needs is missing.
+
+        Called by `chameleon check` and before an evaluation, and to be cheap: it loads nothing.
+        """
+
     def run(self, state: State) -> Any:
         """Return this module's output: JSON, a `Table` or a path."""
         raise ModuleError(

@@ -144,9 +144,12 @@ class Inventory:
         plan_rules.check_reads(plan, self.access, state.keys)
 
     def check(self) -> None:
-        """Check what loading leaves lazy: prompts, the fallback, and plans that are fixed."""
+        """Check what loading leaves lazy: prompts, what modules need, the fallback, and fixed plans."""
         for prompt in self.prompts:
             prompt.check()
+        for name, module in self.modules.items():
+            if name not in self.left_out:
+                self._check_module(name, module)
         keys = list(self.input_types) or ["question"]
         state = State(input=dict.fromkeys((key.removesuffix("?") for key in keys), ""))
         for part in every_planner(self.planner):
@@ -159,6 +162,16 @@ class Inventory:
         if self.fallback:
             with self._told_at("fallback", self.fallback):
                 self.check_plan(self.fallback, state)
+
+    def _check_module(self, name: str, module: Module) -> None:
+        try:
+            module.check()
+        except ChameleonError as problem:
+            path = ("modules", name)
+            where = self.source.place(path) if self.source else self.name
+            raise InventoryError(
+                f"the module {name} cannot run here: {problem.what}", where=where, hint=problem.hint
+            ) from problem
 
     def _kept(self, plan: Sequence[str]) -> list[str]:
         return [name for name in plan if name not in self.left_out]
