@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.commands import Command, Outcome
+from tests.e2e.commands import Command
 from tests.e2e.rule_model import PROGRAM, RuleModel
-from tests.engine.files import write
-from tests.evaluation.model_rows import Start, model_rows
+from tests.evaluation.asking import Asking, Start
 from tests.evaluation.rows import Row, make_rows, read_lines, write_rows
 from tests.loopback import Answer, Fault, Reply
 
@@ -30,36 +29,11 @@ COUNTS = [
 ]
 COLUMNS = ["ALL", "FREE", "MC", "INT", "DEC", "EXTR", "BOOL", "OTH", "G1-6", "G7-8"]
 USAGE = ["calls", "input_tokens", "output_tokens", "cost"]
-# TabMWP's inventory for a server that is asked once, and that costs a dollar for a million tokens.
-PRICED = "name: priced\nextends: tabmwp\nllm: {retries: 0, prices: {input: 1.0, output: 1.0}}\n"
-UNPRICED = "name: unpriced\nextends: tabmwp\nllm: {retries: 0}\n"
-BROKEN = Fault(500)
 
 
 @pytest.fixture
 def problems(tmp_path: Path) -> str:
     return str(write_rows(tmp_path / "problems.jsonl.gz", make_rows(12)))
-
-
-class Asking:
-    """Evaluations of TabMWP's inventory with the rule-based model."""
-
-    def __init__(self, command: Command, place: Path, count: int = 12, inventory: str = UNPRICED) -> None:
-        self.command, self.place = command, place
-        self.inventory = str(write(place, inventory, "asking.yaml"))
-        self.data = str(write_rows(place / "asking.jsonl", model_rows(count)))
-        self.out = place / "out"
-
-    def run(self, *options: str) -> Outcome:
-        """Evaluate into the folder, one problem after the other unless told otherwise."""
-        asked = ("eval", self.inventory, self.data, "--out", str(self.out), "--model", "openai:local")
-        return self.command(*asked, "--workers", "1", "--store", "off", "--json", *options)
-
-    @property
-    def results(self) -> dict[str, Row]:
-        lines = read_lines(self.out / "results.jsonl")
-        assert len({line["id"] for line in lines}) == len(lines)
-        return {line["id"]: line for line in lines}
 
 
 def timeless(results: dict[str, Row]) -> dict[str, Row]:
@@ -144,112 +118,6 @@ def test_eight_workers_come_to_what_one_does(loopback: Start, command: Command, 
     for found in (first, second):
         del found["seconds"]
     assert first == second
-
-
-def test_a_problem_that_fails_is_kept_with_its_steps(
-    loopback: Start, command: Command, tmp_path: Path
-) -> None:
-    first: dict[str, list[Answer]] = {"planner": [json.dumps(PROGRAM)], "program_generator": [BROKEN]}
-    model = RuleModel(first)
-    server = loopback(model)
-    asking = Asking(command, tmp_path)
-    outcome = asking.run()
-    assert outcome.code == 0 and json.loads(outcome.out)["n"] == 12
-    assert "accuracy" in json.loads(outcome.out)
-    failed = asking.results["0"]
-    assert failed["error"]["kind"] == "ModelError" and "(500)" in failed["error"]["message"]
-    assert failed["error"]["where"] == "module program_generator"
-    assert failed["answer"] is None and not failed["declined"] and not failed["correct"]
-    assert all(result["error"] is None for id, result in asking.results.items() if id != "0")
-    events = [line for line in read_lines(asking.out / "events.jsonl") if line["id"] == "0"]
-    assert [event["event"] for event in events] == ["begun", "plan", "step", "ended"]
-
-    before = len(server.requests)
-    assert asking.run().code == 0
-    assert len(server.requests) == before, "a failed problem is tried again only when that is asked for"
-    again = asking.run("--retry-failed")
-    assert again.code == 0 and "Tries 1 failed problems again." in again.err
-    assert asking.results["0"]["error"] is None and len(asking.results) == 12
-    late = model.asked[before:]
-    assert late[0] == "program_generator" and "planner" not in late
-    assert asking.results["0"]["usage"]["calls"] == 1 + len(late), "the plan was kept, and is counted"
-
-
-def test_an_input_that_does_not_fit_fails_alone(command: Command, tmp_path: Path) -> None:
-    rows = make_rows(3)
-    rows[1]["question"] = "  "
-    out = tmp_path / "out"
-    data = str(write_rows(tmp_path / "d.jsonl", rows))
-    outcome = command("eval", "tables_offline", data, "--out", str(out))
-    assert outcome.code == 0 and "failed 1." in outcome.out
-    failed = {line["id"]: line["error"] for line in read_lines(out / "results.jsonl")}["1001"]
-    assert failed["kind"] == "InputError" and failed["message"] == "the question is empty"
-    again = command("eval", "tables_offline", data, "--out", str(out), "--retry-failed")
-    assert again.code == 0 and "failed 1." in again.out
-
-
-def test_a_wrong_key_stops_at_once_and_goes_on_later(
-    loopback: Start, command: Command, tmp_path: Path
-) -> None:
-    model = RuleModel({"solution_generator": [Fault(401)] * 8, "program_generator": [Fault(401)] * 8})
-    loopback(model)
-    asking = Asking(command, tmp_path)
-    stopped = asking.run("--workers", "4")
-    assert stopped.code == 1 and not stopped.out
-    told = stopped.err.splitlines()[-1]
-    assert "failed for a reason that would fail all others" in told and "refused the key (401)" in told
-    assert not (asking.out / "results.jsonl").read_bytes()
-    plans = model.asked.count("planner")
-    assert plans <= 8
-    model._first.clear()
-    assert asking.run("--workers", "4").code == 0
-    assert len(asking.results) == 12 and all(result["error"] is None for result in asking.results.values())
-    assert model.asked.count("planner") == 12, "no plan was asked for twice"
-
-
-def test_twenty_failures_in_a_row_stop(loopback: Start, command: Command, tmp_path: Path) -> None:
-    model = RuleModel({"planner": [BROKEN] * 500})
-    server = loopback(model)
-    asking = Asking(command, tmp_path, 30)
-    stopped = asking.run()
-    assert stopped.code == 1 and not stopped.out
-    told = stopped.err.splitlines()[-1]
-    assert "20 problems in a row failed, the last with: " in told and "--retry-failed goes on" in told
-    assert len(asking.results) == len(server.requests) == 20
-    model._first.clear()
-    done = asking.run("--retry-failed")
-    assert done.code == 0 and json.loads(done.out)["n"] == 30
-    assert all(result["error"] is None for result in asking.results.values())
-
-
-def test_max_cost_stops_and_goes_on(loopback: Start, command: Command, tmp_path: Path) -> None:
-    server = loopback(RuleModel())
-    asking = Asking(command, tmp_path, 20, PRICED)
-    stopped = asking.run("--max-cost", "0.02")
-    assert stopped.code == 1
-    found = json.loads(stopped.out)
-    assert 0.02 <= found["usage"]["cost"] < 0.03 and 0 < found["n"] < 20
-    assert f"Stopped (the cost has reached --max-cost 0.02) after {found['n']} of 20" in stopped.err
-    asked = len(server.requests)
-    again = asking.run("--max-cost", "0.02")
-    assert again.code == 1 and json.loads(again.out)["n"] == found["n"] and len(server.requests) == asked
-    done = asking.run("--max-cost", "5")
-    assert done.code == 0 and json.loads(done.out)["n"] == 20
-    usage = json.loads(done.out)["usage"]
-    assert usage["cost"] == pytest.approx((usage["input_tokens"] + usage["output_tokens"]) / 1e6)
-    assert usage["calls"] == len(server.requests)
-
-
-def test_a_cost_that_is_not_known_is_told(loopback: Start, command: Command, tmp_path: Path) -> None:
-    server = loopback(RuleModel())
-    asking = Asking(command, tmp_path, 6)
-    stopped = asking.run("--max-cost", "1")
-    assert stopped.code == 1 and not stopped.out
-    assert "the provider reports no cost, so --max-cost cannot be kept" in stopped.err
-    assert {request["model"] for request in server.requests} == {"local"} and len(asking.results) == 1
-    done = asking.run()
-    assert done.code == 0 and json.loads(done.out)["usage"]["cost"] is None
-    assert json.loads(done.out)["usage"]["input_tokens"] > 0
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from tests.e2e.commands import Command, Outcome
 from tests.e2e.rule_model import RuleModel
 from tests.engine.files import write
-from tests.evaluation.model_rows import Start, model_rows
+from tests.evaluation.asking import Start, model_rows
 from tests.evaluation.rows import make_rows, read_lines, write_rows
 
 TOOL = """

@@ -17,13 +17,12 @@ from pathlib import Path
 import pytest
 
 from chameleon.budget import Usage
-from chameleon.cli import progress as progress_of
 from chameleon.cli.progress import Progress, running
 from chameleon.evaluation.results import Result, Tally
 from chameleon.state import Failure
 from tests.e2e.commands import environment
 from tests.e2e.rule_model import RuleModel
-from tests.evaluation.model_rows import Start, model_rows
+from tests.evaluation.asking import Start, model_rows
 from tests.evaluation.rows import make_rows, read_lines, write_rows
 from tests.loopback import LoopbackServer
 
@@ -81,7 +80,8 @@ def test_ctrl_c_ends_cleanly_and_the_same_command_goes_on(
 
     process = start("--store", "off")
     out, err = process.communicate(timeout=60)
-    assert process.returncode == 0 and json.loads(out)["n"] == _COUNT
+    assert process.returncode == 0, err
+    assert json.loads(out)["n"] == _COUNT
     assert f"{done['n']} of {_COUNT} are done." in err
     assert json.loads(out)["usage"]["calls"] == len(server.requests), "nothing was asked twice"
     lines = read_lines(tmp_path / "out/results.jsonl")
@@ -138,7 +138,7 @@ def result(
 
 def test_elsewhere_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
-    monkeypatch.setattr(progress_of.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr("chameleon.cli.progress.time.monotonic", lambda: now[0])
     stderr = io.StringIO()
     monkeypatch.setattr(sys, "stderr", stderr)
     tally = Tally(())

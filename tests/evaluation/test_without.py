@@ -9,7 +9,7 @@ import pytest
 
 from tests.e2e.commands import Command, Outcome
 from tests.e2e.rule_model import PROGRAM, RuleModel
-from tests.evaluation.model_rows import Start, model_rows
+from tests.evaluation.asking import Start, model_rows
 from tests.evaluation.rows import Row, make_rows, read_lines, write_rows
 
 
