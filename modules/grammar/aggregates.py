@@ -34,11 +34,22 @@ def read_aggregate(problem: Problem) -> Draft | None:
         return None
     if any(problem.is_counted(i) and is_row_noun(frame, i) for i in frame.texts):
         return None
+    _require_not_of_names(frame, places)
     selection = frame.select().require_rows()
     columns, named = measured(frame)
     if cue == "mean":
         places |= _per_row(frame)
     return aggregate(frame, cue, selection, columns, places | named)
+
+
+def _require_not_of_names(frame: Frame, cues: frozenset[int]) -> None:
+    """Raises `Declined` for "the average grade" over grades that only name the rows."""
+    quantities = {place for mention in frame.numeric_mentions() for place in mention.places}
+    for mention in frame.text_mentions():
+        column = frame.table.columns[mention.columns[0]]
+        follows = mention.places[0] - 1 in cues and mention.places[-1] + 1 not in quantities
+        if follows and column.kind == "number" and not mention.hinted:
+            raise Declined(f"{column.name} tells the rows apart and is no quantity")
 
 
 def aggregate(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import Callable, Sequence
 
 from chameleon.errors import Declined
@@ -201,3 +202,22 @@ def _compare(got: tuple[int, ...], sign: str, asked: tuple[int, ...]) -> bool:
         ">": got > asked,
         ">=": got >= asked,
     }[sign]
+
+
+def days_of_months(column: Column) -> dict[int, tuple[str, str]]:
+    """The stem of the month and the day of dates such as "6/14", by row; {} where the order is unclear.
+
+    The month comes first where some day is above 12, or where all rows are of one month.
+    """
+    if "date" not in column.name.lower():
+        return {}
+    found = {row: re.fullmatch(r"(\d{1,2})/(\d{1,2})", cell.strip()) for row, cell in enumerate(column.cells)}
+    parts = {row: (int(match[1]), int(match[2])) for row, match in found.items() if match is not None}
+    filled = [cell for cell in column.cells if cell.strip()]
+    if not parts or len(parts) < len(filled):
+        return {}
+    months, days = [part[0] for part in parts.values()], [part[1] for part in parts.values()]
+    is_clear = max(days) > 12 or len(set(months)) == 1 < len(set(days))
+    if not is_clear or not all(1 <= month <= 12 for month in months) or not all(1 <= d <= 31 for d in days):
+        return {}
+    return {row: (stem(MONTHS[month - 1]), str(day)) for row, (month, day) in parts.items()}

@@ -175,6 +175,7 @@ score points : score scored
 rating stars : rated
 amount total spent cost expense expenses expenditure actual : spend spending
 revenue income earnings takings : earn bring
+received : earn make receive
 rain rainfall precipitation : rain rainfall
 wind gust : strong
 """

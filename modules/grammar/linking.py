@@ -7,12 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from chameleon.modules.grammar.called import TABLES_KEPT, cell_names, clock
 from chameleon.modules.grammar.lexicon import FILLERS, IDEAS, MONTHS, SMALL_WORDS, STEERING
 from chameleon.modules.grammar.words import Word, agents, content, stem, stems, tokenize
-from chameleon.table import Column, Table
-
-# What a table's cells are called is asked for by every family of questions in turn.
-_TABLES_KEPT = 4
+from chameleon.table import Table
 
 
 @dataclass(frozen=True)
@@ -55,7 +53,7 @@ def find_cells(table: Table, words: Sequence[Word], places: Iterable[int]) -> tu
     taken: set[int] = set()
     found: list[CellMention] = []
     trail = [i for i in places if words[i].kind != "mark" and not _is_small(words[i])]
-    names = _cell_names(table)
+    names = cell_names(table)
     asked = {_key_at(words[i]) for i in trail}
     for key in sorted((key for key in names if asked.issuperset(key)), key=lambda key: (-len(key), key)):
         for run in _runs(words, trail, key):
@@ -70,38 +68,8 @@ def _is_small(word: Word) -> bool:
     return word.stem in SMALL_WORDS
 
 
-@lru_cache(maxsize=_TABLES_KEPT)
-def _cell_names(table: Table) -> dict[tuple[str, ...], list[tuple[int, int]]]:
-    names: dict[tuple[str, ...], list[tuple[int, int]]] = {}
-    for column in table.columns:
-        if column.kind == "number" and not _names_rows(column):
-            continue
-        for row, value in enumerate(column.values):
-            if value.kind == "empty":
-                continue
-            if value.kind == "time":
-                key: tuple[str, ...] = (_clock(value.text),)
-            else:
-                key = stems(column.cells[row])
-            if key:
-                names.setdefault(key, []).append((column.index, row))
-    return names
-
-
-def _names_rows(column: Column) -> bool:
-    from chameleon.modules.grammar.shapes import is_label
-
-    return is_label(column)
-
-
-def _clock(text: str) -> str:
-    found = tokenize(text)
-    time = found[0].value.time if found else None
-    return f"{time.hour:02}:{time.minute:02}" if time is not None else text.lower()
-
-
 def _key_at(word: Word) -> str:
-    return _clock(word.text) if word.kind == "time" else word.stem
+    return clock(word.text) if word.kind == "time" else word.stem
 
 
 def _runs(words: Sequence[Word], trail: Sequence[int], key: tuple[str, ...]) -> Iterable[tuple[int, ...]]:
@@ -148,7 +116,7 @@ class TextNames:
     owners: Mapping[str, int]
 
 
-@lru_cache(maxsize=_TABLES_KEPT)
+@lru_cache(maxsize=TABLES_KEPT)
 def _text_names(table: Table) -> tuple[tuple[int, TextNames], ...]:
     found = []
     for column in table.columns:

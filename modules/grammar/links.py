@@ -28,7 +28,7 @@ from chameleon.modules.grammar.routes import route, side_of
 from chameleon.modules.grammar.shapes import (
     is_identifier,
     is_money,
-    is_total_label,
+    is_numbering,
     labels,
     measures,
     spread_columns,
@@ -118,18 +118,19 @@ class Links(Asked):
         The caption or the story calls the numbers "the number of birds", and the question asks for
         birds, which no column is called.
         """
-        columns = measures(self.table)
-        counts = all(v.number is None or v.number.denominator == 1 for c in columns for v in c.values)
-        if len(columns) < 2 or not counts or any(c.unit or is_total_label(c.name) for c in columns):
-            return False
-        names = {word for name in self.table.header for word in stems(name)}
+        asked = {word.stem for i in self.places_of(*_AMOUNTS) for word in self.problem.words[i + 1 : i + 2]}
         told = {
             text[i + 2]
             for text in self.problem.topic_texts
             for i in range(len(text) - 2)
             if text[i : i + 2] == ("number", "of")
         }
-        return any(self.problem.words[i + 1].stem in told - names for i in self.places_of(*_AMOUNTS))
+        if not asked & told - {word for name in self.table.header for word in stems(name)}:
+            return False
+        columns = measures(self.table)
+        if len(columns) < 2 or any(c.unit or not c.name.strip().endswith("s") for c in columns):
+            return False
+        return all(v.number is None or v.number.denominator == 1 for c in columns for v in c.values)
 
     @cached_property
     def label(self) -> Column | None:
@@ -192,6 +193,7 @@ class Links(Asked):
             if column.kind == "number" and not is_identifier(column)
         }
         if is_money(self.problem.words[bound.at].value):
+            numbers = {i: c for i, c in numbers.items() if not is_numbering(c)}
             numbers = {i: c for i, c in numbers.items() if any(map(is_money, c.values))} or numbers
         years = [i for i, column in numbers.items() if name_stems(column.name) == ("year",)]
         if bound.is_year and len(years) == 1 and self.problem.words[bound.at].text.isdigit():

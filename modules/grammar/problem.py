@@ -116,11 +116,10 @@ class Problem:
     @cached_property
     def _implied_by_topic(self) -> frozenset[str]:
         """The verbs of trade that the topic lets pass, where all numbers are amounts of money."""
-        told = frozenset(word for text in self.topic_texts for word in text)
-        numbers = [value for column in measures(self.table) for value in column.values]
-        if not numbers or not all(is_money(value) or value.kind == "empty" for value in numbers):
-            return frozenset()
-        return implied_by_topic(told)
+        implied = implied_by_topic(frozenset(word for text in self.topic_texts for word in text))
+        columns = measures(self.table) if implied else ()
+        is_all_money = all(is_money(v) or v.kind == "empty" for column in columns for v in column.values)
+        return implied if columns and is_all_money else frozenset()
 
     def _named_elsewhere(self, draft: Draft) -> frozenset[str]:
         """The stems that only names of columns hold which the reading does not use."""
@@ -192,7 +191,7 @@ class Problem:
             is_span = bool(following) and following[0].stem in _SPAN_WORDS
             if following and self._is_asked_too(word.stem, following[0].stem):
                 return False  # "5-star"
-            return not is_span and place not in spans_rows(self.words, self.story, self.table)
+            return not is_span and place not in self._spans_rows
         if word.text.lower() == "half" and any(near.stem in _SPAN_WORDS for near in following):
             return False  # "in half an hour"
         if word.text.lower() in ORDINALS and self.words[place - 1].number is not None and place:
@@ -200,6 +199,10 @@ class Problem:
         if word.stem in _PRICING and not self._is_about_prices:
             return False
         return word.stem in _RISKY_STORY
+
+    @cached_property
+    def _spans_rows(self) -> frozenset[int]:
+        return spans_rows(self.words, self.story, self.table)
 
     def _is_asked_too(self, first: str, second: str) -> bool:
         """Whether the asked sentence has these two stems side by side."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
-from chameleon.modules.grammar.lexicon import MONTHS, TOTAL_LABELS, WEEKDAYS
+from chameleon.modules.grammar.lexicon import MONTHS, TOTAL_LABELS, WEEKDAYS, word_set
 from chameleon.modules.grammar.words import stem, stem_set, stems, tokenize
 from chameleon.table import Column, Table, Value, read_value
 
@@ -136,13 +136,29 @@ def is_label(column: Column) -> bool:
     units = {value.unit for value in column.values if value.number is not None}
     if len(units) > 1 and all(len(unit) == 1 and unit.isupper() for unit in units):
         return True  # "1A", "1B"
-    if is_address(column):
-        return True
-    if is_year(column):
+    if is_address(column) or is_year(column) or is_numbering(column):
         return True
     names = stems(column.name.split("(")[0].replace("#", " number "))
     return bool(names) and (
         (len(names) == 1 and names[0] in _ALONE) or (len(names) == 2 and names[1] in _LAST)
+    )
+
+
+_NUMBERED = word_set(
+    """
+    week day month grade room lap round trial stage chapter level game match floor lane group period
+    episode lesson unit team section test attempt quarter
+    """
+)
+
+
+def is_numbering(column: Column) -> bool:
+    """Whether a first column only numbers the rows by what they are: "Week" with 1, 2, 3."""
+    if column.index or column.name.strip().lower() not in _NUMBERED or column.unit:
+        return False
+    numbers = {value.number for value in column.values}
+    return len(numbers) == len(column.values) and all(
+        number is not None and number.denominator == 1 and 0 <= number < 1000 for number in numbers
     )
 
 

@@ -179,12 +179,24 @@ def _by_noun(frame: Frame, found: list[Column], place: int) -> Target | None:
     for column in found:
         if any(_is_kind_of(noun, column) for noun in nouns):
             return Target(column, frozenset({place, *near[:1]}))
+    if (among := _among(frame, found, place)) is not None:
+        return among
     label = frame.label
     if label is not None and label in found and nouns and _is_topic(frame, nouns):
         return Target(label, frozenset({place}))
     if label is not None and label in found and not nouns and frame.texts[place] != "what":
         return Target(label, frozenset({place}))
     return None
+
+
+def _among(frame: Frame, found: list[Column], place: int) -> Target | None:
+    """The column named before a "which" without a noun: "of the countries shown, which received most"."""
+    opening = frame.phrase("of", "the")
+    noun = max(opening, default=0) + 1
+    if not opening or min(opening) != frame.problem.asked[0] or not noun < place:
+        return None
+    named = [c for c in found if frame.problem.words[noun].stem in stems(c.name)]
+    return Target(named[0], frozenset({place})) if len(named) == 1 else None
 
 
 def _until_stop(frame: Frame, place: int) -> list[int]:

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from chameleon.modules.grammar.lexicon import word_set
 from chameleon.modules.grammar.shapes import is_period_name, measures, stem_and_leaf
-from chameleon.modules.grammar.words import Word, stem_set
+from chameleon.modules.grammar.words import Word, stem_set, stems
 from chameleon.table import Table
 
 _KINDS = """
@@ -33,6 +33,9 @@ _ENDS = word_set(
     """
 )
 GROUPS = stem_set("boy girl man woman adult senior junior teenager")
+_DOING = word_set("did does do has have had was is can")
+_MOTIONS = stem_set("run walk cycle ride drive swim hike jog fly sail row bike travel")
+_DISTANCES = stem_set("kilometers miles meters distance km")
 _GIVEN = word_set("give gives gave given send sends sent pay pays paid donate donates donated")
 _RATES = word_set("capita person head inhabitant cwt pound kilogram ton acre hectare")
 
@@ -49,9 +52,11 @@ def naming_places(
     """
     if stem_and_leaf(table) is not None:
         return _units(words, asked, story) | _owners(words, asked, story)
-    if table.caption.strip() or not _only_periods(table):
-        return frozenset()
-    return _noun_phrase(words, asked) | _rates(words, asked) | _parcels(words, asked) | _taking(words, asked)
+    found = _doer(words, asked, table) | _moving(words, asked, story, table)
+    if not table.caption.strip() and _only_periods(table):
+        found |= _noun_phrase(words, asked) | _rates(words, asked)
+        found |= _parcels(words, asked) | _taking(words, asked)
+    return found
 
 
 def _only_periods(table: Table) -> bool:
@@ -113,6 +118,29 @@ def _rates(words: Sequence[Word], asked: Sequence[int]) -> frozenset[int]:
         if length == 2 or words[place + 1].text.lower() in _RATES:
             found |= set(range(place, place + length + 1))
     return frozenset(found)
+
+
+def _doer(words: Sequence[Word], asked: Sequence[int], table: Table) -> frozenset[int]:
+    """ "Lena" in "did Lena run", over a table without a title that names nobody: all of it is hers."""
+    if table.caption.strip() or any(column.kind == "text" for column in table.columns):
+        return frozenset()
+    after = [i + 1 for i in asked[:-2] if words[i].text.lower() in _DOING]
+    names = [i for i in asked if words[i].is_name and i != asked[0]]
+    others = [i for i, word in enumerate(words) if i not in set(asked) and word.is_name]
+    return frozenset(names) if len(names) == 1 and names[0] in after and not others else frozenset()
+
+
+def _moving(
+    words: Sequence[Word], asked: Sequence[int], story: frozenset[str], table: Table
+) -> frozenset[int]:
+    """ "Run" and "cycle", over a distance of which nothing else tells how it was covered."""
+    verbs = frozenset(i for i in asked if words[i].stem in _MOTIONS)
+    numbers = measures(table)
+    if len(verbs) != 1 or len(numbers) != 1 or not set(stems(numbers[0].name)) & _DISTANCES:
+        return frozenset()
+    texts = [cell for column in table.columns if column.kind == "text" for cell in column.cells]
+    told = story.union(*map(stems, (*table.header, *texts)))
+    return frozenset() if told & _MOTIONS else verbs
 
 
 def _parcels(words: Sequence[Word], asked: Sequence[int]) -> frozenset[int]:

@@ -211,4 +211,5 @@ def _unknown_names(given: Problem) -> list[Word]:
         and (given.words[i].is_name or _is_year_or_date(given.words[i]))
         and given.words[i].stem not in given.topic
         and given.words[i].text.lower() not in FILLERS | STEERING
+        and i not in given.naming
     ]
