@@ -19,16 +19,33 @@ GOLDEN = Path(__file__).parent / "golden"
 NAMES = sorted(str(path.relative_to(PROMPTS).with_suffix("")) for path in PROMPTS.rglob("*.md"))
 
 TABLE = Table(["Dish <br>", "Price"], [["soup & bread", "$4"], ["{{ pie }}", "$9"]], caption="Menu $1")
-INPUTS = {
+OVER_TABLES = {
     "free": {"question": "How much is it all {together}?", "table": TABLE, "unit": "$"},
     "choice": {"question": "Which is cheaper?", "table": TABLE, "choices": ("soup & bread", "{{ pie }}")},
 }
+OVER_PICTURES = {
+    "text": {"question": "Why {is} it so?", "choices": ("<b> & c", "{{ d }}"), "text": "A menu costs $9."},
+    "picture": {
+        "question": "What is it?",
+        "choices": ("a dish", "a price", "a cook"),
+        "image": "menu.png",
+        "metadata": {"grade": 4, "subject": "social science", "skill": "Read a menu"},
+    },
+}
+CASES = [
+    (name, kind, given)
+    for name in NAMES
+    for kind, given in (OVER_TABLES if name.startswith(("tabmwp/", "tables/")) else OVER_PICTURES).items()
+]
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("kind", sorted(INPUTS))
-def test_prompt_is_as_recorded(name: str, kind: str, request: pytest.FixtureRequest) -> None:
-    state = State(input=INPUTS[kind], cache={"knowledge": "A menu lists dishes."})
+@pytest.mark.parametrize(
+    ("name", "kind", "given"), CASES, ids=lambda part: part if isinstance(part, str) else ""
+)
+def test_prompt_is_as_recorded(
+    name: str, kind: str, given: dict[str, object], request: pytest.FixtureRequest
+) -> None:
+    state = State(input=given, cache={"knowledge": "A menu lists dishes."})
     cards = [Card("lookup", "Looks things up.", "Use it for prices."), Card("answer", "Answers.")]
     messages = Prompt.load(name).render(slots_of(state) | {"modules": cards})
     said = "".join(f"[{role}]\n{text}\n\n" for role, text in messages)
@@ -40,5 +57,5 @@ def test_prompt_is_as_recorded(name: str, kind: str, request: pytest.FixtureRequ
 
 
 def test_nothing_recorded_is_left_over() -> None:
-    expected = {f"{name.replace('/', '.')}.{kind}.txt" for name in NAMES for kind in INPUTS}
+    expected = {f"{name.replace('/', '.')}.{kind}.txt" for name, kind, _ in CASES}
     assert {file.name for file in GOLDEN.iterdir()} == expected
