@@ -127,8 +127,6 @@ def evaluate(data: Data, asked: Evaluated, *, as_json: bool) -> int:
 
 def _take_up(folder: RunFolder, problems: Sequence[Problem], tally: Tally, asked: Evaluated) -> None:
     """Count what the folder already has."""
-    if asked.retry_failed and (again := folder.forget_failures()):
-        _say(f"Tries {again:,} failed problems again.")
     left_out = len(folder.done.keys() - {problem.id for problem in problems})
     if left_out:
         raise InputError(
@@ -136,6 +134,8 @@ def _take_up(folder: RunFolder, problems: Sequence[Problem], tally: Tally, asked
             where=str(asked.out),
             hint="Raise --limit, or give another folder with --out.",
         )
+    if asked.retry_failed and (again := folder.forget_failures()):
+        _say(f"Tries {again:,} failed problems again.")
     for result in folder.results():
         tally.add(result)
     if tally.all.n:

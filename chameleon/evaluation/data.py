@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
+from inspect import isabstract
 from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any, cast
@@ -23,9 +24,16 @@ Row = Mapping[str, Any]
 def find_benchmark(name: str) -> Benchmark:
     """The benchmark of that name: a shipped one, an entry point, or "package.module:Class"."""
     cls = find_class(name, "benchmarks")
-    if not issubclass(cls, Benchmark):
+    if not issubclass(cls, Benchmark) or isabstract(cls):
         raise InputError(f"{name!r} is no benchmark")
     return cls()
+
+
+def full_name(benchmark: Benchmark) -> str:
+    """The name by which `find_benchmark` finds it again: a shipped one's own, else "package.module:Class"."""
+    cls = type(benchmark)
+    is_shipped = cls.__module__.startswith("chameleon.benchmarks.")
+    return benchmark.name if is_shipped else f"{cls.__module__}:{cls.__qualname__}"
 
 
 def recognised(path: Path) -> Benchmark:

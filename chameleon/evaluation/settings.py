@@ -13,7 +13,7 @@ from typing import Any
 
 import chameleon
 from chameleon.evaluation.benchmark import Benchmark
-from chameleon.evaluation.data import DataFile
+from chameleon.evaluation.data import DataFile, full_name
 from chameleon.executor import Executor
 from chameleon.planner import every_planner
 from chameleon.values import to_json
@@ -29,7 +29,7 @@ def settings_of(
     inventory = executor.inventory
     made: Any = to_json(executor.settings)
     settings: dict[str, Any] = {
-        "benchmark": benchmark.name,
+        "benchmark": full_name(benchmark),
         "scorer": scorer,
         "data": {"name": data.path.name, "sha256": data.sha256},
         "inventory": inventory.name,

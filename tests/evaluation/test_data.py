@@ -17,7 +17,9 @@ from hypothesis import strategies as st
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Benchmark, Problem, Scorer
 from chameleon.evaluation.data import DataFile, find_benchmark, read_problems, recognised
+from chameleon.evaluation.folder import read_run
 from tests.e2e.commands import Command
+from tests.engine.files import TOOL, write
 from tests.evaluation.rows import Row, make_rows
 
 Writer = Callable[[Sequence[Row]], bytes]
@@ -184,8 +186,8 @@ def test_a_benchmark_is_named_or_told_from_the_data(command: Command, tmp_path: 
         ("score", "tabmpw", str(strange), str(strange)),
     ):
         assert "there is no benchmark 'tabmpw'. Did you mean 'tabmwp'?" in command(*command_line).complaint
-    own = command("eval", "tables_offline", str(strange), "--benchmark", "tests.evaluation.rows:Row")
-    assert own.code == 1 and own.complaint
+    for none in ("tests.evaluation.rows:Row", "chameleon.evaluation.benchmark:Benchmark", "pathlib:Path"):
+        assert command("eval", "tables_offline", str(strange), "--benchmark", none).complaint
 
 
 class ApartRule(Scorer):
@@ -239,6 +241,29 @@ def test_a_table_that_is_not_there_is_told_with_the_problem(tmp_path: Path) -> N
     with pytest.raises(InputError) as error:
         list(read_problems(Apart(), data, written(tmp_path, b'{"a": {"cells": []}}', "tables.json")))
     assert str(error.value) == f"{data.path}, problem 1: there is no table 'b'. Look at --tables."
+
+
+def test_a_benchmark_of_ones_own_is_found_again(command: Command, tmp_path: Path) -> None:
+    write(tmp_path, TOOL.replace("return 1", "return '7'"), "tools.py")
+    inventory = written(
+        tmp_path,
+        b"name: mine\ninput: {question: str}\nplanner: {use: fixed, plan: [tool]}\n"
+        b"modules:\n  tool: {use: 'tools:Tool'}\n",
+        "mine.yaml",
+    )
+    data, tables = (
+        written(tmp_path, lines(QUESTIONS)),
+        written(tmp_path, json.dumps(TABLES).encode(), "t.json"),
+    )
+    out = tmp_path / "out"
+    options = ("--benchmark", f"{__name__}:Apart", "--tables", str(tables), "--out", str(out), "--json")
+    ran = command("eval", str(inventory), str(data), *options)
+    assert ran.code == 0, ran.err
+    assert json.loads(ran.out)["benchmark"] == "apart" and json.loads(ran.out)["correct"] == 3
+    assert read_run(out).tally.all.correct == 3
+    assert command("eval", str(inventory), str(data), *options).code == 0
+    tables.write_text(json.dumps({**TABLES, "c": {}}))
+    assert "tables.sha256 was" in command("eval", str(inventory), str(data), *options).err
 
 
 def test_pictures_beside_the_data_are_found(tmp_path: Path) -> None:

@@ -44,6 +44,8 @@ def test_a_problem_that_fails_is_kept_with_its_steps(
     before = len(server.requests)
     assert asking.run().code == 0
     assert len(server.requests) == before, "a failed problem is tried again only when that is asked for"
+    assert asking.run("--retry-failed", "--limit", "2").code == 1
+    assert asking.results["0"]["error"], "what is refused forgets nothing"
     again = asking.run("--retry-failed")
     assert again.code == 0 and "Tries 1 failed problems again." in again.err
     assert asking.results["0"]["error"] is None and len(asking.results) == 12
