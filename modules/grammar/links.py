@@ -33,6 +33,7 @@ from chameleon.modules.grammar.shapes import (
     measures,
     spread_columns,
 )
+from chameleon.modules.grammar.units import numbers_of
 from chameleon.modules.grammar.words import stems
 from chameleon.table import Column, Table
 
@@ -119,13 +120,8 @@ class Links(Asked):
         birds, which no column is called.
         """
         asked = {word.stem for i in self.places_of(*_AMOUNTS) for word in self.problem.words[i + 1 : i + 2]}
-        told = {
-            text[i + 2]
-            for text in self.problem.topic_texts
-            for i in range(len(text) - 2)
-            if text[i : i + 2] == ("number", "of")
-        }
-        if not asked & told - {word for name in self.table.header for word in stems(name)}:
+        names = {word for name in self.table.header for word in stems(name)}
+        if not asked & numbers_of(self.problem.topic_texts) - names:
             return False
         columns = measures(self.table)
         if len(columns) < 2 or any(c.unit or not c.name.strip().endswith("s") for c in columns):

@@ -17,7 +17,8 @@ from chameleon.modules.grammar.lexicon import (
     SYNONYMS,
     word_set,
 )
-from chameleon.modules.grammar.shapes import is_money, measures, with_first_line
+from chameleon.modules.grammar.shapes import is_money, measures, stem_and_leaf, with_first_line
+from chameleon.modules.grammar.units import plot_places
 from chameleon.modules.grammar.unnamed import naming_places, spans_rows
 from chameleon.modules.grammar.words import Word, agents, sentences, stem, stem_set, stems, tokenize
 from chameleon.table import Table
@@ -97,6 +98,8 @@ class Problem:
     @cached_property
     def naming(self) -> frozenset[int]:
         """The places of words that say what the numbers of the table are, where it does not."""
+        if stem_and_leaf(self.table) is not None:
+            return plot_places(self.words, self.asked, self.topic_texts)
         return naming_places(self.words, self.asked, self.topic, self.table)
 
     @cached_property

@@ -12,7 +12,7 @@ from chameleon.modules.grammar.problem import Draft, Problem
 from chameleon.modules.grammar.programs import assemble, percentage, share
 from chameleon.modules.grammar.quantities import is_added, measured
 from chameleon.modules.grammar.selection import Selection
-from chameleon.modules.grammar.unnamed import GROUPS
+from chameleon.modules.grammar.units import GROUPS
 
 _PERCENT = frozenset({"percent", "percentage", "proportion", "share"})
 _FRACTION = frozenset({"fraction"})

@@ -2,29 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from itertools import pairwise
 
 from chameleon.modules.grammar.lexicon import word_set
-from chameleon.modules.grammar.shapes import is_period_name, measures, stem_and_leaf
+from chameleon.modules.grammar.shapes import is_period_name, labels, measures
 from chameleon.modules.grammar.words import Word, stem_set, stems
 from chameleon.table import Table
 
-_KINDS = """
-minute hour second : time wait commute drive ride travel duration spend
-pound kilogram gram ounce : weigh lift heavy mass
-meter centimeter foot inch mile kilometer yard tall long high : high long tall distance jump throw deep wide
-degree c f reading : temperature
-year old : age
-point score : score rate rating quiz test exam game contest contestant competition
-done : number
-"""
-_SPEAKING = tuple(
-    (stem_set(line.split(" : ")[0]), stem_set(line.split(" : ")[1])) for line in _KINDS.strip().splitlines()
-)
-_SIDES = stem_set("high long tall deep wide distance")
-_AREAS = stem_set("area measure size large")
 _COMPARING = word_set("more less fewer most least fewest greatest highest lowest")
 _ENDS = word_set(
     """
@@ -32,7 +17,7 @@ _ENDS = word_set(
     than and or who that which there not per a an the
     """
 )
-GROUPS = stem_set("boy girl man woman adult senior junior teenager")
+_PASTS = word_set("left sold went came bought lost won made ate gave sent spent grew fell rose died paid")
 _DOING = word_set("did does do has have had was is can")
 _MOTIONS = stem_set("run walk cycle ride drive swim hike jog fly sail row bike travel")
 _DISTANCES = stem_set("kilometers miles meters distance km")
@@ -41,51 +26,26 @@ _RATES = word_set("capita person head inhabitant cwt pound kilogram ton acre hec
 
 
 def naming_places(
-    words: Sequence[Word], asked: Sequence[int], story: frozenset[str], table: Table
+    words: Sequence[Word], asked: Sequence[int], topic: frozenset[str], table: Table
 ) -> frozenset[int]:
     """The asked words that say what unnamed numbers are; none where the table itself says it.
 
-    The numbers of a stem-and-leaf plot are of one kind, which the story tells ("weighed"), so that
-    the units of that kind go without saying ("50 pounds"). Numbers under years or months, in a table
-    without a title, are what the question calls them: "how many Nobel Prize winners", "per capita".
-    `story` are the stems of all that is told beside the question.
+    Numbers under years or months, in a table without a title, are what question and story call them:
+    "how many Nobel Prize winners", "per capita". `topic` are the stems that the story has, with those
+    that mean the same.
     """
-    if stem_and_leaf(table) is not None:
-        return _units(words, asked, story) | _owners(words, asked, story)
-    found = _doer(words, asked, table) | _moving(words, asked, story, table)
-    if not table.caption.strip() and _only_periods(table):
-        found |= _noun_phrase(words, asked) | _rates(words, asked)
-        found |= _parcels(words, asked) | _taking(words, asked)
-    return found
+    found = _doer(words, asked, table) | _moving(words, asked, topic, table)
+    if table.caption.strip() or not _only_periods(table):
+        return found
+    nouns = _noun_phrase(words, asked)
+    is_told = len(asked) == len(words) or any(words[i].stem in topic for i in nouns)
+    known = found | _rates(words, asked) | _parcels(words, asked) | _taking(words, asked, table)
+    return known | nouns if is_told else known
 
 
 def _only_periods(table: Table) -> bool:
     columns = measures(table)
     return len(columns) == len(table.header) - 1 and all(is_period_name(column.name) for column in columns)
-
-
-def _units(words: Sequence[Word], asked: Sequence[int], story: frozenset[str]) -> frozenset[int]:
-    """The words of the kind of quantity that the story, or the verb of the question, tells of."""
-    told = story | {words[i].stem for i in asked}
-    found: set[int] = set()
-    for speaking, telling in _SPEAKING:
-        if (telling - speaking) & told or telling & story:
-            found |= {i for i in asked if words[i].stem in speaking}
-    squares = {i for i in asked if words[i].text.lower() == "square"}
-    if squares and story & _AREAS and not story & _SIDES:
-        return frozenset(found | squares | {i + 1 for i in squares})
-    return frozenset(found)
-
-
-def _owners(words: Sequence[Word], asked: Sequence[int], story: frozenset[str]) -> frozenset[int]:
-    """ "Countries" in "how many countries have at least 10 athletes", where athletes were counted."""
-    for i in asked[:-6]:
-        opening = [words[j].text.lower() for j in (i, i + 1, i + 3)]
-        if opening[:2] == ["how", "many"] and opening[2] in {"have", "has", "had"}:
-            counted = [words[j + 1].stem for j in asked[:-1] if j > i and words[j].number is not None]
-            if counted and set(counted) <= story and words[i + 2].stem not in GROUPS:
-                return frozenset({i + 2})
-    return frozenset()
 
 
 def _noun_phrase(words: Sequence[Word], asked: Sequence[int]) -> frozenset[int]:
@@ -105,7 +65,7 @@ def _noun_phrase(words: Sequence[Word], asked: Sequence[int]) -> frozenset[int]:
 
 def _is_noun(word: Word) -> bool:
     text = word.text.lower()
-    return word.kind == "word" and text not in _ENDS and not text.endswith("ed")
+    return word.kind == "word" and text not in _ENDS | _PASTS and not text.endswith("ed")
 
 
 def _rates(words: Sequence[Word], asked: Sequence[int]) -> frozenset[int]:
@@ -120,6 +80,25 @@ def _rates(words: Sequence[Word], asked: Sequence[int]) -> frozenset[int]:
     return frozenset(found)
 
 
+def _parcels(words: Sequence[Word], asked: Sequence[int]) -> frozenset[int]:
+    """ "Container" in "a container of melons": what a price is for."""
+    return frozenset(
+        i
+        for i in asked[1:-1]
+        if (words[i - 1].text.lower(), words[i + 1].text.lower()) == ("a", "of") and _is_noun(words[i])
+    )
+
+
+def _taking(words: Sequence[Word], asked: Sequence[int], table: Table) -> frozenset[int]:
+    """ "Received", where the story tells of what was given or sent to those whom the rows name."""
+    own = {word for column in labels(table)[:1] for word in stems(column.name)}
+    story = [i for i in range(len(words)) if i not in set(asked)]
+    to = [i for i in story if words[i].text.lower() == "to" and own & {w.stem for w in words[i + 1 : i + 4]}]
+    if not any(words[j].text.lower() in _GIVEN for i in to for j in range(max(i - 6, 0), i)):
+        return frozenset()
+    return frozenset(i for i in asked if words[i].text.lower() in {"receive", "received", "receives"})
+
+
 def _doer(words: Sequence[Word], asked: Sequence[int], table: Table) -> frozenset[int]:
     """ "Lena" in "did Lena run", over a table without a title that names nobody: all of it is hers."""
     if table.caption.strip() or any(column.kind == "text" for column in table.columns):
@@ -131,7 +110,7 @@ def _doer(words: Sequence[Word], asked: Sequence[int], table: Table) -> frozense
 
 
 def _moving(
-    words: Sequence[Word], asked: Sequence[int], story: frozenset[str], table: Table
+    words: Sequence[Word], asked: Sequence[int], topic: frozenset[str], table: Table
 ) -> frozenset[int]:
     """ "Run" and "cycle", over a distance of which nothing else tells how it was covered."""
     verbs = frozenset(i for i in asked if words[i].stem in _MOTIONS)
@@ -139,26 +118,8 @@ def _moving(
     if len(verbs) != 1 or len(numbers) != 1 or not set(stems(numbers[0].name)) & _DISTANCES:
         return frozenset()
     texts = [cell for column in table.columns if column.kind == "text" for cell in column.cells]
-    told = story.union(*map(stems, (*table.header, *texts)))
+    told = topic.union(*map(stems, (*table.header, *texts)))
     return frozenset() if told & _MOTIONS else verbs
-
-
-def _parcels(words: Sequence[Word], asked: Sequence[int]) -> frozenset[int]:
-    """ "Container" in "a container of melons": what a price is for."""
-    return frozenset(
-        i
-        for i in asked[1:-1]
-        if (words[i - 1].text.lower(), words[i + 1].text.lower()) == ("a", "of") and _is_noun(words[i])
-    )
-
-
-def _taking(words: Sequence[Word], asked: Sequence[int]) -> frozenset[int]:
-    """ "Received", where the story tells of what was given or sent to them."""
-    texts = [word.text.lower() for word in words]
-    told = [i for i, text in enumerate(texts) if text in _GIVEN and i not in set(asked)]
-    if not any("to" in texts[i : i + 7] for i in told):
-        return frozenset()
-    return frozenset(i for i in asked if texts[i] in {"receive", "received", "receives"})
 
 
 def spans_rows(words: Sequence[Word], places: Sequence[int], table: Table) -> frozenset[int]:
@@ -168,7 +129,12 @@ def spans_rows(words: Sequence[Word], places: Sequence[int], table: Table) -> fr
     ("cards numbered 1 to 6").
     """
     numbers = [i for i in places if words[i].kind == "number" and words[i].number is not None]
-    found = {i for i in numbers if words[i].number == len(table.rows) and _counts_things(words, i)}
+    rows = set(stems(table.header[0]))
+    found = {
+        i
+        for i in numbers
+        if words[i].number == len(table.rows) and rows & {word.stem for word in words[i + 1 : i + 4]}
+    }
     columns = [
         [value.number for value in column.values if value.number is not None] for column in table.columns
     ]
@@ -178,9 +144,3 @@ def spans_rows(words: Sequence[Word], places: Sequence[int], table: Table) -> fr
         if joined and (words[low].number, words[high].number) in ends:
             found |= {low, high}
     return frozenset(found)
-
-
-def _counts_things(words: Sequence[Word], place: int) -> bool:
-    """Whether a plural follows closely: "4 nearby towns"."""
-    after = [word.text.lower() for word in words[place + 1 : place + 4]]
-    return any(re.fullmatch(r"[a-z]+[^s]s", text) for text in after)

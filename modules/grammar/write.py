@@ -32,6 +32,7 @@ from chameleon.modules.grammar import (
 from chameleon.modules.grammar.frame import Frame
 from chameleon.modules.grammar.lexicon import FILLERS, STEERING
 from chameleon.modules.grammar.problem import Draft, Problem, problem
+from chameleon.modules.grammar.shapes import stem_and_leaf
 from chameleon.modules.grammar.words import Word, stems
 from chameleon.table import Table
 
@@ -96,7 +97,7 @@ def write_program(question: str, table: Table, choices: Sequence[str] = (), unit
         raise Declined("there are two questions in one", hint="Ask one at a time.")
     drafts: list[tuple[Draft, tuple[Word, ...]]] = []
     refusal: Declined | None = None
-    for family in FAMILIES:
+    for family in FAMILIES if stem_and_leaf(given.table) is None else (frequencies.read_stem_and_leaf,):
         try:
             draft = family(given)
         except Declined as declined:

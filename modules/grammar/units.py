@@ -1,0 +1,66 @@
+"""Units and kinds of quantities: which words go without saying for the numbers of a stem-and-leaf plot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from chameleon.modules.grammar.words import Word, stem_set
+
+# What may be said of numbers, what tells that they are of this kind, and what tells against it.
+_KINDS = """
+minute hour second : time wait commute duration spend : distance far mile kilometer
+pound kilogram gram ounce : weigh lift heavy mass : age
+meter centimeter foot inch mile kilometer yard tall long high : high long tall distance jump throw wide : time
+degree c f reading : temperature : age
+year old : age : weigh
+point score : score rate rating quiz test exam game contest contestant competition : time
+done : number : time
+"""
+_SPEAKING = tuple(tuple(stem_set(part) for part in line.split(" : ")) for line in _KINDS.strip().splitlines())
+_SIDES = stem_set("high long tall deep wide distance")
+_AREAS = stem_set("area measure size large")
+GROUPS = stem_set("boy girl man woman adult senior junior teenager")
+"""Nouns that divide those who were counted, so that they may not stand for all of them."""
+
+
+def plot_places(
+    words: Sequence[Word], asked: Sequence[int], told: Sequence[tuple[str, ...]]
+) -> frozenset[int]:
+    """The asked words that only say what the numbers of a plot are: "50 pounds", where a story weighs dogs.
+
+    `told` are the stems of the caption and of each sentence of the story.
+    """
+    return _units(words, asked, frozenset(word for text in told for word in text)) | _owners(
+        words, asked, told
+    )
+
+
+def _units(words: Sequence[Word], asked: Sequence[int], story: frozenset[str]) -> frozenset[int]:
+    """The words of the kind of quantity that the story, or the verb of the question, tells of."""
+    said = story | {words[i].stem for i in asked}
+    found: set[int] = set()
+    for speaking, telling, against in _SPEAKING:
+        if ((telling - speaking) & said or telling & story) and not against & story:
+            found |= {i for i in asked if words[i].stem in speaking}
+    squares = {i for i in asked if words[i].text.lower() == "square"}
+    if squares and story & _AREAS and not story & _SIDES:
+        return frozenset(found | squares | {i + 1 for i in squares})
+    return frozenset(found)
+
+
+def _owners(words: Sequence[Word], asked: Sequence[int], told: Sequence[tuple[str, ...]]) -> frozenset[int]:
+    """ "Countries" in "how many countries have at least 10 athletes", told "the number of athletes"."""
+    for i in asked[:-6]:
+        opening = [words[j].text.lower() for j in (i, i + 1, i + 3)]
+        if opening[:2] == ["how", "many"] and opening[2] in {"have", "has", "had"}:
+            counted = {words[j + 1].stem for j in asked[:-1] if j > i and words[j].number is not None}
+            if counted and counted <= numbers_of(told) and words[i + 2].stem not in GROUPS:
+                return frozenset({i + 2})
+    return frozenset()
+
+
+def numbers_of(told: Sequence[tuple[str, ...]]) -> frozenset[str]:
+    """What a caption or a story gives the number of: the stem of "birds" in "the number of birds"."""
+    return frozenset(
+        text[i + 2] for text in told for i in range(len(text) - 2) if text[i : i + 2] == ("number", "of")
+    )
