@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import replace
 from functools import cached_property
@@ -19,9 +20,13 @@ from chameleon.inventory.ablation import kept
 from chameleon.inventory.digest import check_same, settings_of
 from chameleon.log import EventLog
 from chameleon.planner import bind, name_of, plan_of
-from chameleon.state import Begun, Ended, Event, Failure, Plan, State
+from chameleon.state import Begun, Ended, Event, Failure, Plan, State, Step
 from chameleon.steps import beside, run_step
 from chameleon.values import freeze
+
+# How many inputs for each worker are taken before the first is done: one that waits minutes for its model
+# must not leave the others idle, and the states that wait for it must fit into memory.
+_AHEAD = 32
 
 
 class Executor:
@@ -70,17 +75,19 @@ class Executor:
     def batch(self, inputs: Iterable[Mapping[str, Any]], workers: int = 1) -> Iterator[State]:
         """Run many inputs in `workers` threads; the final states come in the order of the inputs.
 
-        An input that the inventory does not take is a state that has failed: the others go on.
+        An input that the inventory does not take is a state that has failed: the others go on. Inputs are
+        taken as they are needed, and few states are held, so that any number of inputs takes the same memory.
         """
-        with ThreadPoolExecutor(max_workers=max(workers, 1)) as pool:
-            waiting = []
+        workers = max(workers, 1)
+        with ThreadPoolExecutor(workers) as pool:
+            waiting: deque[Future[State]] = deque()
             try:
                 for one in inputs:
                     waiting.append(pool.submit(self._run_or_fail, one))
-                    if len(waiting) > 4 * workers:
-                        yield waiting.pop(0).result()
+                    while waiting and (waiting[0].done() or len(waiting) > _AHEAD * workers):
+                        yield waiting.popleft().result()
                 while waiting:
-                    yield waiting.pop(0).result()
+                    yield waiting.popleft().result()
             finally:
                 pool.shutdown(wait=False, cancel_futures=True)
 
@@ -102,9 +109,12 @@ class Executor:
         input or inventory, or when the inventory or one of its prompts has changed since; the model, the
         parameters of its calls and the budget may change.
         """
-        for event in self._events(input, log):
-            if isinstance(log, EventLog):
-                log.append(event)
+        events = self._events(input, log)
+        if not isinstance(log, EventLog):
+            yield from events
+            return
+        for event in events:
+            log.append(event)
             yield event
 
     def _events(self, input: Mapping[str, Any], log: Iterable[Event]) -> Iterator[Event]:
@@ -138,7 +148,18 @@ class Executor:
             meter.check(len(state.taken))
         except BudgetExceeded as problem:
             return [Ended("budget", Failure.of(problem))]
-        return self._run_pending(state, meter)
+        group = self._next_steps(state, meter)
+        if len(group) > 1:
+            return self._run_beside(group, state, meter)
+        step = group[0]
+        return [run_step(step, self.inventory.modules[step.module], self.access[step.module], state, meter)]
+
+    def _next_steps(self, state: State, meter: Meter) -> tuple[Step, ...]:
+        """The pending steps that can run side by side, as far as the budget goes."""
+        group = beside(state.pending, self.access) if self.parallel else state.pending[:1]
+        if len(group) > 1 and meter.budget.steps is not None:
+            group = group[: meter.budget.steps - len(state.taken)]
+        return group
 
     def _plan(self, state: State, meter: Meter) -> Event:
         planner = self.inventory.planner
@@ -170,15 +191,9 @@ class Executor:
             return replace(plan, refused=str(problem))
         return plan
 
-    def _run_pending(self, state: State, meter: Meter) -> Iterator[Event]:
-        """Run the pending steps that can run side by side; yield their records in plan order."""
-        group = beside(state.pending, self.access) if self.parallel else state.pending[:1]
-        if len(group) > 1 and meter.budget.steps is not None:
-            group = group[: meter.budget.steps - len(state.taken)]
+    def _run_beside(self, group: tuple[Step, ...], state: State, meter: Meter) -> Iterator[Event]:
+        """Run these steps at the same time; yield their records in plan order."""
         modules = self.inventory.modules
-        if len(group) == 1:
-            yield run_step(group[0], modules[group[0].module], self.access[group[0].module], state, meter)
-            return
         with ThreadPoolExecutor(max_workers=len(group)) as pool:
             running = [
                 pool.submit(

@@ -16,22 +16,15 @@ from chameleon.errors import InputError, LogError
 from chameleon.lines import LineFile
 from chameleon.state import Begun, Ended, Event, Failure, Plan, PlanKind, Reason, Record, Step
 
-_JSON = json.JSONEncoder(allow_nan=False).encode
+_JSON = json.JSONEncoder(allow_nan=False, check_circular=False).encode  # frozen values hold no circle
 _SAME = {"$output": True}
 _BEGINS = b'{"event": "'
 
 
 def event_to_json(event: Event) -> dict[str, Any]:
     """One event as a JSON object; `event_from_json` gives it back."""
-    if isinstance(event, Begun):
-        return {
-            "event": "begun",
-            "inventory": event.inventory,
-            "input": values.to_json(event.input),
-            "settings": values.to_json(event.settings),
-        }
-    if isinstance(event, Ended):
-        return {"event": "ended", "reason": event.reason, **_error(event.error), **_calls(event.calls)}
+    if isinstance(event, Record):
+        return _step_to_json(event)
     if isinstance(event, Plan):
         return {
             "event": "plan",
@@ -43,17 +36,37 @@ def event_to_json(event: Event) -> dict[str, Any]:
             "seconds": round(event.seconds, 6),
             **_calls(event.calls),
         }
+    if isinstance(event, Ended):
+        return {"event": "ended", "reason": event.reason, **_error(event.error), **_calls(event.calls)}
     return {
-        "event": "step",
-        **event.step.to_json(),
-        "output": values.to_json(event.output),
-        "input": _changes(event.input_changes, event.output),
-        "cache": _changes(event.cache_changes, event.output),
-        "seconds": round(event.seconds, 6),
-        **({"dropped": True} if event.dropped else {}),
-        **_error(event.error),
-        **_calls(event.calls),
+        "event": "begun",
+        "inventory": event.inventory,
+        "input": values.to_json(event.input),
+        "settings": values.to_json(event.settings),
     }
+
+
+def _step_to_json(record: Record) -> dict[str, Any]:
+    written = {
+        "event": "step",
+        **record.step.to_json(),
+        "output": values.to_json(record.output),
+        "input": _changes(record.input_changes, record.output),
+        "cache": _changes(record.cache_changes, record.output),
+        "seconds": round(record.seconds, 6),
+    }
+    if record.dropped:
+        written["dropped"] = True
+    if record.error is not None:
+        written["error"] = record.error.to_json()
+    if record.calls:
+        written["calls"] = [call.to_json() for call in record.calls]
+    return written
+
+
+def json_line(data: Mapping[str, Any]) -> bytes:
+    """A JSON object as one line of a file; raises `ValueError` for a number that JSON cannot hold."""
+    return (_JSON(data) + "\n").encode("ascii")
 
 
 def event_from_json(data: Mapping[str, Any]) -> Event:
@@ -182,7 +195,7 @@ class EventLog:
 
         Raises `LogError` when the disk takes no more; the file then ends with the line before.
         """
-        line = (_JSON(event_to_json(event)) + "\n").encode("ascii")
+        line = json_line(event_to_json(event))
         with self._lock:
             self._starts.append(self._file.append(line))
             self.events.append(event)

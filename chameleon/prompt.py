@@ -56,6 +56,12 @@ def _environment() -> SandboxedEnvironment:
     )
 
 
+def _template_error() -> type[Exception]:
+    from jinja2 import TemplateError
+
+    return TemplateError
+
+
 @dataclass(frozen=True)
 class Prompt:
     """One prompt file: its slots, stop strings and sections. Raises `PromptError` naming the file."""
@@ -138,8 +144,6 @@ class Prompt:
 
     def render(self, slots: Mapping[str, Any]) -> Messages:
         """The messages to send, as (role, text) pairs. Raises `PromptError` naming an empty slot."""
-        from jinja2 import TemplateError
-
         values = self._empty | {key: value for key, value in slots.items() if value is not None}
         if missing := [slot for slot in self.needs if slot not in values]:
             raise PromptError(f"nothing fills the slot {missing[0]!r}", where=self.name)
@@ -148,7 +152,7 @@ class Prompt:
                 (role, template if isinstance(template, str) else template.render(values).strip())
                 for role, template in self._templates
             ]
-        except TemplateError as problem:
+        except _template_error() as problem:
             raise PromptError(f"cannot be rendered: {problem}", where=self.name) from problem
 
 

@@ -173,13 +173,13 @@ class State:
             return self.with_changes(begun=event, input=event.input)
         if self.begun is None or self.ended is not None:
             raise LogError("the log goes on after its end" if self.begun else "the log has no beginning")
+        if isinstance(event, Record):
+            return self._after_step(event)
         if isinstance(event, Plan):
             if event.refused:
                 return self.with_changes(plans=(*self.plans, event))
             return self.with_changes(plans=(*self.plans, event), pending=event.steps, failure=None)
-        if isinstance(event, Ended):
-            return self.with_changes(ended=event)
-        return self._after_step(event)
+        return self.with_changes(ended=event)
 
     def _after_step(self, record: Record) -> State:
         history = (*self.history, record)

@@ -36,10 +36,12 @@ def freeze(value: Any, where: str = "value") -> Any:
 
 
 def _freeze(value: Any, where: str, depth: int) -> Any:
+    if isinstance(value, str):
+        return str.__str__(value)  # the plain text of an enum: a log would keep no more
     if value is None or isinstance(value, (bool, Table)):
         return value
-    if isinstance(value, (str, int, float)):
-        return _scalar(value, where)
+    if isinstance(value, (int, float)):
+        return _number(value, where)
     if isinstance(value, PurePath):
         return Path(value)
     if depth > _DEEPEST:
@@ -61,10 +63,8 @@ def _key(key: Any, where: str) -> str:
     return str.__str__(key)
 
 
-def _scalar(value: str | int | float, where: str) -> str | int | float:
-    """The plain text or number: of an enum or a NumPy scalar, a log would keep no more."""
-    if isinstance(value, str):
-        return str.__str__(value)
+def _number(value: int | float, where: str) -> int | float:
+    """The plain number: of an enum or a NumPy scalar, a log would keep no more."""
     if isinstance(value, int):
         if value.bit_length() > _MOST_BITS:
             raise ModuleError(f"{where} is a number of more than 4,000 digits", hint="Use a string.")

@@ -14,7 +14,7 @@ from chameleon.errors import InputError, LogError
 from chameleon.evaluation.data import find_benchmark
 from chameleon.evaluation.results import Result, Tally
 from chameleon.lines import LineFile
-from chameleon.log import before_failure, event_from_json, event_to_json
+from chameleon.log import before_failure, event_from_json, event_to_json, json_line
 from chameleon.state import Event
 
 SETTINGS, RESULTS, EVENTS = "settings.json", "results.jsonl", "events.jsonl"
@@ -52,11 +52,11 @@ class RunFolder:
 
     def append(self, id: str, event: Event) -> None:
         """Keep one event of a problem's run."""
-        self._events.append(_line({"id": id, **event_to_json(event)}))
+        self._events.append(json_line({"id": id, **event_to_json(event)}))
 
     def finish(self, result: Result) -> None:
         """Keep a problem's result, after all its events."""
-        self._results.append(_line(result.to_json()))
+        self._results.append(json_line(result.to_json()))
 
     def unfinished(self, id: str) -> tuple[Event, ...]:
         """The events of a run that was interrupted, to go on from; each is given once."""
@@ -72,7 +72,7 @@ class RunFolder:
         failed = {id for id, has_failed in self.done.items() if has_failed}
         if failed:
             kept = [result for result in self.results() if result.id not in failed]
-            self._results.rewrite(_line(result.to_json()) for result in kept)
+            self._results.rewrite(json_line(result.to_json()) for result in kept)
             self.done = {result.id: False for result in kept}
             self._load_events()
         return len(failed)
@@ -112,7 +112,7 @@ class RunFolder:
             kept = before_failure(events)
             if kept < len(events):  # noted in the log: only the first events of this run still count
                 self._begun[id] = events[:kept]
-                self._events.append(_line({"id": id, "event": _BACK, "kept": kept}))
+                self._events.append(json_line({"id": id, "event": _BACK, "kept": kept}))
 
 
 @dataclass(frozen=True)
@@ -199,10 +199,6 @@ def _fold_histories(
                 f"line {number} is not an event ({problem})", where=str(path), hint=_ELSEWHERE
             ) from problem
     return {id: tuple(events) for id, events in found.items()}
-
-
-def _line(data: Mapping[str, Any]) -> bytes:
-    return (json.dumps(data, allow_nan=False) + "\n").encode("ascii")
 
 
 def _read_settings(file: Path) -> Mapping[str, Any]:

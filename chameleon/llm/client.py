@@ -148,7 +148,9 @@ class LLM:
             address=connection.address,
         )
 
-    def _merged(self, params: Mapping[str, Any]) -> dict[str, Any]:
+    def _merged(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
+        if not params:
+            return self._params
         for name in params:
             if belongs_to_connection(name):
                 raise ModelError(f"{name} is a setting of the connection", hint="Give it to LLM.connect.")

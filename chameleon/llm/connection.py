@@ -8,7 +8,8 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from functools import cached_property, partial
+from dataclasses import replace
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from chameleon.errors import ModelError, NoModel
@@ -105,11 +106,11 @@ class Connection:
     def read(self, message: Any, prices: Prices | None = None) -> Reading:
         """Read a reply; keys that the server echoes are taken out of all that it says."""
         reading = read_message(message, prices)
-        return Reading(
-            text=mask_known(reading.text, self._held),
-            finish=reading.finish if reading.finish in FINISHES else self._clean(reading.finish, 40),
-            usage=reading.usage,
-            refusal=self._clean(reading.refusal) if reading.refusal else "",
+        text = mask_known(reading.text, self._held)
+        if text == reading.text and reading.finish in FINISHES and not reading.refusal:
+            return reading
+        return replace(
+            reading, text=text, finish=self._clean(reading.finish, 40), refusal=self._clean(reading.refusal)
         )
 
     def _clean(self, text: str, limit: int = 300) -> str:
@@ -234,14 +235,15 @@ class Connection:
 
 
 def _as_langchain(messages: Iterable[tuple[str, str]]) -> list[BaseMessage]:
+    kinds = _message_kinds()
+    return [kinds[role](content=text) for role, text in messages]
+
+
+@cache
+def _message_kinds() -> Mapping[str, type[BaseMessage]]:
     from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 
-    kinds: dict[str, type[BaseMessage]] = {
-        "system": SystemMessage,
-        "user": HumanMessage,
-        "assistant": AIMessage,
-    }
-    return [kinds[role](content=text) for role, text in messages]
+    return {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessage}
 
 
 def _without_own_retries(chat: BaseChatModel) -> BaseChatModel:

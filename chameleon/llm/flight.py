@@ -25,7 +25,8 @@ class SingleFlight(Generic[T]):
     def __init__(self, private: tuple[type[Exception], ...] = ()) -> None:
         self._private = private
         self._lock = threading.Lock()
-        self._flights: dict[str, Future[T | None]] = {}
+        # None while nobody waits for the result, as nearly always.
+        self._flights: dict[str, Future[T | None] | None] = {}
 
     def run(
         self, key: str, work: Callable[[], T], patience: Callable[[], float] | None = None
@@ -34,18 +35,23 @@ class SingleFlight(Generic[T]):
 
         `patience` tells how many seconds are left to wait for somebody else; then `WaitedTooLong` is raised.
         """
-        while True:
-            with self._lock:
-                waiting_for = self._flights.get(key)
-                if waiting_for is None:
-                    mine = self._flights[key] = Future()
-            if waiting_for is None:
-                return self._lead(key, mine, work), False
+        while (waiting_for := self._join(key)) is not None:
             result = self._result_of(waiting_for, patience)
             if result is not None:
                 return result, True
+        return self._lead(key, work), False
 
-    def _lead(self, key: str, flight: Future[T | None], work: Callable[[], T]) -> T:
+    def _join(self, key: str) -> Future[T | None] | None:
+        """The flight of that key, to wait for; None for whoever begins one, and must lead it to its end."""
+        with self._lock:
+            if key not in self._flights:
+                self._flights[key] = None
+                return None
+            flight = self._flights[key] or Future()
+            self._flights[key] = flight
+            return flight
+
+    def _lead(self, key: str, work: Callable[[], T]) -> T:
         result: T | None = None
         failure: Exception | None = None
         try:
@@ -56,10 +62,10 @@ class SingleFlight(Generic[T]):
             raise
         finally:
             with self._lock:
-                del self._flights[key]
-            if failure is not None:
+                flight = self._flights.pop(key)
+            if flight is not None and failure is not None:
                 flight.set_exception(failure)
-            else:
+            elif flight is not None:
                 flight.set_result(result)  # None: nobody may share it, the next waiter leads
 
     @staticmethod

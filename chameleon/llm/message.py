@@ -87,13 +87,14 @@ class Request:
 
 
 def _pairs(messages: Messages) -> tuple[tuple[str, str], ...]:
-    pairs = (("user", messages),) if isinstance(messages, str) else tuple((r, t) for r, t in messages)
-    if not pairs:
-        raise PromptError("there is no message to send to the model")
-    for role, _ in pairs:
+    pairs = []
+    for role, text in (("user", messages),) if isinstance(messages, str) else messages:
         if role not in ROLES:
             raise PromptError(f"{role!r} is not a role", hint=f"Roles are {', '.join(ROLES)}.")
-    return tuple((role, _encodable(text)) for role, text in pairs)
+        pairs.append((role, _encodable(text)))
+    if not pairs:
+        raise PromptError("there is no message to send to the model")
+    return tuple(pairs)
 
 
 def _encodable(text: str) -> str:

@@ -123,11 +123,15 @@ def _usage(
     tokens_out: int | None = counted.get("output_tokens")
     if not tokens_out and (has_text or tokens_in is None):
         tokens_out = None
-    cost = next((c for c in (raw.get("cost"), metadata.get("cost")) if _is_amount(c)), None)
+    cost = _amount(raw.get("cost"))
+    if cost is None:
+        cost = _amount(metadata.get("cost"))
     if cost is None and prices is not None and tokens_in is not None and tokens_out is not None:
         cost = (tokens_in * prices[0] + tokens_out * prices[1]) / 1_000_000
-    return Usage(1, tokens_in, tokens_out, None if cost is None else float(cost))
+    return Usage(1, tokens_in, tokens_out, cost)
 
 
-def _is_amount(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
+def _amount(value: Any) -> float | None:
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 0:
+        return float(value)
+    return None

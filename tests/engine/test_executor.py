@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import json
 import pickle
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -263,6 +264,32 @@ def test_a_batch_goes_on_after_an_input_that_does_not_fit() -> None:
     assert first.ended is not None and first.ended.reason == "failed"
     assert first.ended.error is not None and "question is empty" in first.ended.error.message
     assert second.ended is not None and second.ended.reason in ("answered", "declined")
+
+
+def test_a_problem_that_takes_long_does_not_stop_the_others_of_a_batch() -> None:
+    done: list[str] = []
+    others_done = threading.Event()
+
+    def work(state: State) -> str:
+        name = str(state.input["question"])
+        if name == "0":
+            assert others_done.wait(30)
+        done.append(name)
+        if len(done) == 39:
+            others_done.set()
+        return name
+
+    states = executor({"work": work}).batch(({"question": str(number)} for number in range(40)), workers=2)
+    assert [state.answer for state in states] == [str(number) for number in range(40)]
+    assert done[-1] == "0"
+
+
+def test_a_batch_takes_inputs_as_it_needs_them() -> None:
+    endless = ({"question": str(number)} for number in itertools.count())
+    states = executor({"work": lambda state: state.input["question"]}).batch(endless, workers=4)
+    assert [state.answer for state in itertools.islice(states, 5)] == ["0", "1", "2", "3", "4"]
+    assert isinstance(states, Generator)
+    states.close()
 
 
 def test_a_log_given_to_a_run_is_written(tmp_path: Path) -> None:

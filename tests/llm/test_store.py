@@ -209,6 +209,32 @@ def test_many_processes_open_and_fill_a_new_store(tmp_path: Path) -> None:
     assert len(ResponseStore(path)) == 240
 
 
+def test_a_killed_process_loses_no_reply_that_it_has_recorded(tmp_path: Path) -> None:
+    code = (
+        "import os, sys, threading; from chameleon.llm import ResponseStore\n"
+        "from chameleon.llm.message import Request\n"
+        "store = ResponseStore(sys.argv[1])\n"
+        "def record(thread):\n"
+        "    for number in range(10_000):\n"
+        "        request = Request.of('m', f'{thread} {number}', {})\n"
+        "        store.put(request, {'text': 'x', 'finish': 'stop'})\n"
+        "        os.write(1, (request.key + '\\n').encode())\n"
+        "for thread in range(8): threading.Thread(target=record, args=(thread,)).start()\n"
+    )
+    path = tmp_path / "replies.sqlite"
+    child = subprocess.Popen([sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE)
+    assert child.stdout is not None
+    told = [child.stdout.readline() for _ in range(500)]
+    child.kill()
+    told += child.stdout.readlines()
+    child.stdout.close()
+    child.wait()
+    with sqlite3.connect(path) as connection:
+        kept = {key for (key,) in connection.execute("SELECT key FROM replies")}
+    connection.close()
+    assert len(told) >= 500 and {line.strip().decode() for line in told if len(line) == 65} <= kept
+
+
 def test_a_forked_process_opens_its_own_connections(store: ResponseStore) -> None:
     store.put(a_request(), {"text": "x"})
     child = os.fork()
