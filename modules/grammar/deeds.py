@@ -68,7 +68,7 @@ _DIRECTIONS = word_set(
 )
 _STORED = stem_set("stock warehouse reorder inventory")
 _SALES = stem_set("sell buy order purchase")
-_TRADED = stem_set("revenue turnover sales takings income earnings price cost fare fee toll")
+_TRADED = stem_set("revenue turnover sales takings income earnings price fare fee toll")
 _MONEY_DEEDS = stem_set("charge spend pay cost earn make bring sell buy order purchase generate gross")
 
 

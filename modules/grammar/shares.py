@@ -6,7 +6,7 @@ from chameleon.errors import Declined
 from chameleon.modules.grammar.counts import each_row, is_row_noun, matching_code, neutral_places
 from chameleon.modules.grammar.deeds import key_column
 from chameleon.modules.grammar.frame import Frame
-from chameleon.modules.grammar.lexicon import word_set
+from chameleon.modules.grammar.lexicon import SMALL_WORDS, word_set
 from chameleon.modules.grammar.poles import find_poles
 from chameleon.modules.grammar.problem import Draft, Problem
 from chameleon.modules.grammar.programs import assemble, percentage, share
@@ -136,7 +136,7 @@ def _of_what(frame: Frame, cue: int, part: Selection) -> frozenset[int] | None:
         return None
     start = min(place for mention in frame.cells for place in mention.places)
     stemmed = {frame.problem.words[place].stem for place in range(cue + 2, start)}
-    if start < cue + 3 or part.columns != {key.index} or stemmed & GROUPS:
+    if not stemmed - SMALL_WORDS or part.columns != {key.index} or stemmed & GROUPS:
         return None
     return next((frozenset({i}) for i in frame.phrase("done", "by") if i < start), frozenset())
 

@@ -106,7 +106,9 @@ def _without_sign(frame: Frame) -> tuple[bool, frozenset[int]]:
     signed = any(
         value.number is not None and value.number < 0 for column in frame.measures for value in column.values
     )
-    return (True, change) if signed and named and not frame.has("increase") else (False, frozenset())
+    return (
+        (True, change) if change and signed and named and not frame.has("increase") else (False, frozenset())
+    )
 
 
 _CHANGE = stem_set("change affect")

@@ -32,6 +32,7 @@ from chameleon.modules.grammar import (
 from chameleon.modules.grammar.frame import Frame
 from chameleon.modules.grammar.lexicon import FILLERS, STEERING
 from chameleon.modules.grammar.problem import Draft, Problem, problem
+from chameleon.modules.grammar.shapes import frequencies as tally
 from chameleon.modules.grammar.shapes import stem_and_leaf
 from chameleon.modules.grammar.words import Word, stems
 from chameleon.table import Table
@@ -39,8 +40,6 @@ from chameleon.table import Table
 Family = Callable[[Problem], Draft | None]
 
 FAMILIES: tuple[Family, ...] = (
-    frequencies.read_stem_and_leaf,
-    frequencies.read_frequencies,
     functions.read_function,
     functions.read_pattern,
     functions.read_proportion,
@@ -97,7 +96,7 @@ def write_program(question: str, table: Table, choices: Sequence[str] = (), unit
         raise Declined("there are two questions in one", hint="Ask one at a time.")
     drafts: list[tuple[Draft, tuple[Word, ...]]] = []
     refusal: Declined | None = None
-    for family in FAMILIES if stem_and_leaf(given.table) is None else (frequencies.read_stem_and_leaf,):
+    for family in _families(given.table):
         try:
             draft = family(given)
         except Declined as declined:
@@ -111,6 +110,15 @@ def write_program(question: str, table: Table, choices: Sequence[str] = (), unit
             return Program(draft.code, draft.reading)
         drafts.append((draft, unread))
     raise _refusal(given, drafts, refusal)
+
+
+def _families(table: Table) -> tuple[Family, ...]:
+    """The families that read a table of this shape; cells of a plot or a tally are no records."""
+    if stem_and_leaf(table) is not None:
+        return (frequencies.read_stem_and_leaf,)
+    if tally(table) is not None:
+        return (frequencies.read_frequencies,)
+    return FAMILIES
 
 
 def _require_runnable(code: str, table: Table) -> None:
