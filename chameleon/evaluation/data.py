@@ -38,7 +38,9 @@ def full_name(benchmark: Benchmark) -> str:
 
 def recognised(path: Path) -> Benchmark:
     """The shipped benchmark that the first rows look like. Raises `InputError` where none or several do."""
-    found = [benchmark for benchmark in map(find_benchmark, shipped("benchmarks")) if _fits(benchmark, path)]
+    known = [find_benchmark(name) for name in shipped("benchmarks")]
+    first = {key: list(islice(DataFile(path, key), 20)) for key in sorted({each.id_key for each in known})}
+    found = [each for each in known if (rows := first[each.id_key]) and all(map(each.recognises, rows))]
     if len(found) != 1:
         names = " or ".join(benchmark.name for benchmark in found)
         reason = f"may be of {names}" if found else "is not of a benchmark that is known here"
@@ -48,12 +50,6 @@ def recognised(path: Path) -> Benchmark:
             hint="Name the benchmark; `chameleon list benchmarks` shows all.",
         )
     return found[0]
-
-
-def _fits(benchmark: Benchmark, path: Path) -> bool:
-    """Whether the first rows look like the benchmark's, read as it names its ids."""
-    first = list(islice(DataFile(path, benchmark.id_key), 20))
-    return bool(first) and all(benchmark.recognises(row) for row in first)
 
 
 class DataFile:

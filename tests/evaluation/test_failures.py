@@ -93,6 +93,14 @@ def test_a_wrong_key_stops_at_once_and_goes_on_later(
     assert model.asked.count("planner") == 12, "no plan was asked for twice"
 
 
+def test_a_model_that_is_not_there_stops_at_once(loopback: Start, command: Command, tmp_path: Path) -> None:
+    server = loopback(RuleModel(), models=("another",), only_models=True)
+    stopped = Asking(command, tmp_path).run()
+    assert stopped.code == 1 and not stopped.out
+    assert "would fail all others" in stopped.err and "another" in stopped.err.splitlines()[-1]
+    assert len(server.requests) == 1
+
+
 def test_twenty_failures_in_a_row_stop(loopback: Start, command: Command, tmp_path: Path) -> None:
     model = RuleModel({"planner": [BROKEN] * 500})
     server = loopback(model)
