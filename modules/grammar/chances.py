@@ -26,6 +26,9 @@ def read_chance(problem: Problem) -> Draft | None:
     row, column, places = mentions
     if {problem.words[i].text.lower() for i in problem.asked if i not in places} & _TURNING:
         return None
+    joints = {i for i in problem.asked if problem.words[i].text.lower() in {"and", "both"}}
+    if row is not None and column is not None and not joints:
+        return None  # "that a spicy roll is eel" is a share of the spicy ones
     counts = [[int(cell) for cell in line[1:]] for line in _plain(problem.table)]
     part = f"counts[{row}][{column}]" if row is not None and column is not None else ""
     if not part:
@@ -33,7 +36,6 @@ def read_chance(problem: Problem) -> Draft | None:
     lines = [f"counts = {counts}", *share(part, "sum(sum(line) for line in counts)")]
     names = [problem.table.rows[row][0]] if row is not None else []
     names += [problem.table.header[column + 1]] if column is not None else []
-    joints = {i for i in problem.asked if problem.words[i].text.lower() in {"and", "both"}}
     reading = f"Share of {' and '.join(names)} among all {sum(map(sum, counts))}"
     return Draft(
         assemble(lines), reading, frozenset(places) | cues | joints | frozenset(problem.story), loose=True

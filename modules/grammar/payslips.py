@@ -14,6 +14,7 @@ from chameleon.table import Table, read_value
 
 _EARNED = stem_set("earnings income wages salary tips pay bonus")
 _TAXES = stem_set("tax taxes")
+_UNCLEAR = stem_set("after refund return credit deduction rate net gross")
 _TAXED = word_set("tax taxes payroll")
 _MADE = word_set("make made earn earned get got take home net after taxes")
 
@@ -64,7 +65,7 @@ def _payslip(table: Table) -> Payslip | None:
         if not amounts or not words:
             continue
         number = amounts[0].number
-        if len(amounts) != 1 or number is None or "after" in words:
+        if len(amounts) != 1 or number is None or words & _UNCLEAR:
             return None
         if words & _TAXES:
             taxes += [] if is_total_label(row[0]) else [number]

@@ -100,8 +100,9 @@ def _taking(words: Sequence[Word], asked: Sequence[int], table: Table) -> frozen
 
 
 def _doer(words: Sequence[Word], asked: Sequence[int], table: Table) -> frozenset[int]:
-    """ "Lena" in "did Lena run", over a table without a title that names nobody: all of it is hers."""
-    if table.caption.strip() or any(column.kind == "text" for column in table.columns):
+    """ "Lena" in "did Lena run", where one number a row is without a title or names: all are hers."""
+    has_names = any(column.kind == "text" for column in table.columns)
+    if table.caption.strip() or has_names or len(measures(table)) != 1:
         return frozenset()
     after = [i + 1 for i in asked[:-2] if words[i].text.lower() in _DOING]
     names = [i for i in asked if words[i].is_name and i != asked[0]]
