@@ -45,7 +45,7 @@ def surroundings(*packages: str) -> str:
     """What the figures depend on: Python, the machine and its load, the versions of what is compared."""
     load = ", ".join(f"{value:.2f}" for value in os.getloadavg())
     versions = ", ".join(f"{package} {version(package)}" for package in packages)
-    return (
-        f"Python {platform.python_version()}, {os.cpu_count()} processors, load {load} over 1, 5 and 15 minutes"
-        + (f"; {versions}" if versions else "")
+    machine = (
+        f"Python {platform.python_version()}, {os.cpu_count()} processors, load {load} (1, 5, 15 minutes)"
     )
+    return f"{machine}; {versions}" if versions else machine

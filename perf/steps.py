@@ -4,13 +4,15 @@
     /tmp/perf/bin/python perf/steps.py [--runs 200] [--repeats 9]
 
 Five steps, one after another. In all frameworks each step does the same work, `answer`: it fills a question
-and the reply of the step before into a prompt (Jinja2, two messages), asks a LangChain chat model that replies
-in no time, and passes the reply on. The overhead of a step is the wall time of a run divided by five, less the
-time of `answer` called five times in a loop.
+and the reply of the step before into a prompt (Jinja2, two messages), asks a LangChain chat model that
+replies in no time, and passes the reply on. The overhead of a step is the wall time of a run divided by
+five, less that of one `answer`, called in a loop.
 
-- Chameleon: five `LLMModule`s behind a fixed plan, asked through `LLM`, which also looks for the same question
-  in flight, keeps the budget, retries, takes secrets out and counts tokens. The log is a file that holds every
-  prompt, reply, parameter, token count and time; each step is with the operating system when it ends.
+- Chameleon, plain modules: five modules that call `answer` themselves, as the nodes of the others do.
+- Chameleon, prompt modules: five `LLMModule`s, asked through `LLM`, which also joins equal questions in
+  flight, keeps the budget, retries, takes secrets out, and logs parameters, token counts and times.
+  The log is a file that holds every prompt and reply, written as an evaluation writes it: each step is with
+  the operating system when it ends.
 - LangGraph: a `StateGraph` of five nodes whose state collects prompts and replies: without a checkpointer
   (then nothing is kept), with one in memory, and with one in an SQLite file, which is nearest to our log.
 - Haystack: a `Pipeline` of five components: without a tracer (then nothing is kept), and with one that writes
@@ -27,7 +29,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from itertools import count
+from itertools import count, pairwise
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
@@ -165,7 +167,7 @@ def haystack(tracer: tracing.Tracer | None = None) -> Callable[[], None]:
     pipeline = Pipeline()
     for name in STEPS:
         pipeline.add_component(name, Answerer())
-    for before, after in zip(STEPS, STEPS[1:], strict=False):
+    for before, after in pairwise(STEPS):
         pipeline.connect(f"{before}.question", f"{after}.question")
         pipeline.connect(f"{before}.reply", f"{after}.context")
 
