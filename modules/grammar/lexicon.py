@@ -140,6 +140,7 @@ quarter: quarters
 up: ups
 ski: skis
 ad: ads
+add: adds added adding
 atlas: atlases
 send: sent sending sends
 rehearse: rehearsal rehearsals rehearsed rehearsing

@@ -19,24 +19,24 @@ _PROBLEMS = (Path(__file__).parents[2] / "../shared/data/tabmwp/dev1k.jsonl.gz")
 
 
 @pytest.mark.skipif(not _PROBLEMS.exists(), reason="the TabMWP problems are not in this checkout")
-def test_development_problems() -> None:
+@pytest.mark.parametrize("titled", [True, False], ids=["with title and unit", "without"])
+def test_development_problems(titled: bool) -> None:
     with gzip.open(_PROBLEMS, "rt", encoding="utf-8") as lines:
         problems = [json.loads(line) for line in lines]
     answered = right = 0
     with make_executor(libraries=()) as executor:
         for problem in problems:
-            table = _table(problem["table"], problem["table_title"] or "")
+            table = _table(problem["table"], (problem["table_title"] or "") if titled else "")
+            unit = (problem["unit"] or "") if titled else ""
             try:
-                program = write_program(
-                    problem["question"], table, problem["choices"] or (), problem["unit"] or ""
-                )
+                program = write_program(problem["question"], table, problem["choices"] or (), unit)
             except Declined:
                 continue
             result = executor.run(program.code, {"table": table.to_program_input()})
             answered += 1
             right += result.ok and _equal(result.value, problem["answer"])
-    assert right >= 0.95 * len(problems)
-    assert right >= 0.99 * answered
+    assert right >= 0.97 * len(problems)
+    assert right >= 0.995 * answered
 
 
 def _table(text: str, title: str) -> Table:
