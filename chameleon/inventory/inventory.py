@@ -100,7 +100,7 @@ class Inventory:
     def needs_model(self) -> bool:
         """Whether its planner or one of its modules asks a language model."""
         return bool(getattr(self.planner, "needs_model", False)) or any(
-            module.needs_model for module in self.modules.values()
+            module.needs_model for name, module in self.modules.items() if name not in self.left_out
         )
 
     @property
