@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -19,6 +20,8 @@ _CONCERNS_ALL = frozenset({"AuthFailed", "NoModel", "StoreError", "ScriptExhaust
 _MODEL_FAILURES = frozenset({"ModelError", "RateLimited"})
 _MOST_IN_A_ROW = 20
 _GRACE_S = 10.0
+
+_log = logging.getLogger("chameleon")
 
 
 class Stopped(ChameleonError):
@@ -74,6 +77,7 @@ class Evaluation:
                 thread.join()
         except BaseException:  # the command line has an exception of its own for Ctrl-C
             self.stop()
+            _log.warning("stops: running steps have up to %.0f seconds to end; Ctrl-C ends at once", _GRACE_S)
             for thread in threads:
                 thread.join(_GRACE_S / self.workers)
             raise
