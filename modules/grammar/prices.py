@@ -138,7 +138,9 @@ def _shopping_words(problem: Problem) -> frozenset[int]:
         for i, word in enumerate(words)
         if word.is_name and any(words[j].stem in _BESIDE_NAMES for j in (i - 1, i + 1) if 0 <= j < len(words))
     }
-    return frozenset({i for i, word in enumerate(words) if word.stem in _SHOPPING} | names)
+    told = {words[i].stem for i in names if i not in problem.asked}
+    strangers = {i for i in names if i in problem.asked and told and words[i].stem not in told}
+    return frozenset({i for i, word in enumerate(words) if word.stem in _SHOPPING} | names - strangers)
 
 
 def _price_list(table: Table) -> tuple[Table, Column, Column] | None:

@@ -17,6 +17,7 @@ point score : score rate rating quiz test exam game contest contestant competiti
 done : number : time
 """
 _SPEAKING = tuple(tuple(stem_set(part) for part in line.split(" : ")) for line in _KINDS.strip().splitlines())
+_LENGTHS = stem_set("meter centimeter foot inch mile kilometer yard")
 _SIDES = stem_set("high long tall deep wide distance")
 _AREAS = stem_set("area measure size large")
 GROUPS = stem_set("boy girl man woman adult senior junior teenager")
@@ -42,14 +43,22 @@ def _units(words: Sequence[Word], asked: Sequence[int], story: frozenset[str]) -
     for speaking, telling, against in _SPEAKING:
         if ((telling - speaking) & said or telling & story) and not against & story:
             found |= {i for i in asked if words[i].stem in speaking}
-    squares = {i for i in asked if words[i].text.lower() == "square"}
-    if squares and story & _AREAS and not story & _SIDES:
-        return frozenset(found | squares | {i + 1 for i in squares})
+    if story & _AREAS and not story & _SIDES:
+        found |= {place for i in asked for place in square_unit(words, i)}
     return frozenset(found)
+
+
+def square_unit(words: Sequence[Word], place: int) -> frozenset[int]:
+    """The places of "square mile", where it starts there."""
+    pair = words[place : place + 2]
+    is_unit = len(pair) == 2 and pair[0].text.lower() == "square" and pair[1].stem in _LENGTHS
+    return frozenset({place, place + 1}) if is_unit else frozenset()
 
 
 def _owners(words: Sequence[Word], asked: Sequence[int], told: Sequence[tuple[str, ...]]) -> frozenset[int]:
     """ "Countries" in "how many countries have at least 10 athletes", told "the number of athletes"."""
+    if any("each" in text or "every" in text for text in told):
+        return frozenset()  # told "fish in each tank", other owners than tanks are not meant
     for i in asked[:-6]:
         opening = [words[j].text.lower() for j in (i, i + 1, i + 3)]
         if opening[:2] == ["how", "many"] and opening[2] in {"have", "has", "had"}:

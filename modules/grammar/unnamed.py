@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from chameleon.modules.grammar.lexicon import word_set
 from chameleon.modules.grammar.shapes import is_period_name, labels, measures
+from chameleon.modules.grammar.units import square_unit
 from chameleon.modules.grammar.words import Word, stem_set, stems
 from chameleon.table import Table
 
@@ -22,6 +23,8 @@ _DOING = word_set("did does do has have had was is can")
 _MOTIONS = stem_set("run walk cycle ride drive swim hike jog fly sail row bike travel")
 _DISTANCES = stem_set("kilometers miles meters distance km")
 _GIVEN = word_set("give gives gave given send sends sent pay pays paid donate donates donated")
+_CONTAINERS = word_set("container crate box bag basket carton package pack")
+_HOLDERS = stem_set("winner holder owner member resident")
 _RATES = word_set("capita person head inhabitant cwt pound kilogram ton acre hectare")
 
 
@@ -38,9 +41,9 @@ def naming_places(
     if table.caption.strip() or not _only_periods(table):
         return found
     nouns = _noun_phrase(words, asked)
-    is_told = len(asked) == len(words) or any(words[i].stem in topic for i in nouns)
-    known = found | _rates(words, asked) | _parcels(words, asked) | _taking(words, asked, table)
-    return known | nouns if is_told else known
+    if len(asked) < len(words):
+        nouns = _holders(words, nouns, topic)
+    return found | nouns | _rates(words, asked) | _parcels(words, asked) | _taking(words, asked, table)
 
 
 def _only_periods(table: Table) -> bool:
@@ -63,6 +66,15 @@ def _noun_phrase(words: Sequence[Word], asked: Sequence[int]) -> frozenset[int]:
     return frozenset(found)
 
 
+def _holders(words: Sequence[Word], nouns: frozenset[int], topic: frozenset[str]) -> frozenset[int]:
+    """ "Winners" in "Nobel Prize winners", where the story tells of Nobel Prizes."""
+    return frozenset(
+        i
+        for i in nouns
+        if words[i].stem in _HOLDERS and {i - 1, i - 2} <= nouns and words[i - 1].stem in topic
+    )
+
+
 def _is_noun(word: Word) -> bool:
     text = word.text.lower()
     return word.kind == "word" and text not in _ENDS | _PASTS and not text.endswith("ed")
@@ -74,18 +86,18 @@ def _rates(words: Sequence[Word], asked: Sequence[int]) -> frozenset[int]:
     for place in asked[:-1]:
         if words[place].text.lower() != "per":
             continue
-        length = 2 if words[place + 1].text.lower() == "square" else 1
-        if length == 2 or words[place + 1].text.lower() in _RATES:
-            found |= set(range(place, place + length + 1))
+        if square := square_unit(words, place + 1):
+            found |= {place, *square}
+        elif words[place + 1].text.lower() in _RATES:
+            found |= {place, place + 1}
     return frozenset(found)
 
 
 def _parcels(words: Sequence[Word], asked: Sequence[int]) -> frozenset[int]:
     """ "Container" in "a container of melons": what a price is for."""
+    beside = {i: (words[i - 1].text.lower(), words[i + 1].text.lower()) for i in asked[1:-1]}
     return frozenset(
-        i
-        for i in asked[1:-1]
-        if (words[i - 1].text.lower(), words[i + 1].text.lower()) == ("a", "of") and _is_noun(words[i])
+        i for i, pair in beside.items() if pair == ("a", "of") and words[i].text.lower() in _CONTAINERS
     )
 
 
