@@ -1,0 +1,79 @@
+"""Read the text in a picture (Chameleon, section 4.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from chameleon import Module, State
+from chameleon.errors import InventoryError
+from chameleon.modules.vision.engines import EngineName, require_engine, shared_engine
+from chameleon.modules.vision.pieces import Piece, lines_of, text_of
+from chameleon.pictures import read_picture, require_pillow
+
+_LARGEST = 2000
+
+
+class TextDetector(Module):
+    """Reads the text that is written in the image, such as labels, titles, signs and tables."""
+
+    reads = ("input.image",)
+    writes = ("cache.detected_text", "cache.text_boxes")
+
+    def __init__(
+        self,
+        engine: EngineName = "auto",
+        languages: list[str] | None = None,
+        boxes: bool = False,
+        least_confidence: float = 0.5,
+        longest: int = 736,
+    ) -> None:
+        """Settings, all optional.
+
+        - `engine`: easyocr, rapidocr or tesseract; auto is the first of them that works here.
+        - `languages`: the engine's own codes; English by default. RapidOCR's model takes none.
+        - `boxes`: write where each text is into the prompt's context, as the paper does.
+        - `least_confidence`: from 0 to 1; text that the engine is less sure of is left out.
+        - `longest`: to how many pixels RapidOCR scales larger pictures down to find text.
+        """
+        if languages and engine == "rapidocr":
+            raise InventoryError(
+                "rapidocr takes no languages: one model reads Latin and Chinese script",
+                hint="Leave languages out, or set engine: tesseract.",
+            )
+        if not 0 <= least_confidence <= 1:
+            raise InventoryError(f"least_confidence is {least_confidence}, and is to be between 0 and 1")
+        self.engine = engine
+        self.languages = tuple(languages or ())
+        self.boxes = boxes
+        self.least_confidence = least_confidence
+        self.longest = longest
+
+    def check(self) -> None:
+        require_pillow()
+        require_engine(self.engine)
+
+    def setup(self) -> None:
+        self.check()
+        self._reader = shared_engine(self.engine, self.languages, self.longest)
+
+    def run(self, state: State) -> list[dict[str, Any]]:
+        """The pieces of text in reading order, as mappings: `text`, `box` (four corners in pixels of the
+        upright original, clockwise from the top left) and `confidence` (0 to 1)."""
+        picture = read_picture(state.input["image"], largest=_LARGEST)
+        found = [
+            piece.scaled(*picture.scale)
+            for piece in self._reader.read(picture.image)
+            if piece.text.strip() and piece.confidence >= self.least_confidence
+        ]
+        return [piece.to_json() for line in lines_of(found) for piece in line]
+
+    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
+        text = _with_boxes(output) if self.boxes else text_of(lines_of(map(Piece.from_json, output)))
+        return {"detected_text": text, "text_boxes": output}
+
+
+def _with_boxes(output: Sequence[Mapping[str, Any]]) -> str:
+    """Box and text of each piece, without the confidence (Chameleon's prompts have them in this form)."""
+    written = (f"({[list(point) for point in each['box']]}, {each['text']!r})" for each in output)
+    return f"[{', '.join(written)}]" if output else ""

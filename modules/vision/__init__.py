@@ -1,0 +1,1 @@
+"""How pictures are read and described: text engines, reading order, captioning models, batches."""

@@ -1,0 +1,120 @@
+"""How well and how fast `text_detector` reads, beside RapidOCR with its own defaults.
+
+    pip install rapidocr onnxruntime pillow        # and apt-get install tesseract-ocr
+    python perf/text_detection.py ../shared/data/scienceqa/image_samples.jsonl [--repeats 3]
+
+The file has one JSON object a line: `file`, the path of a picture from the folder of the file, and `ocr`, what
+EasyOCR read in it, as a Python list of (box, text, confidence). Words are runs of letters and digits in lower
+case; precision, recall and F1 count them over all pictures together, whatever their place. The time is that
+of one picture after another in one thread, from the open file to the text, once all models are loaded.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import re
+import shutil
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from measuring import Figure, in_turn, surroundings, table
+
+from chameleon import State
+from chameleon.modules.text_detector import TextDetector
+from chameleon.pictures import load_picture
+
+Words = Counter[str]
+Read = Callable[[Path], str]
+DEFAULTS = "RapidOCR, its defaults"
+OURS = "text_detector, rapidocr"
+
+
+def words_of(text: str) -> Words:
+    return Counter(re.findall(r"\w+", text.lower()))
+
+
+def recorded(file: Path) -> list[tuple[Path, Words]]:
+    """The pictures with the words that were recorded for each."""
+    rows = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    return [
+        (file.parent / row["file"], words_of(" ".join(text for _, text, _ in ast.literal_eval(row["ocr"]))))
+        for row in rows
+    ]
+
+
+def scores(found: Sequence[Words], wanted: Sequence[Words]) -> tuple[float, float, float]:
+    """Precision, recall and F1."""
+    right = sum((a & b).total() for a, b in zip(found, wanted, strict=True))
+    said, true = sum(a.total() for a in found), sum(b.total() for b in wanted)
+    return right / said, right / true, 2 * right / (said + true)
+
+
+def with_defaults() -> Read:
+    import numpy
+    from rapidocr import RapidOCR
+
+    reader = RapidOCR(params={"Global.log_level": "critical"})
+
+    def read(path: Path) -> str:
+        pixels = numpy.ascontiguousarray(numpy.asarray(load_picture(path))[:, :, ::-1])
+        return " ".join(reader(pixels).txts or ())
+
+    return read
+
+
+def with_module(engine: Any) -> Read:
+    module = TextDetector(engine)
+    module.ready()
+
+    def read(path: Path) -> str:
+        output = module.run(State(input={"image": str(path)}))
+        return " ".join(piece["text"] for piece in output)
+
+    return read
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("samples", type=Path)
+    parser.add_argument("--repeats", type=int, default=3)
+    options = parser.parse_args()
+    samples = recorded(options.samples)
+    readers = {
+        DEFAULTS: with_defaults(),
+        OURS: with_module("rapidocr"),
+        "text_detector, auto": with_module("auto"),
+    }
+    if shutil.which("tesseract"):
+        readers["text_detector, tesseract"] = with_module("tesseract")
+    found: dict[str, list[Words]] = {}
+
+    def measured(name: str) -> Callable[[], float]:
+        def measure() -> float:
+            begun = time.perf_counter()
+            texts = [readers[name](path) for path, _ in samples]
+            seconds = time.perf_counter() - begun
+            found[name] = [words_of(text) for text in texts]
+            return seconds / len(samples)
+
+        return measure
+
+    for read in readers.values():
+        read(samples[0][0])
+    figures: dict[str, Figure] = in_turn({name: measured(name) for name in readers}, options.repeats)
+    rows = []
+    for name, figure in figures.items():
+        quality = [f"{value:.3f}" for value in scores(found[name], [words for _, words in samples])]
+        part = f"{figure.median / figures[DEFAULTS].median:.2f}"
+        rows.append([name, *quality, figure.shown(3), part])
+    header = ["", "precision", "recall", "F1", "s a picture: median (least–most)", "of the defaults' time"]
+    table(f"Words of {len(samples)} pictures against the recorded ones", header, rows)
+    print(surroundings("rapidocr", "onnxruntime", "pillow"))
+
+
+if __name__ == "__main__":
+    main()
