@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 
@@ -24,12 +24,6 @@ class Figure:
         """The median, with the least and the most that were seen."""
         least, most = min(self.values), max(self.values)
         return f"{self.median:,.{digits}f} ({least:,.{digits}f}–{most:,.{digits}f})"
-
-
-def in_turn(variants: Mapping[str, Callable[[], float]], repeats: int) -> dict[str, Figure]:
-    """Measure every variant `repeats` times, all of them in each round: what disturbs one disturbs all."""
-    rounds = [{name: measure() for name, measure in variants.items()} for _ in range(repeats)]
-    return {name: Figure([each[name] for each in rounds]) for name in variants}
 
 
 def table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -28,7 +28,8 @@ import operator
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import count, pairwise
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
@@ -43,7 +44,7 @@ from langchain_core.outputs import ChatResult
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import END, START, StateGraph
-from measuring import Figure, in_turn, surroundings, table
+from measuring import Figure, surroundings, table
 
 from chameleon import LLM, Executor, Inventory, LLMModule, Module, State
 from chameleon.evaluation.folder import RunFolder
@@ -54,7 +55,8 @@ STEPS = [f"step_{number}" for number in range(1, 6)]
 QUESTION = "How many apples are left when Ann has given two to Ben and one to Cleo?"
 SYSTEM = "You answer questions about small tables. Think first, then reply in one sentence."
 USER = "{{ context }}\n\nQuestion: {{ question }}"
-LOGGED = "Chameleon, prompt modules, log in a file"
+WORK = "the work itself"
+Run = Callable[[], None]
 REPLY = AIMessage(
     content="Ann has four apples left, since seven less three is four.",
     response_metadata={"finish_reason": "stop"},
@@ -114,7 +116,7 @@ class Calls(Module):
         return {"context": output["reply"]}
 
 
-def chameleon(kind: type[Module], log: RunFolder | None) -> Callable[[], None]:
+def chameleon(kind: type[Module], log: RunFolder | None) -> Run:
     modules = {name: kind() for name in STEPS}
     executor = Executor(Inventory("five", Fixed(STEPS), modules), LLM.connect(MODEL, temperature=0))
     runs = count()
@@ -139,7 +141,7 @@ def node(state: Collected) -> Collected:
     return {"context": reply, "calls": [(prompt, reply)]}
 
 
-def langgraph(checkpointer: Any = None) -> Callable[[], None]:
+def langgraph(checkpointer: Any = None) -> Run:
     graph = StateGraph(Collected)
     for name, before in zip(STEPS, [START, *STEPS], strict=False):
         graph.add_node(name, node)
@@ -163,7 +165,7 @@ class Answerer:
         return {"question": question, "prompt": prompt, "reply": reply}
 
 
-def haystack(tracer: tracing.Tracer | None = None) -> Callable[[], None]:
+def haystack(tracer: tracing.Tracer | None = None) -> Run:
     pipeline = Pipeline()
     for name in STEPS:
         pipeline.add_component(name, Answerer())
@@ -207,39 +209,53 @@ class FileTracer(tracing.Tracer):
         return None
 
 
-def microseconds(run: Callable[[], None], runs: int) -> Callable[[], float]:
-    """A measurement of the wall time of one step of `run`."""
+@dataclass(frozen=True)
+class Cost:
+    """What one step of a variant takes, in µs: of wall time, and of the processors."""
 
-    def measure() -> float:
-        begun = time.perf_counter()
-        for _ in range(runs):
-            run()
-        return (time.perf_counter() - begun) / runs / len(STEPS) * 1e6
-
-    return measure
+    wall: Figure
+    processor: Figure
 
 
-def measured(runs: int, repeats: int) -> dict[str, Figure]:
+def spent(run: Run, runs: int) -> tuple[float, float]:
+    """Wall and processor µs of a step of `run`."""
+    wall, processor = time.perf_counter(), time.process_time()
+    for _ in range(runs):
+        run()
+    steps = runs * len(STEPS) / 1e6
+    return (time.perf_counter() - wall) / steps, (time.process_time() - processor) / steps
+
+
+def costs(variants: Mapping[str, Run], runs: int, repeats: int) -> dict[str, Cost]:
+    """Measure all variants in each of several rounds: what disturbs the machine disturbs all of them."""
+    for run in variants.values():
+        run()
+    rounds = [{name: spent(run, runs) for name, run in variants.items()} for _ in range(repeats)]
+    return {
+        name: Cost(*(Figure(values) for values in zip(*(each[name] for each in rounds), strict=True)))
+        for name in variants
+    }
+
+
+def measured(runs: int, repeats: int) -> dict[str, Cost]:
     with (
         tempfile.TemporaryDirectory() as name,
         contextlib.closing(RunFolder(Path(name) / "runs", {})) as log,
         SqliteSaver.from_conn_string(str(Path(name) / "checkpoints.sqlite")) as checkpoints,
     ):
         variants = {
-            "the work itself": bare,
-            LOGGED: chameleon(Answers, log),
-            "Chameleon, prompt modules, no log": chameleon(Answers, None),
-            "Chameleon, plain modules, log in a file": chameleon(Calls, log),
-            "Chameleon, plain modules, no log": chameleon(Calls, None),
+            WORK: bare,
+            "plain modules, log in a file": chameleon(Calls, log),
+            "plain modules, no log": chameleon(Calls, None),
+            "prompt modules, log in a file": chameleon(Answers, log),
+            "prompt modules, no log": chameleon(Answers, None),
             "LangGraph, no checkpointer": langgraph(),
             "LangGraph, checkpoints in memory": langgraph(InMemorySaver()),
             "LangGraph, checkpoints in SQLite": langgraph(checkpoints),
             "Haystack, no tracer": haystack(),
             "Haystack, spans in a file": haystack(FileTracer(Path(name) / "spans.jsonl")),
         }
-        for run in variants.values():
-            run()
-        return in_turn({name: microseconds(run, runs) for name, run in variants.items()}, repeats)
+        return costs(variants, runs, repeats)
 
 
 def main() -> None:
@@ -248,21 +264,29 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=9, help="measurements of each variant")
     options = parser.parse_args()
     found = measured(options.runs, options.repeats)
-    work = found["the work itself"].median
-    ours = found[LOGGED].median
+    work = found.pop(WORK)
+    overheads = {name: cost.wall.median - work.wall.median for name, cost in found.items()}
+    used = {name: cost.processor.median - work.processor.median for name, cost in found.items()}
     rows = [
-        [
-            name,
-            figure.shown(),
-            f"{figure.median - work:,.1f}" if figure.median != work else "",
-            f"{(figure.median - work) / (ours - work):.1f}" if figure.median != work else "",
-        ]
-        for name, figure in found.items()
+        [name, cost.wall.shown(), f"{overheads[name]:,.1f}", cost.processor.shown(), f"{used[name]:,.1f}"]
+        for name, cost in found.items()
     ]
-    header = ["", "µs a step: median (least–most)", "overhead", "times ours"]
-    table("Five steps with a model that replies in no time", header, rows)
-    logging = (ours - found["Chameleon, prompt modules, no log"].median) * len(STEPS)
-    print(f"Writing the log: {logging:.0f} µs a problem of five steps (8 events)")
+    header = ["", "wall: median (least–most)", "overhead", "processor", "overhead"]
+    alone = [WORK, work.wall.shown(), "", work.processor.shown(), ""]
+    table("Five steps with a model that replies in no time, µs a step", header, [alone, *rows])
+    ours = [name for name in found if "modules" in name]
+    rows = [
+        [name, *(f"{overheads[name] / overheads[mine]:.1f}" for mine in ours)]
+        for name in found
+        if name not in ours
+    ]
+    table("How often our overhead goes into theirs, by wall time", ["", *ours], rows)
+    for kind in ("plain modules", "prompt modules"):
+        wall, processor = (
+            len(STEPS) * (each[f"{kind}, log in a file"] - each[f"{kind}, no log"])
+            for each in (overheads, used)
+        )
+        print(f"Logging the 8 events of a problem, {kind}: {wall:.0f} µs wall, {processor:.0f} µs processor")
     print(surroundings("langgraph", "haystack-ai", "langchain-core"))
 
 

@@ -26,6 +26,7 @@ _log = logging.getLogger("chameleon")
 _MOST_AT_ONCE = 32
 _MOST_ASYNC = 128
 _FAILED = Usage(calls=1, input_tokens=0, output_tokens=0, cost=0.0)
+Patience = Callable[[], float] | None  # tells how many seconds are left; None: as many as it takes
 _UNKNOWN = Usage(calls=1, input_tokens=None, output_tokens=None, cost=None)
 
 
@@ -48,9 +49,10 @@ class Answering:
     def answer(self, request: Request, recorder: Recorder | None) -> Outcome:
         """Answer from the store, from the same question in flight, or from the model."""
         meter = None if recorder is None else recorder.meter
-        work = partial(self._look_or_call, request, meter)
+        left = time_left(meter)
+        work = partial(self._look_or_call, request, meter, left)
         try:
-            outcome, shared = self._flights.run(request.key, work, time_left(meter))
+            outcome, shared = self._flights.run(request.key, work, left)
         except OutOfTime as late:
             return late.outcome
         except WaitedTooLong:
@@ -77,7 +79,7 @@ class Answering:
                 self._threads = ThreadPoolExecutor(_MOST_ASYNC, "chameleon-aask")
             return self._threads
 
-    def _look_or_call(self, request: Request, meter: Meter | None) -> Outcome:
+    def _look_or_call(self, request: Request, meter: Meter | None, left: Patience) -> Outcome:
         if self._store is not None:
             try:
                 found = self._store.get(request)
@@ -85,15 +87,13 @@ class Answering:
                 return Outcome(request, Reading("", "", Usage()), miss, attempts=0)
             if found is not None:
                 return Outcome(request, from_record(found), cached=True)
-        return self._booked_call(request, meter)
+        return self._call(request, None) if meter is None else self._booked_call(request, meter, left)
 
-    def _booked_call(self, request: Request, meter: Meter | None) -> Outcome:
-        if meter is None:
-            return self._call(request, None)
+    def _booked_call(self, request: Request, meter: Meter, left: Patience) -> Outcome:
         meter.reserve()
         spent = _FAILED
         try:
-            outcome = self._call_in_time(request, meter)
+            outcome = self._call(request, None) if left is None else self._call_in_time(request, meter, left)
             spent = outcome.reading.usage
             return outcome
         except OutOfTime:
@@ -102,11 +102,8 @@ class Answering:
         finally:
             meter.settle(spent)
 
-    def _call_in_time(self, request: Request, meter: Meter) -> Outcome:
+    def _call_in_time(self, request: Request, meter: Meter, left: Callable[[], float]) -> Outcome:
         """Call, but wait no longer than the run's time lasts; then raise `OutOfTime`."""
-        left = time_left(meter)
-        if left is None:
-            return self._call(request, None)
         begun = time.monotonic()
         try:
             return within(left(), partial(self._call, request, left))
@@ -115,7 +112,7 @@ class Answering:
             seconds = round(time.monotonic() - begun, 6)
             raise OutOfTime(Outcome(request, Reading("", "", _UNKNOWN), error, seconds=seconds)) from None
 
-    def _call(self, request: Request, patience: Callable[[], float] | None) -> Outcome:
+    def _call(self, request: Request, patience: Patience) -> Outcome:
         begun = time.monotonic()
         try:
             message, attempts = self._backoff.run(

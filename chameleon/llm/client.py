@@ -11,7 +11,7 @@ from chameleon.budget import current_recorder
 from chameleon.errors import ModelError
 from chameleon.llm.answering import Answering
 from chameleon.llm.connection import Connection
-from chameleon.llm.message import Messages, Reply, Request
+from chameleon.llm.message import Messages, Reply, Request, pairs_of, plain
 from chameleon.llm.providers import belongs_to_connection
 from chameleon.llm.reading import Prices
 from chameleon.llm.retry import Backoff
@@ -31,10 +31,11 @@ class LLM:
     Inside a run, calls are booked on the run's meter and logged with its recorder.
     """
 
-    __slots__ = ("_answering", "_params")
+    __slots__ = ("_answering", "_params", "_plain")
 
     def __init__(self, answering: Answering, params: Mapping[str, Any]) -> None:
         self._answering, self._params = answering, params
+        self._plain: Mapping[str, Any] | None = None  # the parameters of a request that adds none
 
     @classmethod
     def connect(
@@ -138,19 +139,24 @@ class LLM:
         self, messages: Messages, sample: int, schema: Mapping[str, Any] | None, params: Mapping[str, Any]
     ) -> Request:
         connection = self._answering.connection
-        return Request.of(
-            self.name,
-            messages,
-            self._merged(params),
-            sample=sample,
-            schema=schema,
-            own_settings=connection.own_settings,
-            address=connection.address,
+        return Request(
+            connection.name,
+            pairs_of(messages),
+            self._settled(params),
+            sample,
+            schema,
+            connection.own_settings,
+            connection.address,
         )
 
-    def _merged(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
-        if not params:
-            return self._params
+    def _settled(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
+        if params:
+            return plain(self._merged(params))
+        if self._plain is None:
+            self._plain = plain(self._params)
+        return self._plain
+
+    def _merged(self, params: Mapping[str, Any]) -> dict[str, Any]:
         for name in params:
             if belongs_to_connection(name):
                 raise ModelError(f"{name} is a setting of the connection", hint="Give it to LLM.connect.")

@@ -65,7 +65,7 @@ class Request:
         address: str = "",
     ) -> Request:
         """Build a request; raise `PromptError` for an unknown role and `ModelError` for a bad parameter."""
-        return cls(model, _pairs(messages), _plain(params), sample, schema, own_settings or {}, address)
+        return cls(model, pairs_of(messages), plain(params), sample, schema, own_settings or {}, address)
 
     @cached_property
     def key(self) -> str:
@@ -86,7 +86,8 @@ class Request:
         return dict(self.params) if self.schema is None else {**self.params, "schema": dict(self.schema)}
 
 
-def _pairs(messages: Messages) -> tuple[tuple[str, str], ...]:
+def pairs_of(messages: Messages) -> tuple[tuple[str, str], ...]:
+    """Messages as pairs of role and text; raise `PromptError` for an unknown role, or where there is none."""
     pairs = []
     for role, text in (("user", messages),) if isinstance(messages, str) else messages:
         if role not in ROLES:
@@ -104,17 +105,20 @@ def _encodable(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def _plain(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Write equal settings the same way: 0 for 0.0, a list of stops for one stop, nothing for None."""
-    plain = {name: _settled(name, value) for name, value in sorted(params.items()) if value is not None}
-    for name, value in plain.items():
+def plain(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Write equal settings the same way: 0 for 0.0, a list of stops for one stop, nothing for None.
+
+    Raises `ModelError` for a parameter that is not JSON.
+    """
+    settled = {name: _settled(name, value) for name, value in sorted(params.items()) if value is not None}
+    for name, value in settled.items():
         if isinstance(value, (str, int, float)):
             continue
         try:
             json.dumps(value)
         except (TypeError, ValueError):
             raise ModelError(f"the model parameter {name} is a {type(value).__name__}, not JSON") from None
-    return plain
+    return settled
 
 
 def _settled(name: str, value: Any) -> Any:
