@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from chameleon.modules.grammar.words import Word, stem_set
 
@@ -31,9 +32,9 @@ def plot_places(
 
     `told` are the stems of the caption and of each sentence of the story.
     """
-    return _units(words, asked, frozenset(word for text in told for word in text)) | _owners(
-        words, asked, told
-    )
+    story = frozenset(word for text in told for word in text)
+    owners = _owners(words, asked, told) | _per_owner(words, asked, told)
+    return _units(words, asked, story) | owners
 
 
 def _units(words: Sequence[Word], asked: Sequence[int], story: frozenset[str]) -> frozenset[int]:
@@ -48,6 +49,15 @@ def _units(words: Sequence[Word], asked: Sequence[int], story: frozenset[str]) -
     return frozenset(found)
 
 
+def _per_owner(
+    words: Sequence[Word], asked: Sequence[int], told: Sequence[tuple[str, ...]]
+) -> frozenset[int]:
+    """ "Per tank", where the story has the number of fish in each tank: one number of the plot."""
+    each = {pair[1] for text in told for pair in pairwise(text) if pair[0] in {"each", "per"}}
+    found = {i for i in asked[:-1] if words[i].text.lower() == "per" and words[i + 1].stem in each}
+    return frozenset(found | {i + 1 for i in found})
+
+
 def square_unit(words: Sequence[Word], place: int) -> frozenset[int]:
     """The places of "square mile", where it starts there."""
     pair = words[place : place + 2]
@@ -57,7 +67,7 @@ def square_unit(words: Sequence[Word], place: int) -> frozenset[int]:
 
 def _owners(words: Sequence[Word], asked: Sequence[int], told: Sequence[tuple[str, ...]]) -> frozenset[int]:
     """ "Countries" in "how many countries have at least 10 athletes", told "the number of athletes"."""
-    if any("each" in text or "every" in text for text in told):
+    if any({"each", "every", "per"} & set(text) for text in told):
         return frozenset()  # told "fish in each tank", other owners than tanks are not meant
     for i in asked[:-6]:
         opening = [words[j].text.lower() for j in (i, i + 1, i + 3)]
