@@ -6,11 +6,14 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pydantic import PositiveInt
+
 from chameleon.asking import AsksModel
 from chameleon.errors import PlanError
-from chameleon.inventory import Inventory
+from chameleon.inventory import Card, Inventory
 from chameleon.planner import parse_plan, planned
 from chameleon.prompt import slots_of
+from chameleon.shortlist import shortlist
 from chameleon.state import State, Step
 
 _LONGEST_QUOTE = 1_000
@@ -21,21 +24,24 @@ class OneShot(AsksModel):
 
     A plan that was refused, or a step that failed, is answered in a further turn that names the fault.
     With `structured: true` the reply is held to a JSON schema whose names are the inventory's modules;
-    the model must offer that.
+    the model must offer that. Of an inventory with more than `shortlist` modules the model is shown those
+    alone that are most relevant to the question (see `chameleon.shortlist`).
     """
 
     name = "one_shot"
 
-    def __init__(self, structured: bool = False) -> None:
+    def __init__(self, structured: bool = False, shortlist: PositiveInt = 40) -> None:
         self.structured = structured
+        self.shortlist = shortlist
 
     def propose(self, state: State, inventory: Inventory) -> Sequence[Step]:
         if planned(state):
             return ()
-        slots = slots_of(state) | {"modules": inventory.cards}
+        cards = shortlist(inventory, state, self.shortlist)
+        slots = slots_of(state) | {"modules": cards}
         messages = [*self.template.render(slots), *_turns(state)]
         params: dict[str, Any] = {"stop": list(self.template.stop)} if self.template.stop else {}
-        schema = _schema(inventory) if self.structured else None
+        schema = _schema(cards, inventory.rules.max_steps) if self.structured else None
         reply = self.model.ask(messages, schema=schema, **params)
         if reply.truncated:
             raise PlanError("the reply was cut off at the limit", hint="Reply with the list alone.")
@@ -59,9 +65,9 @@ def _turns(state: State) -> list[tuple[str, str]]:
     return turns
 
 
-def _schema(inventory: Inventory) -> Mapping[str, Any]:
-    names = {"type": "string", "enum": [card.name for card in inventory.cards]}
-    steps = {"type": "array", "items": names, "minItems": 1, "maxItems": inventory.rules.max_steps}
+def _schema(cards: Sequence[Card], max_steps: int) -> Mapping[str, Any]:
+    names = {"type": "string", "enum": [card.name for card in cards]}
+    steps = {"type": "array", "items": names, "minItems": 1, "maxItems": max_steps}
     return {
         "title": "plan",
         "type": "object",

@@ -1,0 +1,134 @@
+"""Which modules of a large inventory a planner is shown: those whose cards fit the question.
+
+A planner reads the cards of all modules, and their descriptions must fit the model's context (the Chameleon
+paper names this as its limit). Of a large inventory it is shown a part: what every plan may need, and what is
+most relevant by BM25 (Robertson et al., 1995) over the words of the cards.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
+
+from chameleon.inventory import Card, Inventory
+from chameleon.state import State
+
+_WORD = re.compile(r"[^\W\d_]+|\d+")
+_K1, _B = 1.5, 0.75
+_LONGEST_QUERY = 4_000
+# Words that say nothing of what a question is about, in questions and in cards.
+_STOP_WORDS = (
+    "a an and are as at be by can do does for from has have how if in into is it its many more most much of "
+    "on one or question questions than that the their them then there these they this those to use used uses "
+    "was were what when where which who whose why will with you your"
+)
+_STOP = frozenset(_STOP_WORDS.split())
+
+
+def shortlist(inventory: Inventory, state: State, count: int) -> list[Card]:
+    """At most `count` cards for this question, in the inventory's order; all of them if they are no more.
+
+    In any case there are the modules that the fallback runs and that the rules name at a plan's end. The
+    others come by relevance to the question, its text and its choices, each with what it needs: the modules
+    that the rules put before or after it, and, where it reads what only other modules give, the most relevant
+    of these. Modules that read what nothing here gives are left out.
+    """
+    cards = inventory.cards
+    if len(cards) <= count:
+        return cards
+    usable = _usable(inventory, state)
+    ranked = [name for name in _by_relevance(cards, _query(state)) if name in usable]
+    chosen: list[str] = []
+    for name in [*_always(inventory), *ranked]:
+        with_needs = [each for each in _with_needs(name, inventory, state, ranked) if each not in chosen]
+        if len(chosen) + len(with_needs) <= count:
+            chosen += with_needs
+    return [card for card in cards if card.name in chosen]
+
+
+def _always(inventory: Inventory) -> list[str]:
+    last = inventory.rules.last
+    return [*inventory.fallback, *([last] if isinstance(last, str) else last)]
+
+
+def _usable(inventory: Inventory, state: State) -> set[str]:
+    """The modules whose required keys are in the state, or are written by modules that are usable."""
+    access = inventory.access
+    keys, usable = set(state.keys), set()
+    waiting = {name for name in inventory.modules if name not in inventory.left_out}
+    while ready := {name for name in waiting if not access[name].missing(keys)}:
+        usable |= ready
+        waiting -= ready
+        keys |= {key for name in ready for key in access[name].writes}
+    return usable
+
+
+def _with_needs(name: str, inventory: Inventory, state: State, ranked: Sequence[str]) -> list[str]:
+    """The module, with those that the rules and its reads call for, before it and after it."""
+    found, waiting = [], [name]
+    while waiting:
+        each = waiting.pop()
+        if each in found:
+            continue
+        found.append(each)
+        needed = inventory.rules.needs.get(each, [])
+        waiting += [needed] if isinstance(needed, str) else needed
+        waiting += [follower] if (follower := inventory.rules.next.get(each)) else []
+        for keys in inventory.access[each].missing(set(state.keys)):
+            givers = [other for other in ranked if _gives(inventory, other, keys.split("|"))]
+            waiting += givers[:1] if not set(givers) & set(found) else []
+    return found
+
+
+def _gives(inventory: Inventory, name: str, keys: Collection[str]) -> bool:
+    return any(inventory.access[name].may_write(key) for key in keys)
+
+
+def _query(state: State) -> list[str]:
+    given = state.input
+    parts = [given.get("question", ""), given.get("text", ""), *(given.get("choices") or ())]
+    if state.table is not None:
+        parts += [state.table.caption, *state.table.header]
+    return _stems(" ".join(part for part in parts if isinstance(part, str))[:_LONGEST_QUERY])
+
+
+def _by_relevance(cards: Sequence[Card], query: Iterable[str]) -> list[str]:
+    """The names of the cards, the most relevant first; those alike stay in order."""
+    texts = [Counter(_card_stems(card.name, card.description, card.when)) for card in cards]
+    lengths = [sum(text.values()) for text in texts]
+    mean = sum(lengths) / len(lengths)
+    holders = Counter(stem for text in texts for stem in text)
+    weights: Mapping[str, float] = {
+        stem: math.log(1 + (len(cards) - holders[stem] + 0.5) / (holders[stem] + 0.5))
+        for stem in set(query)
+        if stem in holders
+    }
+
+    def relevance(index: int) -> float:
+        text, norm = texts[index], _K1 * (1 - _B + _B * lengths[index] / mean)
+        return sum(w * text[stem] * (_K1 + 1) / (text[stem] + norm) for stem, w in weights.items())
+
+    scores = [relevance(index) for index in range(len(cards))]
+    return [cards[index].name for index in sorted(range(len(cards)), key=lambda index: -scores[index])]
+
+
+@lru_cache(maxsize=4096)
+def _card_stems(name: str, description: str, when: str) -> tuple[str, ...]:
+    """The stems of a card; its name and when to use it say the most, and count twice."""
+    named = " ".join([name.replace("_", " "), when])
+    return (*_stems(named), *_stems(named), *_stems(description))
+
+
+def _stems(text: str) -> list[str]:
+    return [_stem(word) for word in _WORD.findall(text.lower()) if word not in _STOP]
+
+
+def _stem(word: str) -> str:
+    """The word without its English ending: "measuring", "measures" and "measured" are one."""
+    for ending, rest in (("ies", "y"), ("ing", ""), ("ed", ""), ("es", ""), ("s", ""), ("ly", ""), ("e", "")):
+        if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
+            return word[: -len(ending)] + rest
+    return word
