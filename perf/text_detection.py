@@ -3,7 +3,7 @@
     pip install rapidocr onnxruntime pillow        # and apt-get install tesseract-ocr
     python perf/text_detection.py ../shared/data/scienceqa/image_samples.jsonl [--repeats 3]
 
-The file has one JSON object a line: `file`, the path of a picture from the folder of the file, and `ocr`, what
+The file has one JSON object a line: `file`, the path of a picture from the file's folder, and `ocr`, what
 EasyOCR read in it, as a Python list of (box, text, confidence). Words are runs of letters and digits in lower
 case; precision, recall and F1 count them over all pictures together, whatever their place. The time is that
 of one picture after another in one thread, from the open file to the text, once all models are loaded.
@@ -22,7 +22,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from measuring import Figure, in_turn, surroundings, table
+from measuring import Figure, surroundings, table
 
 from chameleon import State
 from chameleon.modules.text_detector import TextDetector
@@ -92,20 +92,16 @@ def main() -> None:
     if shutil.which("tesseract"):
         readers["text_detector, tesseract"] = with_module("tesseract")
     found: dict[str, list[Words]] = {}
-
-    def measured(name: str) -> Callable[[], float]:
-        def measure() -> float:
-            begun = time.perf_counter()
-            texts = [readers[name](path) for path, _ in samples]
-            seconds = time.perf_counter() - begun
-            found[name] = [words_of(text) for text in texts]
-            return seconds / len(samples)
-
-        return measure
-
+    seconds: dict[str, list[float]] = {name: [] for name in readers}
     for read in readers.values():
-        read(samples[0][0])
-    figures: dict[str, Figure] = in_turn({name: measured(name) for name in readers}, options.repeats)
+        read(samples[0][0])  # models are loaded
+    for _ in range(options.repeats):  # all of them in each round: what disturbs one disturbs all
+        for name, read in readers.items():
+            begun = time.perf_counter()
+            texts = [read(path) for path, _ in samples]
+            seconds[name].append((time.perf_counter() - begun) / len(samples))
+            found[name] = [words_of(text) for text in texts]
+    figures = {name: Figure(values) for name, values in seconds.items()}
     rows = []
     for name, figure in figures.items():
         quality = [f"{value:.3f}" for value in scores(found[name], [words for _, words in samples])]
