@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -168,6 +166,15 @@ class Recorder:
 
     meter: Meter
     calls: list[Call] = field(default_factory=list)
+    _before: Token[Recorder | None] | None = None
+
+    def __enter__(self) -> Recorder:
+        self._before = _recorder.set(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        assert self._before is not None
+        _recorder.reset(self._before)
 
 
 _recorder: ContextVar[Recorder | None] = ContextVar("chameleon_recorder", default=None)
@@ -178,12 +185,6 @@ def current_recorder() -> Recorder | None:
     return _recorder.get()
 
 
-@contextmanager
-def recording(meter: Meter) -> Iterator[Recorder]:
+def recording(meter: Meter) -> Recorder:
     """Book every model call made in this context on `meter`, and collect it for the log."""
-    recorder = Recorder(meter)
-    token = _recorder.set(recorder)
-    try:
-        yield recorder
-    finally:
-        _recorder.reset(token)
+    return Recorder(meter)

@@ -30,6 +30,7 @@ class LineFile:
         self._file = self._opened()
         try:
             self._claim()
+            self._end = self._file.seek(0, os.SEEK_END)
         except BaseException:
             self._file.close()
             raise
@@ -47,7 +48,7 @@ class LineFile:
                     yield end, line
                     if line.endswith(b"\n"):
                         end += len(line)
-            self._file.truncate(end)
+            self._cut(end)
         except OSError as problem:
             raise InputError(
                 f"cannot read the {self.what}: {problem.strerror}", where=str(self.path)
@@ -59,12 +60,14 @@ class LineFile:
         Raises `LogError` when the disk takes no more; the file then ends with the line before.
         """
         with self._lock:
-            start = self._file.seek(0, os.SEEK_END)
+            start = self._end
             try:
                 while line:
-                    line = line[self._file.write(line) :]
+                    written = self._file.write(line)
+                    self._end += written
+                    line = line[written:]
             except OSError as problem:
-                self._file.truncate(start)
+                self._cut(start)
                 raise LogError(
                     f"the {self.what} cannot be written: {problem.strerror}",
                     where=str(self.path),
@@ -75,7 +78,11 @@ class LineFile:
     def cut(self, start: int) -> None:
         """Drop the line that starts there, and all after it."""
         with self._lock:
-            self._file.truncate(start)
+            self._cut(start)
+
+    def _cut(self, start: int) -> None:
+        self._file.truncate(start)
+        self._end = start
 
     def rewrite(self, lines: Iterable[bytes]) -> None:
         """Put these lines in the place of all that is there; a crash leaves the old lines or the new ones."""
@@ -92,6 +99,7 @@ class LineFile:
             self._file.close()
             self._file = self._opened()
             self._claim()
+            self._end = self._file.seek(0, os.SEEK_END)
 
     def close(self) -> None:
         self._file.close()

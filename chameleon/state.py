@@ -185,7 +185,7 @@ class State:
         history = (*self.history, record)
         if record.dropped:
             return self.with_changes(history=history)
-        if not self.pending or self.pending[0] != record.step:
+        if self.pending[:1] != (record.step,):
             raise LogError(f"the log records a step that was not pending: {record.step.module}")
         return self.with_changes(
             history=history,
