@@ -112,3 +112,7 @@ class StoreError(ChameleonError):
 
 class ScriptExhausted(ModelError):
     """A scripted model was asked for more replies than its script holds."""
+
+
+class WebError(ModuleError):
+    """A web request that was refused, failed or brought something else than was asked for."""

@@ -1,0 +1,57 @@
+"""What a server replied: bytes, with what is known about them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+from chameleon.errors import WebError
+
+
+@dataclass(frozen=True, slots=True)
+class WebReply:
+    """A reply with any status; `cut` where the body was longer than the limit."""
+
+    url: str
+    host: str
+    status: int
+    content_type: str
+    body: bytes
+    cut: bool = False
+
+    def expect_ok(self, hints: Mapping[int, str] | None = None) -> None:
+        """Raise `WebError` with host and status unless it is 200; `hints` say what to do, by status.
+
+        The body is left out: error pages quote keys, and error texts reach prompts.
+        """
+        if self.status != HTTPStatus.OK:
+            hint = (hints or {}).get(self.status, "")
+            raise WebError(f"the server answered {described(self.status)}", where=self.host, hint=hint)
+
+    def data(self, hints: Mapping[int, str] | None = None) -> Any:
+        """The JSON that an OK reply holds. Raises `WebError` for another status, and for what is no JSON."""
+        self.expect_ok(hints)
+        kind = self.content_type.partition(";")[0].strip().lower()
+        if kind and "json" not in kind and kind != "text/plain":
+            raise WebError(f"the server answered with {_shown(kind)} instead of JSON", where=self.host)
+        if self.cut:
+            raise WebError(f"the answer is longer than {len(self.body):,} bytes", where=self.host)
+        try:
+            return json.loads(self.body)
+        except (ValueError, RecursionError):
+            raise WebError("the server answered with broken JSON", where=self.host) from None
+
+
+def described(status: int) -> str:
+    """A status with its standard phrase, such as "404 (Not Found)"; the server's own phrase is not shown."""
+    try:
+        return f"{status} ({HTTPStatus(status).phrase})"
+    except ValueError:
+        return str(status)
+
+
+def _shown(kind: str) -> str:
+    return "".join(c for c in kind[:40] if c.isalnum() or c in "/+-.") or "an unnamed type"
