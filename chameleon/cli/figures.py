@@ -42,12 +42,13 @@ def evaluate(
 ) -> None:
     """Run an inventory over a benchmark's problems and score it by the official rule.
 
-    Exit codes: 0 done, 1 stopped before the end, 2 wrong usage, 130 after Ctrl-C.
+    Exit codes: 0 done, 1 stopped before the end or unable to begin, 2 wrong usage, 130 after Ctrl-C.
     """
-    from chameleon.cli.evaluating import Data, Evaluated
+    from chameleon.cli.evaluating import Evaluated
     from chameleon.cli.evaluating import evaluate as run
+    from chameleon.cli.problems import Data
 
-    asked = Evaluated(inventory, model, store, without or (), workers, out, max_cost, retry_failed)
+    asked = Evaluated(inventory, model, store, _names(without), workers, out, max_cost, retry_failed)
     raise typer.Exit(run(Data(data, benchmark, tables, limit, scorer), asked, as_json=json))
 
 
@@ -73,7 +74,8 @@ def score(
     json: AsJson = False,
 ) -> None:
     """Score recorded outputs, predictions or programs of any system by the official rule."""
-    from chameleon.cli.evaluating import Data, score_predictions
+    from chameleon.cli.problems import Data
+    from chameleon.cli.scoring import score_predictions
 
     named = Data(data, benchmark, tables, limit, scorer)
     raise typer.Exit(score_predictions(named, predictions, field, as_json=json))
@@ -107,3 +109,8 @@ def report(
     from chameleon.cli.reporting import print_report
 
     print_report(runs, html=html, problems=problems, as_json=json)
+
+
+def _names(listed: list[str] | None) -> list[str]:
+    """The names, also where several stand in one with commas."""
+    return [name.strip() for each in listed or () for name in each.split(",") if name.strip()]

@@ -28,7 +28,8 @@ def set_up(inventory: str | None, model: str | None, store: StoreMode, without: 
     if named is not None and without:
         named.check()
     if named is not None and not named.needs_model:
-        return Setup(Executor(named), f"inventory {named.name}; it asks no model")
+        unused = f", so {model} is not asked" if model else ""
+        return Setup(Executor(named), f"inventory {named.name}; it asks no model{unused}")
     recorded = ResponseStore.default("replay") if store == "replay" else None
     choice = choose_model(model, named.llm.model if named else None, replay=recorded)
     chosen = named or Inventory.load(WITH_MODEL if choice.model else WITHOUT_MODEL)

@@ -134,7 +134,7 @@ def answer_text(answer: Any, unit: str) -> str:
 
 def in_words(usage: Usage) -> str:
     """ "3 calls, 812 + 40 tokens, $0.0012"; what the provider does not say is left out."""
-    parts = [f"{usage.calls} call{'' if usage.calls == 1 else 's'}"]
+    parts = [f"{usage.calls:,} call{'' if usage.calls == 1 else 's'}"]
     if usage.calls and usage.input_tokens is not None and usage.output_tokens is not None:
         parts.append(f"{usage.input_tokens:,} + {usage.output_tokens:,} tokens")
     if usage.calls and usage.cost is not None:

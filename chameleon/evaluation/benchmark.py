@@ -43,7 +43,7 @@ class Scorer(ABC):
     def from_output(self, text: str, problem: Problem) -> Any:
         """The prediction in a model's text. Raises `InputError` where the rule reads none."""
         raise InputError(
-            f"the scorer {type(self).__name__} has no rule for a model's text",
+            "this scorer has no rule for a model's text",
             hint="Score predictions or programs, or take another scorer.",
         )
 

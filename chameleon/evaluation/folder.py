@@ -44,7 +44,7 @@ class RunFolder:
             self._results = LineFile(self.path / RESULTS, "results", _ELSEWHERE)
             self._keep(settings)
             for result in _results(self._results):
-                self.done[result.id] = result.error is not None and not result.declined
+                self.done[result.id] = result.failed
             self._load_events()
         except BaseException:
             self.close()
@@ -149,11 +149,19 @@ def read_run(path: str | os.PathLike[str]) -> Run:
             raise InputError(
                 f"this is no folder of an evaluation: it has no {name}",
                 where=str(folder),
-                hint="Make one with `chameleon eval INVENTORY DATA --out DIR`.",
+                hint=_where_runs_are(folder),
             )
     with (folder / RESULTS).open("rb") as lines:
         whole = [(0, line) for line in lines if line.endswith(b"\n")]
     return Run(folder, _read_settings(folder / SETTINGS), list(_parsed(whole, folder / RESULTS)))
+
+
+def _where_runs_are(folder: Path) -> str:
+    """What to name instead: the runs in the folder, if it has any."""
+    runs = sorted(path.parent.name for path in folder.glob(f"*/{SETTINGS}")) if folder.is_dir() else []
+    if runs:
+        return f"It holds {', '.join(runs[:5])}{' …' if runs[5:] else ''}: name them, as {folder / runs[0]}."
+    return "Make one with `chameleon eval INVENTORY DATA --out DIR`."
 
 
 def _results(file: LineFile) -> Iterator[Result]:
@@ -166,7 +174,11 @@ def _parsed(lines: Iterable[tuple[int, bytes]], path: Path) -> Iterator[Result]:
         try:
             yield Result.from_json(json.loads(line))
         except (ValueError, KeyError, TypeError) as problem:
-            raise LogError(f"line {number} is no result", where=str(path), hint=_ELSEWHERE) from problem
+            raise LogError(
+                f"line {number} is no result",
+                where=str(path),
+                hint=f"Take out that line if it is not ours. {_ELSEWHERE}",
+            ) from problem
 
 
 def _histories(file: LineFile, wanted: Callable[[str], bool]) -> dict[str, tuple[Event, ...]]:
@@ -219,18 +231,20 @@ def _write_whole(file: Path, text: str) -> None:
     beside.replace(file)
 
 
-_NOT_COMPARED = ("started",)
+# When it began, and what a file is called; packages that were not there before are another matter.
+_NOT_COMPARED = ("started", "data.name", "tables.name")
+_PACKAGES = "versions."
 
 
 def _difference(before: Mapping[str, Any], now: Mapping[str, Any], above: str = "") -> str:
     """The first setting that differs, with both its values; empty where none does."""
     for key in [*before, *(key for key in now if key not in before)]:
-        if not above and key in _NOT_COMPARED:
+        name, old, new = f"{above}{key}", before.get(key), now.get(key)
+        if name in _NOT_COMPARED or (name.startswith(_PACKAGES) and None in (old, new)):
             continue
-        old, new = before.get(key), now.get(key)
         if isinstance(old, Mapping) and isinstance(new, Mapping):
-            if difference := _difference(old, new, f"{above}{key}."):
+            if difference := _difference(old, new, f"{name}."):
                 return difference
         elif old != new:
-            return f"{above}{key} was {json.dumps(old)}, and now is {json.dumps(new)}"
+            return f"{name} was {json.dumps(old)}, and now is {json.dumps(new)}"
     return ""

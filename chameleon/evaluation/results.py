@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,6 +11,8 @@ from chameleon.budget import Usage
 from chameleon.evaluation.benchmark import Problem
 from chameleon.state import Failure, State
 from chameleon.values import to_json
+
+_LONGEST_REASON, _MOST_REASONS = 300, 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,11 @@ class Result:
             columns=problem.columns,
             picture=str(problem.picture or ""),
         )
+
+    @property
+    def failed(self) -> bool:
+        """Whether the run came to no end of its own: a module or a model failed, or the budget was spent."""
+        return self.error is not None and not self.declined
 
     @property
     def answered(self) -> bool:
@@ -104,11 +112,15 @@ class Count:
 
 
 class Tally:
-    """Running counts over results: all, answered, by column, and what they used."""
+    """Running counts over results: all, answered, by column, what they used, and why some failed.
+
+    `reasons` counts what the failures said; of very many different ones, those that came first.
+    """
 
     def __init__(self, columns: Sequence[str]) -> None:
         self.all, self.answered = Count(), Count()
         self.failed = 0
+        self.reasons: Counter[str] = Counter()
         self.columns = {column: Count() for column in columns}
         self.usage = Usage()
 
@@ -116,7 +128,11 @@ class Tally:
         self.all.add(result.correct)
         if result.answered:
             self.answered.add(result.correct)
-        self.failed += result.error is not None and not result.declined
+        if result.failed and result.error is not None:
+            self.failed += 1
+            reason = result.error.message[:_LONGEST_REASON]
+            if reason in self.reasons or len(self.reasons) < _MOST_REASONS:
+                self.reasons[reason] += 1
         for column in result.columns:
             self.columns.setdefault(column, Count()).add(result.correct)
         self.usage = self.usage + result.usage

@@ -49,11 +49,11 @@ class Field:
             found = found.get(key) if isinstance(found, Mapping) else None
         if isinstance(found, Mapping):
             for name in self._names(found):
-                if name in found:
+                if name in found and not isinstance(found[name], Mapping):
                     return found[name]
         there = list(_fields(row))
         hint = nearest(self.name, there) if there else ""
-        raise InputError(f"the prediction for problem {id} has no field {self.name!r}", hint=hint)
+        raise InputError(f"the prediction for problem {id} has no value {self.name!r}", hint=hint)
 
     def _names(self, row: Row) -> tuple[str, ...]:
         if self.last != "prediction":
@@ -101,7 +101,7 @@ def _prediction(value: Any, problem: Problem, wanted: Field, scorer: Scorer) -> 
     """What the scorer compares: a text is read and a program's value converted by its own rule."""
     if wanted.is_program:
         return scorer.from_value(value, problem)
-    if not wanted.is_text:
+    if not wanted.is_text or value is None:
         return value
     if not isinstance(value, str):
         raise InputError(f"{wanted.name} of {problem.id} is a {type(value).__name__}, not a text")
@@ -179,6 +179,7 @@ def _id(row: Row, id_key: str) -> str:
 
 def _fields(row: Row, above: str = "") -> Iterator[str]:
     for key, value in row.items():
-        yield f"{above}{key}"
-        if isinstance(value, Mapping) and not above:
-            yield from _fields(value, f"{key}.")
+        if isinstance(value, Mapping):
+            yield from _fields(value, f"{key}.") if not above else ()
+        else:
+            yield f"{above}{key}"

@@ -1,0 +1,63 @@
+"""The counts of an evaluation as a page of text or as one JSON object."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+
+import typer
+
+from chameleon.cli.show import in_words
+from chameleon.evaluation.benchmark import Benchmark
+from chameleon.evaluation.report.columns import TextColumn, in_blocks
+from chameleon.evaluation.results import Tally
+from chameleon.table.terminal import harmless
+
+_MOST_REASONS = 3
+
+
+def show_counts(tally: Tally, benchmark: Benchmark, scorer: str, seconds: float, *, as_json: bool) -> None:
+    """Print the paper's columns for these results, what was answered, and why some failed."""
+    if as_json:
+        typer.echo(json.dumps(tally.to_json(benchmark.name, seconds), ensure_ascii=False))
+        return
+    typer.echo(f"{benchmark.name}, scored by the rule of {scorer}\n")
+    if tally.all.n:
+        typer.echo(_table(tally, benchmark) + "\n")
+    answered = tally.answered
+    declined = tally.all.n - answered.n - tally.failed
+    right = benchmark.percent("answered", answered.correct, answered.n)
+    typer.echo(
+        f"Answered {answered.n:,}, right {right} % of them; declined {declined:,}, failed {tally.failed:,}."
+    )
+    if guessed := tally.all.correct - answered.correct:
+        typer.echo(
+            f"Of those without a prediction, {guessed:,} are right: the rule guesses the first choice."
+        )
+    for reason, count in tally.reasons.most_common(_MOST_REASONS):
+        typer.echo(f"Failed, {count:,} times: {harmless(reason)}")
+    if tally.usage.calls:
+        typer.echo(f"Model: {in_words(tally.usage)}.")
+    typer.echo(f"{seconds:.1f} s")
+
+
+def _table(tally: Tally, benchmark: Benchmark) -> str:
+    columns = [
+        TextColumn(
+            name, [benchmark.percent(name, count.correct, count.n), f"{count.correct:,}", f"{count.n:,}"]
+        )
+        for name, count in {"ALL": tally.all, **tally.columns}.items()
+    ]
+    width = max(40, shutil.get_terminal_size((100, 24)).columns)
+    return in_blocks(TextColumn("", ["right, %", "right", "of"]), columns, width)
+
+
+def say(text: str) -> None:
+    """Tell what is no result: on stderr, so that stdout is the table or the JSON object alone."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def counted(number: int, name: str) -> str:
+    """ "1 problem", "2,000 problems"."""
+    return f"{number:,} {name}{'' if number == 1 else 's'}"
