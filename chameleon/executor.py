@@ -55,6 +55,7 @@ class Executor:
         self.budget = budget or inventory.budget
         self.parallel = parallel
         self.model: str | None = getattr(llm, "name", None)
+        self.server: str = getattr(llm, "address", "")
 
     @cached_property
     def settings(self) -> Mapping[str, Any]:

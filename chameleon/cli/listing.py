@@ -66,8 +66,12 @@ def list_shipped_benchmarks(*, as_json: bool) -> None:
         rows.append(
             {"name": benchmark.name, "about": benchmark.about, "scorers": scorers, "columns": columns}
         )
-    _print(rows, as_json)
-    for row in rows if not as_json else ():
+    if as_json:
+        _print(rows, as_json)
+        return
+    for row in rows:
+        typer.echo(f"{row['name']}: {row['about']}")
+        typer.echo(f"  columns {' '.join(row['columns'])}")
         width = max(map(len, row["scorers"]))
         for name, about in row["scorers"].items():
             typer.echo(f"  --scorer {name:{width}}  {about}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import textwrap
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -25,10 +26,10 @@ def print_stats(runs: Sequence[Path], *, as_json: bool, graph: Path | None) -> N
     """Print which modules the plans of the runs call, and draw it into `graph` (SVG or PNG) where wanted."""
     summaries = RunSummary.of(read_run(path) for path in runs)
     published = _published(summaries)
-    if graph is not None:
-        _draw(summaries, graph)
     if as_json:
         typer.echo(json.dumps({"runs": [_stats(run) for run in summaries]}, ensure_ascii=False))
+        if graph is not None:
+            _draw(summaries, graph)
         return
     typer.echo(_overview(summaries, published))
     for run in summaries:
@@ -37,6 +38,7 @@ def print_stats(runs: Sequence[Path], *, as_json: bool, graph: Path | None) -> N
         typer.echo(f"\n{_one_line(run.name)}: most frequent programs")
         typer.echo(_programs(run))
     if graph is not None:
+        _draw(summaries, graph)
         typer.echo(f"\nGraph: {_one_line(str(graph))}")
 
 
@@ -62,10 +64,17 @@ def print_report(runs: Sequence[Path], *, html: Path | None, problems: int, as_j
     for run in summaries:
         typer.echo(f"{_one_line(run.name)}")
         for name, text in facts(run):
-            typer.echo(f"  {_one_line(name, 30):10} {_one_line(text)}")
+            typer.echo(_fact(_one_line(name, 30), _one_line(text)))
         typer.echo("")
     if html is not None:
         typer.echo(f"Page: {_one_line(str(html))}")
+
+
+def _fact(name: str, text: str) -> str:
+    """A name and what there is to say of it, on as many lines as it takes."""
+    return textwrap.fill(
+        text, _width(), initial_indent=f"  {name:10} ", subsequent_indent=" " * 13, break_on_hyphens=False
+    )
 
 
 def _stats(run: RunSummary) -> dict[str, Any]:
@@ -93,7 +102,7 @@ def _overview(runs: Sequence[RunSummary], published: Sequence[Published]) -> str
     """Counts and shares, one column for each run and each published system."""
     modules = dict.fromkeys(name for run in runs for name in run.plans.modules)
     modules |= dict.fromkeys(name for row in published for name in row.module_use)
-    names = ["problems", "different programs", "mean length", *(f"% that call {name}" for name in modules)]
+    names = ["problems", "different programs", "mean length", *(f"{name}, %" for name in modules)]
     columns = []
     for run in runs:
         plans = run.plans

@@ -25,7 +25,7 @@ _NO_PART_OF_A_RUN = ("cli", "evaluation")
 def settings_of(
     executor: Executor, benchmark: Benchmark, scorer: str, data: DataFile, tables: Path | None = None
 ) -> dict[str, Any]:
-    """What `settings.json` holds. `started` is the only entry that may differ when the run goes on."""
+    """What `settings.json` holds. When it began and how files are called may differ when the run goes on."""
     inventory = executor.inventory
     made: Any = to_json(executor.settings)
     settings: dict[str, Any] = {
@@ -35,6 +35,7 @@ def settings_of(
         "inventory": inventory.name,
         "without": sorted(inventory.left_out),
         "model": executor.model,
+        **({"server": executor.server} if executor.server else {}),
         "parameters": dict(_parameters(executor)),
         "digests": {
             "inventory": made.get("inventory"),

@@ -68,6 +68,11 @@ class LLM:
         return self._answering.connection.name
 
     @property
+    def address(self) -> str:
+        """The server's address, where it is not the provider's own; else empty."""
+        return self._answering.connection.address
+
+    @property
     def params(self) -> Mapping[str, Any]:
         """The parameters that every request starts from."""
         return dict(self._params)

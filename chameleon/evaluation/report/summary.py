@@ -122,6 +122,7 @@ def facts(run: RunSummary) -> list[tuple[str, str]]:
         ("Answered", _answered(run)),
         ("Declined", _part(counts["declined"], tally.all.n)),
         ("Failed", _part(counts["failed"], tally.all.n)),
+        *(("", f"{count:,} times: {reason}") for reason, count in tally.reasons.most_common(3)),
         ("Spent", usage_in_words(tally.usage)),
         ("Seconds", _seconds(run)),
         ("Seeds", _pairs(settings.get("seeds"))),
@@ -129,7 +130,9 @@ def facts(run: RunSummary) -> list[tuple[str, str]]:
         ("Digests", _pairs(settings.get("digests"))),
     ]
     known = {"inventory", "without", "model", "benchmark", "scorer", "started", "data", "seeds", "versions"}
-    pairs += [(key, _text(value)) for key, value in settings.items() if key not in known | {"digests"}]
+    pairs += [
+        (key.capitalize(), _text(value)) for key, value in settings.items() if key not in known | {"digests"}
+    ]
     return [(name, text) for name, text in pairs if text]
 
 
@@ -158,7 +161,7 @@ def _answered(run: RunSummary) -> str:
 
 def _seconds(run: RunSummary) -> str:
     each = f", {run.seconds / run.tally.all.n:.3f} a problem" if run.tally.all.n else ""
-    return f"{run.seconds:,.1f} in all{each}"
+    return f"{run.seconds:,.1f} summed over all problems{each}"
 
 
 def _part(count: int, n: int) -> str:
