@@ -28,7 +28,9 @@ class Step:
     args: Mapping[str, Any] = field(default_factory=values.ReadOnly)
 
     def to_json(self) -> dict[str, Any]:
-        return {"module": self.module} | ({"args": values.to_json(self.args)} if self.args else {})
+        if not self.args:
+            return {"module": self.module}
+        return {"module": self.module, "args": values.to_json(self.args)}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Step:
@@ -143,7 +145,9 @@ Event = Begun | Plan | Record | Ended
 class State:
     """What a run has come to: input, cache, history, plans and pending steps. Immutable.
 
-    Mappings are read-only; lists in values appear as tuples. `failure` is the last step if it failed and
+    Mappings are read-only; lists in values appear as tuples. `plan` names the modules as they were planned,
+    in order: a plan that takes the place of another follows what of that was done, and repairs, which repeat
+    steps, are left out. `failure` is the last step if it failed and
     no plan has been made since; `step` is the step that a module is now running. A module that declares
     `reads` sees only those keys.
     """
@@ -152,6 +156,7 @@ class State:
     cache: Mapping[str, Any] = field(default_factory=values.ReadOnly)
     history: tuple[Record, ...] = ()
     plans: tuple[Plan, ...] = ()
+    plan: tuple[str, ...] = ()
     pending: tuple[Step, ...] = ()
     failure: Record | None = None
     ended: Ended | None = None
@@ -178,8 +183,19 @@ class State:
         if isinstance(event, Plan):
             if event.refused:
                 return self.with_changes(plans=(*self.plans, event))
-            return self.with_changes(plans=(*self.plans, event), pending=event.steps, failure=None)
+            return self.with_changes(
+                plans=(*self.plans, event), plan=self._plan_with(event), pending=event.steps, failure=None
+            )
         return self.with_changes(ended=event)
+
+    def _plan_with(self, plan: Plan) -> tuple[str, ...]:
+        """The modules as they are planned once this plan is taken."""
+        if plan.kind == "repair":
+            return self.plan
+        if plan.kind == "proposed":
+            return self.plan + plan.names
+        done = max(len(self.plan) - len(self.pending), 0)
+        return self.plan[:done] + plan.names
 
     def _after_step(self, record: Record) -> State:
         history = (*self.history, record)
@@ -222,15 +238,6 @@ class State:
     def program(self) -> tuple[str, ...]:
         """The names of the modules that ran, in order."""
         return tuple(record.step.module for record in self.taken)
-
-    @property
-    def plan(self) -> tuple[str, ...]:
-        """The modules as they were planned: repairs repeat some of them, and a fallback replaces them."""
-        names: tuple[str, ...] = ()
-        for plan in self.plans:
-            if not plan.refused and plan.kind != "repair":
-                names = names + plan.names if plan.kind == "proposed" else plan.names
-        return names
 
     @property
     def calls(self) -> tuple[Call, ...]:

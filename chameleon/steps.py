@@ -24,7 +24,7 @@ def beside(pending: Sequence[Step], access: Mapping[str, Access]) -> tuple[Step,
     All of them see the state as it was before, and their results are merged in plan order.
     """
     group = [pending[0]]
-    written = set(access[pending[0].module].writes)
+    written = access[pending[0].module].writes
     for step in pending[1:]:
         if access[step.module].depends_on(written):
             break

@@ -27,6 +27,7 @@ from chameleon.llm.providers import (
 )
 from chameleon.llm.reading import FINISHES, Prices, Reading, read_message
 from chameleon.llm.redact import known_secrets, mask_known, one_line, redact
+from chameleon.llm.response_format import response_format
 
 if TYPE_CHECKING:
     from langchain_core.language_models.chat_models import BaseChatModel
@@ -178,12 +179,12 @@ class Connection:
             # LangChain would send max_completion_tokens, which Ollama and older servers ignore.
             body["max_tokens"] = params.pop("max_tokens")
         if request.schema is not None:
-            response_format = _response_format(request.schema)
+            form = response_format(request.schema)
             if getattr(self.chat, "use_responses_api", None):
-                extra["response_format"] = response_format
+                extra["response_format"] = form
             else:
                 # In the body, since the client's own handling throws away replies cut off by length.
-                body["response_format"] = response_format
+                body["response_format"] = form
         if body:
             own = params.pop("extra_body", None) or getattr(self.chat, "extra_body", None) or {}
             extra["extra_body"] = {**own, **body}
@@ -281,26 +282,3 @@ def _address_of(chat: BaseChatModel) -> str:
     openai = getattr(chat, "root_client", None) if provider == "openai" else None
     address = getattr(openai or chat, "base_url", None)
     return own_server(provider, {"base_url": str(address)}) if address else ""
-
-
-def _response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
-    name = "".join(
-        c if c.isascii() and (c.isalnum() or c in "_-") else "_" for c in str(schema.get("title") or "reply")
-    )
-    described = {"name": name[:64], "schema": dict(schema), "strict": _closed(schema)}
-    return {"type": "json_schema", "json_schema": described}
-
-
-def _closed(schema: Any) -> bool:
-    """Whether every object requires all its keys and allows no other: OpenAI's condition for `strict`."""
-    if isinstance(schema, list):
-        return all(_closed(item) for item in schema)
-    if not isinstance(schema, Mapping):
-        return True
-    if schema.get("type") == "object" or "properties" in schema:
-        properties = schema.get("properties")
-        if not isinstance(properties, Mapping) or schema.get("additionalProperties") is not False:
-            return False
-        if set(properties) != set(schema.get("required", ())):
-            return False
-    return all(_closed(value) for value in schema.values())
