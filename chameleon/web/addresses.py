@@ -21,15 +21,21 @@ EVERY_HOST = "*"
 LONGEST_URL = 8_000
 
 # Machines and networks of one's own: reachable where that is allowed (a SearXNG on this machine, say).
-_PRIVATE = [
+_PRIVATE = tuple(
     ipaddress.ip_network(network)
-    for network in ("127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10")
-    + ("::1/128", "fc00::/7")
-]
+    for network in (
+        *("127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10"),
+        *("::1/128", "fc00::/7"),
+    )
+)
 # Servers that give out a cloud machine's credentials, beside the link-local one; never to be asked.
 _METADATA = {ipaddress.ip_address("fd00:ec2::254"), ipaddress.ip_address("100.100.100.200")}
 _NAT64 = (ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Network("64:ff9b:1::/48"))
 _IPV4_COMPATIBLE = ipaddress.IPv6Network("::/96")
+_ALLOWING = (
+    "If it is a server of your own, allow it: allow_private: true for a module's endpoint, "
+    "or CHAMELEON_WEB_PRIVATE=host:port."
+)
 _UNFIT = re.compile(r"[\x00-\x20\x7f-\x9f\\\u2028\u2029]")
 
 
@@ -107,6 +113,12 @@ def bare_host(host: str) -> str:
     return host.strip("[]").rstrip(".").lower()
 
 
+def host_and_port(address: str) -> str:
+    """An address's "host:port", in the spelling of `may_be_private`."""
+    _, host, port = origin_of(checked_url(address))
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
 def may_be_private(host: str, port: int, allowed: Iterable[str]) -> bool:
     """Whether this host is one that may lie in a private network.
 
@@ -152,10 +164,7 @@ def permitted(host: str, addresses: Sequence[str], *, private: bool, only_privat
             raise WebError(
                 "the address lies in a private or special network",
                 where=host,
-                hint="If it is a server of your own, allow it: allow_private: true for a module's endpoint, or "
-                "CHAMELEON_WEB_PRIVATE=host:port."
-                if kind == "private"
-                else "",
+                hint=_ALLOWING if kind == "private" else "",
             )
         if kind == "public" and only_private:
             raise WebError("a key would be sent unencrypted", where=host, hint="Use https.")

@@ -138,7 +138,7 @@ class PageCache:
             raise StoreError(
                 f"the web cache cannot be {done}: {error}",
                 where=str(self.path),
-                hint="Move the file away, name another (CHAMELEON_WEB_CACHE), or set CHAMELEON_WEB_CACHE=off.",
+                hint="Move the file away, name another (CHAMELEON_WEB_CACHE), or set it to off.",
             ) from error
 
 

@@ -22,6 +22,7 @@ from chameleon.web.reply import WebReply, described
 from chameleon.web.request import Request, header_of, seconds_asked
 
 REDIRECTS = 5
+_BACKOFF = Backoff(retries=2, longest=8.0)
 _REDIRECTED = {301, 302, 303, 307, 308}
 _WORTH_ANOTHER_TRY = {408, 429, 500, 502, 503, 504}
 
@@ -59,7 +60,7 @@ class Web:
     private: Iterable[str] = ()
     cache: PageCache | None = None
     pace: Pace = SHARED_PACE
-    backoff: Backoff = Backoff(retries=2, longest=8.0)
+    backoff: Backoff = _BACKOFF
     resolve: Resolver = look_up
     user_agent: str = ""
 
@@ -118,16 +119,18 @@ class Web:
     def _follow(self, request: Request, spacing: float, deadline: float) -> tuple[WebReply, float | None]:
         """The reply at the end of the redirects, and the seconds that it asks to wait."""
         for _ in range(REDIRECTS + 1):
-            self._wait_for_turn(request.url.host, spacing, deadline)
+            self.wait_for_turn(request.url.host, spacing, deadline)
             answered = self._ask(request, deadline)
             if isinstance(answered, tuple):
                 return answered
             request = answered
         raise WebError(f"more than {REDIRECTS} redirects", where=request.url.host)
 
-    def _wait_for_turn(self, host: str, spacing: float, deadline: float) -> None:
+    def wait_for_turn(self, host: str, spacing: float, deadline: float | None = None) -> None:
+        """Sleep until this host may be asked. Raises `WebError` when that would outlast the deadline."""
         wait = self.pace.turn(host, spacing)
-        if time.monotonic() + wait >= deadline:
+        left = self.limits.seconds if deadline is None else deadline - time.monotonic()
+        if wait >= left:
             raise WebError("no turn came in time among the requests to this host", where=host)
         if wait > 0:
             self.backoff.sleep(wait)

@@ -14,15 +14,15 @@ from collections.abc import Mapping
 from chameleon.errors import MissingPackage, WebError
 from chameleon.web.text import decoded, visible
 
-_UNREAD = frozenset(
-    "script style noscript template svg math iframe object embed applet canvas audio video head select "
-    "datalist button dialog".split()
+_UNREAD = re.compile(
+    "script|style|noscript|template|svg|math|iframe|object|embed|applet|canvas|audio|video|head|select"
+    "|datalist|button|dialog"
 )
-_INLINE = frozenset(
-    "a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd label mark q rp rt ruby s samp "
-    "small span strike strong sub sup time tt u var wbr".split()
+_INLINE = re.compile(
+    "a|abbr|acronym|b|bdi|bdo|big|cite|code|data|del|dfn|em|font|i|ins|kbd|label|mark|q|rp|rt|ruby|s|samp"
+    "|small|span|strike|strong|sub|sup|time|tt|u|var|wbr"
 )
-_CELLS = frozenset({"td", "th"})
+_CELLS = ("td", "th")
 _NOT_SHOWN = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*(hidden|collapse)|opacity\s*:\s*0(\.0*)?\s*(;|!|$)"
     r"|font-size\s*:\s*0(\.0*)?(px|pt|em|rem|%)?\s*(;|!|$)",
@@ -75,7 +75,7 @@ class _Reader:
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         self._depth += 1
         self._in_title = tag == "title" and not self.title
-        if not self._unread_from and (tag in _UNREAD or _is_hidden(attributes)):
+        if not self._unread_from and (_UNREAD.fullmatch(tag) or _is_hidden(attributes)):
             self._unread_from = self._depth
         self._break(tag)
 
@@ -102,7 +102,7 @@ class _Reader:
         """Nothing is left to be done at the end."""
 
     def _break(self, tag: str) -> None:
-        if not self._unread_from and tag not in _INLINE:
+        if not self._unread_from and not _INLINE.fullmatch(tag):
             self.text.append(" " if tag in _CELLS else "\n")
 
 

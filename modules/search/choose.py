@@ -1,0 +1,65 @@
+"""Which provider is asked: by name, or the first one that is configured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from chameleon.errors import InventoryError
+from chameleon.modules.search.bing import Bing
+from chameleon.modules.search.brave import Brave
+from chameleon.modules.search.duckduckgo import DuckDuckGo
+from chameleon.modules.search.folder import Folder
+from chameleon.modules.search.provider import Provider, WebProvider, alternatives
+from chameleon.modules.search.searxng import SearXNG
+from chameleon.modules.search.tavily import Tavily
+from chameleon.modules.search.wikipedia import Wikipedia
+from chameleon.web import Web
+
+ProviderName = Literal["auto", "brave", "tavily", "searxng", "bing", "ddgs", "wikipedia", "folder"]
+
+# In the order in which auto looks for them.
+_SERVICES: tuple[type[WebProvider], ...] = (Brave, Tavily, SearXNG, Bing)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a provider is asked.
+
+    `endpoint` takes the place of the provider's own or the environment's, and may lie in a private network if
+    `allow_private`; `spacing` is the least number of seconds between requests, None for the provider's own.
+    """
+
+    provider: ProviderName = "auto"
+    endpoint: str = ""
+    folder: str = ""
+    allow_private: bool = False
+    spacing: float | None = None
+    language: str = "en"
+
+
+def choose_provider(settings: Settings, web: Web) -> Provider:
+    """The provider that these settings name.
+
+    `auto` takes a folder if one is named, then the first of Brave, Tavily, SearXNG and Bing whose variables
+    are set, then ddgs if it is installed. Raises `InventoryError` naming all ways when there is none.
+    """
+    name = settings.provider
+    if name == "folder" or (name == "auto" and settings.folder):
+        if not settings.folder:
+            raise InventoryError("provider: folder needs a folder", hint="Set folder: to its path.")
+        return Folder(Path(settings.folder).expanduser())
+    asked: dict[str, Any] = {
+        "endpoint": settings.endpoint,
+        "allow_private": settings.allow_private,
+        "spacing": settings.spacing,
+    }
+    for service in _SERVICES:
+        if name == service.name or (name == "auto" and service.is_configured()):
+            return service(web, **asked)
+    if name == "wikipedia":
+        return Wikipedia(web, **asked, language=settings.language)
+    if name == "ddgs" or DuckDuckGo.is_configured():
+        return DuckDuckGo(web, settings.spacing)
+    raise InventoryError("no search provider is configured", hint=f"{alternatives().capitalize()}.")

@@ -1,0 +1,66 @@
+"""Search DuckDuckGo without a key, through the package `ddgs`."""
+
+from __future__ import annotations
+
+import importlib.util
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from chameleon.errors import MissingPackage, WebError
+from chameleon.modules.search.provider import LONGEST_QUERY, SearchResult, text_of, url_of
+from chameleon.web import Web, one_line
+
+_HOST = "duckduckgo.com"
+_SPACING = 1.0
+
+
+@dataclass(frozen=True)
+class DuckDuckGo:
+    """DuckDuckGo's page for browsers, read by `ddgs`.
+
+    The package has an HTTP client of its own, since the site answers browsers only: our address checks,
+    retries and cache do not see these requests, our time-out and spacing apply. The site may refuse a
+    machine that asks often.
+    """
+
+    name: ClassVar[str] = "ddgs"
+
+    web: Web
+    spacing: float | None = None
+
+    @classmethod
+    def is_configured(cls) -> bool:
+        return importlib.util.find_spec("ddgs") is not None
+
+    def check(self) -> None:
+        if not self.is_configured():
+            raise MissingPackage(
+                "the search provider ddgs needs the package ddgs",
+                hint='pip install "chameleon-compose[ddgs]"',
+            )
+
+    def search(self, query: str, count: int) -> list[SearchResult]:
+        self.check()
+        from ddgs import DDGS
+        from ddgs.exceptions import DDGSException, TimeoutException
+
+        spacing = _SPACING if self.spacing is None else self.spacing
+        self.web.wait_for_turn(_HOST, spacing)
+        client = DDGS(timeout=round(self.web.limits.silence))
+        try:
+            found: list[dict[str, Any]] = client.text(
+                one_line(query, LONGEST_QUERY), max_results=count, backend="duckduckgo"
+            )
+        except TimeoutException:
+            raise WebError("the server gave no answer in time", where=_HOST) from None
+        except DDGSException:
+            # The package tells a refusal and an empty page alike, and refusals are the commoner.
+            raise WebError(
+                "the search brought nothing: there is nothing, or the site refuses this machine for now",
+                where=_HOST,
+                hint="Try later, or use a provider with a key.",
+            ) from None
+        return [
+            SearchResult(text_of(page, "title"), url_of(page, "href"), text_of(page, "body"))
+            for page in found[:count]
+        ]

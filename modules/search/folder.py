@@ -1,0 +1,139 @@
+"""Search a folder of documents on this machine: no key, no network."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from threading import Lock
+from typing import Any, ClassVar
+
+from chameleon.errors import InputError, MissingPackage
+from chameleon.modules.search.provider import SearchResult
+from chameleon.web.markup import markup_text, require_lxml
+from chameleon.web.text import decoded
+
+SUFFIXES = (".txt", ".md", ".html", ".htm")
+LARGEST_FILE = 5_000_000
+MOST_FILES = 20_000
+_PASSAGE = 800  # characters: what a result has room for
+_WORD = re.compile(r"\w+")
+_HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Folder:
+    """The .txt, .md and .html files in a folder and its subfolders, ranked by BM25 (package bm25s).
+
+    Files are cut into passages of some 800 characters between paragraphs, so that the passage that fits is
+    found and not the longest file. They are read at the first search; what changes later is not seen. Links
+    that lead out of the folder are not followed, and files past 5 MB are left out.
+    """
+
+    name: ClassVar[str] = "folder"
+
+    path: Path
+    _reading: Lock = field(default_factory=Lock, repr=False, compare=False)
+
+    def check(self) -> None:
+        require_lxml()
+        if importlib.util.find_spec("bm25s") is None:
+            raise MissingPackage(
+                "a folder is searched with the package bm25s, which is not installed",
+                hint='pip install "chameleon-compose[web]"',
+            )
+        if not self.path.is_dir():
+            raise InputError(f"there is no folder {str(self.path)!r} to search", hint="Set folder: in YAML.")
+        if next(self._files(), None) is None:
+            raise InputError(f"the folder {str(self.path)!r} holds no .txt, .md or .html file")
+
+    def search(self, query: str, count: int) -> list[SearchResult]:
+        with self._reading:  # cached_property has no lock of its own, and reading twice takes twice as long
+            passages, index = self._indexed
+        wanted = [word for word in dict.fromkeys(_words(query)) if word in index.vocab_dict]
+        if not wanted:
+            return []
+        scores = index.get_scores(wanted)
+        ranked = sorted(range(len(passages)), key=lambda i: (-scores[i], i))
+        best: list[SearchResult] = []
+        seen: set[str] = set()
+        for i in ranked:
+            if scores[i] <= 0 or len(best) == count:
+                break
+            if passages[i].url not in seen:  # one result per file, as a search engine gives one per page
+                seen.add(passages[i].url)
+                best.append(passages[i])
+        return best
+
+    @cached_property
+    def _indexed(self) -> tuple[list[SearchResult], Any]:
+        self.check()
+        import bm25s
+
+        passages = [passage for file in self._files() for passage in self._passages(file)]
+        if not passages:
+            raise InputError(f"the files in {str(self.path)!r} hold no text")
+        index = bm25s.BM25(method="lucene")
+        index.index([_words(f"{p.title} {p.text}") or [""] for p in passages], show_progress=False)
+        return passages, index
+
+    def _files(self) -> Iterator[Path]:
+        root, found = self.path.resolve(), 0
+        for folder, folders, names in os.walk(root):
+            folders.sort()  # the same order, and so the same ranking of ties, on every machine
+            for name in sorted(names):
+                file = Path(folder, name)
+                if not name.lower().endswith(SUFFIXES) or not file.resolve().is_relative_to(root):
+                    continue
+                if not file.is_file() or file.stat().st_size > LARGEST_FILE:
+                    continue
+                found += 1
+                if found > MOST_FILES:
+                    raise InputError(f"the folder {str(self.path)!r} holds more than {MOST_FILES:,} files")
+                yield file
+
+    def _passages(self, file: Path) -> Iterator[SearchResult]:
+        # The path within the folder: the whole one says more about the machine than about the document.
+        shown = file.relative_to(self.path.resolve()).as_posix()
+        try:
+            text = decoded(file.read_bytes())
+        except OSError as problem:
+            raise InputError(f"cannot be read: {problem.strerror}", where=str(file)) from problem
+        title = ""
+        if file.suffix.lower() in (".html", ".htm"):
+            title, text = markup_text(text)
+        elif heading := _HEADING.search(text):
+            title = heading[1]
+        for passage in split(text, _PASSAGE):
+            yield SearchResult(title or file.stem, shown, passage)
+
+
+def split(text: str, length: int) -> Iterator[str]:
+    """The text in passages of about `length` characters, between paragraphs or else between words."""
+    passage = ""
+    for paragraph in re.split(r"\n\s*\n", text.replace("\r\n", "\n")):
+        for piece in _pieces(" ".join(paragraph.split()), length):
+            if passage and len(passage) + len(piece) > length:
+                yield passage
+                passage = ""
+            passage = f"{passage}\n{piece}".strip()
+    if passage:
+        yield passage
+
+
+def _pieces(paragraph: str, length: int) -> Iterator[str]:
+    while len(paragraph) > length:
+        space = paragraph.rfind(" ", length // 2, length)
+        cut = space if space > 0 else length
+        yield paragraph[:cut]
+        paragraph = paragraph[cut:].lstrip()
+    if paragraph:
+        yield paragraph
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.casefold())

@@ -1,0 +1,177 @@
+"""What a search provider is, and those that are asked over HTTP."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Protocol
+
+from chameleon.errors import InventoryError, WebError
+from chameleon.web import Web, one_line
+from chameleon.web.addresses import checked_url, host_and_port, looks_private
+from chameleon.web.client import require_httpx
+from chameleon.web.markup import markup_text, require_lxml
+
+LONGEST_QUERY = 400
+"""Characters; Brave and Tavily refuse more, and no search engine weighs more words than these hold."""
+_LONGEST_TEXT = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """One result: text from a stranger, stripped of markup but otherwise as it came."""
+
+    title: str
+    url: str
+    text: str
+
+
+class Provider(Protocol):
+    """Something that can be searched; one instance serves all threads."""
+
+    name: ClassVar[str]
+
+    def check(self) -> None:
+        """Raise a `ChameleonError` naming what is missing: a key, a package, a folder. Cheap."""
+
+    def search(self, query: str, count: int) -> list[SearchResult]:
+        """The best results, at most `count`; raises `WebError` (a `ModuleError`) for a failure."""
+
+
+@dataclass(frozen=True)
+class WebProvider:
+    """A search service over HTTP. Subclasses say how it is asked and where its results stand.
+
+    - `key_variable`: the environment variable with the key, "" where none is needed.
+    - `endpoint_variable`, `default_endpoint`: where the address comes from when YAML names none.
+    - `spacing`: the least number of seconds between requests, by the service's own terms.
+    - `most`: how many results one request may ask for.
+    """
+
+    name: ClassVar[str]
+    key_variable: ClassVar[str] = ""
+    endpoint_variable: ClassVar[str] = ""
+    default_endpoint: ClassVar[str] = ""
+    default_spacing: ClassVar[float] = 0.1
+    most: ClassVar[int] = 20
+
+    web: Web
+    endpoint: str = ""
+    allow_private: bool = False
+    spacing: float | None = None
+
+    @classmethod
+    def is_configured(cls) -> bool:
+        """Whether the environment holds what it needs."""
+        needed = [v for v in (cls.key_variable, "" if cls.default_endpoint else cls.endpoint_variable) if v]
+        return bool(needed) and all(os.environ.get(variable, "").strip() for variable in needed)
+
+    @property
+    def address(self) -> str:
+        """The endpoint in use; "" where none is set."""
+        set_outside = os.environ.get(self.endpoint_variable, "") if self.endpoint_variable else ""
+        return self.endpoint or set_outside.strip() or self.default_endpoint
+
+    @property
+    def key(self) -> str:
+        return os.environ.get(self.key_variable, "").strip() if self.key_variable else ""
+
+    def check(self) -> None:
+        require_httpx()
+        require_lxml()
+        if self.key_variable and not self.key:
+            raise InventoryError(
+                f"the search provider {self.name} has no key: {self.key_variable} is not set",
+                hint=f"Set {self.key_variable}, or {alternatives(self.name)}.",
+            )
+        if not self.address:
+            raise InventoryError(self.without_endpoint(), hint=f"Otherwise {alternatives(self.name)}.")
+        host = checked_url(self.address).host
+        if looks_private(host) and not self.own_web.allows_private(self.address):
+            raise InventoryError(
+                f"the endpoint of {self.name} lies in a private network ({host})",
+                hint="If that is meant, set allow_private: true, or CHAMELEON_WEB_PRIVATE=host:port.",
+            )
+
+    @property
+    def own_web(self) -> Web:
+        """The client for the endpoint: it may be private if that is allowed, what it redirects to may not."""
+        if not self.allow_private:
+            return self.web
+        return replace(self.web, private=(*self.web.private, host_and_port(self.address)))
+
+    def without_endpoint(self) -> str:
+        return f"the search provider {self.name} has no address: {self.endpoint_variable} is not set"
+
+    def search(self, query: str, count: int) -> list[SearchResult]:
+        self.check()
+        spacing = self.default_spacing if self.spacing is None else self.spacing
+        asked = self.request(one_line(query, LONGEST_QUERY), min(count, self.most))
+        reply = self.own_web.fetch(self.address, secrets=self.secrets(), spacing=spacing, **asked)
+        found = self.results(reply.data(self.hints()))
+        return [result for result in found if result.title or result.text][:count]
+
+    def request(self, query: str, count: int) -> dict[str, Any]:
+        """What `Web.fetch` is to send: params, json, headers."""
+        raise NotImplementedError
+
+    def secrets(self) -> Mapping[str, str]:
+        """The header that carries the key."""
+        return {}
+
+    def results(self, data: Any) -> list[SearchResult]:
+        """The results in the service's reply."""
+        raise NotImplementedError
+
+    def hints(self) -> Mapping[int, str]:
+        """What to do about a status."""
+        refused = f"Check the key in {self.key_variable}." if self.key_variable else ""
+        return {
+            401: refused,
+            403: refused,
+            404: "Check the endpoint.",
+            429: "The quota is used up; try later.",
+        }
+
+    def listed(self, data: Any, *path: str) -> list[Mapping[str, Any]]:
+        """The objects in the list under these keys, none where it is absent; another form is a `WebError`."""
+        for key in path:
+            if not isinstance(data, dict):
+                raise WebError(f"the server's answer is not in the form of {self.name}", where=self.address)
+            data = data.get(key)
+            if data is None:
+                return []
+        if not isinstance(data, list):
+            raise WebError(f"the server's answer is not in the form of {self.name}", where=self.address)
+        return [item for item in data if isinstance(item, dict)]
+
+
+def text_of(item: Mapping[str, Any], key: str, *, markup: bool = False) -> str:
+    """A text in a reply, "" where there is none; `markup` where the service writes HTML."""
+    value = item.get(key)
+    text = value[:_LONGEST_TEXT] if isinstance(value, str) else ""
+    return markup_text(text)[1] if markup and ("<" in text or "&" in text) else text
+
+
+def url_of(item: Mapping[str, Any], key: str) -> str:
+    """A result's address, "" where it is none of the web (javascript:, data:)."""
+    value = item.get(key)
+    return value if isinstance(value, str) and value.startswith(("http://", "https://")) else ""
+
+
+_WAYS = {
+    "brave": "BRAVE_API_KEY (Brave)",
+    "tavily": "TAVILY_API_KEY (Tavily)",
+    "searxng": "SEARXNG_URL (your own SearXNG, no key)",
+    "bing": "BING_SEARCH_ENDPOINT and BING_SEARCH_KEY (a Bing-compatible service)",
+}
+
+
+def alternatives(name: str = "") -> str:
+    """The other ways to search, in the words of an error's hint."""
+    ways = ", ".join(way for provider, way in _WAYS.items() if provider != name)
+    return (
+        f"use the module web_search with one of {ways}, the package ddgs "
+        '(pip install "chameleon-compose[ddgs]", no key), or a folder of documents (provider: folder)'
+    )

@@ -1,0 +1,44 @@
+"""Search results as a prompt shows them: data in a block that nothing inside it can close.
+
+<search_results>
+1. Tide tables explained (https://example.org/tides): High tide comes twice a day …
+2. …
+</search_results>
+
+Each result is one line, so no text can begin a result of its own; a "<" that could begin a tag becomes "‹",
+so no text can end the block, open another, or write the marks that chat templates are made of.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from chameleon.modules.search.provider import SearchResult
+from chameleon.web import one_line
+
+OPENING, CLOSING = "<search_results>", "</search_results>"
+LONGEST_TITLE, LONGEST_URL = 150, 300
+
+# What looks like "<" after a model's or a font's folding counts as well.
+_TAG_START = re.compile(r"[<＜﹤〈⟨](?=[\s\u200c\u200d]*[/!?|\w])")
+
+
+def quoted(results: Sequence[SearchResult], query: str, characters: int = 500) -> str:
+    """The block for these results, each text cut at `characters`; a sentence when there are none."""
+    if not results:
+        return f"Nothing was found for the query {untagged(one_line(query, LONGEST_TITLE))!r}."
+    lines = [_line(number, result, characters) for number, result in enumerate(results, start=1)]
+    return "\n".join((OPENING, *lines, CLOSING))
+
+
+def _line(number: int, result: SearchResult, characters: int) -> str:
+    title = one_line(result.title, LONGEST_TITLE) or "Untitled"
+    url = one_line(result.url, LONGEST_URL)
+    head = f"{number}. {title} ({url})" if url else f"{number}. {title}"
+    return untagged(f"{head}: {one_line(result.text, characters)}".rstrip(": "))
+
+
+def untagged(text: str) -> str:
+    """The text without the beginnings of tags."""
+    return _TAG_START.sub("‹", text)

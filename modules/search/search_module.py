@@ -1,0 +1,84 @@
+"""What all search modules have in common: a query, a provider, and results quoted as data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from chameleon.errors import InventoryError, WebError
+from chameleon.module import Keys, Module
+from chameleon.modules.search.choose import Settings, choose_provider
+from chameleon.modules.search.provider import Provider, SearchResult
+from chameleon.modules.search.quoting import quoted
+from chameleon.state import State
+from chameleon.web import Limits, PageCache, Web, page_text
+
+MOST_RESULTS = 20
+_PAGE_SPACING = 0.5  # seconds between two pages of one host
+
+
+class SearchModule(Module):
+    """Searches for cache.query, or for the question itself where no module has written a query.
+
+    Chameleon's published code searches for nothing in that case, and its plans call the search without a
+    query generator now and then; the question is the query that anybody would type.
+
+    The output holds provider, query and results; the cache gets the results quoted as data
+    (`chameleon.modules.search.quoting`) under `response_key`, which subclasses name, with `writes`.
+
+    - `count`: how many results; `characters`: of text for each.
+    - `read_pages`: so many of the first results are given with their page's text instead of the snippet.
+    - `timeout`: seconds for each request with its retries.
+    """
+
+    reads: ClassVar[Keys | None] = ("cache.query|input.question",)
+    uses: ClassVar[Keys] = ("web",)
+    response_key: ClassVar[str]
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        count: int,
+        characters: int,
+        read_pages: int = 0,
+        timeout: float = 20.0,
+        user_agent: str = "",
+    ) -> None:
+        if not 1 <= count <= MOST_RESULTS:
+            raise InventoryError(f"count is {count}", hint=f"It may be 1 to {MOST_RESULTS}.")
+        self.settings, self.count, self.characters, self.read_pages = settings, count, characters, read_pages
+        self._web = Web(Limits(seconds=timeout), user_agent=user_agent)
+        self._provider: Provider | None = None
+
+    def check(self) -> None:
+        choose_provider(self.settings, self._web).check()
+
+    def setup(self) -> None:
+        self._web = replace(self._web, cache=PageCache.default())
+        self._provider = choose_provider(self.settings, self._web)
+
+    def run(self, state: State) -> dict[str, Any]:
+        assert self._provider is not None  # the engine sets up before it runs
+        query = " ".join(str(state.cache.get("query") or state.input.get("question", "")).split())
+        found = self._provider.search(query, self.count) if query else []
+        results = [self._with_page(r) if i < self.read_pages else r for i, r in enumerate(found)]
+        shown = [{"title": r.title, "url": r.url, "text": r.text[: 4 * self.characters]} for r in results]
+        return {"provider": self._provider.name, "query": query, "results": shown}
+
+    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
+        results = [SearchResult(r["title"], r["url"], r["text"]) for r in output["results"]]
+        return {self.response_key: quoted(results, output["query"], self.characters)}
+
+    def _with_page(self, result: SearchResult) -> SearchResult:
+        """The result with the text of its page; a page that cannot be read is told beside the snippet."""
+        if not result.url.startswith(("http://", "https://")):
+            return result
+        try:
+            reply = self._web.fetch(result.url, spacing=_PAGE_SPACING)
+            reply.expect_ok()
+            title, text = page_text(reply.body, reply.content_type)
+        except WebError as problem:
+            return replace(result, text=f"{result.text} (The page was not read: {problem.what}.)".strip())
+        return replace(result, title=result.title or title, text=text or result.text)

@@ -1,0 +1,119 @@
+"""Look things up in Wikipedia, or in any other MediaWiki.
+
+The MediaWiki API is asked through our own client. The package `wikipedia` would be the obvious choice, but it
+was last released in 2014: its requests have no time-out and ask over plain http first, endpoint and
+User-Agent are globals of the process, its memory of replies forgets the endpoint and never shrinks, and it
+would go around the address checks.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from chameleon.errors import InventoryError, WebError
+from chameleon.modules.search.provider import SearchResult, WebProvider, text_of, url_of
+
+_LANGUAGE = re.compile(r"[a-z][a-z-]{1,14}")
+_WORD = re.compile(r"\w+")
+_FORM = {"action": "query", "format": "json", "formatversion": 2, "redirects": 1}
+_PARTS = {
+    "prop": "extracts|info|pageprops",
+    "exintro": 1,
+    "explaintext": 1,
+    "exlimit": 20,
+    "inprop": "url",
+    "ppprop": "disambiguation",
+}
+MOST_MEANINGS = 8
+
+
+@dataclass(frozen=True)
+class Wikipedia(WebProvider):
+    """The introductions of the pages that Wikipedia's search finds; best first.
+
+    A disambiguation page is answered with its meanings, those that share most words with the query first,
+    each with the beginning of its introduction. A wiki without the extension TextExtracts gives the
+    search's snippets instead.
+    """
+
+    name: ClassVar[str] = "wikipedia"
+    endpoint_variable: ClassVar[str] = "WIKIPEDIA_ENDPOINT"
+    most: ClassVar[int] = 20
+
+    language: str = "en"
+
+    @property
+    def address(self) -> str:
+        return super().address or f"https://{self.language}.wikipedia.org/w/api.php"
+
+    def check(self) -> None:
+        if not _LANGUAGE.fullmatch(self.language):
+            raise InventoryError(
+                f"{self.language[:40]!r} is no language of Wikipedia",
+                hint="Write it as in its address: en, de, zh.",
+            )
+        super().check()
+
+    def request(self, query: str, count: int) -> dict[str, Any]:
+        # One request for both: the pages, and the snippets for wikis that have no introductions to give.
+        found = {"generator": "search", "gsrsearch": query, "gsrlimit": count}
+        snippets = {"list": "search", "srsearch": query, "srlimit": count, "srprop": "snippet"}
+        return {"params": {**_FORM, **_PARTS, **found, **snippets}}
+
+    def search(self, query: str, count: int) -> list[SearchResult]:
+        self.check()
+        data = self._ask(self.request(query, min(count, self.most))["params"])
+        snippets = {
+            text_of(hit, "title"): text_of(hit, "snippet", markup=True)
+            for hit in self.listed(data, "query", "search")
+        }
+        return [
+            self._result(page, query, snippets)
+            for page in sorted(self.listed(data, "query", "pages"), key=_place)[:count]
+        ]
+
+    def _result(self, page: Any, query: str, snippets: dict[str, str]) -> SearchResult:
+        title = text_of(page, "title")
+        text = text_of(page, "extract").strip() or snippets.get(title, "")
+        properties = page.get("pageprops")
+        if isinstance(properties, dict) and "disambiguation" in properties:
+            text = self._meanings(title, query) or text
+        return SearchResult(title, url_of(page, "fullurl"), text)
+
+    def _meanings(self, title: str, query: str) -> str:
+        """What a disambiguation page links to, in a sentence each."""
+        links = {"generator": "links", "titles": title, "gplnamespace": 0, "gpllimit": 20}
+        data = self._ask({**_FORM, **_PARTS, **links})
+        wanted = set(_words(query)) - set(_words(title))
+        found = [page for page in self.listed(data, "query", "pages") if not page.get("missing")]
+        found.sort(key=lambda page: -len(wanted & set(_words(f"{page.get('title')} {page.get('extract')}"))))
+        if not found:
+            return ""
+        meanings = (f"{text_of(page, 'title')}: {_sentence(text_of(page, 'extract'))}" for page in found)
+        return f"{title} may mean: " + "; ".join(list(meanings)[:MOST_MEANINGS])
+
+    def _ask(self, params: dict[str, Any]) -> Any:
+        spacing = self.default_spacing if self.spacing is None else self.spacing
+        data = self.own_web.fetch(self.address, params=params, spacing=spacing).data(self.hints())
+        if not isinstance(data, dict):
+            raise WebError("the server's answer is not in the form of a MediaWiki", where=self.address)
+        if isinstance(error := data.get("error"), dict):
+            code = "".join(c for c in str(error.get("code", "")) if c.isalnum() or c in "-_")[:40]
+            raise WebError(f"the wiki refused the search ({code or 'no reason given'})", where=self.address)
+        return data
+
+
+def _place(page: Any) -> float:
+    index = page.get("index")
+    return index if isinstance(index, int | float) else 1e9
+
+
+def _sentence(text: str) -> str:
+    first = re.split(r"(?<=[.!?])\s", text.strip(), maxsplit=1)[0]
+    return first[:160]
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.casefold())
