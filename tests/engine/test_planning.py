@@ -85,7 +85,7 @@ class TestReplanning:
             return () if state.plans else [Step("breaks")]
 
         state = run({"breaks": failing(ValueError("no"))}, Replanning(Proposes(propose), attempts=2))
-        assert state.program == ("breaks",) * 3 and state.plan == ("breaks",)
+        assert state.program == ("breaks",) * 3 and state.plan == ("breaks",) * 3
         assert seen[0] == "" and all(told.startswith("ValueError: no (doubles.py, line") for told in seen[1:])
 
     def test_is_bounded_where_the_failure_is_skipped(self) -> None:
