@@ -49,7 +49,7 @@ def test_every_other_block_runs_as_printed(tmp_path: Path, loopback, monkeypatch
         if "--log run.jsonl" in block or "--model openai" in block:
             assert "Answer: Lisbon" in done.stdout
         if "chameleon eval" in block:
-            assert "Answered 9, right 100.00 % of them" in done.stdout
+            assert "Answered 10, right 100.00 % of them" in done.stdout
             assert "GPT-4" in done.stdout and "<details" in (tmp_path / "first.html").read_text()
         if "mine.yaml" in block:
             assert "Answer: 3" in done.stdout
