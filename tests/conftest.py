@@ -10,8 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from tests.loopback import LoopbackServer
+
+# How long an example takes says more of the machine than of the code.
+settings.register_profile("any machine", deadline=None)
+settings.load_profile("any machine")
 
 _PRIVATE_VARIABLE = re.compile(
     r"(_API_KEY|_API_BASE|_TOKEN)$|^(OPENAI_|CHAMELEON_|LANGSMITH_|LANGCHAIN_)|_PROXY$", re.IGNORECASE

@@ -27,7 +27,7 @@ from tests.evaluation.rows import make_rows, read_lines, write_rows
 from tests.loopback import LoopbackServer
 
 Process = subprocess.Popen[str]
-_COUNT = 24
+_COUNT, _WORKERS = 24, 4
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Process]]:
     def begin(*options: str) -> Process:
         arguments = ["eval", "tabmwp", data, "--out", str(tmp_path / "out"), "--model", "openai:local"]
         process = subprocess.Popen(
-            [sys.executable, "-m", "chameleon", *arguments, "--workers", "4", "--json", *options],
+            [sys.executable, "-m", "chameleon", *arguments, "--workers", str(_WORKERS), "--json", *options],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -83,7 +83,8 @@ def test_ctrl_c_ends_cleanly_and_the_same_command_goes_on(
     assert process.returncode == 0, err
     assert json.loads(out)["n"] == _COUNT
     assert f"{done['n']} of {_COUNT} are done." in err
-    assert json.loads(out)["usage"]["calls"] == len(server.requests), "nothing was asked twice"
+    twice = len(server.requests) - json.loads(out)["usage"]["calls"]
+    assert 0 <= twice <= _WORKERS, "at most what was under way was asked twice"
     lines = read_lines(tmp_path / "out/results.jsonl")
     assert {line["id"] for line in lines} == {str(number) for number in range(_COUNT)}
     assert len(lines) == _COUNT
