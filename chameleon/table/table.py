@@ -129,19 +129,22 @@ class Table:
 
     def to_program_input(self) -> dict[str, Any]:
         """What a sandboxed program sees as `table`: cells are numbers where the whole column is numeric."""
-        numeric = [column.kind == "number" for column in self.columns]
-        rows: list[list[Any]] = [
-            [_plain(cell) if is_number else cell for cell, is_number in zip(row, numeric, strict=True)]
-            for row in self.rows
+        return {"columns": list(self.header), "rows": self._program_rows}
+
+    @cached_property
+    def _program_rows(self) -> list[tuple[Any, ...]]:
+        """The rows as programs see them; made once, for several modules run the program of one table."""
+        columns = [
+            [_plain(value) for value in column.values] if column.kind == "number" else column.cells
+            for column in self.columns
         ]
-        return {"columns": list(self.header), "rows": rows}
+        return list(zip(*columns, strict=True))
 
 
-def _plain(cell: str) -> int | float | None:
-    number = read_value(cell).number
-    if number is None:
+def _plain(value: Value) -> int | float | None:
+    if value.number is None:
         return None
-    return int(number) if number.denominator == 1 else float(number)
+    return int(value.number) if value.number.denominator == 1 else float(value.number)
 
 
 def _text(cell: Any) -> str:
