@@ -31,7 +31,7 @@ _PRIVATE = tuple(
 # Servers that give out a cloud machine's credentials, beside the link-local one; never to be asked.
 _METADATA = {ipaddress.ip_address("fd00:ec2::254"), ipaddress.ip_address("100.100.100.200")}
 _NAT64 = (ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Network("64:ff9b:1::/48"))
-_IPV4_COMPATIBLE = ipaddress.IPv6Network("::/96")
+_IPV4_COMPATIBLE = ipaddress.IPv6Network("::/96")  # out of use since RFC 4291
 _ALLOWING = (
     "If it is a server of your own, allow it: allow_private: true for a module's endpoint, "
     "or CHAMELEON_WEB_PRIVATE=host:port."
@@ -56,17 +56,19 @@ def _plain_kind(address: Address) -> Kind:
         return "forbidden"
     if any(address.version == network.version and address in network for network in _PRIVATE):
         return "private"
-    site_local = isinstance(address, ipaddress.IPv6Address) and address.is_site_local
-    return "public" if address.is_global and not (address.is_multicast or site_local) else "forbidden"
+    if address.is_multicast or not address.is_global:
+        return "forbidden"
+    if isinstance(address, ipaddress.IPv6Address) and (address.is_site_local or address in _IPV4_COMPATIBLE):
+        return "forbidden"
+    return "public"
 
 
 def _carried(address: Address) -> list[ipaddress.IPv4Address]:
-    """The IPv4 addresses inside an IPv6 address: mapped, compatible, NAT64, 6to4 and Teredo."""
+    """The IPv4 addresses inside an IPv6 address: mapped, NAT64, 6to4 and Teredo."""
     if isinstance(address, ipaddress.IPv4Address):
         return []
     found = [address.ipv4_mapped, address.sixtofour, *(address.teredo or ())]
-    compatible = address in _IPV4_COMPATIBLE and int(address) > 1
-    if compatible or any(address in network for network in _NAT64):
+    if any(address in network for network in _NAT64):
         found.append(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF))
     return [inner for inner in found if inner is not None]
 
@@ -98,8 +100,10 @@ def checked_url(address: str) -> URL:
         or "@" in address.split("://", 1)[1].partition("/")[0].partition("?")[0].partition("#")[0]
     ):
         raise WebError("an address with a user name or password is not asked", where=url.host)
-    if not url.host or url.port == 0:
-        raise WebError("an address names no host" if not url.host else "port 0 cannot be asked")
+    if not url.host:
+        raise WebError("an address names no host")
+    if "%" in url.host or not (url.port is None or 0 < url.port <= 65535):
+        raise WebError("an address has a host or a port that cannot be asked")
     return url.copy_with(fragment=None)
 
 

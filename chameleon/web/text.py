@@ -55,7 +55,7 @@ def decoded(body: bytes, content_type: str = "") -> str:
         return body.decode("utf-8")
     except UnicodeDecodeError as problem:
         # A page that was cut in the middle of a letter is UTF-8 all the same.
-        return body.decode("utf-8" if problem.start >= len(body) - 3 else "cp1252", "replace")
+        return body.decode("utf-8" if problem.reason == "unexpected end of data" else "cp1252", "replace")
 
 
 def _codec(name: str) -> str:

@@ -1,0 +1,22 @@
+"""Clients and servers for the tests of the web client."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+
+import pytest
+
+from tests.web.servers import WebServer
+
+
+@pytest.fixture(autouse=True)
+def _no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CHAMELEON_WEB_CACHE", "off")
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[..., WebServer]]:
+    """Start servers: `server = serve({"/": Answer(b"hello")})`; all are stopped at the end of the test."""
+    with ExitStack() as stack:
+        yield lambda routes: stack.enter_context(WebServer(routes))

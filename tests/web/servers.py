@@ -1,0 +1,265 @@
+"""Web servers on this machine: pages, search services and what goes wrong with them.
+
+    with WebServer({"/page": Answer(b"<p>hello</p>", "text/html")}) as server:
+        reply = Web(private=[server.host]).fetch(server.url + "/page")
+
+`routes` gives an `Answer` for each path, a list of answers (in turn, the last for ever), or a function of
+the `Asked` request. `search_services` are routes that speak the APIs of Bing, Brave, Tavily, SearXNG, the
+page of DuckDuckGo, and MediaWiki, and that check how they are asked.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Self
+from urllib.parse import parse_qsl, urlsplit
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request as it came: header names in lower case, the time on a clock that only goes forward."""
+
+    method: str
+    path: str
+    query: dict[str, str]
+    headers: dict[str, str]
+    body: bytes
+    at: float
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A reply. `body` may be pieces, sent `pause` seconds apart; `delay` is the silence before the headers.
+
+    `drop`: the connection breaks off in the middle of the body; `drip`: the headers come byte by byte.
+    """
+
+    body: bytes | Sequence[bytes] = b""
+    kind: str = "text/html; charset=utf-8"
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    delay: float = 0.0
+    pause: float = 0.0
+    drop: bool = False
+    drip: bool = False
+
+
+Route = Answer | Sequence[Answer] | Callable[[Asked], Answer]
+
+
+def as_json(data: Any, status: int = 200, **options: Any) -> Answer:
+    return Answer(json.dumps(data).encode(), "application/json", status, **options)
+
+
+def moved(location: str, status: int = 302) -> Answer:
+    return Answer(b"elsewhere", status=status, headers={"Location": location})
+
+
+class WebServer:
+    """Serves `routes` on 127.0.0.1; `asked` holds what was asked, in order."""
+
+    def __init__(self, routes: Mapping[str, Route]) -> None:
+        self._routes = {path: _as_function(route) for path, route in routes.items()}
+        self.asked: list[Asked] = []
+        self.stopping = threading.Event()
+        self._server = _Server(("127.0.0.1", 0), self._handler())
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
+
+    @property
+    def port(self) -> int:
+        return self._server.server_port
+
+    @property
+    def host(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    @property
+    def url(self) -> str:
+        return f"http://{self.host}"
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.stopping.set()
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+    def answer(self, asked: Asked) -> Answer:
+        self.asked.append(asked)
+        route = self._routes.get(asked.path)
+        return route(asked) if route else Answer(b"no such page", "text/plain", 404)
+
+    def _handler(self) -> type[BaseHTTPRequestHandler]:
+        server = self
+
+        class Handler(_Handler):
+            web = server
+
+        return Handler
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 256
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing: clients that go away midway are part of the tests."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    web: WebServer
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Keep the tests' output clean."""
+
+    def do_GET(self) -> None:
+        length = int(self.headers.get("content-length", 0))
+        parts = urlsplit(self.path)
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        query = dict(parse_qsl(parts.query, keep_blank_values=True))
+        asked = Asked(self.command, parts.path, query, headers, self.rfile.read(length), time.monotonic())
+        self.send(self.web.answer(asked))
+
+    do_POST = do_GET
+
+    def send(self, answer: Answer) -> None:
+        self.web.stopping.wait(answer.delay)
+        pieces = [answer.body] if isinstance(answer.body, bytes) else list(answer.body)
+        length = sum(map(len, pieces)) + (1000 if answer.drop else 0)
+        head = {"Content-Type": answer.kind, "Content-Length": str(length), "Connection": "close"}
+        lines = [f"HTTP/1.1 {answer.status} whatever"]
+        lines += [f"{name}: {value}" for name, value in {**head, **answer.headers}.items() if value]
+        start = ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
+        for piece in [bytes([byte]) for byte in start] if answer.drip else [start]:
+            self.wfile.write(piece)
+            self.web.stopping.wait(answer.pause if answer.drip else 0)
+        for piece in pieces:
+            self.wfile.write(piece)
+            self.web.stopping.wait(answer.pause)
+        self.close_connection = True
+
+
+def _as_function(route: Route) -> Callable[[Asked], Answer]:
+    if isinstance(route, Answer):
+        return lambda asked: route
+    if callable(route):
+        return route
+    lock, remaining = threading.Lock(), list(route)
+
+    def in_turn(asked: Asked) -> Answer:
+        with lock:
+            return remaining.pop(0) if len(remaining) > 1 else remaining[0]
+
+    return in_turn
+
+
+KEY = "key-of-the-tests-0123456789"
+
+PAGES = [
+    {"title": "Tide tables", "url": "https://example.org/tides", "text": "High tide comes twice a day."},
+    {"title": "The Moon", "url": "https://example.org/moon", "text": "The Moon pulls at the sea."},
+    {"title": "Ports", "url": "https://example.org/ports", "text": "Ships wait for water < 5 m & more."},
+]
+
+
+def bing(asked: Asked) -> Answer:
+    if asked.headers.get("ocp-apim-subscription-key") != KEY:
+        return as_json({"error": {"code": "401", "message": f"bad key {asked.headers}"}}, 401)
+    if asked.query["q"] == "nothing":
+        return as_json({"_type": "SearchResponse", "queryContext": {"originalQuery": "nothing"}})
+    pages = [{"name": p["title"], "url": p["url"], "snippet": p["text"]} for p in PAGES]
+    return as_json({"_type": "SearchResponse", "webPages": {"value": pages[: int(asked.query["count"])]}})
+
+
+def brave(asked: Asked) -> Answer:
+    if asked.headers.get("x-subscription-token") != KEY:
+        return as_json({"error": {"code": "SUBSCRIPTION_TOKEN_INVALID", "detail": str(asked.headers)}}, 422)
+    if asked.query["q"] == "nothing":
+        return as_json({"type": "search", "query": {"original": "nothing"}})
+    pages = [
+        {
+            "title": p["title"].replace("Tide", "<strong>Tide</strong>"),
+            "url": p["url"],
+            "description": p["text"].replace("&", "&amp;").replace("< ", "&lt; "),
+        }
+        for p in PAGES
+    ]
+    return as_json(
+        {"type": "search", "web": {"type": "search", "results": pages[: int(asked.query["count"])]}}
+    )
+
+
+def tavily(asked: Asked) -> Answer:
+    if asked.method != "POST" or asked.headers.get("authorization") != f"Bearer {KEY}":
+        return as_json({"detail": {"error": f"Unauthorized: {asked.headers}"}}, 401)
+    wanted = json.loads(asked.body)
+    pages = [{"title": p["title"], "url": p["url"], "content": p["text"], "score": 0.9} for p in PAGES]
+    found = [] if wanted["query"] == "nothing" else pages[: wanted["max_results"]]
+    return as_json({"query": wanted["query"], "results": found, "response_time": "0.1"})
+
+
+def searxng(asked: Asked) -> Answer:
+    if asked.query.get("format") != "json":
+        return Answer(b"<html>a page for browsers</html>")
+    pages = [{"title": p["title"], "url": p["url"], "content": p["text"]} for p in PAGES]
+    return as_json({"query": asked.query["q"], "results": [] if asked.query["q"] == "nothing" else pages})
+
+
+def duckduckgo(asked: Asked) -> Answer:
+    if dict(parse_qsl(asked.body.decode())).get("q") == "nothing":
+        return Answer(b"<html><body><div class='no-results'>No results.</div></body></html>")
+    hits = "".join(
+        f"<div class='links_main body'><h2><a>{p['title']}</a></h2><a href='{p['url']}'>{p['text']}</a></div>"
+        for p in PAGES
+    )
+    return Answer(f"<html><body>{hits}</body></html>".encode())
+
+
+def mediawiki(asked: Asked) -> Answer:
+    """A wiki with pages on Mercury: the word alone leads to a disambiguation page."""
+    if "gsrsearch" not in asked.query:
+        meanings = {
+            "Freddie Mercury": "Freddie Mercury was a singer.",
+            "Mercury (element)": "Mercury is a chemical element. It is liquid.",
+            "Mercury (planet)": "Mercury is the first planet from the Sun. It is small.",
+        }
+        linked = [_page(i, title, text) for i, (title, text) in enumerate(meanings.items(), start=10)]
+        return as_json({"query": {"pages": [*linked, {"title": "Gone", "missing": True}]}})
+    query = asked.query["gsrsearch"]
+    if query == "nothing":
+        return as_json({"batchcomplete": True})
+    if query == "broken":
+        return as_json({"error": {"code": "srsearch-error", "info": "An error <b>occurred</b>"}})
+    hits = [{"title": "Mercury", "snippet": "may <span class='searchmatch'>refer</span> to"}]
+    page = _page(1, "Mercury", "Mercury may refer to:", disambiguation=True)
+    if query.startswith("tides"):
+        page, hits = _page(1, "Tide", "Tides rise and fall."), [{"title": "Tide", "snippet": "<b>rise</b>"}]
+    if query.endswith("plain wiki"):
+        page.pop("extract")
+    return as_json({"query": {"pages": [page], "search": hits}})
+
+
+def _page(number: int, title: str, extract: str, *, disambiguation: bool = False) -> dict[str, Any]:
+    url = f"https://en.wikipedia.org/wiki/{title.replace(' ', '_')}"
+    page = {"pageid": number, "index": number, "title": title, "extract": extract, "fullurl": url}
+    return page | ({"pageprops": {"disambiguation": ""}} if disambiguation else {})
+
+
+search_services: dict[str, Route] = {
+    "/bing": bing,
+    "/brave": brave,
+    "/tavily": tavily,
+    "/search": searxng,
+    "/html/": duckduckgo,
+    "/w/api.php": mediawiki,
+}

@@ -1,0 +1,141 @@
+"""Pages as plain text, however hostile or odd they are."""
+
+from __future__ import annotations
+
+import time
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chameleon.errors import WebError
+from chameleon.web import one_line, page_text
+from chameleon.web.text import decoded, visible
+
+PAGE = """<!DOCTYPE html>
+<html><head><title>Tides &amp; <b>ports</b></title><style>p {color: red}</style>
+<script>document.write("never")</script><meta name="x" content="never"></head>
+<body><!-- never --><h1>High   tide</h1>
+<p>comes <b>twi</b>ce<br>a day.<p hidden>never</p>
+<div style="color:red;display: none">never <p>never</p></div>
+<span aria-hidden="true">never</span><template>never</template><noscript>never</noscript>
+<svg><text>never</text></svg><select><option>never</select><input hidden>
+<div style="font-size:0">never</div><div style="opacity: 0">never</div>
+<div style="VISIBILITY:hidden">never</div>
+<table><tr><td>6:10<td>4.2 m</tr></table><div style="opacity:0.9">shown</div></body></html>"""
+
+
+def test_what_a_reader_sees_is_kept_and_nothing_else() -> None:
+    title, text = page_text(PAGE.encode())
+    assert title == "Tides & <b>ports</b>"
+    assert text == "High tide\ncomes twice\na day.\n6:10 4.2 m\nshown"
+
+
+def test_text_after_something_hidden_is_kept() -> None:
+    assert page_text(b"<p hidden>never<b>never</b></p>seen<br hidden>too")[1] == "seen\ntoo"
+
+
+def test_plain_text_is_kept_as_it_is() -> None:
+    assert page_text(b"a < b &amp; c\r\n\r\n  d\x07", "text/plain") == ("", "a < b &amp; c\nd")
+    assert page_text(b"<p>a</p>", "") == ("", "a")
+
+
+@pytest.mark.parametrize("kind", ["application/pdf", "image/png", "application/octet-stream", "video/mp4"])
+def test_what_is_no_text_is_refused(kind: str) -> None:
+    with pytest.raises(WebError, match="no text"):
+        page_text(b"%PDF-1.7", kind)
+
+
+WORDS = "Größe, Çay, приве́т, 潮汐, naïve — “fine”"
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "text"),
+    [
+        (WORDS.encode(), "text/html", WORDS),
+        (WORDS.encode(), "text/html; charset=UTF-8", WORDS),
+        (WORDS.encode("utf-8-sig"), "text/html; charset=latin-1", WORDS),
+        (WORDS.encode("utf-16"), "text/html", WORDS),
+        ("Größe “fine”".encode("cp1252"), "text/html; charset=iso-8859-1", "Größe “fine”"),
+        ("Größe".encode("latin-1"), "text/html", "Größe"),
+        ("привет".encode("koi8-r"), "text/html; charset=KOI8-R", "привет"),
+        ("привет".encode("cp1251"), "text/html; charset='windows-1251'", "привет"),
+        ("潮汐".encode("gb18030"), "text/html; charset=gb18030", "潮汐"),
+        ("潮汐".encode("shift_jis"), "text/html; charset=Shift_JIS", "潮汐"),
+        ("潮汐".encode("big5"), "text/html; charset=big5", "潮汐"),
+        (b"<meta charset=windows-1251>" + "привет".encode("cp1251"), "text/html", "привет"),
+        (
+            b'<meta http-equiv="Content-Type" content="text/html; charset=euc-jp">' + "潮汐".encode("euc-jp"),
+            "text/html",
+            "潮汐",
+        ),
+        ("Größe".encode(), "text/html; charset=no-such-charset", "Größe"),
+        (b"abc\\u0041", "text/html; charset=unicode_escape", "abc\\u0041"),
+        (b"abc-", "text/html; charset=punycode", "abc-"),
+        (b"eJw=", "text/html; charset=zip", "eJw="),
+        (b"ok \xff\xfe", "text/html; charset=utf-8", "ok \ufffd\ufffd"),
+        ("Größe".encode()[:3], "text/html", "Gr\ufffd"),
+    ],
+)
+def test_encodings_are_recognised(body: bytes, kind: str, text: str) -> None:
+    assert decoded(body, kind).rpartition(">")[2] == text
+    assert page_text(body, kind)[1] == text
+
+
+HOSTILE = {
+    "nested elements": b"<div>" * 400_000 + b"x",
+    "nested formatting": b"<a><b><i><p>" * 100_000,
+    "fonts": b"".join(b"<p><font a=%d>" % n for n in range(60_000)),
+    "attributes": b"<p " + b" ".join(b"a%d=1" % n for n in range(200_000)) + b">x",
+    "open comments": b"<!--" * 400_000,
+    "open tags": b"<a" * 800_000,
+    "open quotes": b"<a href='" * 200_000,
+    "open sections": b"<![CDATA[" * 200_000,
+    "script ends": b"<script>" + b"</scrip" * 250_000,
+    "tables": b"<table><tr><td>" * 100_000,
+    "entities": b"&#1114112;&#0;&nbsp;&amp" * 80_000,
+    "hidden": b"<p hidden>" * 190_000,
+    "null bytes": bytes(1_900_000),
+    "spaces": b" \n" * 900_000,
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_hostile_pages_take_no_more_time_than_others(kind: str) -> None:
+    """Two megabytes, which is what the client lets through, in a time that grows with the length alone."""
+    begun = time.process_time()
+    page_text(HOSTILE[kind][:2_000_000])
+    assert time.process_time() - begun < 5.0
+
+
+@given(st.binary(max_size=300), st.text(max_size=40))
+def test_any_bytes_of_any_kind_are_text_or_a_web_error(body: bytes, kind: str) -> None:
+    try:
+        title, text = page_text(body, kind)
+    except WebError:
+        return
+    for shown in (title, text):
+        assert all(
+            c == "\n" or not unicodedata.category(c).startswith("C") or c in "\u200c\u200d" for c in shown
+        )
+
+
+@given(st.text(max_size=200))
+def test_markup_of_any_kind_becomes_text(text: str) -> None:
+    page_text(f"<p>{text}</p>".encode("utf-8", "replace"))
+    assert "\n" not in page_text(f"<title>{text}</title>".encode("utf-8", "replace"))[0]
+
+
+@given(st.text(), st.integers(2, 50))
+def test_a_line_is_one_line_of_seen_characters(text: str, limit: int) -> None:
+    line = one_line(text, limit)
+    assert len(line) <= limit and len(line.splitlines()) <= 1
+    assert all(c.isprintable() or c in "\u200c\u200d" for c in line)
+
+
+def test_hidden_characters_go_and_joiners_stay() -> None:
+    assert visible("a\u202eb\u2066c\u200bd\x1b[31m\ufeff\ue000\U000e0041") == "abcd[31m"
+    assert visible("می\u200cخواهم") == "می\u200cخواهم"
+    assert one_line("one two three", 9) == "one two…"
+    assert one_line("a" * 20, 5) == "aaaa…"
