@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from chameleon.asking import AsksModel
 from chameleon.errors import ChameleonError, StepRejected
 from chameleon.module import Keys, Module
-from chameleon.prompt import slots_of
+from chameleon.prompt import Messages, slots_of
 from chameleon.state import State
 from chameleon.table.formats import Style
 from chameleon.values import freeze, to_json
@@ -53,9 +53,13 @@ class LLMModule(AsksModel, Module):
     def run(self, state: State) -> Any:
         return elect([self._value_or_rejection(reply, state) for reply in self.ask(state)], self.vote)
 
+    def messages(self, state: State) -> Messages:
+        """What is sent: the prompt, rendered from the state. Override it to send more, such as a picture."""
+        return self.template.render(self.slots(state))
+
     def ask(self, state: State) -> list[Reply]:
         """The model's replies, one for each sample."""
-        messages = self.template.render(self.slots(state))
+        messages = self.messages(state)
         args = state.step.args if state.step else {}
         attempt = int(args.get("attempt", 0))  # numbers the samples of a repair on from those before
         params: dict[str, Any] = {"stop": list(self.template.stop)} if self.template.stop else {}

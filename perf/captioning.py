@@ -3,14 +3,14 @@
     pip install torch transformers pillow rapidocr onnxruntime
     python perf/captioning.py [--pictures 64] [--batch 16] [--small]
 
-The model has the class and the size of the paper's captioner (ViT-base and GPT-2, 239 million parameters) and
-random weights, which are as fast as trained ones: every caption has the full 16 tokens. `--small` makes one of
-an eighth of the width, for machines without a GPU. The device is cuda where there is one, in half precision.
+The model has the class and size of the paper's captioner (ViT-base and GPT-2, 239 million parameters) and
+random weights, which are as fast as trained ones: every caption has the full 16 tokens. `--small` makes one
+of an eighth of the width, for machines without a GPU. The device is cuda, in half precision, if there is one.
 
-The other tables run the captioner and the text detector in one plan, beside each other and one after the other.
-What a pair that computes can gain depends on the processors that are free: the captioner works on the GPU, if
-there is one, else on all processors, and the text detector in one thread. A pair that waits for servers needs
-none.
+The other tables run the captioner and the text detector in one plan, beside each other and one after the
+other. What a pair that computes can gain depends on the processors that are free: the captioner works on the
+GPU, if there is one, else on all processors, and the text detector in one thread. A pair that waits for
+servers needs none.
 """
 
 from __future__ import annotations

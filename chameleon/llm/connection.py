@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from chameleon.errors import ModelError, NoModel
 from chameleon.llm.failures import Failure, classify
+from chameleon.llm.illustrated import content_of
 from chameleon.llm.message import Request
 from chameleon.llm.providers import (
     base_url,
@@ -237,7 +238,7 @@ class Connection:
 
 def _as_langchain(messages: Iterable[tuple[str, str]]) -> list[BaseMessage]:
     kinds = _message_kinds()
-    return [kinds[role](content=text) for role, text in messages]
+    return [kinds[role](content=content_of(text)) for role, text in messages]
 
 
 @cache

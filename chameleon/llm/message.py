@@ -11,6 +11,7 @@ from typing import Any
 
 from chameleon.budget import Usage
 from chameleon.errors import ModelError, PromptError
+from chameleon.llm.illustrated import Illustrated
 
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
@@ -79,7 +80,22 @@ class Request:
         settings = {**self.own_settings, **self.params, "sample": self.sample}
         if self.address:
             settings["base_url"] = self.address
+        if self.pictures:
+            settings["pictures"] = list(self.pictures)
         return settings if self.schema is None else {**settings, "schema": self.schema}
+
+    @cached_property
+    def pictures(self) -> tuple[str, ...]:
+        """The references of the pictures that go along: a text that only quotes one is another request."""
+        illustrated = (text for _, text in self.messages if isinstance(text, Illustrated))
+        return tuple(str(picture) for text in illustrated for picture in text.pictures)
+
+    @property
+    def logged_messages(self) -> tuple[tuple[str, str], ...]:
+        """The messages as a log keeps them, with references in place of pictures."""
+        if not self.pictures:
+            return self.messages
+        return tuple((role, str.__str__(text)) for role, text in self.messages)
 
     @property
     def logged_params(self) -> dict[str, Any]:
@@ -102,6 +118,8 @@ def _encodable(text: str) -> str:
     """Mend surrogates, which no request can carry: a pair becomes its character, a lone one U+FFFD."""
     if text.isascii():
         return text
+    if isinstance(text, Illustrated):
+        return Illustrated(_encodable(text.text), text.pictures)
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 

@@ -39,7 +39,7 @@ class Outcome:
         request, reading = self.request, self.reading
         return Call(
             model=request.model,
-            messages=request.messages,
+            messages=request.logged_messages,
             params=request.logged_params,
             text=reading.text,
             finish=reading.finish,

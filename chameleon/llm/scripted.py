@@ -16,6 +16,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import PrivateAttr
 
 from chameleon.errors import InputError, ScriptExhausted
+from chameleon.llm.illustrated import text_of
 
 ScriptedReply = str | Mapping[str, Any] | Exception
 Script = Iterable[ScriptedReply] | Callable[[list[tuple[str, str]]], ScriptedReply]
@@ -88,7 +89,7 @@ class ScriptedModel(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> ChatResult:
-        pairs = [(_ROLES.get(message.type, message.type), str(message.content)) for message in messages]
+        pairs = [(_ROLES.get(message.type, message.type), text_of(message.content)) for message in messages]
         with self._lock:
             number = len(self._requests)
             self._requests.append(pairs)
