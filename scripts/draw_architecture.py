@@ -28,15 +28,16 @@ class Room:
 
 
 ROOMS = {
-    "cli": Room("chameleon/cli", "the command line", 380, 20, 240, 96),
+    "cli": Room("chameleon/cli", "the command line", 380, 20, 240, 124),
     "evaluation": Room("chameleon/evaluation", "run, resume, score, count, report", 20, 20, 260, 112),
     "benchmarks": Room("benchmarks/", "readers and official scorers", 720, 20, 260, 80),
     "planners": Room("planners/", "choose the next modules", 20, 170, 260, 132),
     "loop": Room("chameleon/", "the loop: decide, run, merge", 380, 170, 240, 96),
-    "modules": Room("modules/", "the tools", 720, 130, 260, 250),
+    "modules": Room("modules/", "the tools", 720, 115, 260, 310),
     "inventory": Room("chameleon/inventory", "YAML to modules and rules", 380, 330, 240, 114),
-    "core": Room("chameleon/", "what all share", 380, 510, 240, 150),
-    "llm": Room("chameleon/llm", "any chat model, store, retries", 20, 510, 260, 168),
+    "core": Room("chameleon/", "what all share", 380, 510, 240, 165),
+    "llm": Room("chameleon/llm", "any chat model, store, retries", 20, 490, 260, 172),
+    "web": Room("chameleon/web", "fetching from hosts that are allowed", 20, 676, 260, 100),
     "sandbox": Room("chameleon/sandbox", "model-written programs, sealed", 720, 440, 260, 132),
     "table": Room("chameleon/table", "immutable tables, readers, forms", 720, 610, 260, 150),
 }
@@ -107,7 +108,7 @@ def _public_homes() -> dict[str, str]:
 def contents(room: str) -> list[str]:
     """What lies in a room, as lines that fit it."""
     paths = [path for owner, path in files() if owner == room and path.name != "__init__.py"]
-    top = {"cli": 2, "evaluation": 2, "inventory": 2, "llm": 2, "table": 2, "sandbox": 2, "loop": 1, "core": 1}.get(room, 1)
+    top = 1 if room in ("loop", "core", "modules", "planners", "benchmarks") else 2
     names = []
     for path in paths:
         relative = path.relative_to(ROOT).parts
@@ -141,7 +142,7 @@ def draw() -> str:
     for title, says, x, y in DATA:
         parts.append(box(Room(title, says, x, y, 260, 46), [], fill="#f3f6ea"))
     note = "Arrows are imports (all but those of chameleon.errors, which every room uses). Green is data."
-    parts.append(f'<text x="20" y="788" fill="#667">{note}</text>')
+    parts.append(f'<text x="20" y="794" fill="#667">{note}</text>')
     return "\n".join([*parts, "</svg>", ""])
 
 
