@@ -147,6 +147,10 @@ def looks_private(host: str) -> bool:
 def look_up(host: str, port: int) -> Sequence[str]:
     """The addresses that the system finds for a host, in its order. Raises `OSError` when there are none."""
     try:
+        return [str(ipaddress.ip_address(host))]
+    except ValueError:
+        pass  # a name, or a number in one of the old spellings, which the system reads
+    try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except UnicodeError as problem:
         raise OSError(socket.EAI_NONAME, "the name is too long or malformed") from problem

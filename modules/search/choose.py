@@ -62,4 +62,4 @@ def choose_provider(settings: Settings, web: Web) -> Provider:
         return Wikipedia(web, **asked, language=settings.language)
     if name == "ddgs" or DuckDuckGo.is_configured():
         return DuckDuckGo(web, settings.spacing)
-    raise InventoryError("no search provider is configured", hint=f"{alternatives().capitalize()}.")
+    raise InventoryError("no search provider is configured", hint=f"To search, {alternatives()}.")

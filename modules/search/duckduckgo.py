@@ -46,7 +46,7 @@ class DuckDuckGo:
 
         spacing = _SPACING if self.spacing is None else self.spacing
         self.web.wait_for_turn(_HOST, spacing)
-        client = DDGS(timeout=round(self.web.limits.silence))
+        client = DDGS(timeout=max(1, round(self.web.limits.silence)))
         try:
             found: list[dict[str, Any]] = client.text(
                 one_line(query, LONGEST_QUERY), max_results=count, backend="duckduckgo"
