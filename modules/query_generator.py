@@ -16,7 +16,7 @@ class QueryGenerator(LLMModule):
     """Writes the query for a search engine. For questions that need facts from the web."""
 
     prompt = "search/query_generator"
-    reads = ("input.question", "input.choices?", "cache.*")
+    reads = ("input.question", "input.*", "cache.*")
     writes = ("cache.query",)
     llm_params: Mapping[str, Any] = {"max_tokens": 64}
     takes_cut_off = True  # a query without its last words is a query still

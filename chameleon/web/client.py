@@ -6,7 +6,7 @@ import importlib.util
 import os
 import ssl
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -57,7 +57,7 @@ class Web:
     """
 
     limits: Limits = Limits()
-    private: Iterable[str] = ()
+    private: Sequence[str] = ()
     cache: PageCache | None = None
     pace: Pace = SHARED_PACE
     backoff: Backoff = _BACKOFF
@@ -146,7 +146,7 @@ class Web:
         network = GuardedNetwork(deadline, self.resolve, self._private(), only_private=bare_key)
         try:
             with (
-                httpcore2.ConnectionPool(_trusted(), network_backend=network) as pool,
+                httpcore2.ConnectionPool(trusted_certificates(), network_backend=network) as pool,
                 pool.stream(**request.as_sent(self.limits.silence)) as response,
             ):
                 location = header_of(response.headers, "location")
@@ -197,7 +197,7 @@ def _told(problem: Exception) -> str:
 
 
 @cache
-def _trusted() -> ssl.SSLContext:
+def trusted_certificates() -> ssl.SSLContext:
     """The system's certificates, or those that SSL_CERT_FILE names; read once, since it takes a while."""
     from httpcore2 import default_ssl_context
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
+import json
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from chameleon.errors import MissingPackage, WebError
 from chameleon.modules.search.provider import LONGEST_QUERY, SearchResult, text_of, url_of
-from chameleon.web import Web, one_line
+from chameleon.web import Web, WebReply, one_line
 
 _HOST = "duckduckgo.com"
 _SPACING = 1.0
@@ -18,9 +20,9 @@ _SPACING = 1.0
 class DuckDuckGo:
     """DuckDuckGo's page for browsers, read by `ddgs`.
 
-    The package has an HTTP client of its own, since the site answers browsers only: our address checks,
-    retries and cache do not see these requests, our time-out and spacing apply. The site may refuse a
-    machine that asks often.
+    The package has an HTTP client of its own, since the site answers browsers only: our address checks and
+    retries do not see these requests; our time-out, spacing and cache apply. The site may refuse a machine
+    that asks often.
     """
 
     name: ClassVar[str] = "ddgs"
@@ -41,16 +43,29 @@ class DuckDuckGo:
 
     def search(self, query: str, count: int) -> list[SearchResult]:
         self.check()
+        asked = one_line(query, LONGEST_QUERY)
+        key = hashlib.sha256(repr((self.name, asked, count)).encode()).hexdigest()
+        kept = self.web.cache.get(key) if self.web.cache is not None else None
+        if kept is None:
+            found = self._ask(asked, count)
+            if self.web.cache is not None:
+                body = json.dumps(found).encode()
+                self.web.cache.put(key, WebReply("", _HOST, 200, "application/json", body))
+        else:
+            found = kept.data()
+        return [
+            SearchResult(text_of(page, "title"), url_of(page, "href"), text_of(page, "body"))
+            for page in found[:count]
+        ]
+
+    def _ask(self, query: str, count: int) -> list[dict[str, Any]]:
         from ddgs import DDGS
         from ddgs.exceptions import DDGSException, TimeoutException
 
-        spacing = _SPACING if self.spacing is None else self.spacing
-        self.web.wait_for_turn(_HOST, spacing)
+        self.web.wait_for_turn(_HOST, _SPACING if self.spacing is None else self.spacing)
         client = DDGS(timeout=max(1, round(self.web.limits.silence)))
         try:
-            found: list[dict[str, Any]] = client.text(
-                one_line(query, LONGEST_QUERY), max_results=count, backend="duckduckgo"
-            )
+            return client.text(query, max_results=count, backend="duckduckgo")
         except TimeoutException:
             raise WebError("the server gave no answer in time", where=_HOST) from None
         except DDGSException:
@@ -60,7 +75,3 @@ class DuckDuckGo:
                 where=_HOST,
                 hint="Try later, or use a provider with a key.",
             ) from None
-        return [
-            SearchResult(text_of(page, "title"), url_of(page, "href"), text_of(page, "body"))
-            for page in found[:count]
-        ]

@@ -138,13 +138,21 @@ class WebProvider:
         """The objects in the list under these keys, none where it is absent; another form is a `WebError`."""
         for key in path:
             if not isinstance(data, dict):
-                raise WebError(f"the server's answer is not in the form of {self.name}", where=self.address)
+                raise self.misshapen()
             data = data.get(key)
             if data is None:
                 return []
         if not isinstance(data, list):
-            raise WebError(f"the server's answer is not in the form of {self.name}", where=self.address)
+            raise self.misshapen()
         return [item for item in data if isinstance(item, dict)]
+
+    @property
+    def host(self) -> str:
+        """The endpoint's host, for errors: the rest of an address may hold a token."""
+        return checked_url(self.address).host
+
+    def misshapen(self) -> WebError:
+        return WebError(f"the server's answer is not in the form of {self.name}", where=self.host)
 
 
 def text_of(item: Mapping[str, Any], key: str, *, markup: bool = False) -> str:

@@ -98,10 +98,10 @@ class Wikipedia(WebProvider):
         spacing = self.default_spacing if self.spacing is None else self.spacing
         data = self.own_web.fetch(self.address, params=params, spacing=spacing).data(self.hints())
         if not isinstance(data, dict):
-            raise WebError("the server's answer is not in the form of a MediaWiki", where=self.address)
+            raise self.misshapen()
         if isinstance(error := data.get("error"), dict):
             code = "".join(c for c in str(error.get("code", "")) if c.isalnum() or c in "-_")[:40]
-            raise WebError(f"the wiki refused the search ({code or 'no reason given'})", where=self.address)
+            raise WebError(f"the wiki refused the search ({code or 'no reason given'})", where=self.host)
         return data
 
 

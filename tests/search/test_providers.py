@@ -6,6 +6,8 @@ import importlib
 import json
 import time
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,7 +23,7 @@ from chameleon.modules.search.provider import WebProvider
 from chameleon.modules.search.searxng import SearXNG
 from chameleon.modules.search.tavily import Tavily
 from chameleon.modules.search.wikipedia import Wikipedia
-from chameleon.web import Limits, Web
+from chameleon.web import Limits, PageCache, Web
 from chameleon.web.pace import Pace
 from tests.web.servers import KEY, PAGES, Answer, Route, WebServer, as_json, moved, search_services
 
@@ -233,6 +235,14 @@ class TestDuckDuckGo:
         found = provider.search("high tide", 2)
         assert {result.url for result in found} <= {page["url"] for page in PAGES} and len(found) == 2
         assert "High tide comes twice a day." in {result.text for result in found}
+
+    def test_results_are_kept(self, services: WebServer, tmp_path: Path) -> None:
+        web = replace(quick_web(), cache=PageCache(tmp_path / "web.sqlite"))
+        provider = choose_provider(Settings("ddgs", spacing=0.0), web)
+        assert provider.search("high tide", 2) == provider.search("high tide", 2)
+        assert len(services.asked) == 1
+        provider.search("low tide", 2)
+        assert len(services.asked) == 2
 
     def test_an_empty_page_is_told(self) -> None:
         with pytest.raises(WebError, match=r"duckduckgo\.com: the search brought nothing"):

@@ -11,11 +11,13 @@ page of DuckDuckGo, and MediaWiki, and that check how they are asked.
 from __future__ import annotations
 
 import json
+import ssl
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any, Self
 from urllib.parse import parse_qsl, urlsplit
 
@@ -61,14 +63,27 @@ def moved(location: str, status: int = 302) -> Answer:
 
 
 class WebServer:
-    """Serves `routes` on 127.0.0.1; `asked` holds what was asked, in order."""
+    """Serves `routes` on 127.0.0.1; `asked` holds what was asked, in order.
 
-    def __init__(self, routes: Mapping[str, Route]) -> None:
+    With `certificate` (a file with key and certificate) it speaks TLS, and `names` holds the names that
+    clients asked for.
+    """
+
+    def __init__(self, routes: Mapping[str, Route], certificate: Path | None = None) -> None:
         self._routes = {path: _as_function(route) for path, route in routes.items()}
         self.asked: list[Asked] = []
         self.stopping = threading.Event()
         self._server = _Server(("127.0.0.1", 0), self._handler())
+        self.names: list[str] = []
+        if certificate is not None:
+            self._speak_tls(certificate)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
+
+    def _speak_tls(self, certificate: Path) -> None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate)
+        context.set_servername_callback(lambda connection, name, context: self.names.append(name))
+        self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
 
     @property
     def port(self) -> int:

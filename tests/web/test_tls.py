@@ -1,0 +1,81 @@
+"""Over TLS the checked address is connected to, and the name is what the certificate must be for."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from chameleon.errors import WebError
+from chameleon.llm.retry import Backoff
+from chameleon.web import Limits, Web
+from chameleon.web.client import trusted_certificates
+from tests.web.servers import Answer, WebServer, moved
+
+NAME = "search.example"
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A key and a certificate for `search.example`, signed by itself."""
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl makes the certificate, and is not here")
+    file = tmp_path_factory.mktemp("tls") / "both.pem"
+    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
+    names = ["-subj", f"/CN={NAME}", "-addext", f"subjectAltName=DNS:{NAME}", "-days", "2"]
+    subprocess.run(
+        [*command, *names, "-keyout", file, "-out", f"{file}.cert"], check=True, capture_output=True
+    )
+    file.write_text(file.read_text() + Path(f"{file}.cert").read_text())
+    return file
+
+
+@pytest.fixture
+def _trusting(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    trusted_certificates.cache_clear()
+    yield
+    trusted_certificates.cache_clear()
+
+
+def client(server: WebServer) -> Web:
+    """Every name leads to this machine, as after a look-up."""
+    private = [f"{NAME}:{server.port}", f"other.example:{server.port}"]
+    once = Backoff(retries=0)
+    return Web(Limits(seconds=5, silence=1), private, resolve=lambda host, port: ["127.0.0.1"], backoff=once)
+
+
+@pytest.mark.usefixtures("_trusting")
+def test_the_server_is_asked_by_its_name_at_the_checked_address(certificate: Path) -> None:
+    with WebServer({"/": Answer(b"hello")}, certificate) as server:
+        reply = client(server).fetch(f"https://{NAME}:{server.port}/", secrets={"X-Key": "k"})
+    assert (reply.body, server.names) == (b"hello", [NAME])
+    assert server.asked[0].headers["host"] == f"{NAME}:{server.port}"
+
+
+@pytest.mark.usefixtures("_trusting")
+def test_a_certificate_for_another_name_is_refused(certificate: Path) -> None:
+    with WebServer({"/": Answer(b"hello")}, certificate) as server:
+        with pytest.raises(WebError, match="certificate is not valid"):
+            client(server).fetch(f"https://other.example:{server.port}/")
+        assert server.names == ["other.example"] and not server.asked
+
+
+def test_a_certificate_that_nobody_vouches_for_is_refused(certificate: Path) -> None:
+    with WebServer({"/": Answer(b"hello")}, certificate) as server:
+        with pytest.raises(WebError, match="certificate is not valid"):
+            client(server).fetch(f"https://{NAME}:{server.port}/")
+        assert not server.asked
+
+
+@pytest.mark.usefixtures("_trusting")
+def test_a_key_is_not_sent_on_when_a_redirect_leaves_tls(certificate: Path) -> None:
+    with WebServer({"/": Answer(b"open")}) as plain:
+        with WebServer({"/": moved(f"http://{NAME}:{plain.port}/")}, certificate) as server:
+            private = [f"{NAME}:{server.port}", f"{NAME}:{plain.port}"]
+            web = Web(Limits(seconds=5), private, resolve=lambda host, port: ["127.0.0.1"])
+            assert web.fetch(f"https://{NAME}:{server.port}/", secrets={"X-Key": "k"}).body == b"open"
+        assert "x-key" not in plain.asked[0].headers
