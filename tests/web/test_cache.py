@@ -1,0 +1,140 @@
+"""What is kept, for whom and how long; and how often a host is asked."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import sqlite3
+import threading
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from chameleon.errors import StoreError, WebError
+from chameleon.web import PageCache
+from chameleon.web.pace import Pace
+from tests.web.clients import Serve, client, failure
+from tests.web.servers import KEY, Answer, Asked
+
+
+def test_no_key_reaches_an_error_a_log_or_the_cache(
+    serve: Serve, caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    def echo(asked: Asked) -> Answer:
+        return Answer(f"you sent {asked.headers}".encode(), status=int(asked.query["status"]))
+
+    server = serve({"/": echo})
+    cache = PageCache(tmp_path / "web.sqlite")
+    web = client(server, cache=cache)
+    with caplog.at_level(logging.DEBUG):
+        kept = web.fetch(server.url, params={"status": 200}, secrets={"Authorization": f"Bearer {KEY}"})
+        refused = web.fetch(server.url, params={"status": 401}, secrets={"X-Key": KEY})
+        unsendable = failure(web, server.url, secrets={"X-Key": f"{KEY}\nX-Other: 1"})
+    with pytest.raises(WebError) as caught:
+        refused.expect_ok()
+    cache.close()
+    told = "\n".join([caplog.text, str(caught.value), repr(caught.value), unsendable, repr(refused)])
+    assert KEY not in told and b"you sent" in kept.body and KEY.encode() not in kept.body
+    assert KEY.encode() not in (tmp_path / "web.sqlite").read_bytes()
+
+
+def test_a_reply_is_kept_for_the_same_request_only(serve: Serve, tmp_path: Path) -> None:
+    server = serve({"/": lambda asked: Answer(asked.method.encode() + asked.body)})
+    web = client(server, cache=PageCache(tmp_path / "web.sqlite"))
+    for _ in range(2):
+        assert web.fetch(server.url).body == b"GET"
+        assert web.fetch(server.url, params={"q": "1"}).body == b"GET"
+        assert web.fetch(server.url, json=[1]).body == b"POST[1]"
+        assert web.fetch(server.url, json=[2]).body == b"POST[2]"
+        assert web.fetch(server.url, headers={"Accept-Language": "de"}).body == b"GET"
+        assert web.fetch(server.url, secrets={"X-Key": KEY}).body == b"GET"
+    assert len(server.asked) == 5  # the one with a key is the first one
+
+
+def test_only_good_replies_are_kept(serve: Serve, tmp_path: Path) -> None:
+    cache = PageCache(tmp_path / "web.sqlite")
+    server = serve({"/": [Answer(status=404), Answer(b"there now")]})
+    web = client(server, cache=cache)
+    assert web.fetch(server.url).status == 404
+    assert web.fetch(server.url).body == b"there now"
+    assert len(cache) == 1
+
+
+def test_the_cache_is_private_and_forgets(serve: Serve, tmp_path: Path) -> None:
+    now = [1000.0]
+    path = tmp_path / "deep" / "web.sqlite"
+    cache = PageCache(path, max_age=60, max_bytes=5_000, clock=lambda: now[0])
+    assert path.stat().st_mode & 0o777 == 0o600
+    server = serve({"/": lambda asked: Answer(b"x" * 1_000)})
+    web = client(server, cache=cache)
+    web.fetch(server.url, params={"n": 0})
+    now[0] += 61
+    web.fetch(server.url, params={"n": 0})
+    assert len(server.asked) == 2
+    for n in range(1, 10):
+        now[0] += 1
+        web.fetch(server.url, params={"n": n})
+    assert 1 <= len(cache) <= 4
+    before = len(server.asked)
+    web.fetch(server.url, params={"n": 9})
+    assert len(server.asked) == before
+
+
+def test_threads_share_the_cache(serve: Serve, tmp_path: Path) -> None:
+    server = serve({"/": lambda asked: Answer(asked.query["n"].encode())})
+    web = client(server, cache=PageCache(tmp_path / "web.sqlite"))
+    got: list[bool] = []
+
+    def fetch(start: int) -> None:
+        for n in range(start, start + 20):
+            got.append(web.fetch(server.url, params={"n": n % 20}).body == str(n % 20).encode())
+
+    threads = [threading.Thread(target=fetch, args=(start,)) for start in range(0, 20, 5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert got == [True] * 80
+
+
+def test_the_users_cache_is_where_the_variable_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert PageCache.default() is None
+    monkeypatch.setenv("CHAMELEON_WEB_CACHE", str(tmp_path / "mine.sqlite"))
+    assert PageCache.default() is not None and (tmp_path / "mine.sqlite").exists()
+    (tmp_path / "notes.txt").write_text("not a database, and long enough to be told from one" * 20)
+    monkeypatch.setenv("CHAMELEON_WEB_CACHE", str(tmp_path / "notes.txt"))
+    with pytest.raises(StoreError, match="CHAMELEON_WEB_CACHE"):
+        PageCache.default()
+
+
+def test_a_foreign_database_is_left_alone(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "other.sqlite")) as other:
+        other.execute("CREATE TABLE mine (x)")
+        other.commit()
+    with pytest.raises(StoreError, match="not a web cache"):
+        PageCache(tmp_path / "other.sqlite")
+
+
+def test_requests_to_one_host_are_spaced_for_all_threads(serve: Serve) -> None:
+    server, other = serve({"/": Answer(b"x")}), serve({"/": Answer(b"x")})
+    pace = Pace()
+    webs = [client(server, other, pace=pace) for _ in range(4)]
+    threads = [
+        threading.Thread(target=web.fetch, args=(server.url,), kwargs={"spacing": 0.1}) for web in webs
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    times = sorted(asked.at for asked in server.asked)
+    assert all(later - earlier > 0.07 for earlier, later in itertools.pairwise(times))
+    assert "no turn came in time" in failure(client(server, pace=Pace(), seconds=-1), server.url)
+
+
+def test_turns_are_given_in_order() -> None:
+    pace = Pace()
+    waits = [pace.turn("a.example", 10.0) for _ in range(3)] + [pace.turn("b.example", 10.0)]
+    assert [round(wait) for wait in waits] == [0, 10, 20, 0]
+    pace.delay("b.example", 60.0)
+    assert round(pace.turn("b.example", 0.0)) == 60
