@@ -65,6 +65,8 @@ class PromptPGRule(Scorer):
 
     about = "PromptPG (Lu et al., 2022): patterns find the answer in a text, equality to three places"
 
+    seed = _SEED
+
     def __init__(self) -> None:
         self._random = random.Random(_SEED)  # noqa: S311
 

@@ -12,22 +12,29 @@ from chameleon.cli.show import in_words
 from chameleon.evaluation.benchmark import Benchmark
 from chameleon.evaluation.report.columns import TextColumn, in_blocks
 from chameleon.evaluation.results import Tally
+from chameleon.evaluation.spending import Spending
 from chameleon.table.terminal import harmless
 
 _MOST_REASONS = 3
 
 
-def show_counts(tally: Tally, benchmark: Benchmark, scorer: str, seconds: float, *, as_json: bool) -> None:
-    """Print the paper's columns for these results, what was answered, and why some failed."""
+def show_counts(
+    tally: Tally, benchmark: Benchmark, scorer: str, seconds: float, spending: Spending, *, as_json: bool
+) -> None:
+    """Print the paper's columns for these results, what was answered, why some failed, and what it cost.
+
+    `seconds` are those of this command, by the clock on the wall.
+    """
     if as_json:
-        typer.echo(json.dumps(tally.to_json(benchmark.name, seconds), ensure_ascii=False))
+        spent = {"usage": spending.usage.to_json(), "seconds": round(seconds, 3)}
+        typer.echo(json.dumps(tally.to_json(benchmark.name) | spent, ensure_ascii=False))
         return
     typer.echo(f"{benchmark.name}, scored by the rule of {scorer}\n")
     if tally.all.n:
         typer.echo(_table(tally, benchmark) + "\n")
     answered = tally.answered
     declined = tally.all.n - answered.n - tally.failed
-    right = benchmark.percent("answered", answered.correct, answered.n)
+    right = benchmark.percent("ALL", answered.correct, answered.n)
     typer.echo(
         f"Answered {answered.n:,}, right {right} % of them; declined {declined:,}, failed {tally.failed:,}."
     )
@@ -37,8 +44,9 @@ def show_counts(tally: Tally, benchmark: Benchmark, scorer: str, seconds: float,
         )
     for reason, count in tally.reasons.most_common(_MOST_REASONS):
         typer.echo(f"Failed, {count:,} times: {harmless(reason)}")
-    if tally.usage.calls:
-        typer.echo(f"Model: {in_words(tally.usage)}.")
+    if spending.usage.calls or spending.stored:
+        stored = f"; {counted(spending.stored, 'reply')} from the response store" if spending.stored else ""
+        typer.echo(f"Model: {in_words(spending.usage)}{stored}.")
     typer.echo(f"{seconds:.1f} s")
 
 
@@ -59,5 +67,6 @@ def say(text: str) -> None:
 
 
 def counted(number: int, name: str) -> str:
-    """ "1 problem", "2,000 problems"."""
-    return f"{number:,} {name}{'' if number == 1 else 's'}"
+    """ "1 problem", "2,000 problems", "3 replies"."""
+    several = f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
+    return f"{number:,} {name if number == 1 else several}"

@@ -7,7 +7,9 @@ import time
 from types import TracebackType
 from typing import Any
 
+from chameleon.budget import Usage
 from chameleon.evaluation.results import Tally
+from chameleon.evaluation.spending import Spending
 
 _SECONDS_BETWEEN_LINES = 10.0
 
@@ -15,8 +17,8 @@ _SECONDS_BETWEEN_LINES = 10.0
 class Progress:
     """Shows the running counts of a tally that has `total` problems to come to."""
 
-    def __init__(self, total: int, tally: Tally) -> None:
-        self.total, self.tally = total, tally
+    def __init__(self, total: int, tally: Tally, spending: Spending) -> None:
+        self.total, self.tally, self.spending = total, tally, spending
         self._shown_at = time.monotonic()
         self._bar: Any = None
         self._task: Any = None
@@ -43,26 +45,30 @@ class Progress:
     def advance(self) -> None:
         """Show that the tally has one more."""
         if self._bar is not None:
-            self._bar.update(self._task, completed=self.tally.all.n, said=running(self.tally))
+            self._bar.update(
+                self._task, completed=self.tally.all.n, said=running(self.tally, self.spending.usage)
+            )
             return
         now = time.monotonic()
         if now - self._shown_at >= _SECONDS_BETWEEN_LINES:
             self._shown_at = now
             print(
-                f"{self.tally.all.n:,} of {self.total:,}: {running(self.tally)}", file=sys.stderr, flush=True
+                f"{self.tally.all.n:,} of {self.total:,}: {running(self.tally, self.spending.usage)}",
+                file=sys.stderr,
+                flush=True,
             )
 
 
-def running(tally: Tally) -> str:
+def running(tally: Tally, usage: Usage) -> str:
     """ "accuracy 0.912, answered 950 (0.960), failed 2, $0.0132"."""
     parts = [f"accuracy {_fraction(tally.all.accuracy)}"]
     if tally.answered.n < tally.all.n:
         parts.append(f"answered {tally.answered.n:,} ({_fraction(tally.answered.accuracy)})")
     if tally.failed:
         parts.append(f"failed {tally.failed:,}")
-    if tally.usage.calls:
-        cost = tally.usage.cost
-        parts.append(f"{tally.usage.calls:,} calls, " + ("cost unknown" if cost is None else f"${cost:.4f}"))
+    if usage.calls:
+        cost = usage.cost
+        parts.append(f"{usage.calls:,} calls, " + ("cost unknown" if cost is None else f"${cost:.4f}"))
     return ", ".join(parts)
 
 

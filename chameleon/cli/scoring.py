@@ -11,6 +11,7 @@ from chameleon.errors import InputError
 from chameleon.evaluation.data import DataFile
 from chameleon.evaluation.results import Tally
 from chameleon.evaluation.score import Field, Outcomes, score
+from chameleon.evaluation.spending import Spending
 
 
 def score_predictions(data: Data, predictions: Path, wanted: str, *, as_json: bool) -> int:
@@ -28,7 +29,8 @@ def score_predictions(data: Data, predictions: Path, wanted: str, *, as_json: bo
             hint=f"A row belongs to the problem with the same {data.benchmark.id_key!r}.",
         )
     _tell(outcomes, data, predictions)
-    show_counts(tally, data.benchmark, data.scorer, time.monotonic() - begun, as_json=as_json)
+    seconds = time.monotonic() - begun
+    show_counts(tally, data.benchmark, data.scorer, seconds, Spending(), as_json=as_json)
     return 0
 
 

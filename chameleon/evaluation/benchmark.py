@@ -51,6 +51,11 @@ class Scorer(ABC):
         """The prediction that a program's value is; the value itself unless the rule changes it."""
         return value
 
+    def from_answer(self, answer: Any, problem: Problem) -> Any:
+        """The prediction that a run's final answer is: a choice as it stands, else as a program's value."""
+        choices = problem.detail.get("choices") or ()
+        return answer if answer in choices else self.from_value(answer, problem)
+
     @abstractmethod
     def right(self, prediction: Any, problem: Problem) -> bool:
         """Whether a prediction (None: there is none) is right."""
@@ -61,7 +66,8 @@ class Benchmark(ABC):
 
     `columns` are those of the paper's table after ALL, in order; `scorers` by name, the default first;
     `id_key` is the key of a row that holds the problem's id; pictures of the problems, where there are any,
-    lie as `ID.png` in one of the `picture_folders` beside the data.
+    lie as `ID.png` in one of the `picture_folders` beside the data. `takes_tables`: tables lie in a file of
+    their own.
     """
 
     name: ClassVar[str]
@@ -70,6 +76,7 @@ class Benchmark(ABC):
     scorers: ClassVar[Mapping[str, type[Scorer]]]
     id_key: ClassVar[str] = "id"
     picture_folders: ClassVar[tuple[str, ...]] = ()
+    takes_tables: ClassVar[bool] = False
 
     @abstractmethod
     def recognises(self, row: Mapping[str, Any]) -> bool:

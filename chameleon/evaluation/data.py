@@ -64,8 +64,9 @@ class DataFile:
 
     @cached_property
     def sha256(self) -> str:
+        """The digest of what the file holds, the same whether it is packed with gzip or not."""
         digest = hashlib.sha256()
-        with _told(self.path), self.path.open("rb") as file:
+        with _told(self.path), self._opened() as file:
             while block := file.read(1 << 20):
                 digest.update(block)
         return digest.hexdigest()
@@ -139,6 +140,8 @@ def read_problems(benchmark: Benchmark, data: DataFile, tables: Path | None = No
 
     Raises `InputError` naming the problem for a row that cannot be used, and for an id that occurs twice.
     """
+    if tables is not None and not benchmark.takes_tables:
+        raise InputError(f"the problems of {benchmark.name} hold their tables", hint="Leave out --tables.")
     by_id = {str(row.get("table_id")): row for row in DataFile(tables, "table_id")} if tables else {}
     folders = [data.path.parent / name for name in benchmark.picture_folders]
     seen: set[str] = set()

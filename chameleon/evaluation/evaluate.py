@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -11,8 +12,10 @@ from chameleon.errors import ChameleonError, InputError
 from chameleon.evaluation.benchmark import Problem, Scorer
 from chameleon.evaluation.folder import RunFolder
 from chameleon.evaluation.results import Result
+from chameleon.evaluation.spending import Spending
 from chameleon.executor import Executor
-from chameleon.state import Ended, Failure, State
+from chameleon.state import Begun, Ended, Event, Failure, State
+from chameleon.values import to_json
 
 # What would fail every problem after this one in the same way: the evaluation stops, and can go on later.
 _CONCERNS_ALL = frozenset({"AuthFailed", "NoModel", "StoreError", "ScriptExhausted"})
@@ -34,7 +37,8 @@ class Evaluation:
     - `executor` runs them, in `workers` threads; it is given what its inventory takes of a problem's input.
     - `scorer` says what is right: an answer that was given, never a declined or failed one.
     - `folder` keeps results and events; problems that it has are not run again.
-    - `on_result` is called with each result, from one thread at a time; it may call `stop`.
+    - `spending` counts the calls; where its limit is reached, the evaluation stops.
+    - `on_result` is called with each result, from one thread at a time.
     """
 
     def __init__(
@@ -44,12 +48,14 @@ class Evaluation:
         *,
         folder: RunFolder | None = None,
         workers: int = 1,
+        spending: Spending | None = None,
         on_result: Callable[[Result], None] = lambda result: None,
     ) -> None:
         if workers < 1:
             raise InputError("workers must be at least 1")
         self.executor, self.scorer, self.folder = executor, scorer, folder
         self.workers, self.on_result = workers, on_result
+        self.spending = spending or Spending()
         self._stop = threading.Event()
         self._problem: BaseException | None = None
         self._handing_out, self._keeping = threading.Lock(), threading.Lock()
@@ -78,8 +84,9 @@ class Evaluation:
         except BaseException:  # the command line has an exception of its own for Ctrl-C
             self.stop()
             _log.warning("stops: running steps have up to %.0f seconds to end; Ctrl-C ends at once", _GRACE_S)
+            until = time.monotonic() + _GRACE_S
             for thread in threads:
-                thread.join(_GRACE_S / self.workers)
+                thread.join(max(until - time.monotonic(), 0))
             raise
         if self._problem is not None:
             raise self._problem
@@ -113,12 +120,18 @@ class Evaluation:
                 hint=error.hint,
             )
         with self._keeping:
-            answered = state.ended.reason == "answered"
-            result = Result.of(problem, state, answered and self.scorer.right(state.answer, problem))
+            dropped = self.folder.dropped.get(problem.id) if self.folder else None
+            result = Result.of(problem, state, self._is_right(state, problem), dropped)
             if self.folder is not None:
                 self.folder.finish(result)
             self.on_result(result)
             self._check_for_going_on(error)
+
+    def _is_right(self, state: State, problem: Problem) -> bool:
+        assert state.ended is not None
+        if state.ended.reason != "answered":
+            return False
+        return self.scorer.right(self.scorer.from_answer(to_json(state.answer), problem), problem)
 
     def _check_for_going_on(self, error: Failure | None) -> None:
         failed = error is not None and error.kind in _MODEL_FAILURES
@@ -136,17 +149,26 @@ class Evaluation:
         state = State.fold(before)
         if state.ended is not None:
             return state
+        given = self._given(problem)
         try:
-            for event in self.executor.stream(self._given(problem), before):
-                if self.folder is not None:
-                    self.folder.append(problem.id, event)
-                state = state.after(event)
-                # After a failure the run's own rules come first: what it ends with is known only then.
-                if self._stop.is_set() and state.ended is None and state.failure is None:
-                    return None
+            self.executor.inventory.check_input(given)
         except InputError as error:
             return State(ended=Ended("failed", Failure.of(error)))
+        for event in self.executor.stream(given, before):
+            self._keep(problem.id, event)
+            state = state.after(event)
+            # After a failure the run's own rules come first: what it ends with is known only then.
+            if self._stop.is_set() and state.ended is None and state.failure is None:
+                return None
         return state
+
+    def _keep(self, id: str, event: Event) -> None:
+        if self.folder is not None:
+            self.folder.append(id, event)
+        if not isinstance(event, Begun) and event.calls:
+            self.spending.add(event.calls)
+            if self.spending.is_over:
+                self.stop()
 
     def _given(self, problem: Problem) -> dict[str, Any]:
         """What the inventory takes of a problem."""

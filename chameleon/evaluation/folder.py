@@ -10,12 +10,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from chameleon.budget import Usage
 from chameleon.errors import InputError, LogError
 from chameleon.evaluation.data import find_benchmark
 from chameleon.evaluation.results import Result, Tally
 from chameleon.lines import LineFile
 from chameleon.log import before_failure, event_from_json, event_to_json, json_line
-from chameleon.state import Event
+from chameleon.state import Begun, Event
 
 SETTINGS, RESULTS, EVENTS = "settings.json", "results.jsonl", "events.jsonl"
 _ELSEWHERE = "Give another folder with --out."
@@ -33,6 +34,7 @@ class RunFolder:
     def __init__(self, path: str | os.PathLike[str], settings: Mapping[str, Any]) -> None:
         self.path = Path(path)
         self.done: dict[str, bool] = {}
+        self.dropped: dict[str, Usage] = {}
         self._begun: dict[str, tuple[Event, ...]] = {}
         try:
             self.path.mkdir(parents=True, exist_ok=True)
@@ -66,6 +68,13 @@ class RunFolder:
         """The results that were there when the folder was opened."""
         with (self.path / RESULTS).open("rb") as lines:
             yield from (Result.from_json(json.loads(line)) for line in lines)
+
+    @property
+    def usage(self) -> Usage:
+        """What all that is kept here has cost, with what was taken back."""
+        finished = sum((result.usage for result in self.results()), Usage())
+        unfinished = sum(map(_usage, self._begun.values()), Usage())
+        return finished + unfinished + sum(self.dropped.values(), Usage())
 
     def forget_failures(self) -> int:
         """Drop the results of runs that failed, so that they go on from their last good step; how many."""
@@ -107,11 +116,13 @@ class RunFolder:
 
     def _load_events(self) -> None:
         """Read what is kept of the problems without a result; a failure at its end is to be tried again."""
-        self._begun = _histories(self._events, lambda id: id not in self.done)
+        whole = ((start, line) for start, line in self._events.whole_lines() if line.endswith(b"\n"))
+        self._begun, self.dropped = _histories(whole, lambda id: id not in self.done, self._events.path)
         for id, events in self._begun.items():
             kept = before_failure(events)
             if kept < len(events):  # noted in the log: only the first events of this run still count
                 self._begun[id] = events[:kept]
+                self.dropped[id] = self.dropped.get(id, Usage()) + _usage(events[kept:])
                 self._events.append(json_line({"id": id, "event": _BACK, "kept": kept}))
 
 
@@ -135,7 +146,7 @@ class Run:
         """The events of these problems, by id."""
         with (self.path / EVENTS).open("rb") as lines:
             whole = ((0, line) for line in lines if line.endswith(b"\n"))
-            return dict(_fold_histories(whole, frozenset(ids).__contains__, self.path / EVENTS))
+            return _histories(whole, frozenset(ids).__contains__, self.path / EVENTS)[0]
 
 
 def read_run(path: str | os.PathLike[str]) -> Run:
@@ -170,27 +181,29 @@ def _results(file: LineFile) -> Iterator[Result]:
 
 
 def _parsed(lines: Iterable[tuple[int, bytes]], path: Path) -> Iterator[Result]:
+    seen: set[str] = set()
     for number, (_, line) in enumerate(lines, 1):
         try:
-            yield Result.from_json(json.loads(line))
+            result = Result.from_json(json.loads(line))
         except (ValueError, KeyError, TypeError) as problem:
             raise LogError(
                 f"line {number} is no result",
                 where=str(path),
                 hint=f"Take out that line if it is not ours. {_ELSEWHERE}",
             ) from problem
+        if result.id in seen:
+            told = f"line {number} is another result of problem {result.id}"
+            raise LogError(told, where=str(path), hint=f"Take out one of them. {_ELSEWHERE}")
+        seen.add(result.id)
+        yield result
 
 
-def _histories(file: LineFile, wanted: Callable[[str], bool]) -> dict[str, tuple[Event, ...]]:
-    whole = ((start, line) for start, line in file.whole_lines() if line.endswith(b"\n"))
-    return _fold_histories(whole, wanted, file.path)
-
-
-def _fold_histories(
+def _histories(
     lines: Iterable[tuple[int, bytes]], wanted: Callable[[str], bool], path: Path
-) -> dict[str, tuple[Event, ...]]:
-    """The events by problem; only those of wanted problems are read whole."""
+) -> tuple[dict[str, tuple[Event, ...]], dict[str, Usage]]:
+    """The events of wanted problems that count, and what was spent on those taken back, by problem."""
     found: dict[str, list[Event]] = {}
+    dropped: dict[str, Usage] = {}
     decoder = json.JSONDecoder()
     for number, (_, line) in enumerate(lines, 1):
         try:
@@ -203,6 +216,7 @@ def _fold_histories(
             data = json.loads(text)
             events = found.setdefault(id, [])
             if data["event"] == _BACK:
+                dropped[id] = dropped.get(id, Usage()) + _usage(events[data["kept"] :])
                 del events[data["kept"] :]
             else:
                 events.append(event_from_json(data))
@@ -210,7 +224,12 @@ def _fold_histories(
             raise LogError(
                 f"line {number} is not an event ({problem})", where=str(path), hint=_ELSEWHERE
             ) from problem
-    return {id: tuple(events) for id, events in found.items()}
+    return {id: tuple(events) for id, events in found.items()}, dropped
+
+
+def _usage(events: Iterable[Event]) -> Usage:
+    calls = (call for event in events if not isinstance(event, Begun) for call in event.calls)
+    return sum((call.usage for call in calls), Usage())
 
 
 def _read_settings(file: Path) -> Mapping[str, Any]:

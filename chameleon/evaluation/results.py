@@ -32,8 +32,11 @@ class Result:
     picture: str = ""
 
     @classmethod
-    def of(cls, problem: Problem, state: State, correct: bool) -> Result:
-        """The result of a run that has ended. What was not answered is never right."""
+    def of(cls, problem: Problem, state: State, correct: bool, dropped: Usage | None = None) -> Result:
+        """The result of a run that has ended. What was not answered is never right.
+
+        `dropped` is what was spent on steps that were taken back, for the run to go on before them.
+        """
         assert state.ended is not None
         answered = state.ended.reason == "answered"
         return cls(
@@ -43,7 +46,7 @@ class Result:
             correct=correct and answered,
             plan=state.plan,
             seconds=round(state.seconds, 6),
-            usage=state.usage,
+            usage=state.usage + dropped if dropped else state.usage,
             error=state.ended.error,
             gold=to_json(problem.gold),
             columns=problem.columns,
@@ -112,7 +115,7 @@ class Count:
 
 
 class Tally:
-    """Running counts over results: all, answered, by column, what they used, and why some failed.
+    """Running counts over results: all, answered, by column, what they spent, and why some failed.
 
     `reasons` counts what the failures said; of very many different ones, those that came first.
     """
@@ -137,8 +140,8 @@ class Tally:
             self.columns.setdefault(column, Count()).add(result.correct)
         self.usage = self.usage + result.usage
 
-    def to_json(self, benchmark: str, seconds: float) -> dict[str, Any]:
-        """The one object that `eval --json` and `score --json` print. Accuracies are fractions, or null."""
+    def to_json(self, benchmark: str) -> dict[str, Any]:
+        """The counts; accuracies are fractions, or null. `usage` is that of the results."""
         return {
             "benchmark": benchmark,
             "n": self.all.n,
@@ -151,5 +154,4 @@ class Tally:
                 **{name: count.to_json() for name, count in self.columns.items()},
             },
             "usage": self.usage.to_json(),
-            "seconds": round(seconds, 3),
         }

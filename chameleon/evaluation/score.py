@@ -49,11 +49,12 @@ class Field:
             found = found.get(key) if isinstance(found, Mapping) else None
         if isinstance(found, Mapping):
             for name in self._names(found):
-                if name in found and not isinstance(found[name], Mapping):
+                # An object below a key holds further fields, unless it is called a prediction itself.
+                if name in found and (name in _PREDICTIONS or not isinstance(found[name], Mapping)):
                     return found[name]
         there = list(_fields(row))
         hint = nearest(self.name, there) if there else ""
-        raise InputError(f"the prediction for problem {id} has no value {self.name!r}", hint=hint)
+        raise InputError(f"the prediction for problem {id} has no field {self.name!r}", hint=hint)
 
     def _names(self, row: Row) -> tuple[str, ...]:
         if self.last != "prediction":
@@ -87,7 +88,10 @@ def score(
             yield _result(problem, None, False), outcomes
             continue
         outcomes.unknown -= 1
-        prediction = _prediction(value, problem, wanted, scorer)
+        ours = "declined" in row and not (wanted.is_text or wanted.is_program)
+        prediction = (
+            scorer.from_answer(value, problem) if ours else _prediction(value, problem, wanted, scorer)
+        )
         right = _was_answered(row) and scorer.right(prediction, problem)
         yield _result(problem, prediction, right), outcomes
 

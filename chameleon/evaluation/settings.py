@@ -18,8 +18,17 @@ from chameleon.executor import Executor
 from chameleon.planner import every_planner
 from chameleon.values import to_json
 
-_PACKAGES = ("chameleon-compose", "langchain-core", "numpy", "pandas", "sympy")
-_NO_PART_OF_A_RUN = ("cli", "evaluation")
+_PACKAGES = (
+    "chameleon-compose",
+    "jinja2",
+    "langchain-core",
+    "langchain-openai",
+    "numpy",
+    "pandas",
+    "sympy",
+)
+# What shows results; no result depends on it.
+_SHOWS = ("cli", "report", "chart_style.py", "charts.py", "stats.py", "transition_graph.py", "published.py")
 
 
 def settings_of(
@@ -66,6 +75,9 @@ def _parameters(executor: Executor) -> Iterator[tuple[str, Any]]:
     for name, owner in owners.items():
         if given := getattr(owner, "llm_params", None):
             yield name, to_json(dict(given))
+    for name in ("prices", "retries", "timeout"):
+        if (value := getattr(inventory.llm, name)) is not None:
+            yield name, value.model_dump() if name == "prices" else value
     budget = executor.budget
     limits = {name: getattr(budget, name) for name in ("calls", "tokens", "seconds", "cost", "steps")}
     yield "budget", {name: limit for name, limit in limits.items() if limit is not None}
@@ -78,7 +90,7 @@ def _files() -> list[Path]:
     found = []
     for root in [roots[0], *checkout]:
         for path in root.rglob("*.py"):
-            if path.relative_to(root).parts[0] not in _NO_PART_OF_A_RUN:
+            if not set(_SHOWS) & set(path.relative_to(root).parts):
                 found.append(path)
     return sorted(found, key=lambda path: (path.name, str(path)))
 
