@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ MAX_PIXELS = 89_000_000
 LARGEST = 4096
 """The longer side of a loaded picture, in pixels, unless the caller says otherwise."""
 
+_finding = threading.Lock()
 _PROGRAMS = frozenset({"EPS"})  # PostScript is a program: Pillow would hand it to Ghostscript
 
 
@@ -137,10 +139,8 @@ def _opened(data: bytes, where: str) -> Iterator[Image]:
         from PIL import Image, UnidentifiedImageError
     except ImportError:
         raise _no_pillow(where) from None
-    Image.init()
-    formats = [name for name in Image.OPEN if name not in _PROGRAMS]
     try:
-        with Image.open(io.BytesIO(data), formats=formats) as image:
+        with Image.open(io.BytesIO(data), formats=_formats()) as image:
             yield image
     except InputError:
         raise
@@ -155,6 +155,15 @@ def _opened(data: bytes, where: str) -> Iterator[Image]:
             where=where,
             hint="Save or download it again.",
         ) from None
+
+
+def _formats() -> list[str]:
+    """What may be opened. Pillow finds its formats on first use, which it does not guard against threads."""
+    from PIL import Image
+
+    with _finding:
+        Image.init()
+    return [name for name in Image.OPEN if name not in _PROGRAMS]
 
 
 def _in_rgb(image: Image) -> Image:
