@@ -119,7 +119,7 @@ class Web:
     def _follow(self, request: Request, spacing: float, deadline: float) -> tuple[WebReply, float | None]:
         """The reply at the end of the redirects, and the seconds that it asks to wait."""
         for _ in range(REDIRECTS + 1):
-            self.wait_for_turn(request.url.host, spacing, deadline)
+            self.wait_for_turn(origin_of(request.url)[1], spacing, deadline)
             answered = self._ask(request, deadline)
             if isinstance(answered, tuple):
                 return answered

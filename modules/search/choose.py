@@ -46,6 +46,11 @@ def choose_provider(settings: Settings, web: Web) -> Provider:
     are set, then ddgs if it is installed. Raises `InventoryError` naming all ways when there is none.
     """
     name = settings.provider
+    if settings.endpoint and name in ("auto", "ddgs", "folder"):
+        # What auto finds depends on the machine, and one service's key must not go to another's address.
+        raise InventoryError(
+            f"provider: {name} takes no endpoint", hint="Name the provider that it belongs to."
+        )
     if name == "folder" or (name == "auto" and settings.folder):
         if not settings.folder:
             raise InventoryError("provider: folder needs a folder", hint="Set folder: to its path.")

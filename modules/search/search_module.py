@@ -10,9 +10,9 @@ from chameleon.errors import InventoryError, WebError
 from chameleon.module import Keys, Module
 from chameleon.modules.search.choose import Settings, choose_provider
 from chameleon.modules.search.provider import Provider, SearchResult
-from chameleon.modules.search.quoting import quoted
+from chameleon.modules.search.quoting import LONGEST_TITLE, LONGEST_URL, quoted
 from chameleon.state import State
-from chameleon.web import Limits, PageCache, Web, page_text
+from chameleon.web import Limits, PageCache, Web, one_line, page_text
 
 MOST_RESULTS = 20
 _PAGE_SPACING = 0.5  # seconds between two pages of one host
@@ -64,8 +64,18 @@ class SearchModule(Module):
         query = " ".join(str(state.cache.get("query") or state.input.get("question", "")).split())
         found = self._provider.search(query, self.count) if query else []
         results = [self._with_page(r) if i < self.read_pages else r for i, r in enumerate(found)]
-        shown = [{"title": r.title, "url": r.url, "text": r.text[: 4 * self.characters]} for r in results]
-        return {"provider": self._provider.name, "query": query, "results": shown}
+        return {
+            "provider": self._provider.name,
+            "query": query,
+            "results": [
+                {
+                    "title": one_line(result.title, LONGEST_TITLE),
+                    "url": one_line(result.url, LONGEST_URL),
+                    "text": one_line(result.text, self.characters),
+                }
+                for result in results
+            ],
+        }
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         results = [SearchResult(r["title"], r["url"], r["text"]) for r in output["results"]]
@@ -80,5 +90,5 @@ class SearchModule(Module):
             reply.expect_ok()
             title, text = page_text(reply.body, reply.content_type)
         except WebError as problem:
-            return replace(result, text=f"{result.text} (The page was not read: {problem.what}.)".strip())
+            return replace(result, text=f"(The page was not read: {problem.what}.) {result.text}")
         return replace(result, title=result.title or title, text=text or result.text)

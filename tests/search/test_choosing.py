@@ -39,6 +39,14 @@ def test_auto_takes_the_first_that_is_configured(monkeypatch: pytest.MonkeyPatch
     assert choose_provider(Settings(folder="docs"), Web()).name == "folder"
 
 
+@pytest.mark.parametrize("name", ["auto", "ddgs", "folder"])
+def test_an_endpoint_belongs_to_a_provider(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key must not go to an address that was meant for another service."""
+    monkeypatch.setenv("BRAVE_API_KEY", KEY)
+    with pytest.raises(InventoryError, match="takes no endpoint"):
+        choose_provider(Settings(name, endpoint="https://searx.example"), Web())  # type: ignore[arg-type]
+
+
 def test_auto_without_any_names_all_ways(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(InventoryError) as caught:

@@ -137,9 +137,20 @@ def test_pages_are_read_where_yaml_asks_for_it(monkeypatch: pytest.MonkeyPatch) 
             state = run(["web_search"], web_search=settings)
     lines = str(state.answer).splitlines()
     assert lines[1].endswith(f": Tides Twice a day. {'x ' * 20}".rstrip() + "…")
-    assert "snippet (The page was not read: the page is no text" in lines[2]
-    assert "snippet (The page was not read: the server answered 404" in lines[3]
+    assert (
+        lines[2].startswith("2. pdf (http") and "): (The page was not read: the page is no text" in lines[2]
+    )
+    assert "(The page was not read: the server answered 404 (Not" in lines[3]
     assert lines[4].endswith(": snippet") and lines[5] == "</search_results>"
+
+
+def test_what_is_recorded_can_be_written_down(endpoints: WebServer) -> None:
+    """A lone surrogate is legal in JSON, and in no file."""
+    odd = Answer(rb'{"results": [{"title": "a\ud800\u202eb", "content": "c\u0000\nd"}]}', "application/json")
+    with WebServer({"/search": odd}) as search:
+        settings = {"provider": "searxng", "endpoint": search.url, "allow_private": True}
+        state = run(["web_search"], web_search=settings)
+    assert state.history[0].output["results"] == ({"title": "ab", "url": "", "text": "c d"},)
 
 
 def test_a_result_that_points_into_the_private_network_is_not_read(endpoints: WebServer) -> None:
@@ -147,7 +158,9 @@ def test_a_result_that_points_into_the_private_network_is_not_read(endpoints: We
     with WebServer({"/search": as_json({"results": [inside]})}) as search:
         settings = {"provider": "searxng", "endpoint": search.url, "allow_private": True, "read_pages": 1}
         state = run(["web_search"], web_search=settings)
-    assert "click me (The page was not read: the address lies in a private" in str(state.answer)
+    assert "(The page was not read: the address lies in a private or special network.) click me" in str(
+        state.answer
+    )
 
 
 @pytest.mark.parametrize("policy", ["skip", "stop", ["tell_context"]])
