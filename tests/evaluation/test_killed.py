@@ -13,16 +13,17 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from tests.e2e.commands import environment
-from tests.e2e.problems import make_problems
 from tests.e2e.rule_model import RuleModel
+from tests.evaluation.asking import model_rows
 from tests.evaluation.rows import Row, make_rows, read_lines, write_rows
 from tests.loopback import LoopbackServer
 
-_START_S = 0.25
+_MOST_EVENTS, _AFTERWARDS_S = 300, 0.02
 
 
 class Evaluation:
@@ -43,22 +44,40 @@ class Evaluation:
         return verdicts(out)
 
     def killed(self, out: Path, kills: int, chance: random.Random) -> Iterator[dict[str, Row]]:
-        """Kill with -9 at random moments, `kills` times, and resume; the verdicts of every folder.
+        """Kill with -9 in the midst of the work, `kills` times, and resume; the verdicts of every folder.
 
-        An evaluation that comes to its end before it is killed is followed by another in a new folder.
+        Each kill comes a random number of events after the start, and a random moment after that. An
+        evaluation that comes to its end before it is killed is followed by another in a new folder.
         """
         died = number = 0
         while died < kills:
-            process = self.start(out / str(number))
-            try:
-                assert process.wait(_START_S + chance.random() * 0.9) == 0
-                yield verdicts(out / str(number))
-                number += 1
-            except subprocess.TimeoutExpired:
+            folder = out / str(number)
+            process = self.start(folder)
+            if _has_got_on(process, folder, chance.randint(1, _MOST_EVENTS), chance.random() * _AFTERWARDS_S):
                 process.send_signal(signal.SIGKILL)
                 process.wait()
                 died += 1
+            else:
+                assert process.returncode == 0
+                yield verdicts(folder)
+                number += 1
         yield self.whole(out / str(number))
+
+
+def _has_got_on(process: subprocess.Popen[bytes], folder: Path, events: int, then: float) -> bool:
+    """Wait until so many events were added, and a moment longer; False where the process ended before."""
+    log = folder / "events.jsonl"
+    before = _lines(log)
+    while process.poll() is None:
+        if _lines(log) >= before + events:
+            time.sleep(then)
+            return process.poll() is None
+        time.sleep(0.002)
+    return False
+
+
+def _lines(file: Path) -> int:
+    return file.read_bytes().count(b"\n") if file.exists() else 0
 
 
 def verdicts(folder: Path) -> dict[str, Row]:
@@ -95,7 +114,7 @@ def _kill_offline(folder: Path, problems: int, kills: int, say: Callable[[str], 
 
 def _kill_with_model(folder: Path, problems: int, kills: int, say: Callable[[str], None]) -> None:
     workers, rounds = 4, 0
-    data = write_rows(folder / "problems.jsonl", _model_rows(problems))
+    data = write_rows(folder / "problems.jsonl", model_rows(problems))
     with LoopbackServer(RuleModel(delay=0.02)) as server:
         options = ("--workers", str(workers), "--model", "openai:local")
         evaluation = Evaluation("tabmwp", str(data), *options, OPENAI_BASE_URL=server.url)
@@ -109,23 +128,9 @@ def _kill_with_model(folder: Path, problems: int, kills: int, say: Callable[[str
     assert needed <= served <= needed + kills * workers
     say(
         f"with a model: killed {kills} times over {rounds} evaluations of {problems} problems; {served:,} "
-        f"calls served, {needed:,} needed, and at most {kills * workers} were under way at a kill"
+        f"calls served, {needed:,} needed: {served - needed} asked again, of at most {kills * workers} that "
+        "were under way at a kill"
     )
-
-
-def _model_rows(count: int) -> list[Row]:
-    return [
-        {
-            "pid": str(number),
-            "question": problem["question"],
-            "table": "\n".join(" | ".join(row) for row in [problem["table"].header, *problem["table"].rows]),
-            "table_title": problem["table"].caption,
-            "choices": problem.get("choices"),
-            "unit": problem.get("unit"),
-            "answer": problem.get("choices", ["12"])[0],
-        }
-        for number, problem in enumerate(make_problems(count))
-    ]
 
 
 def main() -> None:
