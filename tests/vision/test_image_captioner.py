@@ -23,7 +23,7 @@ from chameleon.modules.image_captioner import ImageCaptioner
 from chameleon.modules.vision import captioning
 from chameleon.prompt import context_of
 from tests.engine.doubles import executor, why
-from tests.vision.tiny_models import SIDE, save_blip, save_vit_gpt2
+from tests.vision.tiny_models import SIDE, save_blip, save_llava, save_vit_gpt2
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
 
@@ -159,6 +159,19 @@ def test_models_with_a_processor_of_their_own_work_too(blip: str, states: list[S
         assert list(pool.map(module.run, states[:4])) == alone
     assert len(set(alone)) > 1
     assert ready(blip, instruction="word1 word2").run(states[0]).startswith("word1 word2")
+
+
+def test_models_that_chat_are_told_what_to_do_and_their_prompt_is_no_caption(
+    tmp_path: Path, states: list[State]
+) -> None:
+    llava = str(save_llava(tmp_path / "llava"))
+    told = {"instruction": "word1 word2 word3", "max_tokens": 6}
+    alone = [ready(llava, wait=0, **told).run(state) for state in states[:4]]
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(ready(llava, wait=30_000, batch=4, **told).run, states[:4])) == alone
+    assert len(set(alone)) > 1
+    assert all(len(caption.split()) <= 6 and "word1 word2 word3" not in caption for caption in alone)
+    assert ready(llava, wait=0, instruction="word9", max_tokens=6).run(states[0]) != alone[0]
 
 
 def test_a_broken_picture_harms_no_other(vit_gpt2: str, states: list[State], tmp_path: Path) -> None:
