@@ -25,8 +25,11 @@ class SearXNG(WebProvider):
         return {"params": {"q": query, "format": "json"}}
 
     def hints(self) -> Mapping[int, str]:
-        json_off = "Add json to search.formats in the settings.yml of your SearXNG."
-        return {403: json_off, 404: "SEARXNG_URL is the address of its start page, without /search."}
+        return {
+            403: "Add json to search.formats in the settings.yml of your SearXNG.",
+            404: "SEARXNG_URL is the address of its start page, without /search.",
+            429: "Turn its limiter off, or let this machine pass: it refuses programs by default.",
+        }
 
     def results(self, data: Any) -> list[SearchResult]:
         return [
