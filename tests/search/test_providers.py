@@ -127,7 +127,7 @@ def test_a_slow_service_is_left_in_time(name: str, provider: Make) -> None:
             begun = time.monotonic()
             with pytest.raises(WebError, match="no answer in time"):
                 provider(name, server, path="/x", seconds=0.6).search("tides", 2)
-            assert time.monotonic() - begun < 2.0
+            assert time.monotonic() - begun < 5
 
 
 @pytest.mark.parametrize("name", SERVICES)
@@ -256,7 +256,7 @@ class TestDuckDuckGo:
             begun = time.monotonic()
             with pytest.raises(WebError, match=r"duckduckgo\.com"):
                 choose_provider(Settings("ddgs"), web).search("tides", 1)
-            assert time.monotonic() - begun < 4.0
+            assert time.monotonic() - begun < 8
 
     def test_without_the_package_the_pip_line_is_given(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
