@@ -30,6 +30,7 @@ class ImageCaptioner(Module):
         batch: int = 16,
         wait: float = 10.0,
         instruction: str = "",
+        threads: int | None = None,
     ) -> None:
         """Settings, all optional; model, tokens and beams are the paper's.
 
@@ -40,13 +41,23 @@ class ImageCaptioner(Module):
         - `batch`, `wait`: pictures of concurrent runs go through the model together, at most that many; a
           batch that is not full waits so many milliseconds for more.
         - `instruction`: what a model that takes text beside the picture is told.
+        - `threads`: of torch on the CPU, in this whole process; by default as many as processors. One less
+          leaves a processor to a text detector beside it: else the two hold each other up.
         """
-        for name, value, least in (("max_tokens", max_tokens, 2), ("beams", beams, 1), ("batch", batch, 1)):
-            if value < least:
+        least_of = {
+            "max_tokens": (max_tokens, 2),
+            "beams": (beams, 1),
+            "batch": (batch, 1),
+            "threads": (threads, 1),
+        }
+        for name, (value, least) in least_of.items():
+            if value is not None and value < least:
                 raise InventoryError(f"{name} is {value}, and is to be at least {least}")
         if wait < 0:
             raise InventoryError(f"wait is {wait}, and is to be 0 or more milliseconds")
-        self.settings = Captioning(model, device, half, max_tokens, beams, instruction, batch, wait / 1000)
+        self.settings = Captioning(
+            model, device, half, max_tokens, beams, instruction, batch, wait / 1000, threads
+        )
 
     def check(self) -> None:
         require_packages()

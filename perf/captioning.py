@@ -9,13 +9,14 @@ of an eighth of the width, for machines without a GPU. The device is cuda, in ha
 
 The other tables run the captioner and the text detector in one plan, beside each other and one after the
 other. What a pair that computes can gain depends on the processors that are free: the captioner works on the
-GPU, if there is one, else on all processors, and the text detector in one thread. A pair that waits for
-servers needs none.
+GPU, if there is one, else on all processors but one, and the text detector in one thread. A pair that waits
+for servers needs none.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import tempfile
 import time
@@ -187,8 +188,9 @@ def main() -> None:
             device = torch.cuda.get_device_name() if torch.cuda.is_available() else "cpu"
             print(f"\nViT and GPT-2 with {size / 1e6:.0f} million random parameters on {device}")
             batches(str(folder / "model"), pictures, options.batch, options.repeats)
+            threads = max((os.cpu_count() or 2) - 1, 1)  # the text detector has the other one
             real: dict[str, Module] = {
-                "image_captioner": ImageCaptioner(str(folder / "model"), wait=0),
+                "image_captioner": ImageCaptioner(str(folder / "model"), wait=0, threads=threads),
                 "text_detector": TextDetector("auto"),
             }
             neighbours(real, pictures[:8], options.repeats, "Neighbours that compute")

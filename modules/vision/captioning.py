@@ -50,6 +50,7 @@ class Captioning:
     instruction: str = ""
     batch: int = 16
     wait: float = 0.01
+    threads: int | None = None
 
 
 def require_packages() -> None:
@@ -75,6 +76,8 @@ def captioner(settings: Captioning) -> Batches[Image, str]:
             device = _device(settings.device)
             half = device != "cpu" if settings.half is None else settings.half
             model = _loaded((settings.model, device, half))
+            if settings.threads is not None:
+                _use_threads(settings.threads)
             _captioners[settings] = Batches(
                 lambda pictures: model.describe(pictures, settings), most=settings.batch, wait=settings.wait
             )
@@ -199,6 +202,12 @@ def _device(wanted: str) -> str:
         usable = ", ".join(name for name, is_there in there.items() if is_there)
         raise InventoryError(f"there is no device {wanted!r} here", hint=f"There is: auto, {usable}.")
     return wanted
+
+
+def _use_threads(number: int) -> None:
+    import torch
+
+    torch.set_num_threads(number)
 
 
 @contextmanager

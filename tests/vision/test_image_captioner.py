@@ -144,6 +144,18 @@ def test_beams_and_length_are_settings(vit_gpt2: str, states: list[State]) -> No
     assert len(ready(vit_gpt2, max_tokens=5, beams=1).run(states[1]).split()) <= 4
 
 
+def test_threads_are_a_setting(vit_gpt2: str) -> None:
+    import torch
+
+    before = torch.get_num_threads()
+    try:
+        ready(vit_gpt2, threads=1)
+        with ThreadPoolExecutor(1) as pool:
+            assert pool.submit(torch.get_num_threads).result() == 1
+    finally:
+        torch.set_num_threads(before)
+
+
 def test_half_precision_is_a_setting(vit_gpt2: str, states: list[State]) -> None:
     import torch
 
@@ -233,7 +245,7 @@ def test_says_what_to_install(package: str, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_bad_settings_are_told() -> None:
-    for settings in ({"max_tokens": 1}, {"beams": 0}, {"batch": 0}, {"wait": -1.0}):
+    for settings in ({"max_tokens": 1}, {"beams": 0}, {"batch": 0}, {"wait": -1.0}, {"threads": 0}):
         with pytest.raises(InventoryError, match=next(iter(settings))):
             ImageCaptioner(**settings)
     with pytest.raises(InventoryError, match="no device 'abacus' here"):
