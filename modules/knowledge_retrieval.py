@@ -12,7 +12,14 @@ class KnowledgeRetrieval(LLMModule):
     """Recalls background knowledge, such as definitions and formulas, that the question needs."""
 
     prompt = "tabmwp/knowledge_retrieval"
-    reads = ("input.question", "input.table?", "input.choices?")
+    reads = (
+        "input.question",
+        "input.table?",
+        "input.text?",
+        "input.choices?",
+        "cache.image_caption?",
+        "cache.detected_text?",
+    )
     writes = ("cache.knowledge",)
     takes_cut_off = True
 

@@ -21,10 +21,16 @@ class SolutionGenerator(LLMModule):
     reads = (
         "input.question",
         "input.table?",
+        "input.text?",
         "input.choices?",
         "input.unit?",
         "cache.knowledge?",
         "cache.table_description?",
+        "cache.image_caption?",
+        "cache.detected_text?",
+        "cache.bing_search_response?",
+        "cache.web_search_response?",
+        "cache.wikipedia_search_response?",
     )
     writes = ("cache.solution",)
 

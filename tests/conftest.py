@@ -19,7 +19,9 @@ settings.register_profile("any machine", deadline=None)
 settings.load_profile("any machine")
 
 _PRIVATE_VARIABLE = re.compile(
-    r"(_API_KEY|_API_BASE|_TOKEN)$|^(OPENAI_|CHAMELEON_|LANGSMITH_|LANGCHAIN_)|_PROXY$", re.IGNORECASE
+    r"(_API_KEY|_API_BASE|_TOKEN)$|_PROXY$"
+    r"|^(OPENAI_|CHAMELEON_|LANGSMITH_|LANGCHAIN_|BING_SEARCH_|SEARXNG_|WIKIPEDIA_)",
+    re.IGNORECASE,
 )
 
 
@@ -64,6 +66,7 @@ def _clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest
     for name in list(os.environ):
         if _PRIVATE_VARIABLE.search(name):
             monkeypatch.delenv(name)
+    monkeypatch.setenv("CHAMELEON_WEB_CACHE", "off")
     monkeypatch.setenv("CHAMELEON_STORE", str(tmp_path_factory.mktemp("store") / "responses.sqlite"))
 
 

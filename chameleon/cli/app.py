@@ -11,11 +11,13 @@ from chameleon.cli import figures
 from chameleon.cli.options import (
     AsJson,
     Choices,
+    ImageFile,
     InventoryName,
     ModelName,
     Question,
     StoreMode,
     TableFile,
+    TextFile,
     Unit,
 )
 
@@ -52,6 +54,8 @@ def _options(
 def ask(
     question: Question,
     table: TableFile = None,
+    image: ImageFile = None,
+    text: TextFile = None,
     choices: Choices = None,
     unit: Unit = None,
     inventory: InventoryName = None,
@@ -64,13 +68,13 @@ def ask(
     store: StoreMode = "auto",
     json: AsJson = False,
 ) -> None:
-    """Answer a question, with a table if it needs one.
+    """Answer a question, with a table, a picture or a text if it needs one.
 
     Exit codes: 0 answered, 1 failed, 2 wrong usage, 3 declined.
     """
     from chameleon.cli.asking import Asked, run_question
 
-    asked = Asked(question, table, choices, unit, inventory, model, store)
+    asked = Asked(question, table, image, text, choices, unit, inventory, model, store)
     raise typer.Exit(run_question(asked, trace=trace, log=log, as_json=json))
 
 
@@ -78,6 +82,8 @@ def ask(
 def plan(
     question: Question,
     table: TableFile = None,
+    image: ImageFile = None,
+    text: TextFile = None,
     choices: Choices = None,
     unit: Unit = None,
     inventory: InventoryName = None,
@@ -88,7 +94,7 @@ def plan(
     """Show the plan for a question without running it."""
     from chameleon.cli.asking import Asked, plan_question
 
-    asked = Asked(question, table, choices, unit, inventory, model, store)
+    asked = Asked(question, table, image, text, choices, unit, inventory, model, store)
     raise typer.Exit(plan_question(asked, as_json=json))
 
 

@@ -12,15 +12,17 @@ from typing import Any
 import typer
 
 from chameleon.budget import Usage
-from chameleon.cli.setup import StoreMode, set_up
+from chameleon.cli.setup import PICTURES, TABLES, StoreMode, set_up
 from chameleon.cli.show import Page
+from chameleon.errors import InputError
 from chameleon.executor import Executor
 from chameleon.log import EventLog, event_to_json
 from chameleon.state import Event, Plan, Record, State
 from chameleon.table import read_table, read_table_stream
 from chameleon.values import to_json
 
-_ASK_A_MODEL = "Or let a model answer: --inventory tables --model PROVIDER:NAME, with its key."
+_ASK_A_MODEL = "Or let a model answer: --inventory {} --model PROVIDER:NAME, with its key."
+_LARGEST_TEXT = 1_000_000
 EXIT_CODES = {"answered": 0, "failed": 1, "budget": 1, "declined": 3}
 
 
@@ -30,6 +32,8 @@ class Asked:
 
     question: str
     table: str | None
+    image: Path | None
+    text: Path | None
     choices: str | None
     unit: str | None
     inventory: str | None
@@ -37,23 +41,49 @@ class Asked:
     store: StoreMode
 
     def input(self) -> dict[str, Any]:
-        """The input of the run. Raises `InputError` for a table that cannot be read."""
+        """The input of the run. Raises `InputError` for a file that cannot be read."""
         given: dict[str, Any] = {"question": self.question, "unit": self.unit}
         if self.table == "-":
             given["table"] = read_table_stream(sys.stdin.buffer)
         elif self.table is not None:
             given["table"] = read_table(self.table)
+        if self.image is not None:
+            given["image"] = _existing(self.image)
+        if self.text is not None:
+            given["text"] = _read_text(self.text)
         if self.choices is not None:
             given["choices"] = [choice.strip() for choice in self.choices.split(";") if choice.strip()]
             if len(given["choices"]) < 2:
                 raise typer.BadParameter('two options or more, such as "yes;no"', param_hint="--choices")
         return given
 
+    @property
+    def general(self) -> tuple[str, str]:
+        """The inventories for such a question where none is named: with a model, and without."""
+        return PICTURES if self.table is None and (self.image or self.text) else TABLES
+
+
+def _existing(file: Path) -> str:
+    if not file.is_file():
+        raise InputError("there is no such file", where=str(file))
+    return str(file)
+
+
+def _read_text(file: Path) -> str:
+    try:
+        if file.stat().st_size > _LARGEST_TEXT:
+            raise InputError(f"the text has more than {_LARGEST_TEXT:,} bytes", where=str(file))
+        return file.read_text("utf-8-sig")
+    except OSError as problem:
+        raise InputError(f"the text cannot be read: {problem.strerror}", where=str(file)) from problem
+    except UnicodeDecodeError as problem:
+        raise InputError("the file is not UTF-8 text", where=str(file)) from problem
+
 
 def run_question(asked: Asked, *, trace: bool, log: Path | None, as_json: bool) -> int:
     """Run, show, and return the exit code."""
     given = asked.input()
-    setup = set_up(asked.inventory, asked.model, asked.store)
+    setup = set_up(asked.inventory, asked.model, asked.store, general=asked.general)
     page = Page(as_json=as_json, trace=trace)
     page.begin(setup.why)
     state = State()
@@ -73,7 +103,8 @@ def _advised(state: State, executor: Executor) -> State:
     ended = state.ended
     if ended is None or ended.reason != "declined" or ended.error is None or executor.inventory.needs_model:
         return state
-    hint = f"{ended.error.hint} {_ASK_A_MODEL}".strip()
+    name = executor.inventory.name.removesuffix("_offline")
+    hint = f"{ended.error.hint} {_ASK_A_MODEL.format(name)}".strip()
     return replace(state, ended=replace(ended, error=replace(ended.error, hint=hint)))
 
 
@@ -96,7 +127,7 @@ def _events(executor: Executor, given: Mapping[str, Any], path: Path | None) -> 
 def plan_question(asked: Asked, *, as_json: bool) -> int:
     """Ask the planner alone, and show its plan."""
     given = asked.input()
-    setup = set_up(asked.inventory, asked.model, asked.store)
+    setup = set_up(asked.inventory, asked.model, asked.store, general=asked.general)
     page = Page(as_json=as_json, trace=True)
     page.begin(setup.why)
     state = State()

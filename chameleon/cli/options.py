@@ -14,6 +14,12 @@ TableFile = Annotated[
         "--table", "-t", metavar="FILE|-", help="CSV, TSV, Markdown, JSON, JSON lines, Excel or a | b text."
     ),
 ]
+ImageFile = Annotated[
+    Path | None, typer.Option("--image", metavar="FILE", help="A picture: PNG, JPEG, WebP and others.")
+]
+TextFile = Annotated[
+    Path | None, typer.Option("--text", metavar="FILE", help="A text that belongs to the question.")
+]
 Choices = Annotated[str | None, typer.Option("--choices", metavar='"A;B"', help="Options to choose from.")]
 Unit = Annotated[
     str | None,

@@ -10,7 +10,8 @@ from chameleon.executor import Executor
 from chameleon.inventory import Inventory
 from chameleon.llm import LLM, ModelChoice, ResponseStore, choose_model
 
-WITH_MODEL, WITHOUT_MODEL = "tables", "tables_offline"
+# The inventories for a question where none is named: with a model, and without.
+TABLES, PICTURES = ("tables", "tables_offline"), ("pictures", "pictures_offline")
 StoreMode = Literal["off", "record", "replay", "auto"]
 
 
@@ -22,8 +23,17 @@ class Setup:
     why: str
 
 
-def set_up(inventory: str | None, model: str | None, store: StoreMode, without: Sequence[str] = ()) -> Setup:
-    """Choose inventory and model. A model that fails later is never replaced in silence."""
+def set_up(
+    inventory: str | None,
+    model: str | None,
+    store: StoreMode,
+    without: Sequence[str] = (),
+    general: tuple[str, str] = TABLES,
+) -> Setup:
+    """Choose inventory and model. A model that fails later is never replaced in silence.
+
+    `general` names the inventories to choose from where none is named: with a model, and without.
+    """
     named = Inventory.load(inventory).without(*without) if inventory else None
     if named is not None and without:
         named.check()
@@ -32,7 +42,7 @@ def set_up(inventory: str | None, model: str | None, store: StoreMode, without: 
         return Setup(Executor(named), f"inventory {named.name}; it asks no model{unused}")
     recorded = ResponseStore.default("replay") if store == "replay" else None
     choice = choose_model(model, named.llm.model if named else None, replay=recorded)
-    chosen = named or Inventory.load(WITH_MODEL if choice.model else WITHOUT_MODEL)
+    chosen = named or Inventory.load(general[0] if choice.model else general[1])
     why = f"inventory {chosen.name}; {choice.why}"
     if not chosen.needs_model:
         return Setup(Executor(chosen), why)

@@ -102,6 +102,8 @@ class Page:
             self._line(textwrap.indent(f"{len(value.rows)} × {len(value.header)} table\n{shown}", _INDENT))
         elif isinstance(value, Mapping):
             self._block("\n".join(_entry(key, str(item)) for key, item in value.items()))
+        elif isinstance(value, tuple) and value:
+            self._block("\n".join(map(_item, value)))
         else:
             self._block(str(value))
 
@@ -122,6 +124,13 @@ class Page:
 def _entry(key: str, text: str) -> str:
     """A text of several lines stands below its name."""
     return f"{key}: {text}" if "\n" not in text else f"{key}:\n{textwrap.indent(text, '  ')}"
+
+
+def _item(value: Any) -> str:
+    """One of a list, on a line of its own."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key}: {item}" for key, item in value.items())
+    return str(value)
 
 
 def answer_text(answer: Any, unit: str) -> str:

@@ -25,6 +25,8 @@ STATE = State(
             "table": Table(["fruit", "price"], [["pear", "$3"], ["fig", "$1"]], "Prices"),
             "choices": ["$1", "$3"],
             "unit": "$",
+            "text": "A pear costs more than a fig.",
+            "image": "pear.png",
         }
     ),
     cache=freeze(
@@ -35,6 +37,9 @@ STATE = State(
             "solution": "The answer is 3.",
             "program_result": 3,
             "verified": {},
+            "detected_text": "pear $3",
+            "image_caption": "a pear on a table",
+            "query": "price of a pear",
         }
     ),
 )
