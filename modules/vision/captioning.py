@@ -156,10 +156,16 @@ class Model:
         inputs = self._inputs(pictures, settings.instruction).to(self.network.device, self.network.dtype)
         # As published: the limit of an encoder joined to a decoder counts the token that begins a caption.
         limit = "max_length" if self._is_joined else "max_new_tokens"
-        with torch.inference_mode():
-            written = self.network.generate(
-                **inputs, num_beams=settings.beams, do_sample=False, **{limit: settings.max_tokens}
-            )
+        try:
+            with torch.inference_mode():
+                written = self.network.generate(
+                    **inputs, num_beams=settings.beams, do_sample=False, **{limit: settings.max_tokens}
+                )
+        except RuntimeError as problem:  # among others, a GPU that has too little memory
+            raise ModuleError(
+                f"{settings.model} failed on {len(pictures)} pictures: {_first_line(problem)}",
+                hint="If memory is short, set a smaller batch, fewer beams, or device: cpu.",
+            ) from problem
         asked = inputs.get("input_ids")
         if self._chats and asked is not None and torch.equal(written[:, : asked.shape[1]], asked):
             written = written[:, asked.shape[1] :]

@@ -193,6 +193,22 @@ def test_a_broken_picture_harms_no_other(vit_gpt2: str, states: list[State], tmp
     assert "broken.png" in why(broken) and whole.cache["image_caption"]
 
 
+def test_a_model_that_fails_is_told_to_every_run(
+    vit_gpt2: str, states: list[State], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: Any, **__: Any) -> Any:
+        raise RuntimeError("CUDA out of memory")
+
+    module = ready(vit_gpt2, wait=30_000, batch=3)
+    (model,) = {m for (name, _, half), m in captioning._models.items() if name == vit_gpt2 and not half}
+    monkeypatch.setattr(model.network, "generate", fails)
+    inputs = [{"question": "?", **state.input} for state in states[:3]]
+    for state in executor({"image_captioner": module}).batch(inputs, workers=3):
+        assert "failed on 3 pictures: CUDA out of memory" in why(state)
+    monkeypatch.undo()
+    assert ready(vit_gpt2, wait=0).run(states[0])
+
+
 def test_weights_that_are_not_there_are_told_with_what_to_do(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

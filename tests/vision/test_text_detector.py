@@ -169,6 +169,12 @@ def test_says_what_to_install(engine: Any, hint: str, monkeypatch: pytest.Monkey
         inventory.check()
 
 
+def test_languages_go_to_an_engine_that_takes_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(engines, "_is_there", lambda name: name == "rapidocr")
+    state = detect(text_picture(tmp_path / "a.png", {}), languages=["deu"])
+    assert state.ended is not None and "cannot be told languages" in str(state.ended.error)
+
+
 def test_bad_settings_are_told_when_the_inventory_is_loaded() -> None:
     with pytest.raises(ChameleonError, match="rapidocr takes no languages"):
         inventory_with({"engine": "rapidocr", "languages": ["de"]})
