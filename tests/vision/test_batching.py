@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
@@ -66,7 +67,7 @@ def test_what_comes_while_a_batch_runs_is_the_next_batch() -> None:
         assert begun.wait(10)
         others = [pool.submit(batches, item) for item in range(1, 6)]
         while len(batches._waiting) < 5:
-            pass
+            time.sleep(0.001)
         go_on.set()
         assert first.result() == 0 and [other.result() for other in others] == [1, 2, 3, 4, 5]
     assert sizes == [1, 5]
