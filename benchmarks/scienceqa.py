@@ -30,6 +30,7 @@ class Scienceqa(Benchmark):
         {"chameleon": OptionTextRule, "scienceqa": OptionIndexRule, "number": OptionNumberRule}
     )
     id_key = "pid"
+    picture_key = "image"
     picture_folders = ("images", "images/test", "images/val", "images/train", "test", "val", "train")
 
     def recognises(self, row: Mapping[str, Any]) -> bool:
@@ -39,8 +40,8 @@ class Scienceqa(Benchmark):
     def problem(self, row: Mapping[str, Any], tables: Mapping[str, Any]) -> Problem:
         """The problem in a row. `input` has the question, the options, the hint as `text`, and `metadata`.
 
-        `gold` is the text of the right option; `detail` holds the options and its index. The picture is
-        added by whoever knows where the pictures lie.
+        `gold` is the text of the right option; `detail` holds the options and its index. The picture becomes
+        `image` where it lies beside the data, as in the release: `images/test/PID/image.png`.
         """
         pid = str(row.get("pid", row.get("id", "")))
         choices, index = row.get("choices"), row.get("answer")

@@ -66,7 +66,8 @@ class Benchmark(ABC):
 
     `columns` are those of the paper's table after ALL, in order; `scorers` by name, the default first;
     `id_key` is the key of a row that holds the problem's id; pictures of the problems, where there are any,
-    lie as `ID.png` in one of the `picture_folders` beside the data. `takes_tables`: tables lie in a file of
+    lie as `ID.png` or `ID/image.png` in one of the `picture_folders` beside the data, and are given to runs as
+    `picture_key` where the questions are about them. `takes_tables`: tables lie in a file of
     their own.
     """
 
@@ -76,6 +77,7 @@ class Benchmark(ABC):
     scorers: ClassVar[Mapping[str, type[Scorer]]]
     id_key: ClassVar[str] = "id"
     picture_folders: ClassVar[tuple[str, ...]] = ()
+    picture_key: ClassVar[str] = ""
     takes_tables: ClassVar[bool] = False
 
     @abstractmethod

@@ -154,8 +154,21 @@ def read_problems(benchmark: Benchmark, data: DataFile, tables: Path | None = No
         if problem.id in seen:
             raise InputError(f"the problem {problem.id!r} occurs twice", where=str(data.path))
         seen.add(problem.id)
-        picture = next((path for f in folders if (path := f / f"{problem.id}.png").is_file()), None)
-        yield replace(problem, picture=picture.resolve()) if picture else problem
+        picture = _picture(problem.id, folders)
+        yield _with_picture(problem, picture, benchmark.picture_key) if picture else problem
+
+
+def _picture(id: str, folders: Iterable[Path]) -> Path | None:
+    """The picture of a problem, as `ID.png` or `ID/image.png` in one of the folders."""
+    if Path(id).name != id:  # an id is data: it does not lead out of the folders
+        return None
+    paths = (folder / name for folder in folders for name in (f"{id}.png", f"{id}/image.png"))
+    return next((path.resolve() for path in paths if path.is_file()), None)
+
+
+def _with_picture(problem: Problem, picture: Path, key: str) -> Problem:
+    given = {**problem.input, key: str(picture)} if key else problem.input
+    return replace(problem, picture=picture, input=given)
 
 
 def _json(text: bytes) -> Any:

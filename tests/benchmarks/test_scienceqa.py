@@ -17,6 +17,7 @@ from chameleon.benchmarks.scienceqa import Scienceqa
 from chameleon.benchmarks.scorers.options import OptionIndexRule, OptionNumberRule, OptionTextRule
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem
+from chameleon.evaluation.data import DataFile, read_problems
 from chameleon.evaluation.results import Result, Tally
 
 _DATA = (Path(__file__).parents[2] / "../shared/data").resolve()
@@ -183,3 +184,15 @@ def test_measured_figures(name: str) -> None:
         sum(row["grade"] in {f"grade{n}" for n in range(2, 7)} for row in _rows()),
     )
     assert found == expected
+
+
+def test_a_picture_beside_the_data_is_given_to_the_run(tmp_path: Path) -> None:
+    file = tmp_path / "images/test/7/image.png"
+    file.parent.mkdir(parents=True)
+    file.write_bytes(b"\x89PNG")
+    rows = [ROW | {"image": "image.png"}, ROW | {"pid": "8"}, ROW | {"pid": "../test/7"}]
+    data = tmp_path / "problems.jsonl"
+    data.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = list(read_problems(Scienceqa(), DataFile(data, "pid")))
+    assert [problem.input.get("image") for problem in found] == [str(file.resolve()), None, None]
+    assert found[0].picture == file.resolve()
