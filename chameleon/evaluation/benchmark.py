@@ -66,9 +66,8 @@ class Benchmark(ABC):
 
     `columns` are those of the paper's table after ALL, in order; `scorers` by name, the default first;
     `id_key` is the key of a row that holds the problem's id; pictures of the problems, where there are any,
-    lie as `ID.png` or `ID/image.png` in one of the `picture_folders` beside the data, and are given to runs as
-    `picture_key` where the questions are about them. `takes_tables`: tables lie in a file of
-    their own.
+    lie as `ID.png` or `ID/image.png` in one of the `picture_folders` beside the data, and are given to runs
+    as `picture_key` where the questions are about them. `takes_tables`: tables lie in a file of their own.
     """
 
     name: ClassVar[str]
