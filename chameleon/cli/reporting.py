@@ -11,6 +11,7 @@ from typing import Any
 
 import typer
 
+from chameleon.evaluation.charts import Drawing, draw, kind_of
 from chameleon.evaluation.data import find_benchmark
 from chameleon.evaluation.folder import read_run
 from chameleon.evaluation.published import Published
@@ -24,6 +25,8 @@ _LONGEST = 400
 
 def print_stats(runs: Sequence[Path], *, as_json: bool, graph: Path | None) -> None:
     """Print which modules the plans of the runs call, and draw it into `graph` (SVG or PNG) where wanted."""
+    if graph is not None:
+        kind_of(graph)  # a wrong ending shows before the runs are read, and the drawing comes last
     summaries = RunSummary.of(read_run(path) for path in runs)
     published = _published(summaries)
     if as_json:
@@ -88,8 +91,6 @@ def _published(runs: Iterable[RunSummary]) -> list[Published]:
 
 
 def _draw(runs: Sequence[RunSummary], graph: Path) -> None:
-    from chameleon.evaluation.charts import Drawing, draw
-
     drawings = []
     for run in runs:
         row = next(iter(_published([run])), None)

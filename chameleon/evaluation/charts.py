@@ -47,12 +47,7 @@ def draw(drawings: Sequence[Drawing], file: str | Path) -> None:
     The same runs give the same bytes. Raises `InputError` for another ending and for a file that cannot be
     written, `MissingPackage` without matplotlib.
     """
-    path = Path(file)
-    kind = path.suffix.lower().removeprefix(".")
-    if kind not in ("svg", "png"):
-        raise InputError(
-            "a graph is drawn as SVG or PNG", where=str(path), hint="End the name in .svg or .png."
-        )
+    path, kind = Path(file), kind_of(file)
     matplotlib = _matplotlib()
     metadata = {"Date": None} if kind == "svg" else {}
     with matplotlib.rc_context(_SETTINGS), warnings.catch_warnings():
@@ -66,6 +61,16 @@ def draw(drawings: Sequence[Drawing], file: str | Path) -> None:
             raise InputError(
                 f"the graph cannot be written: {problem.strerror or problem}", where=str(path)
             ) from problem
+
+
+def kind_of(file: str | Path) -> str:
+    """ "svg" or "png", as the file's ending says. Raises `InputError` for another ending."""
+    kind = Path(file).suffix.lower().removeprefix(".")
+    if kind not in ("svg", "png"):
+        raise InputError(
+            "a graph is drawn as SVG or PNG", where=str(file), hint="End the name in .svg or .png."
+        )
+    return kind
 
 
 def figure_of(drawings: Sequence[Drawing]) -> Figure:
