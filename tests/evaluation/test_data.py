@@ -146,7 +146,7 @@ def test_a_folder_and_a_missing_file_are_told(command: Command, tmp_path: Path) 
     for place, told in ((tmp_path, "this is a folder"), (tmp_path / "none.json", "this is no file")):
         assert f"{place}: {told}" in command("eval", "tables_offline", str(place)).complaint
         assert f"{place}: {told}" in command("score", "tabmwp", str(good), str(place)).complaint
-        tables = ("--tables", str(place))
+        tables = ("--tables", str(place), "--benchmark", f"{__name__}:Apart")
         assert f"{place}: {told}" in command("eval", "tables_offline", str(good), *tables).complaint
 
 
@@ -205,6 +205,7 @@ class Apart(Benchmark):
     name, about = "apart", "tables apart"
     scorers = {"equal": ApartRule}  # noqa: RUF012
     picture_folders = ("pictures", "more")
+    takes_tables = True
 
     def recognises(self, row: Mapping[str, Any]) -> bool:
         return "table_id" in row
@@ -241,6 +242,13 @@ def test_a_table_that_is_not_there_is_told_with_the_problem(tmp_path: Path) -> N
     with pytest.raises(InputError) as error:
         list(read_problems(Apart(), data, written(tmp_path, b'{"a": {"cells": []}}', "tables.json")))
     assert str(error.value) == f"{data.path}, problem 1: there is no table 'b'. Look at --tables."
+
+
+def test_tables_are_refused_where_the_problems_hold_theirs(command: Command, tmp_path: Path) -> None:
+    data = str(written(tmp_path, GOOD))
+    for command_line in (("eval", "tables_offline", data), ("score", "tabmwp", data, data)):
+        told = command(*command_line, "--tables", data).complaint
+        assert told == "the problems of tabmwp hold their tables. Leave out --tables."
 
 
 def test_a_benchmark_of_ones_own_is_found_again(command: Command, tmp_path: Path) -> None:
@@ -280,7 +288,13 @@ def test_list_benchmarks_shows_scorers_and_columns(command: Command) -> None:
     benchmark = find_benchmark("tabmwp")
     text = command("list", "benchmarks")
     assert text.code == 0 and not text.err
-    assert all(f"--scorer {name}" in text.out for name in benchmark.scorers)
+    lines = text.out.splitlines()
+    start = lines.index(f"tabmwp: {benchmark.about}")
+    assert lines[start + 1] == f"  columns {' '.join(['ALL', *benchmark.columns])}"
+    assert [line.split()[:2] for line in lines[start + 2 :][: len(benchmark.scorers)]] == [
+        ["--scorer", name] for name in benchmark.scorers
+    ]
+    assert all(scorer.about in text.out for scorer in benchmark.scorers.values())
     listed = {row["name"]: row for row in json.loads(command("list", "benchmarks", "--json").out)}
     assert list(listed["tabmwp"]["scorers"]) == ["chameleon", "pot", "promptpg"]
     columns = ["ALL", "FREE", "MC", "INT", "DEC", "EXTR", "BOOL", "OTH", "G1-6", "G7-8"]

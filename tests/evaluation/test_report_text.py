@@ -115,7 +115,7 @@ def test_stats_stand_side_by_side_with_the_published_use(runs: list[Path], capsy
     printed = capsys.readouterr().out
     header = printed.splitlines()[0]
     assert header.split()[:3] == ["run", "offline", "model"] and "Chameleon (GPT-4)" in header
-    generator = next(line for line in printed.splitlines() if "% that call program_generator" in line)
+    generator = next(line for line in printed.splitlines() if line.startswith("program_generator, %"))
     assert generator.split()[-4] == "100.00" and generator.split()[-2:] == ["71.99", "70.84"]
     assert "START → program_generator" in printed
     assert "program_generator → program_verifier → program_executor → answer_generator" in printed

@@ -16,15 +16,16 @@ from pathlib import Path
 
 import pytest
 
-from chameleon.budget import Usage
+from chameleon.budget import Call, Usage
 from chameleon.cli.progress import Progress, running
 from chameleon.evaluation.results import Result, Tally
+from chameleon.evaluation.spending import Spending
 from chameleon.state import Failure
 from tests.e2e.commands import environment
-from tests.e2e.rule_model import RuleModel
+from tests.e2e.rule_model import PROGRAM, RuleModel
 from tests.evaluation.asking import Start, model_rows
 from tests.evaluation.rows import make_rows, read_lines, write_rows
-from tests.loopback import LoopbackServer
+from tests.loopback import LoopbackServer, Reply
 
 Process = subprocess.Popen[str]
 _COUNT, _WORKERS = 24, 4
@@ -36,10 +37,11 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Process]]:
     data = str(write_rows(tmp_path / "problems.jsonl", model_rows(_COUNT)))
     started: list[Process] = []
 
-    def begin(*options: str) -> Process:
+    def begin(workers: int = _WORKERS) -> Process:
         arguments = ["eval", "tabmwp", data, "--out", str(tmp_path / "out"), "--model", "openai:local"]
+        options = ["--workers", str(workers), "--store", "off", "--json"]
         process = subprocess.Popen(
-            [sys.executable, "-m", "chameleon", *arguments, "--workers", str(_WORKERS), "--json", *options],
+            [sys.executable, "-m", "chameleon", *arguments, *options],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -66,7 +68,7 @@ def test_ctrl_c_ends_cleanly_and_the_same_command_goes_on(
 ) -> None:
     model = RuleModel(delay=0.05)
     server = loopback(model)
-    process = start("--store", "off")
+    process = start()
     wait_for(server, 30)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=8)
@@ -75,24 +77,43 @@ def test_ctrl_c_ends_cleanly_and_the_same_command_goes_on(
     assert 0 < done["n"] < _COUNT
     assert "Traceback" not in err and "Exception" not in err
     said = err.splitlines()
-    assert f"Stopped (Ctrl-C) after {done['n']} of {_COUNT}: the same command goes on." in said
+    assert said[-2:] == [
+        f"Stopped after {done['n']} of {_COUNT}: the same command goes on.",
+        "chameleon: interrupted",
+    ]
+    assert done["usage"]["calls"] == len(server.requests), "calls of runs that were cut short count"
     assert len(read_lines(tmp_path / "out/results.jsonl")) == done["n"]
 
-    process = start("--store", "off")
+    process = start()
     out, err = process.communicate(timeout=60)
     assert process.returncode == 0, err
     assert json.loads(out)["n"] == _COUNT
     assert f"{done['n']} of {_COUNT} are done." in err
-    twice = len(server.requests) - json.loads(out)["usage"]["calls"]
-    assert 0 <= twice <= _WORKERS, "at most what was under way was asked twice"
+    assert json.loads(out)["usage"]["calls"] == len(server.requests)
     lines = read_lines(tmp_path / "out/results.jsonl")
     assert {line["id"] for line in lines} == {str(number) for number in range(_COUNT)}
     assert len(lines) == _COUNT
 
 
+def test_one_slow_reply_among_eight_workers_is_waited_for_and_kept(
+    loopback: Start, start: Callable[..., Process], tmp_path: Path
+) -> None:
+    slow = Reply(json.dumps(PROGRAM), delay=2.5)
+    server = loopback(RuleModel({"planner": [slow]}, delay=0.05))
+    process = start(workers=8)
+    wait_for(server, 9)  # of the first eight, one is the slow one
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=9)
+    assert process.returncode == 130 and "Traceback" not in err
+    assert json.loads(out)["usage"]["calls"] == len(server.requests)
+    plans = [line for line in read_lines(tmp_path / "out/events.jsonl") if line["event"] == "plan"]
+    told = [call["usage"]["input_tokens"] for line in plans for call in line.get("calls", ())]
+    assert told.count(11) == 1, "the slow reply is the only one that took eleven tokens"
+
+
 def test_a_second_ctrl_c_does_not_wait(loopback: Start, start: Callable[..., Process]) -> None:
     server = loopback(RuleModel(delay=9))
-    process = start("--store", "off")
+    process = start()
     wait_for(server, 4)
     process.send_signal(signal.SIGINT)
     time.sleep(0.5)
@@ -131,10 +152,11 @@ def test_a_terminal_gets_a_bar_and_a_pipe_the_table(tmp_path: Path) -> None:
     assert "60/60" in text and "accuracy 0.667, answered 40 (1.000)" in text and "━" in text
 
 
-def result(
-    number: int, correct: bool = False, error: Failure | None = None, cost: float | None = 0.01
-) -> Result:
-    return Result(str(number), "7", False, correct, error=error, usage=Usage(calls=2, cost=cost))
+CALL = Call("openai:local", (), {}, usage=Usage(calls=1, cost=0.005))
+
+
+def result(number: int, correct: bool = False, error: Failure | None = None) -> Result:
+    return Result(str(number), "7", False, correct, error=error)
 
 
 def test_elsewhere_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,11 +164,12 @@ def test_elsewhere_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("chameleon.cli.progress.time.monotonic", lambda: now[0])
     stderr = io.StringIO()
     monkeypatch.setattr(sys, "stderr", stderr)
-    tally = Tally(())
-    with Progress(2000, tally) as progress:
+    tally, spending = Tally(()), Spending()
+    with Progress(2000, tally, spending) as progress:
         for number in range(220):
             now[0] += 0.25
             tally.add(result(number, correct=number % 2 == 0))
+            spending.add([CALL, CALL])
             progress.advance()
     lines = stderr.getvalue().splitlines()
     assert len(lines) == 5
@@ -156,8 +179,9 @@ def test_elsewhere_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_running_figures_say_what_is_not_known() -> None:
     tally = Tally(())
-    assert running(tally) == "accuracy –"
+    assert running(tally, Usage()) == "accuracy –"
     tally.add(result(1, correct=True))
-    assert running(tally) == "accuracy 1.000, 2 calls, $0.0100"
-    tally.add(result(2, error=Failure("ModelError", "it broke"), cost=None))
-    assert running(tally) == "accuracy 0.500, answered 1 (1.000), failed 1, 4 calls, cost unknown"
+    assert running(tally, Usage(calls=2, cost=0.01)) == "accuracy 1.000, 2 calls, $0.0100"
+    tally.add(result(2, error=Failure("ModelError", "it broke")))
+    told = running(tally, Usage(calls=4, cost=None))
+    assert told == "accuracy 0.500, answered 1 (1.000), failed 1, 4 calls, cost unknown"
