@@ -22,7 +22,7 @@ _WHICH_STANDS = re.compile(
     rf"(?:named|written|printed|labell?ed|listed|mentioned)(?: (?:on|in) the (?:{_CARRIERS}))?",
 )
 _VALUE_OF = re.compile(
-    rf"(?:what|how (?:much|high|large|long|heavy|many)) (?:is|are|was) the (?P<key>.+?)"
+    rf"(?:what|when|how (?:much|high|large|long|heavy|many)) (?:is|are|was) the (?P<key>.+?)"
     rf"(?: (?:on|in) the (?:{_CARRIERS}))?",
 )
 _NUMBER = re.compile(r"[-+]?[$€£]?\d[\d.,:/]*\s?(?:%|°\s?[CF]?|[A-Za-zµ]{1,4}(?![A-Za-z])(?:/[a-z]{1,3})?)?")
