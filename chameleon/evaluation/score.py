@@ -49,8 +49,9 @@ class Field:
             found = found.get(key) if isinstance(found, Mapping) else None
         if isinstance(found, Mapping):
             for name in self._names(found):
-                # An object below a key holds further fields, unless it is called a prediction itself.
-                if name in found and (name in _PREDICTIONS or not isinstance(found[name], Mapping)):
+                # An object below a key holds further fields, unless it is a prediction itself.
+                is_one = self.last == "prediction" or name in _PREDICTIONS
+                if name in found and (is_one or not isinstance(found[name], Mapping)):
                     return found[name]
         there = list(_fields(row))
         hint = nearest(self.name, there) if there else ""
@@ -85,15 +86,17 @@ def score(
     for problem, row, value in _values(problems, given, wanted, outcomes):
         if row is None:
             outcomes.missing += 1
-            yield _result(problem, None, False), outcomes
+            yield _result(problem, None, answered=False, right=False), outcomes
             continue
         outcomes.unknown -= 1
         ours = "declined" in row and not (wanted.is_text or wanted.is_program)
         prediction = (
             scorer.from_answer(value, problem) if ours else _prediction(value, problem, wanted, scorer)
         )
+        # What a rule makes nothing of, such as an empty list, was an answer of ours nevertheless.
+        answered = _was_answered(row) if ours else prediction is not None
         right = _was_answered(row) and scorer.right(prediction, problem)
-        yield _result(problem, prediction, right), outcomes
+        yield _result(problem, prediction, answered=answered, right=right), outcomes
 
 
 def _was_answered(row: Row) -> bool:
@@ -152,11 +155,11 @@ def _outcome(result: ExecResult | None) -> str:
     return "a value" if result.ok else result.error_type or result.status
 
 
-def _result(problem: Problem, prediction: Any, right: bool) -> Result:
+def _result(problem: Problem, prediction: Any, *, answered: bool, right: bool) -> Result:
     return Result(
         id=problem.id,
         answer=prediction,
-        declined=prediction is None,
+        declined=not answered,
         correct=right,
         columns=problem.columns,
     )
