@@ -19,7 +19,7 @@ from chameleon.errors import ChameleonError, LogError, ModelError
 from chameleon.evaluation.data import find_benchmark
 from chameleon.evaluation.evaluate import Evaluation
 from chameleon.evaluation.folder import RunFolder, read_run
-from tests.e2e.commands import environment
+from tests.e2e.commands import Command, environment
 from tests.engine.doubles import Does, Proposes
 from tests.evaluation.rows import Row, make_rows, read_lines
 
@@ -244,6 +244,54 @@ def test_damaged_lines_are_named(whole: Path, name: str, line: bytes, told: str,
     if name == "results.jsonl":
         with pytest.raises(LogError, match="line 7 is no result"):
             read_run(tmp_path)
+
+
+def test_a_second_result_of_a_problem_is_told(whole: Path, command: Command, tmp_path: Path) -> None:
+    for file in KEPT:
+        (tmp_path / file).write_bytes((whole / file).read_bytes())
+    lines = (tmp_path / "results.jsonl").read_bytes().splitlines(keepends=True)
+    (tmp_path / "results.jsonl").write_bytes(b"".join([*lines, lines[2]]))
+    id = json.loads(lines[2])["id"]
+    told = f"{tmp_path / 'results.jsonl'}: line 7 is another result of problem {id}. Take out one of them."
+    for opened in (lambda: RunFolder(tmp_path, SETTINGS), lambda: read_run(tmp_path)):
+        with pytest.raises(LogError) as error:
+            opened()
+        assert str(error.value).startswith(told)
+    for name in ("stats", "report"):
+        assert command(name, str(tmp_path)).complaint.startswith(told)
+
+
+DIFFERENCES: list[tuple[Row, str]] = [
+    ({"versions": {"python": "3.12"}}, 'versions.python was "3.11", and now is "3.12"'),
+    ({"versions": {"python": "3.11", "numpy": "2.0"}}, ""),
+    ({"versions": {}}, ""),
+    ({"started": "later"}, ""),
+    ({"data": {"name": "other", "sha256": "1"}}, ""),
+    ({"data": {"name": "data", "sha256": "2"}}, 'data.sha256 was "1", and now is "2"'),
+    ({"tables": {"name": "other", "sha256": "3"}}, ""),
+    ({"tables": {"name": "tables", "sha256": "4"}}, 'tables.sha256 was "3", and now is "4"'),
+    ({"server": "http://here"}, 'server was null, and now is "http://here"'),
+    ({"parameters": {"retries": 2}}, "parameters.retries was null, and now is 2"),
+]
+
+
+@pytest.mark.parametrize(("change", "told"), DIFFERENCES)
+def test_settings_are_compared_by_what_results_depend_on(change: Row, told: str, tmp_path: Path) -> None:
+    before = {
+        **SETTINGS,
+        "data": {"name": "data", "sha256": "1"},
+        "tables": {"name": "tables", "sha256": "3"},
+        "parameters": {},
+        "versions": {"python": "3.11"},
+        "started": "now",
+    }
+    RunFolder(tmp_path, before).close()
+    if not told:
+        RunFolder(tmp_path, {**before, **change}).close()
+        return
+    with pytest.raises(LogError) as error:
+        RunFolder(tmp_path, {**before, **change})
+    assert f"the folder was made with other settings: {told}. Give another" in str(error.value)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "3", '{"a": 1}', "{", "\0", '{"benchmark": "tabmwp"}', "null"])

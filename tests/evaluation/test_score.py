@@ -93,7 +93,8 @@ def test_texts_below_a_key(command: Command, data: Path, tmp_path: Path) -> None
         assert counts(command(*asked, "--json"))[0] == 9
         assert counts(command(*asked, "--json"))[1] == 9
     told = command("score", "tabmwp", str(data), predictions, "--field", "few.output", "--scorer", "pot")
-    assert "has no rule for a model's text. Score predictions or programs" in told.complaint
+    expected = "this scorer has no rule for a model's text. Score predictions or programs, or take another"
+    assert told.complaint.startswith(expected)
 
 
 @pytest.mark.parametrize(
@@ -145,9 +146,28 @@ def test_missing_and_unknown_ids_are_told(command: Command, data: Path, tmp_path
     ]
 
 
+def test_predictions_for_other_problems_are_refused(command: Command, data: Path, tmp_path: Path) -> None:
+    predictions = given(tmp_path, [{"pid": f"x{number}", "prediction": 1} for number in range(9)])
+    assert command("score", "tabmwp", str(data), predictions).complaint == (
+        f"{predictions}: no row of the predictions belongs to a problem of the data. "
+        "A row belongs to the problem with the same 'pid'."
+    )
+
+
+@pytest.mark.parametrize("scorer", ["chameleon", "promptpg"])
+def test_a_text_that_is_null_is_no_prediction(
+    command: Command, data: Path, scorer: str, tmp_path: Path
+) -> None:
+    rows = [{"pid": row["pid"], "output": f"The answer is {row['answer']}."} for row in ROWS]
+    rows[0]["output"] = rows[3]["output"] = None  # free questions, so that no rule guesses a choice
+    asked = ("score", "tabmwp", str(data), given(tmp_path, rows), "--field", "output", "--scorer", scorer)
+    assert counts(command(*asked, "--json")) == (9, 7, 7)
+
+
 def test_limit_takes_the_first_problems(command: Command, data: Path, tmp_path: Path) -> None:
     predictions = given(tmp_path, VALUES["prediction"])
-    assert counts(command("score", "tabmwp", str(data), predictions, "--limit", "4", "--json")) == (4, 4, 4)
+    outcome = command("score", "tabmwp", str(data), predictions, "--limit", "4", "--json")
+    assert counts(outcome) == (4, 4, 4) and not outcome.err, "the rows that --limit leaves out are no news"
 
 
 def test_rows_without_an_id_and_ids_that_occur_twice_are_told(

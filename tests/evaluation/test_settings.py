@@ -101,6 +101,21 @@ def test_modules_left_out_and_the_scorer(folder: Folder) -> None:
     assert folder.refused("--scorer", "pot") == 'scorer was "chameleon", and now is "pot"'
 
 
+def test_several_modules_left_out_in_one_word(command: Command, tmp_path: Path) -> None:
+    folder = Folder(command, tmp_path)
+    write(tmp_path, MINE + '  other: {use: "tools:Tool"}\n')
+    for options in (("other,spare",), ("spare", "--without", "other"), ("spare, other",)):
+        assert folder.run("--without", *options).code == 0, "the same command"
+    assert json.loads((folder.out / "settings.json").read_text())["without"] == ["other", "spare"]
+
+
+@pytest.mark.parametrize("name", ["problems.jsonl.gz", "renamed.jsonl"])
+def test_the_same_data_packed_or_under_another_name_go_on(folder: Folder, name: str) -> None:
+    folder.data = write_rows(folder.place / name, DATA)
+    again = folder.run()
+    assert again.code == 0 and "4 of 4 are done." in again.err
+
+
 def test_changed_data(folder: Folder) -> None:
     write_rows(folder.data, [*DATA[:3], {**DATA[3], "answer": "another"}])
     assert folder.refused().startswith("data.sha256 was ")
@@ -142,6 +157,24 @@ def test_the_model_its_parameters_and_its_prompts(loopback: Start, command: Comm
     write(tmp_path, asking)
     write(tmp_path, prompt.replace("item", "question"), "mine.md")
     assert folder.refused(*model).startswith("digests.prompts.")
+
+
+def test_the_server_and_how_it_is_asked(loopback: Start, command: Command, tmp_path: Path) -> None:
+    first = loopback(RuleModel())
+    folder = Folder(command, tmp_path)
+    folder.data = write_rows(tmp_path / "asked.jsonl", model_rows(1))
+    asking, model = "name: mine\nextends: tabmwp\n", ("--model", "openai:local")
+    write(tmp_path, asking)
+    assert folder.run(*model).code == 0
+    settings = json.loads((folder.out / "settings.json").read_text())
+    assert settings["server"] == first.url
+    for changed in ("retries: 1", "timeout: 7", "prices: {input: 1.0, output: 2.0}"):
+        write(tmp_path, f"{asking}llm: {{{changed}}}\n")
+        assert folder.refused(*model).startswith(f"parameters.{changed.split(':')[0]}")
+    write(tmp_path, asking)
+    assert folder.run(*model).code == 0
+    second = loopback(RuleModel())
+    assert folder.refused(*model) == f'server was "{first.url}", and now is "{second.url}"'
 
 
 def test_a_shipped_inventory_names_its_prompts(loopback: Start, command: Command, tmp_path: Path) -> None:
