@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,13 +11,15 @@ from typing import Any
 import pytest
 
 from chameleon.cli.reporting import print_report, print_stats
-from chameleon.errors import InputError
+from chameleon.errors import InputError, MissingPackage
+from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.data import find_benchmark
 from chameleon.evaluation.folder import Run, read_run
 from chameleon.evaluation.report import RunSummary, compare
 from chameleon.evaluation.report.columns import TextColumn, in_blocks
+from chameleon.state import Begun, Ended, Failure
 from chameleon.table.terminal import places
-from tests.evaluation.report_runs import hostile_run, model_run, offline_run
+from tests.evaluation.report_runs import hostile_run, model_run, offline_run, settings, write_run
 
 Out = pytest.CaptureFixture[str]
 
@@ -82,6 +85,37 @@ def test_cost_that_nobody_stated_is_unknown_and_not_nothing(runs: list[Path], ca
     assert usage["calls"] > 18 and usage["cost"] is None
 
 
+def test_what_is_said_of_a_run_is_wrapped_and_tells_why_problems_failed(
+    tmp_path: Path, capsys: Out, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "70")
+    problem = Problem("p", {"question": "?"}, "7")
+    reasons = ["the server failed (500)"] * 3 + ["no ink"] * 2
+    ends = [Ended("failed", Failure("ModelError", reason)) for reason in reasons]
+    begun = Begun("tabmwp", {"question": "?"})
+    made = ((replace(problem, id=f"p{n}"), [begun, end], False) for n, end in enumerate(ends))
+    digests = {f"digest {n}": "0f" * 8 for n in range(9)}
+    write_run(tmp_path / "run", settings("tabmwp", digests=digests), made)
+    print_report([tmp_path / "run"], html=None, problems=10, as_json=False)
+    printed = capsys.readouterr().out
+    lines = printed.splitlines()
+    assert max(map(places, lines)) <= 70
+    failed = next(number for number, line in enumerate(lines) if line.split()[:1] == ["Failed"])
+    assert [line.strip() for line in lines[failed : failed + 3]] == [
+        "Failed     5 (100.00 %)",
+        "3 times: the server failed (500)",
+        "2 times: no ink",
+    ]
+    assert all(f"{name} {digest}" in " ".join(printed.split()) for name, digest in digests.items())
+
+
+def test_seconds_of_a_report_are_those_of_its_steps(runs: list[Path], capsys: Out) -> None:
+    for path, found in zip(runs, report_json(runs, capsys)["runs"], strict=True):
+        seconds = sum(result.seconds for result in read_run(path).results)
+        assert found["step_seconds"] == pytest.approx(seconds, abs=0.001) and "seconds" not in found
+        assert list(found["usage"]) == ["calls", "input_tokens", "output_tokens", "cost"]
+
+
 def test_the_page_is_written_and_named(runs: list[Path], tmp_path: Path, capsys: Out) -> None:
     print_report(runs, html=tmp_path / "page.html", problems=3, as_json=False)
     assert f"Page: {tmp_path / 'page.html'}" in capsys.readouterr().out
@@ -139,11 +173,23 @@ def test_stats_draw_a_graph(runs: list[Path], tmp_path: Path, capsys: Out, name:
     assert (tmp_path / name).stat().st_size > 10_000
 
 
+def test_without_matplotlib_the_table_is_printed_all_the_same(
+    runs: list[Path], tmp_path: Path, capsys: Out, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    for as_json in (False, True):
+        with pytest.raises(MissingPackage, match="pip install 'matplotlib"):
+            print_stats(runs, as_json=as_json, graph=tmp_path / "graph.svg")
+        assert "program_generator" in capsys.readouterr().out
+    assert not (tmp_path / "graph.svg").exists()
+
+
 def test_a_graph_of_another_kind_is_refused_before_anything_is_printed(
     runs: list[Path], tmp_path: Path, capsys: Out
 ) -> None:
-    with pytest.raises(InputError, match="SVG or PNG"):
-        print_stats(runs, as_json=False, graph=tmp_path / "graph.gif")
+    for as_json in (False, True):
+        with pytest.raises(InputError, match="SVG or PNG"):
+            print_stats(runs, as_json=as_json, graph=tmp_path / "graph.gif")
     assert capsys.readouterr().out == ""
 
 
