@@ -1,3 +1,4 @@
 from tests.e2e.conftest import command
+from tests.evaluation.folders import whole
 
-__all__ = ["command"]
+__all__ = ["command", "whole"]

@@ -93,7 +93,7 @@ def test_what_is_said_of_a_run_is_wrapped_and_tells_why_problems_failed(
     reasons = ["the server failed (500)"] * 3 + ["no ink"] * 2
     ends = [Ended("failed", Failure("ModelError", reason)) for reason in reasons]
     begun = Begun("tabmwp", {"question": "?"})
-    made = ((replace(problem, id=f"p{n}"), [begun, end], False) for n, end in enumerate(ends))
+    made = ((replace(problem, id=f"p{n}"), (begun, end), False) for n, end in enumerate(ends))
     digests = {f"digest {n}": "0f" * 8 for n in range(9)}
     write_run(tmp_path / "run", settings("tabmwp", digests=digests), made)
     print_report([tmp_path / "run"], html=None, problems=10, as_json=False)

@@ -1,0 +1,60 @@
+"""Small evaluations that are kept in a folder, and go on from wherever it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chameleon import Executor, Inventory, Module, State, Step
+from chameleon.evaluation.data import find_benchmark
+from chameleon.evaluation.evaluate import Evaluation
+from chameleon.evaluation.folder import RunFolder
+from tests.engine.doubles import Does, Proposes
+from tests.evaluation.rows import make_rows
+
+SETTINGS = {"benchmark": "tabmwp", "inventory": "mine"}
+BENCHMARK = find_benchmark("tabmwp")
+PROBLEMS = [BENCHMARK.problem(row, {}) for row in make_rows(6)]
+KEPT = ("results.jsonl", "events.jsonl", "settings.json")
+
+
+def inventory(answer: Callable[[State], Any]) -> Inventory:
+    """Two steps and a choice among two plans, so that a log can be cut in many places."""
+
+    def propose(state: State) -> Any:
+        if state.history:
+            return ()
+        return [Step("note"), Step("answer")] if asks_why(state) else [Step("answer")]
+
+    modules: dict[str, Module] = {"note": Does(lambda state: "ü" * 30), "answer": Does(answer)}
+    return Inventory("mine", Proposes(propose), modules)
+
+
+def asks_why(state: State) -> bool:
+    return str(state.input["question"]).startswith("Why")
+
+
+def first_price(state: State) -> str:
+    return str(state.input["table"].rows[0][1])
+
+
+def evaluate(
+    path: Path, answer: Callable[[State], Any] = first_price, *, retry: bool = False, workers: int = 1
+) -> None:
+    """Run all problems into the folder, going on where it stands."""
+    with RunFolder(path, SETTINGS) as folder:
+        if retry:
+            folder.forget_failures()
+        scorer = BENCHMARK.scorers["chameleon"]()
+        Evaluation(Executor(inventory(answer)), scorer, folder=folder, workers=workers).run(PROBLEMS)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of an undisturbed evaluation."""
+    path = tmp_path_factory.mktemp("runs") / "whole"
+    evaluate(path)
+    return path
