@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
@@ -102,15 +103,18 @@ class Executor:
         """`run` in a thread of its own, for callers with an event loop."""
         return await asyncio.to_thread(self.run, input, log)
 
-    def stream(self, input: Mapping[str, Any], log: Iterable[Event] = ()) -> Iterator[Event]:
+    def stream(
+        self, input: Mapping[str, Any], log: Iterable[Event] = (), *, stop: threading.Event | None = None
+    ) -> Iterator[Event]:
         """Yield the events of a run as they happen, beginning after those of `log`.
 
         `log` is any prefix of an earlier run's events: the run goes on where it stopped and comes to the
         same end. An `EventLog` is written to as well. Raises `LogError` when the log belongs to another
         input or inventory, or when the inventory or one of its prompts has changed since; the model, the
-        parameters of its calls and the budget may change.
+        parameters of its calls and the budget may change. Once `stop` is set no further step begins, and
+        the events end without an end: the run can go on from them.
         """
-        events = self._events(input, log)
+        events = self._events(input, log, stop)
         if not isinstance(log, EventLog):
             yield from events
             return
@@ -118,7 +122,9 @@ class Executor:
             log.append(event)
             yield event
 
-    def _events(self, input: Mapping[str, Any], log: Iterable[Event]) -> Iterator[Event]:
+    def _events(
+        self, input: Mapping[str, Any], log: Iterable[Event], stop: threading.Event | None
+    ) -> Iterator[Event]:
         given = self.inventory.check_input(input)
         state = State.fold(log)
         if state.begun is None:
@@ -134,6 +140,9 @@ class Executor:
             check_same(state, self.inventory, self.settings)
         meter = Meter(self.budget, state.usage, state.seconds)
         while state.ended is None:
+            # After a failure the run's own rules come first: what it ends with is known only then.
+            if stop is not None and stop.is_set() and state.failure is None:
+                return
             for event in self._next(state, meter):
                 state = state.after(event)
                 yield event

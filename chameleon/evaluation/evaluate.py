@@ -14,8 +14,7 @@ from chameleon.evaluation.folder import RunFolder
 from chameleon.evaluation.results import Result
 from chameleon.evaluation.spending import Spending
 from chameleon.executor import Executor
-from chameleon.state import Begun, Ended, Event, Failure, Record, State
-from chameleon.steps import beside
+from chameleon.state import Begun, Ended, Event, Failure, State
 from chameleon.values import to_json
 
 # What would fail every problem after this one in the same way: the evaluation stops, and can go on later.
@@ -112,7 +111,7 @@ class Evaluation:
 
     def _solve(self, problem: Problem) -> None:
         state = self._state(problem)
-        if state is None or state.ended is None:  # stopped on the way
+        if state.ended is None:  # stopped on the way
             return
         error = state.ended.error
         if state.ended.reason == "failed" and error is not None and error.kind in _CONCERNS_ALL:
@@ -145,8 +144,8 @@ class Evaluation:
                 hint="Once that is mended, the same command with --retry-failed goes on.",
             )
 
-    def _state(self, problem: Problem) -> State | None:
-        """The final state of the problem's run, going on from what is kept of it; None when stopped."""
+    def _state(self, problem: Problem) -> State:
+        """The state of the run at its end, or where it was stopped; it goes on from what is kept of it."""
         before = self.folder.unfinished(problem.id) if self.folder else ()
         state = State.fold(before)
         if state.ended is not None:
@@ -156,20 +155,10 @@ class Evaluation:
             self.executor.inventory.check_input(given)
         except InputError as error:
             return State(ended=Ended("failed", Failure.of(error)))
-        to_come = 0
-        for event in self.executor.stream(given, before):
+        for event in self.executor.stream(given, before, stop=self._stop):
             self._keep(problem.id, event)
-            if isinstance(event, Record):  # steps side by side have all run when the first is told
-                to_come = (to_come or self._side_by_side(state)) - 1
             state = state.after(event)
-            # After a failure the run's own rules come first: what it ends with is known only then.
-            if self._stop.is_set() and not to_come and state.ended is None and state.failure is None:
-                return None
         return state
-
-    def _side_by_side(self, state: State) -> int:
-        """How many steps the executor begins at once in this state."""
-        return len(beside(state.pending, self.executor.access)) if self.executor.parallel else 1
 
     def _keep(self, id: str, event: Event) -> None:
         if self.folder is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -35,16 +36,17 @@ class PlanStats:
         programs = Counter(tuple(plan) for plan in plans)
         modules: Counter[str] = Counter()
         steps: dict[str, Counter[str]] = defaultdict(Counter)
-        places: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
+        # Summed exactly: rounding must not make the order depend on that of the problems.
+        places: dict[str, list[Fraction]] = defaultdict(lambda: [Fraction(), Fraction()])
         for program, count in programs.items():
             for name in dict.fromkeys(program):
                 modules[name] += count
             for before, after in zip((START, *program), (*program, END), strict=True):
                 steps[before][after] += count
             for number, name in enumerate(program, 1):
-                places[name][0] += count * number / (len(program) + 1)
+                places[name][0] += Fraction(count * number, len(program) + 1)
                 places[name][1] += count
-        positions = {name: total / times for name, (total, times) in places.items()}
+        positions = {name: float(total / times) for name, (total, times) in places.items()}
         in_order = [START, *sorted(positions, key=lambda name: (positions[name], name))]
         return cls(
             n=programs.total(),
