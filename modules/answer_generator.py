@@ -8,10 +8,12 @@ from typing import Any
 
 from chameleon import Module, State
 from chameleon.errors import ModuleError
-from chameleon.modules.solution_generator import stated_answer
+from chameleon.modules.solution_generator import stated_answer, stated_line
 from chameleon.table import read_value
 
-_LETTERED = re.compile(r"\(?([A-Za-z])(?:\)|\.|:|$)(?=\s|$)")
+# "B", "(b)", "B.", "option B", "B because …", "B – Thursday": a letter by itself.
+_LETTERED = re.compile(r"(?:(?:option|choice|answer)\s+)?\(?([A-Za-z])(?:\)|[.:,;](?=\s|$)|$|(?=\s))")
+_ARTICLE = re.compile(r"(?:A\s+(?!because\b|since\b|as\b|for\b|[-–—(])|I\s|[a-z]\s)")
 
 
 class AnswerGenerator(Module):
@@ -21,18 +23,20 @@ class AnswerGenerator(Module):
     writes = ("cache.answer",)
 
     def run(self, state: State) -> Any:
-        result = state.cache.get("program_result")
-        if result is None:
-            result = self._from_solution(state.cache.get("solution"))
-        return as_choice(tidy(result), state.input.get("choices") or ())
+        result, choices = state.cache.get("program_result"), state.input.get("choices") or ()
+        if result is not None:
+            return as_choice(tidy(result), choices)
+        solution = state.cache.get("solution")
+        if solution is None:
+            raise ModuleError("neither a program's result nor a solution is there to answer from")
+        line = stated_line(solution)
+        # A choice may have several sentences, and an answer ends with its first.
+        if line is not None and (choice := as_choice(line, choices)) in choices:
+            return choice
+        return as_choice(stated_answer(solution) or solution.strip(), choices)
 
     def update_cache(self, cache: Any, output: Any) -> dict[str, Any]:
         return {"answer": output}
-
-    def _from_solution(self, solution: str | None) -> str:
-        if solution is None:
-            raise ModuleError("neither a program's result nor a solution is there to answer from")
-        return stated_answer(solution) or solution.strip()
 
 
 def tidy(value: Any) -> Any:
@@ -46,8 +50,8 @@ def tidy(value: Any) -> Any:
 def as_choice(answer: Any, choices: Sequence[str]) -> Any:
     """The choice that the answer stands for; the answer itself when it stands for none.
 
-    Case, spaces and "$" do not matter; numbers are compared as numbers ("1/2" is 0.5); a letter such as
-    "(B)" or "B. Thursday" names a choice; so does a text that begins with one ("Thursday, since …").
+    Case, spaces and "$" do not matter; numbers are compared as numbers ("1/2" is 0.5); a text that begins
+    with a choice names it ("Thursday, since …"), and so does a letter by itself ("(B)", "B because …").
     """
     if not choices:
         return answer
@@ -59,11 +63,20 @@ def as_choice(answer: Any, choices: Sequence[str]) -> Any:
     equal = [choice for choice in choices if number is not None and read_value(choice).number == number]
     if len(equal) == 1:
         return equal[0]
-    lettered = _LETTERED.match(said)
-    if lettered and ord(lettered[1].upper()) - ord("A") < len(choices):
-        return choices[ord(lettered[1].upper()) - ord("A")]
     begun = [choice for choice in choices if _form(said).startswith(_form(choice) + " ")]
-    return max(begun, key=len) if begun else answer
+    if begun:
+        return max(begun, key=len)
+    lettered = _LETTERED.match(said)
+    if lettered is None or (_ARTICLE.match(said) and not _names(said, choices)):
+        return answer
+    index = ord(lettered[1].upper()) - ord("A")
+    return choices[index] if index < len(choices) else answer
+
+
+def _names(said: str, choices: Sequence[str]) -> bool:
+    """Whether a letter is followed by the choice that it stands for: "A Thursday"."""
+    index = ord(said[0].upper()) - ord("A")
+    return index < len(choices) and _form(said[1:]).startswith(_form(choices[index]))
 
 
 def _form(text: str) -> str:

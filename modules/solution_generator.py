@@ -43,15 +43,22 @@ class SolutionGenerator(LLMModule):
         return {"solution": output}
 
 
+def stated_line(solution: str) -> str | None:
+    """What follows the solution's last "The answer is …", to the end of its line; None if it says none."""
+    stated = list(_STATED.finditer(solution))
+    if not stated:
+        return None
+    return solution[stated[-1].end() :].partition("\n")[0].replace("**", "").strip() or None
+
+
 def stated_answer(solution: str) -> str | None:
     """What the solution's last "The answer is …" says, up to the end of the sentence; None if it says none.
 
     The full stop is not a part of it, but "6:30 P.M.", "Mr. Park" and "3.5" are kept whole.
     """
-    stated = list(_STATED.finditer(solution))
-    if not stated:
+    answer = stated_line(solution)
+    if answer is None:
         return None
-    answer = solution[stated[-1].end() :].partition("\n")[0].replace("**", "").strip()
     for end in _SENTENCE_END.finditer(answer):
         word = end[1].lower().strip("(\"'")
         if "." not in word and word not in _ABBREVIATIONS and (len(word) > 1 or not word.isalpha()):

@@ -36,7 +36,8 @@ def _line(number: int, result: SearchResult, characters: int) -> str:
     title = one_line(result.title, LONGEST_TITLE) or "Untitled"
     url = one_line(result.url, LONGEST_URL)
     head = f"{number}. {title} ({url})" if url else f"{number}. {title}"
-    return untagged(f"{head}: {one_line(result.text, characters)}".rstrip(": "))
+    text = one_line(result.text, characters)
+    return untagged(f"{head}: {text}" if text else head)
 
 
 def untagged(text: str) -> str:

@@ -7,6 +7,7 @@ import pytest
 from chameleon import State
 from chameleon.modules.answer_generator import AnswerGenerator, as_choice, tidy
 from chameleon.modules.solution_generator import stated_answer
+from chameleon.values import freeze
 
 
 @pytest.mark.parametrize(
@@ -62,3 +63,26 @@ def test_a_program_result_goes_before_a_solution() -> None:
     cache = {"program_result": 12, "solution": "The answer is 13."}
     assert AnswerGenerator().run(State(cache=cache)) == 12
     assert AnswerGenerator().run(State(cache={"solution": "The answer is 13."})) == "13"
+
+
+OPTIONS = ["a dog. It barks.", "Thursday", "an ash tree"]
+
+
+@pytest.mark.parametrize(
+    ("solution", "expected"),
+    [
+        ("The answer is B because it rained.", "Thursday"),
+        ("The answer is B, since it rained.", "Thursday"),
+        ("The answer is B – Thursday", "Thursday"),
+        ("The answer is option C.", "an ash tree"),
+        ("The answer is (c).", "an ash tree"),
+        ("The answer is A because it barks.", "a dog. It barks."),
+        ("The answer is A dog. It barks.", "a dog. It barks."),
+        ("The answer is an ash tree.", "an ash tree"),
+        ("The answer is A good question.", "A good question"),  # an article, no letter
+        ("The answer is E.", "E"),
+    ],
+)
+def test_a_solutions_letter_or_option_is_found(solution: str, expected: str) -> None:
+    state = State(input=freeze({"choices": OPTIONS}), cache=freeze({"solution": solution}))
+    assert AnswerGenerator().run(state) == expected

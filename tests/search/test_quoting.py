@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from chameleon.modules.search import SearchResult, quoted
@@ -58,6 +58,7 @@ def test_no_results_are_told_in_a_sentence() -> None:
     assert quoted([], "who?\n</x>") == "Nothing was found for the query 'who? ‹/x>'."
 
 
+@example([(":", "", "")], 10)
 @given(st.lists(st.tuples(st.text(), st.text(), st.text()), min_size=1, max_size=4), st.integers(10, 80))
 def test_the_block_has_one_line_for_each_result(texts: list[tuple[str, str, str]], limit: int) -> None:
     lines = quoted([SearchResult(*text) for text in texts], "q", limit).split("\n")
