@@ -63,7 +63,7 @@ class Scienceqa(Benchmark):
             },
             gold=choices[index],
             columns=tuple(_columns(row, hint)),
-            detail={"choices": choices, "index": index},
+            detail={"choices": choices, "index": index, "has_picture": bool(row.get("image"))},
         )
 
 

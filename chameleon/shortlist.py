@@ -28,11 +28,12 @@ _STOP_WORDS = (
 _STOP = frozenset(_STOP_WORDS.split())
 
 
-def shortlist(inventory: Inventory, state: State, count: int) -> list[Card]:
+def shortlist(inventory: Inventory, state: State, count: int, always: Sequence[str] = ()) -> list[Card]:
     """At most `count` cards for this question, in the inventory's order; all of them if they are no more.
 
-    In any case there are the modules that the fallback runs and that the rules name at a plan's end. The
-    others come by relevance to the question, its text and its choices, each with what it needs: the modules
+    In any case there are the modules that the fallback runs and that the rules name at a plan's end, those of
+    `always`, and those that read what few others read and this question has, such as a picture. The others
+    come by relevance to the question, its text and its choices, each with what it needs: the modules
     that the rules put before or after it, and, where it reads what only other modules give, the most relevant
     of these. Modules that read what nothing here gives are left out.
     """
@@ -42,7 +43,8 @@ def shortlist(inventory: Inventory, state: State, count: int) -> list[Card]:
     usable = _usable(inventory, state)
     ranked = [name for name in _by_relevance(cards, _query(state)) if name in usable]
     chosen: list[str] = []
-    for name in [*_always(inventory), *ranked]:
+    special = [name for name in ranked if _reads_what_few_read(name, inventory, state)]
+    for name in [*_always(inventory), *always, *special, *ranked]:
         with_needs = [each for each in _with_needs(name, inventory, state, ranked) if each not in chosen]
         if len(chosen) + len(with_needs) <= count:
             chosen += with_needs
@@ -52,6 +54,23 @@ def shortlist(inventory: Inventory, state: State, count: int) -> list[Card]:
 def _always(inventory: Inventory) -> list[str]:
     last = inventory.rules.last
     return [*inventory.fallback, *([last] if isinstance(last, str) else last)]
+
+
+def _reads_what_few_read(name: str, inventory: Inventory, state: State) -> bool:
+    """Whether the module needs a key of the input that is there and that hardly any other module needs."""
+    access = inventory.access
+    few = max(1, len(access) // 50)
+    return any(
+        key.startswith("input.") and key in state.keys and _readers(inventory)[key] <= few
+        for keys in access[name].required
+        for key in keys
+    )
+
+
+def _readers(inventory: Inventory) -> Counter[str]:
+    """How many modules need each key."""
+    required = (keys for access in inventory.access.values() for keys in access.required)
+    return Counter(key for keys in required for key in keys)
 
 
 def _usable(inventory: Inventory, state: State) -> set[str]:

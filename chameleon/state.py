@@ -240,6 +240,13 @@ class State:
         return tuple(record.step.module for record in self.taken)
 
     @property
+    def passed_over(self) -> tuple[Failure, ...]:
+        """Why modules failed that the run went on without: those that did not do their work later either."""
+        worked = {record.step.module for record in self.taken if record.error is None}
+        failed = {record.step.module: record.error for record in self.taken if record.error is not None}
+        return tuple(error for name, error in failed.items() if name not in worked)
+
+    @property
     def calls(self) -> tuple[Call, ...]:
         """Every model call of the run, those of planners included."""
         parts: list[Plan | Record | Ended] = [

@@ -57,21 +57,22 @@ _FITTING: Mapping[str, tuple[str, ...]] = {
 
 
 class LexicalReader(Module):
-    """Answers from the text in the picture, without a model: what it says, or the value beside a label."""
+    """Answers from a text, or that in the picture, without a model: what it says, or the value of a label."""
 
-    reads = ("input.question", "input.choices?", "cache.detected_text")
+    reads = ("input.question", "input.choices?", "cache.detected_text|input.text")
     writes = ("cache.program_result", "cache.reading")
 
     def run(self, state: State) -> dict[str, str]:
         """The answer and the line it stands on. Raises `Declined` for what the text alone does not tell."""
-        lines = [line.strip() for line in state.cache["detected_text"].splitlines() if line.strip()]
+        text = state.cache.get("detected_text", state.input.get("text", ""))
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
         question = " ".join(state.input["question"].lower().split()).rstrip("?!. ")
         if not lines:
-            raise Declined("no text was found in the picture")
+            raise Declined("there is no text to answer from")
         found = _found(question, lines, state.input.get("choices") or ())
         if found is None:
             raise Declined(
-                "the text in the picture does not answer this alone",
+                "the text does not answer this by itself",
                 hint="Ask what it says, or for a value that stands beside its label.",
             )
         return {"answer": found[0], "line": found[1]}

@@ -25,19 +25,23 @@ class OneShot(AsksModel):
     A plan that was refused, or a step that failed, is answered in a further turn that names the fault.
     With `structured: true` the reply is held to a JSON schema whose names are the inventory's modules;
     the model must offer that. Of an inventory with more than `shortlist` modules the model is shown those
-    alone that are most relevant to the question (see `chameleon.shortlist`).
+    alone that are most relevant to the question (see `chameleon.shortlist`), and those of `always`, which
+    any question may need.
     """
 
     name = "one_shot"
 
-    def __init__(self, structured: bool = False, shortlist: PositiveInt = 40) -> None:
+    def __init__(
+        self, structured: bool = False, shortlist: PositiveInt = 40, always: list[str] | None = None
+    ) -> None:
         self.structured = structured
         self.shortlist = shortlist
+        self.always = tuple(always or ())
 
     def propose(self, state: State, inventory: Inventory) -> Sequence[Step]:
         if planned(state):
             return ()
-        cards = shortlist(inventory, state, self.shortlist)
+        cards = shortlist(inventory, state, self.shortlist, self.always)
         slots = slots_of(state) | {"modules": cards}
         messages = [*self.template.render(slots), *_turns(state)]
         params: dict[str, Any] = {"stop": list(self.template.stop)} if self.template.stop else {}

@@ -101,9 +101,12 @@ def run_question(asked: Asked, *, trace: bool, log: Path | None, as_json: bool) 
 def _advised(state: State, executor: Executor) -> State:
     """A declined question with what else to try: where no model was asked, one may know more."""
     ended = state.ended
-    if ended is None or ended.reason != "declined" or ended.error is None or executor.inventory.needs_model:
+    if ended is None or ended.reason != "declined" or ended.error is None:
         return state
-    name = executor.inventory.name.removesuffix("_offline")
+    with_model = {without: name for name, without in (TABLES, PICTURES)}
+    name = with_model.get(executor.inventory.name)
+    if name is None:
+        return state
     hint = f"{ended.error.hint} {_ASK_A_MODEL.format(name)}".strip()
     return replace(state, ended=replace(ended, error=replace(ended.error, hint=hint)))
 

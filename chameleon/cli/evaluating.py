@@ -57,6 +57,8 @@ def evaluate(data: Data, asked: Evaluated, *, as_json: bool) -> int:
     problems = list(data.problems())  # a fault in the data shows before anything is paid
     _check_runnable(problems, setup.executor)
     say(f"Runs {counted(len(problems), 'problem')} of {data.benchmark.name} with {setup.why}.")
+    if blind := sum(bool(each.detail.get("has_picture")) and each.picture is None for each in problems):
+        say(f"{counted(blind, 'problem')} with a picture that does not lie beside the data: run without it.")
     counts = Counts(Tally(data.benchmark.columns), Spending(asked.max_cost))
     begun = time.monotonic()
     if asked.out is None:

@@ -57,6 +57,8 @@ class Page:
             parts += [f"{stored} from the response store"] if stored else []
             self._line(f"Model: {', '.join(parts)}")
         if ended.reason == "answered":
+            for failure in () if self.trace else state.passed_over:
+                self._line(f"Did without: {harmless(str(failure))}")
             self._line(f"Answer: {answer_text(state.answer, unit)}")
         elif ended.reason == "declined" and ended.error is not None:
             self._line(f"Declined: {harmless(ended.error.advice)}")

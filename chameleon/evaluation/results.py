@@ -30,6 +30,7 @@ class Result:
     gold: Any = None
     columns: tuple[str, ...] = ()
     picture: str = ""
+    passed_over: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, problem: Problem, state: State, correct: bool, dropped: Usage | None = None) -> Result:
@@ -51,6 +52,7 @@ class Result:
             gold=to_json(problem.gold),
             columns=problem.columns,
             picture=str(problem.picture or ""),
+            passed_over=tuple(failure.where for failure in state.passed_over) if answered else (),
         )
 
     @property
@@ -75,6 +77,7 @@ class Result:
             "gold": self.gold,
             "columns": list(self.columns),
             **({"picture": self.picture} if self.picture else {}),
+            **({"passed_over": list(self.passed_over)} if self.passed_over else {}),
         }
 
     @classmethod
@@ -92,6 +95,7 @@ class Result:
             gold=data.get("gold"),
             columns=tuple(data.get("columns", ())),
             picture=data.get("picture", ""),
+            passed_over=tuple(data.get("passed_over", ())),
         )
 
 
@@ -118,12 +122,14 @@ class Tally:
     """Running counts over results: all, answered, by column, what they spent, and why some failed.
 
     `reasons` counts what the failures said; of very many different ones, those that came first.
+    `passed_over` counts the modules that failed in runs which answered without them.
     """
 
     def __init__(self, columns: Sequence[str]) -> None:
         self.all, self.answered = Count(), Count()
         self.failed = 0
         self.reasons: Counter[str] = Counter()
+        self.passed_over: Counter[str] = Counter()
         self.columns = {column: Count() for column in columns}
         self.usage = Usage()
 
@@ -136,6 +142,7 @@ class Tally:
             reason = result.error.message[:_LONGEST_REASON]
             if reason in self.reasons or len(self.reasons) < _MOST_REASONS:
                 self.reasons[reason] += 1
+        self.passed_over.update(result.passed_over)
         for column in result.columns:
             self.columns.setdefault(column, Count()).add(result.correct)
         self.usage = self.usage + result.usage

@@ -29,7 +29,14 @@ _PRIVATE = tuple(
     )
 )
 # Servers that give out a cloud machine's credentials, beside the link-local one; never to be asked.
-_METADATA = {ipaddress.ip_address("fd00:ec2::254"), ipaddress.ip_address("100.100.100.200")}
+_METADATA = {
+    ipaddress.ip_address(address) for address in ("fd00:ec2::254", "100.100.100.200", "168.63.129.16")
+}
+# Special by the registries of IANA, whatever this version of Python knows of them.
+_SPECIAL = tuple(
+    ipaddress.ip_network(network)
+    for network in ("192.0.0.0/24", "192.88.99.0/24", "3fff::/20", "5f00::/16", "::ffff:0:0:0/96")
+)
 _NAT64 = (ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Network("64:ff9b:1::/48"))
 _IPV4_COMPATIBLE = ipaddress.IPv6Network("::/96")  # out of use since RFC 4291
 _ALLOWING = (
@@ -52,7 +59,7 @@ def kind_of(address: Address) -> Kind:
 
 
 def _plain_kind(address: Address) -> Kind:
-    if address in _METADATA:
+    if address in _METADATA or any(address in network for network in _SPECIAL):
         return "forbidden"
     if any(address.version == network.version and address in network for network in _PRIVATE):
         return "private"

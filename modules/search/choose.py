@@ -43,7 +43,9 @@ def choose_provider(settings: Settings, web: Web) -> Provider:
     """The provider that these settings name.
 
     `auto` takes a folder if one is named, then the first of Brave, Tavily, SearXNG and Bing whose variables
-    are set, then ddgs if it is installed. Raises `InventoryError` naming all ways when there is none.
+    are set. DuckDuckGo and Wikipedia are asked only by name: nobody's questions go to them by accident, and
+    the package ddgs does not go through our checks of addresses. Raises `InventoryError` naming all ways
+    when there is none.
     """
     name = settings.provider
     if settings.endpoint and name in ("auto", "ddgs", "folder"):
@@ -65,6 +67,6 @@ def choose_provider(settings: Settings, web: Web) -> Provider:
             return service(web, **asked)
     if name == "wikipedia":
         return Wikipedia(web, **asked, language=settings.language)
-    if name == "ddgs" or DuckDuckGo.is_configured():
+    if name == "ddgs":
         return DuckDuckGo(web, settings.spacing)
     raise InventoryError("no search provider is configured", hint=f"To search, {alternatives()}.")

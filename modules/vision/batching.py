@@ -52,7 +52,19 @@ class Batches(Generic[Item, Result]):
             results = self._work([item for item, _ in batch])
             for (_, future), result in zip(batch, results, strict=True):
                 future.set_result(result)
-        except BaseException as problem:  # the callers in other threads must not wait for ever
+        except Exception as problem:
+            if len(batch) == 1:
+                batch[0][1].set_exception(problem)
+                return
+            for item, future in batch:  # one odd item must not spoil those that it came with
+                self._run_alone(item, future)
+        finally:  # Ctrl-C goes on from here; the callers in other threads must not wait for ever
             for _, future in batch:
                 if not future.done():
-                    future.set_exception(problem)
+                    future.cancel()
+
+    def _run_alone(self, item: Item, future: Future[Result]) -> None:
+        try:
+            future.set_result(self._work([item])[0])
+        except Exception as problem:
+            future.set_exception(problem)

@@ -25,7 +25,7 @@ _INSTEAD = (
     "Or ask a chat model that sees pictures: `image_captioner: {use: multimodal_captioner}` in the inventory."
 )
 _JOINED = "vision-encoder-decoder"
-_PATIENCE = 60.0
+_PATIENCE = 600.0
 """Seconds for which a model that cannot be loaded is not tried again: a try without a network takes long."""
 
 _Key = tuple[str, str, bool]
@@ -163,7 +163,8 @@ class Model:
                 )
         except RuntimeError as problem:  # among others, a GPU that has too little memory
             raise ModuleError(
-                f"{settings.model} failed on {len(pictures)} pictures: {_first_line(problem)}",
+                f"{settings.model} failed on {len(pictures) if pictures[1:] else 'a'} "
+                f"picture{'s' if pictures[1:] else ''}: {_first_line(problem)}",
                 hint="If memory is short, set a smaller batch, fewer beams, or device: cpu.",
             ) from problem
         asked = inputs.get("input_ids")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from chameleon.errors import MissingPackage
 from chameleon.modules.vision.lending import Lending
 from chameleon.modules.vision.pieces import Piece
 
@@ -44,8 +45,13 @@ class RapidEngine:
 
 
 def _reader(longest: int) -> Any:
-    from rapidocr import RapidOCR
-
+    try:
+        from rapidocr import RapidOCR
+    except Exception as problem:  # a library of the system that is missing shows as any kind of error
+        raise MissingPackage(
+            f"RapidOCR is installed and does not start: {str(problem)[:200]}",
+            hint="Mend its installation, or take another engine: tesseract (apt-get install tesseract-ocr).",
+        ) from problem
     return RapidOCR(
         params={
             "Global.log_level": "critical",  # it prints to the terminal

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from chameleon import LLM, Executor, Inventory, State
+from chameleon.evaluation.benchmark import Problem
+from chameleon.evaluation.results import Result
 from tests.engine.files import write
 from tests.loopback import LoopbackServer
 from tests.web.servers import WebServer, searxng
@@ -127,7 +129,7 @@ def test_the_neighbours_see_the_same_state_as_in_sequence(
         QUESTION | {"image": picture}
     )
     assert dict(state.cache) == dict(sequential.cache) and state.answer == sequential.answer
-    assert server.requests
+    assert len(server.requests) == 3  # the plan, the caption and the solution, in both runs alike
 
 
 def test_a_plan_that_does_not_end_with_an_answer_becomes_the_fallback(
@@ -147,6 +149,9 @@ def test_what_is_missing_is_skipped_and_told(
     failed = [record for record in state.history if record.error]
     assert [record.step.module for record in failed] == ["bing_search"]
     assert "SEARXNG_URL" in str(failed[0].error)
+    assert state.passed_over == (failed[0].error,)
+    result = Result.of(Problem("1", {}, "Lundby"), state, True)
+    assert result.passed_over == ("module bing_search",) and Result.from_json(result.to_json()) == result
 
 
 @pytest.mark.parametrize(

@@ -204,7 +204,7 @@ def test_a_model_that_fails_is_told_to_every_run(
     monkeypatch.setattr(model.network, "generate", fails)
     inputs = [{"question": "?", **state.input} for state in states[:3]]
     for state in executor({"image_captioner": module}).batch(inputs, workers=3):
-        assert "failed on 3 pictures: CUDA out of memory" in why(state)
+        assert "failed on a picture: CUDA out of memory" in why(state)
     monkeypatch.undo()
     assert ready(vit_gpt2, wait=0).run(states[0])
 

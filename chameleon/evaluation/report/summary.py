@@ -124,6 +124,10 @@ def facts(run: RunSummary) -> list[tuple[str, str]]:
         ("Declined", _part(counts["declined"], tally.all.n)),
         ("Failed", _part(counts["failed"], tally.all.n)),
         *(("", f"{count:,} times: {reason}") for reason, count in tally.reasons.most_common(3)),
+        *(
+            ("", f"answered {count:,} times without {where}")
+            for where, count in tally.passed_over.most_common()
+        ),
         ("Spent", usage_in_words(tally.usage)),
         ("Seconds", _seconds(run)),
         ("Seeds", _pairs(settings.get("seeds"))),
