@@ -185,8 +185,9 @@ class Executor:
                 event = Ended("failed", Failure.of(problem, f"planner {name_of(planner)}"))
         calls = tuple(recorder.calls)
         if isinstance(event, Plan):
-            return replace(event, seconds=time.monotonic() - begun, calls=calls)
-        return replace(event, calls=calls)
+            seconds = time.monotonic() - begun
+            return Plan(event.steps, event.by, event.note, event.kind, event.refused, seconds, calls)
+        return Ended(event.reason, event.error, calls)
 
     def _checked(self, plan: Plan, state: State) -> Plan | Ended:
         """The plan, refused with the reason if it breaks a rule; the end of the run if it is empty."""

@@ -51,7 +51,7 @@ def plan_of(planner: Any, state: State, inventory: Inventory) -> Plan:
     try:
         proposed = planner.propose(state, inventory)
         if isinstance(proposed, Iterable) and not isinstance(proposed, str):
-            proposed = Plan(tuple(proposed), by)
+            return Plan(tuple(_settled(step) for step in proposed), by)
     except PlanError as problem:
         return Plan((), by, refused=str(problem))
     if not isinstance(proposed, Plan):

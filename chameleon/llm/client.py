@@ -11,7 +11,7 @@ from chameleon.budget import current_recorder
 from chameleon.errors import ModelError
 from chameleon.llm.answering import Answering
 from chameleon.llm.connection import Connection
-from chameleon.llm.message import Messages, Reply, Request, pairs_of, plain
+from chameleon.llm.message import Messages, Reply, Request, pairs_of, pictures_of, plain
 from chameleon.llm.providers import belongs_to_connection
 from chameleon.llm.reading import Prices
 from chameleon.llm.retry import Backoff
@@ -143,15 +143,16 @@ class LLM:
     def _request(
         self, messages: Messages, sample: int, schema: Mapping[str, Any] | None, params: Mapping[str, Any]
     ) -> Request:
-        connection = self._answering.connection
+        connection, pairs = self._answering.connection, pairs_of(messages)
         return Request(
             connection.name,
-            pairs_of(messages),
+            pairs,
             self._settled(params),
             sample,
             schema,
             connection.own_settings,
             connection.address,
+            pictures_of(pairs),
         )
 
     def _settled(self, params: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -6,7 +6,6 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 from chameleon.budget import Usage
@@ -52,6 +51,7 @@ class Request:
     schema: Mapping[str, Any] | None = None
     own_settings: Mapping[str, Any] = field(default_factory=dict)  # of a client that the user made
     address: str = ""  # of the server, unless it is the provider's own
+    pictures: tuple[str, ...] = ()  # references: a text that only quotes one is another request
 
     @classmethod
     def of(
@@ -66,13 +66,20 @@ class Request:
         address: str = "",
     ) -> Request:
         """Build a request; raise `PromptError` for an unknown role and `ModelError` for a bad parameter."""
-        return cls(model, pairs_of(messages), plain(params), sample, schema, own_settings or {}, address)
+        pairs = pairs_of(messages)
+        pictures = pictures_of(pairs)
+        return cls(model, pairs, plain(params), sample, schema, own_settings or {}, address, pictures)
 
-    @cached_property
+    @property
     def key(self) -> str:
         """Names the request in the store: model, messages, parameters, schema, sample and server."""
+        # Kept by hand: `cached_property` takes a lock, and a request is asked for its key at every step.
+        if (known := self.__dict__.get("_key")) is not None:
+            return str(known)
         identity = [self.model, self.messages, self.settings]
-        return hashlib.sha256(_CANONICAL(identity).encode()).hexdigest()
+        key = hashlib.sha256(_CANONICAL(identity).encode()).hexdigest()
+        self.__dict__["_key"] = key
+        return key
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -84,12 +91,6 @@ class Request:
             settings["pictures"] = list(self.pictures)
         return settings if self.schema is None else {**settings, "schema": self.schema}
 
-    @cached_property
-    def pictures(self) -> tuple[str, ...]:
-        """The references of the pictures that go along: a text that only quotes one is another request."""
-        illustrated = (text for _, text in self.messages if isinstance(text, Illustrated))
-        return tuple(str(picture) for text in illustrated for picture in text.pictures)
-
     @property
     def logged_messages(self) -> tuple[tuple[str, str], ...]:
         """The messages as a log keeps them, with references in place of pictures."""
@@ -100,6 +101,12 @@ class Request:
     @property
     def logged_params(self) -> dict[str, Any]:
         return dict(self.params) if self.schema is None else {**self.params, "schema": dict(self.schema)}
+
+
+def pictures_of(pairs: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    """The references of the pictures that go along with the messages."""
+    illustrated = [text for _, text in pairs if isinstance(text, Illustrated)]
+    return tuple(str(picture) for text in illustrated for picture in text.pictures) if illustrated else ()
 
 
 def pairs_of(messages: Messages) -> tuple[tuple[str, str], ...]:
