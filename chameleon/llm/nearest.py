@@ -29,7 +29,7 @@ def describe_miss(
     if not other_prompts:
         return f"no reply is recorded for the prompt {_shortened(asked, 0)}"
     nearest = max((_flat(messages) for messages in other_prompts), key=lambda text: _overlap(asked, text))
-    position = _shared_start(asked, nearest)
+    position = shared_start(asked, nearest)
     return (
         f"no reply is recorded for the prompt {_shortened(asked, position)}; "
         f"the nearest recorded one is {_shortened(nearest, position)}"
@@ -56,12 +56,12 @@ def _flat(messages: Sequence[tuple[str, str]]) -> str:
 
 def _overlap(a: str, b: str) -> int:
     """Prompts of one template differ in the middle or at the end: count what they share at both ends."""
-    start = _shared_start(a, b)
+    start = shared_start(a, b)
     rest = min(len(a), len(b)) - start
-    return start + _shared_start(a[::-1][:rest], b[::-1][:rest])
+    return start + shared_start(a[::-1][:rest], b[::-1][:rest])
 
 
-def _shared_start(a: str, b: str) -> int:
+def shared_start(a: str, b: str) -> int:
     """Length of the common prefix, by bisection: prompts are long, and comparing slices is fast."""
     low, high = 0, min(len(a), len(b))
     while low < high:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from chameleon.evaluation.report.text import Shown, both_ends, shown
+from chameleon.llm.nearest import shared_start
 
 _LEAST = 250
 _SAMPLE = 100
@@ -67,11 +68,5 @@ class Beginnings:
 
 def _shared(one: str, other: str) -> int:
     """How many characters both begin with, in whole lines; all of `other` where `one` begins with it."""
-    low, high = 0, min(len(one), len(other))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low if low == len(other) else one.rfind("\n", 0, low) + 1
+    alike = shared_start(one, other)
+    return alike if alike == len(other) else one.rfind("\n", 0, alike) + 1
