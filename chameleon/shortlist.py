@@ -13,7 +13,9 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 
+from chameleon.errors import InventoryError
 from chameleon.inventory import Card, Inventory
+from chameleon.planner import nearest
 from chameleon.state import State
 
 _WORD = re.compile(r"[^\W\d_]+|\d+")
@@ -35,7 +37,8 @@ def shortlist(inventory: Inventory, state: State, count: int, always: Sequence[s
     `always`, and those that read what few others read and this question has, such as a picture. The others
     come by relevance to the question, its text and its choices, each with what it needs: the modules
     that the rules put before or after it, and, where it reads what only other modules give, the most relevant
-    of these. Modules that read what nothing here gives are left out.
+    of these. Modules that read what nothing here gives are left out. Raises `InventoryError` for a name in
+    `always` that the inventory does not have.
     """
     cards = inventory.cards
     if len(cards) <= count:
@@ -43,34 +46,41 @@ def shortlist(inventory: Inventory, state: State, count: int, always: Sequence[s
     usable = _usable(inventory, state)
     ranked = [name for name in _by_relevance(cards, _query(state)) if name in usable]
     chosen: list[str] = []
-    special = [name for name in ranked if _reads_what_few_read(name, inventory, state)]
-    for name in [*_always(inventory), *always, *special, *ranked]:
+    for name in [*_always(inventory, always), *_special(ranked, inventory, state), *ranked]:
+        if len(chosen) >= count:
+            break
+        if name in chosen:
+            continue
         with_needs = [each for each in _with_needs(name, inventory, state, ranked) if each not in chosen]
         if len(chosen) + len(with_needs) <= count:
             chosen += with_needs
     return [card for card in cards if card.name in chosen]
 
 
-def _always(inventory: Inventory) -> list[str]:
+def _always(inventory: Inventory, always: Sequence[str]) -> list[str]:
+    for name in always:
+        if name not in inventory.modules:
+            raise InventoryError(
+                f"`always` names a module {name!r} that the inventory does not have",
+                where=f"the planner of {inventory.name}",
+                hint=nearest(name, inventory.modules),
+            )
     last = inventory.rules.last
-    return [*inventory.fallback, *([last] if isinstance(last, str) else last)]
+    kept = (name for name in always if name not in inventory.left_out)
+    return [*inventory.fallback, *([last] if isinstance(last, str) else last), *kept]
 
 
-def _reads_what_few_read(name: str, inventory: Inventory, state: State) -> bool:
-    """Whether the module needs a key of the input that is there and that hardly any other module needs."""
+def _special(ranked: Sequence[str], inventory: Inventory, state: State) -> list[str]:
+    """The modules that need a key of the input which is there, and which hardly any other module needs."""
     access = inventory.access
+    needs = {
+        name: {key for keys in access[name].required for key in keys if key.startswith("input.")}
+        for name in ranked
+    }
+    readers = Counter(key for keys in needs.values() for key in keys)
     few = max(1, len(access) // 50)
-    return any(
-        key.startswith("input.") and key in state.keys and _readers(inventory)[key] <= few
-        for keys in access[name].required
-        for key in keys
-    )
-
-
-def _readers(inventory: Inventory) -> Counter[str]:
-    """How many modules need each key."""
-    required = (keys for access in inventory.access.values() for keys in access.required)
-    return Counter(key for keys in required for key in keys)
+    rare = {key for key in state.keys if readers[key] <= few}
+    return [name for name in ranked if needs[name] & rare]
 
 
 def _usable(inventory: Inventory, state: State) -> set[str]:

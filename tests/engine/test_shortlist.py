@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chameleon import Inventory, Module, State
+from chameleon.errors import InventoryError
 from chameleon.inventory.schema import RulesSpec
 from chameleon.planners.fixed import Fixed
 from chameleon.shortlist import shortlist
@@ -205,3 +206,13 @@ def test_any_question_gets_a_list_in_the_inventorys_order(question: str, count: 
 @pytest.mark.parametrize("given", [{}, {"choices": ["a visa for Peru", "none"]}])
 def test_choices_count_as_part_of_the_question(given: dict[str, Any]) -> None:
     assert ("visas_peru" in names("What does she need?", **given)) is bool(given)
+
+
+def test_what_any_question_may_need_is_always_shown_and_must_exist() -> None:
+    state = State(input=freeze({"question": "What is the sales tax on shoes bought in Norway?"}))
+    shown = [card.name for card in shortlist(INVENTORY, state, 20, ["tides_peru"])]
+    assert {"tides_peru", "sales_tax_norway", "answerer"} <= set(shown)
+    left_out = INVENTORY.without("tides_peru")
+    assert "tides_peru" not in [card.name for card in shortlist(left_out, state, 20, ["tides_peru"])]
+    with pytest.raises(InventoryError, match="tide_peru"):
+        shortlist(INVENTORY, state, 20, ["tide_peru"])
