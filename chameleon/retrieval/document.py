@@ -1,0 +1,52 @@
+"""`Document`: what is searched for: a table, a passage, or a table with text about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from chameleon.table import Table
+
+NO_SOURCE: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One thing that a search finds, by an id that no other document of its index has.
+
+    `title` is that of a passage; a table's is its caption. `text` is the passage, or what is known of the
+    table beside its cells, such as a summary. `source` says where it came from for whoever reads an answer:
+    "file", and where they apply "sheet", "heading", "table" (the name in a database).
+    """
+
+    id: str
+    table: Table | None = None
+    title: str = ""
+    text: str = ""
+    source: Mapping[str, str] = field(default=NO_SOURCE)
+
+    @property
+    def name(self) -> str:
+        """What it is called: its title, else its table's caption, else its id."""
+        caption = self.table.caption if self.table else ""
+        return self.title.strip() or caption.strip() or self.id
+
+    def to_json(self) -> dict[str, Any]:
+        """The document as JSON; what is empty is left out."""
+        found = {
+            "id": self.id,
+            "title": self.title,
+            "text": self.text,
+            "source": dict(self.source),
+            "table": self.table.to_json() if self.table else None,
+        }
+        return {key: value for key, value in found.items() if value}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Document:
+        """The document that `to_json` wrote. Raises KeyError, TypeError or `InputError` for anything else."""
+        table = Table.from_json(data["table"]) if data.get("table") else None
+        source = MappingProxyType(dict(data.get("source", {})))
+        return cls(data["id"], table, data.get("title", ""), data.get("text", ""), source)

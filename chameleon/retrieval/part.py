@@ -1,0 +1,56 @@
+"""`Part`: what an index keeps of its documents for one way of searching them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from chameleon.retrieval.document import Document
+
+if TYPE_CHECKING:
+    import numpy
+    from numpy.typing import NDArray
+
+
+class Part(ABC):
+    """Written segment by segment while an index is built, finished once, then opened to be searched.
+
+    Documents have positions: 0, 1, … in the order of the segments and within them. Files are arrays
+    (`numpy.save`, opened with `mmap_mode="r"` and without pickle), JSON, or a library's own format, pickle
+    never. The index keeps their checksums: a part neither writes elsewhere nor changes a file later.
+    """
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def settings(self) -> Mapping[str, Any]:
+        """What the files depend on, as JSON: an index is only added to with the same settings."""
+
+    @abstractmethod
+    def write(self, documents: Sequence[Document], folder: Path) -> None:
+        """Write one segment's files into this folder, which is there and empty."""
+
+    @abstractmethod
+    def finish(self, segments: Sequence[Path], alive: NDArray[numpy.bool_], folder: Path) -> None:
+        """Write what is made of all segments into this folder, in memory that does not grow with them.
+
+        `alive` says of each position whether the document still counts; a deleted one keeps its position.
+        """
+
+    @abstractmethod
+    def open(self, segments: Sequence[Path], alive: NDArray[numpy.bool_], folder: Path) -> Searcher:
+        """A searcher over the files, memory-mapped. Raises `InputError` naming a file that is broken."""
+
+
+class Searcher(ABC):
+    """Finds positions of documents. One serves all threads."""
+
+    @abstractmethod
+    def search(self, query: str, k: int) -> tuple[NDArray[numpy.int64], NDArray[numpy.float32]]:
+        """The positions and scores of up to `k` living documents, the best first, ties by position."""
+
+    @abstractmethod
+    def scores(self, query: str, positions: NDArray[numpy.int64]) -> NDArray[numpy.float32]:
+        """The scores of these documents, in their order: what reranking asks for."""
