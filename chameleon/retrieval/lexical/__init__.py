@@ -1,0 +1,1 @@
+"""Finding documents by their words: text as terms, the weights of a table's fields, and closer evidence."""
