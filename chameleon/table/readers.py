@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import stat
 from pathlib import Path
 from typing import BinaryIO
 
-from chameleon.errors import InputError
 from chameleon.table.bars import bar_blocks, is_rule, lines_of, split_rows
 from chameleon.table.cells import clean_cell, printable
 from chameleon.table.delimited import delimited_records
 from chameleon.table.excel import excel_table
+from chameleon.table.files import limit_in_bytes, read_file, too_large
 from chameleon.table.grid import Origin, build_table
 from chameleon.table.json_tables import json_lines_table, json_table
 from chameleon.table.sniff import (
@@ -24,8 +22,6 @@ from chameleon.table.sniff import (
     is_workbook,
 )
 from chameleon.table.table import Table
-
-LIMIT_VARIABLE = "CHAMELEON_MAX_TABLE_MB"
 
 
 def read_table(
@@ -45,16 +41,16 @@ def read_table(
     """
     path = Path(source)
     known = format_named(format) if format else format_of_suffix(path)
-    data = _read_bytes(path, _limit_in_bytes(limit_mb))
+    data = read_file(path, limit_in_bytes(limit_mb))
     return read_table_bytes(data, known, caption=caption, source=str(source), sheet=sheet)
 
 
 def read_table_stream(stream: BinaryIO, *, limit_mb: float = 64, source: str = "standard input") -> Table:
     """Read the table that a stream of bytes holds; no more than the limit is read (see `read_table`)."""
-    limit = _limit_in_bytes(limit_mb)
+    limit = limit_in_bytes(limit_mb)
     data = stream.read(limit + 1)
     if len(data) > limit:
-        raise _too_large(len(data), limit, source)
+        raise too_large(len(data), limit, source)
     return read_table_bytes(data, source=source)
 
 
@@ -145,49 +141,3 @@ def _pipe_table(text: str, origin: Origin, caption: str) -> Table:
     records = [(n, [clean_cell(cell) for cell in row]) for n, row in zip(numbers, rows, strict=True)]
     # School-book tables, the usual ones in this form, leave columns of amounts without a name.
     return build_table(records, origin, caption=caption, blank_names=True)
-
-
-def _read_bytes(path: Path, limit: int) -> bytes:
-    where = printable(str(path))
-    try:
-        status = path.stat()
-        if stat.S_ISDIR(status.st_mode):
-            raise InputError("is a folder", where=where, hint="Name a file in it.")
-        if not (stat.S_ISREG(status.st_mode) or stat.S_ISFIFO(status.st_mode)):
-            raise InputError("is not an ordinary file", where=where, hint="Name a file that holds a table.")
-        if status.st_size > limit:
-            raise _too_large(status.st_size, limit, where)
-        with path.open("rb") as file:
-            # A pipe has no size, and a file may grow after it was looked at.
-            data = file.read(limit + 1)
-    except FileNotFoundError:
-        raise InputError("there is no such file", where=where, hint="Check the path.") from None
-    except PermissionError:
-        raise InputError(
-            "may not be read", where=where, hint="Ask for permission to read it, or copy it."
-        ) from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"cannot be read ({reason})", where=where, hint="Check the path.") from None
-    if len(data) > limit:
-        raise _too_large(len(data), limit, where)
-    return data
-
-
-def _limit_in_bytes(limit_mb: float) -> int:
-    setting = os.environ.get(LIMIT_VARIABLE, "").strip()
-    try:
-        megabytes = float(setting) if setting else limit_mb
-        return max(0, int(megabytes * 1_000_000))
-    except (ValueError, OverflowError):
-        raise InputError(
-            f"{LIMIT_VARIABLE} is {setting!r}, not a number", hint=f"Write for example {LIMIT_VARIABLE}=200."
-        ) from None
-
-
-def _too_large(size: int, limit: int, where: str) -> InputError:
-    return InputError(
-        f"has {size / 1e6:,.1f} MB, more than the limit of {limit / 1e6:,.1f} MB",
-        where=where,
-        hint=f"Set {LIMIT_VARIABLE} to a larger number of megabytes, or use a part of the file.",
-    )
