@@ -25,7 +25,7 @@ class Document:
     table: Table | None = None
     title: str = ""
     text: str = ""
-    source: Mapping[str, str] = field(default=NO_SOURCE)
+    source: Mapping[str, str] = field(default_factory=lambda: NO_SOURCE)
 
     @property
     def name(self) -> str:
