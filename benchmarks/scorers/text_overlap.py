@@ -29,7 +29,7 @@ class OverlapRule(GradedScorer):
 
         Both texts are stripped; a list is read as one text with commas. Raises `MissingPackage`.
         """
-        said, reference = _text(prediction).strip(), problem.gold.strip()
+        said, reference = text_of(prediction).strip(), problem.gold.strip()
         rouge = _rouge(self.stemming).score(reference, said)
         counts = _bleu().sentence_score(said, [reference])
         return {
@@ -63,11 +63,12 @@ class StemmedOverlapRule(OverlapRule):
     stemming: ClassVar[bool] = True
 
 
-def _text(prediction: Any) -> str:
+def text_of(prediction: Any) -> str:
+    """A prediction as one text: a list with commas, and none as an empty one."""
     if prediction is None:
         return ""
     if isinstance(prediction, list | tuple):
-        return ", ".join(map(_text, prediction))
+        return ", ".join(map(text_of, prediction))
     try:
         return str(prediction)
     except (ValueError, RecursionError):  # Python writes no integers of thousands of digits

@@ -55,6 +55,7 @@ def score_predictions(data: Data, recorded: Recorded, *, as_json: bool) -> int:
         Field(recorded.field),
         scorer,
         given=recorded.given,
+        last_counts=data.benchmark.last_counts,
     )
     for result, seen in scored:
         outcomes = seen

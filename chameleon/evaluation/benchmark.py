@@ -22,7 +22,8 @@ class Problem:
     `input` may hold more keys than an inventory takes; the gold answer is never among them. `columns` are the
     benchmark's breakdown columns that it counts in (a column that is unknown here is left out). `detail`
     is whatever else the scorers need (the unit, the answer's type); `picture` is a picture of the problem,
-    for people to look at.
+    for people to look at. `sequence` names the conversation that the problem is a question of, and `position`
+    its place there, from 0: it is asked after those before it, and told what they were answered.
     """
 
     id: str
@@ -31,6 +32,8 @@ class Problem:
     columns: tuple[str, ...] = ()
     detail: Mapping[str, Any] = field(default_factory=dict)
     picture: Path | None = None
+    sequence: str = ""
+    position: int = 0
 
 
 class Scorer(ABC):
@@ -58,6 +61,10 @@ class Scorer(ABC):
         """The prediction that a run's final answer is: a choice as it stands, else as a program's value."""
         choices = problem.detail.get("choices") or ()
         return answer if answer in choices else self.from_value(answer, problem)
+
+    def from_run(self, answer: Any, found: Mapping[str, Any], problem: Problem) -> Any:
+        """The prediction that a run came to: its answer's, unless the rule looks at what else it `found`."""
+        return self.from_answer(answer, problem)
 
     @abstractmethod
     def right(self, prediction: Any, problem: Problem) -> bool:
@@ -112,7 +119,8 @@ class Benchmark(ABC):
     or where rows name them (`names_pictures`), and are given to runs as `picture_key` where the questions are
     about them. `takes_tables`: tables lie in a file or folder of
     their own, by default in one of `tables_beside` the data. `groups` are the columns that `chameleon stats`
-    shows by what they have in common ("table size"), those of runs among them.
+    shows by what they have in common ("table size"), those of runs among them. `last_counts`: of several
+    predictions for a problem the last one counts, which else is an error.
     """
 
     name: ClassVar[str]
@@ -126,6 +134,7 @@ class Benchmark(ABC):
     takes_tables: ClassVar[bool] = False
     tables_beside: ClassVar[tuple[str, ...]] = ()
     groups: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    last_counts: ClassVar[bool] = False
 
     def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
         """One row for each problem, from the rows found in a file of the release; by default as they are.
@@ -158,6 +167,10 @@ class Benchmark(ABC):
 
         Raises `InputError` naming the key that is missing or wrong.
         """
+
+    def found(self, state: State) -> Mapping[str, Any]:
+        """What a run has found besides its answer that a scorer looks at, by name; kept with the result."""
+        return {}
 
     def run_columns(self, state: State) -> tuple[str, ...]:
         """Further columns that a run counts in, told from what it did, such as how long its chain is."""

@@ -12,6 +12,8 @@ from chameleon.evaluation.benchmark import GradedScorer, Judgement, Problem, Sco
 from chameleon.state import Failure, State
 from chameleon.values import to_json
 
+SEQUENCES = "SEQ"
+"""The column that counts whole conversations: one is right where all its questions are."""
 _LONGEST_REASON, _MOST_REASONS = 300, 1000
 
 
@@ -19,7 +21,8 @@ _LONGEST_REASON, _MOST_REASONS = 300, 1000
 class Result:
     """What became of one problem. `answer` and `gold` are JSON values; seconds are those of its steps.
 
-    `correct` is None where the benchmark grades; then `grades` says how good the answer is.
+    `correct` is None where the benchmark grades; then `grades` says how good the answer is. `sequence` and
+    `position` are those of the problem; `found` is what the run found besides its answer.
     """
 
     id: str
@@ -35,6 +38,9 @@ class Result:
     picture: str = ""
     passed_over: Mapping[str, str] = field(default_factory=dict)
     grades: Mapping[str, float] = field(default_factory=dict)
+    sequence: str = ""
+    position: int = 0
+    found: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -44,11 +50,14 @@ class Result:
         judged: bool | Judgement,
         dropped: Usage | None = None,
         run_columns: Sequence[str] = (),
+        *,
+        found: Mapping[str, Any] | None = None,
     ) -> Result:
         """The result of a run that has ended. What was not answered is never right.
 
         `dropped` is what was spent on steps that were taken back, for the run to go on before them;
-        `run_columns` are columns that this run counts in besides those of the problem.
+        `run_columns` are columns that this run counts in besides those of the problem; `found` is what it
+        found besides its answer, as JSON.
         """
         judgement = Judgement(judged) if isinstance(judged, bool) else judged
         assert state.ended is not None
@@ -67,6 +76,9 @@ class Result:
             picture=str(problem.picture or ""),
             passed_over={each.where: _short(each.message) for each in state.passed_over} if answered else {},
             grades=judgement.grades,
+            sequence=problem.sequence,
+            position=problem.position,
+            found=found or {},
         )
 
     @property
@@ -93,6 +105,8 @@ class Result:
             **({"picture": self.picture} if self.picture else {}),
             **({"passed_over": dict(self.passed_over)} if self.passed_over else {}),
             **({"grades": dict(self.grades)} if self.grades else {}),
+            **({"sequence": self.sequence, "position": self.position} if self.sequence else {}),
+            **({"found": dict(self.found)} if self.found else {}),
         }
 
     @classmethod
@@ -112,6 +126,9 @@ class Result:
             picture=data.get("picture", ""),
             passed_over=_with_reasons(data.get("passed_over", {})),
             grades={str(name): float(grade) for name, grade in data.get("grades", {}).items()},
+            sequence=str(data.get("sequence", "")),
+            position=int(data.get("position", 0)),
+            found=dict(data.get("found", {})),
         )
 
 
@@ -161,6 +178,7 @@ class Tally:
         self.passed_over_for: dict[str, str] = {}
         self._columns = {column: Count() for column in columns}
         self._further: dict[str, Count] = {}
+        self._sequences: dict[str, bool] = {}
         self.usage = Usage()
 
     @property
@@ -198,7 +216,16 @@ class Tally:
         for column in result.columns:
             counts = self._columns if column in self._columns else self._further
             counts.setdefault(column, Count()).add(result)
+        if result.sequence and self.graded is None:
+            self._add_sequence(result.sequence, bool(result.correct))
         self.usage = self.usage + result.usage
+
+    def _add_sequence(self, sequence: str, right: bool) -> None:
+        before = self._sequences.get(sequence)
+        count = self._columns.setdefault(SEQUENCES, Count())
+        count.n += before is None
+        count.correct += int(right and before is not False) - int(before is True)
+        self._sequences[sequence] = right and before is not False
 
     def to_json(self, benchmark: str) -> dict[str, Any]:
         """The counts; accuracies are fractions, or null. `usage` is that of the results.

@@ -88,15 +88,16 @@ def score(
     scorer: Scorer,
     *,
     given: bool = False,
+    last_counts: bool = False,
 ) -> Iterator[tuple[Result | None, Outcomes]]:
     """The verdict on every problem, in order.
 
     A problem without a row of predictions counts as wrong; where only `given` ones are to count, it has no
     result, and neither has one whose row lacks the field that others have. Programs run in the sandbox, five
     seconds each (as Program-of-Thoughts has it). Raises `InputError` for rows without an id or the field, for
-    two rows with the same id, and where the scorer cannot read what is given.
+    two rows with the same id (unless `last_counts`), and where the scorer cannot read what is given.
     """
-    by_id = _by_id(rows, id_of)
+    by_id = _by_id(rows, id_of, last_counts)
     outcomes = Outcomes(unknown=len(by_id))
     if given and any(map(wanted.is_in, by_id.values())):
         by_id = {id: row for id, row in by_id.items() if wanted.is_in(row)}
@@ -111,7 +112,9 @@ def score(
         outcomes.unknown -= 1
         ours = "declined" in row and not (wanted.is_text or wanted.is_program)
         prediction = (
-            scorer.from_answer(value, problem) if ours else _prediction(value, problem, wanted, scorer)
+            scorer.from_run(value, row.get("found") or {}, problem)
+            if ours
+            else _prediction(value, problem, wanted, scorer)
         )
         # What a rule makes nothing of, such as an empty list, was an answer of ours nevertheless.
         answered = _was_answered(row) if ours else prediction is not None
@@ -183,17 +186,19 @@ def _result(problem: Problem, prediction: Any, judged: Judgement, *, answered: b
         correct=judged.correct,
         columns=problem.columns,
         grades=judged.grades,
+        sequence=problem.sequence,
+        position=problem.position,
     )
 
 
-def _by_id(rows: Iterable[Row], id_of: Callable[[Row], str | None]) -> dict[str, Row]:
+def _by_id(rows: Iterable[Row], id_of: Callable[[Row], str | None], last_counts: bool) -> dict[str, Row]:
     given: dict[str, Row] = {}
     for row in rows:
         id = id_of(row)
         if id is None:
             told = f"Its fields: {', '.join(row)[:200]}."
             raise InputError("a row of the predictions names no problem", hint=told)
-        if id in given:
+        if id in given and not last_counts:
             told = f"there are two predictions for problem {id}"
             raise InputError(told, hint="--where KEY=VALUE picks one run of several in a file.")
         given[id] = row

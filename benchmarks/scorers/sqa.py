@@ -1,0 +1,90 @@
+"""How SQA scores answers: as sets of cells (Iyyer et al., 2017).
+
+Source: `eval.py` of the release 1.0. What the docstrings call an oddity is a part of the metric.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from chameleon.benchmarks.tables.cells import cells_of
+from chameleon.benchmarks.tables.literals import texts_in
+from chameleon.errors import InputError
+from chameleon.evaluation.benchmark import Problem, Scorer
+from chameleon.table import Table
+
+_COORDINATE = re.compile(r"\(\s*-?\d+\s*,\s*-?\d+\s*\)")
+
+
+class CellRule(Scorer):
+    """Right is the same set of cells; their order and repetitions do not matter.
+
+    A run's cells are `cache.coordinates`, where it has written them; texts, of runs without them and of other
+    systems, are looked up in the table.
+    """
+
+    about = "SQA (Iyyer et al., 2017): the same set of cells; texts are looked up in the table"
+
+    def from_output(self, text: str, problem: Problem) -> str:
+        """The text: coordinates, or an answer to look up."""
+        return text
+
+    def from_run(self, answer: Any, found: Mapping[str, Any], problem: Problem) -> Any:
+        """The cells that the run has found, else its answer."""
+        return found.get("coordinates", answer)
+
+    def right(self, prediction: Any, problem: Problem) -> bool:
+        """Whether the cells are those of the problem.
+
+        Cells are pairs of numbers, texts such as "(0, 1)", or a text that holds a list of these, as the
+        release has it; an answer in words is as `cells_of` finds it, and wrong where it finds none. Raises
+        `InputError` where the problem has no cells, or a text cannot be looked up for want of its table.
+
+        Oddity of the metric: coordinates are compared as texts, so "(0,1)" is not "(0, 1)".
+        """
+        gold = problem.detail.get("coordinates")
+        if gold is None:
+            raise InputError(
+                "the rule of SQA needs the cells of the answer, and this row has texts alone",
+                where=f"problem {problem.id}",
+                hint="--scorer tablerag compares texts.",
+            )
+        if prediction is None:
+            return False
+        said = coordinates(prediction)
+        return set(gold) == (_looked_up(prediction, problem) if said is None else said)
+
+
+def coordinates(value: Any) -> set[str] | None:
+    """The cells that a value names, as texts such as "(0, 1)"; None for what is no list of cells.
+
+    An empty list names no cell, which is a set as well.
+    """
+    if isinstance(value, str):
+        value = texts_in(value)
+    if not isinstance(value, list | tuple):
+        return None
+    named = {_coordinate(item) for item in value}
+    return None if None in named else {each for each in named if each is not None}
+
+
+def _coordinate(item: Any) -> str | None:
+    if isinstance(item, str):
+        return item if _COORDINATE.fullmatch(item) else None
+    if isinstance(item, list | tuple) and len(item) == 2 and all(type(part) is int for part in item):
+        return f"({item[0]}, {item[1]})"
+    return None
+
+
+def _looked_up(answer: Any, problem: Problem) -> set[str] | None:
+    table = problem.input.get("table")
+    if not isinstance(table, Table):
+        raise InputError(
+            "an answer in words needs the table to be found in",
+            where=f"problem {problem.id}",
+            hint="Name the tables with --tables.",
+        )
+    cells = cells_of(answer, table)
+    return None if cells is None else {f"({row}, {column})" for row, column in cells}

@@ -1,0 +1,68 @@
+"""Exact match and F1 of texts, as SQuAD has them (Rajpurkar et al., 2016) and HybridQA's script takes them.
+
+What the docstrings call an oddity is a part of the metric: its figures depend on it.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from chameleon.benchmarks.scorers.text_overlap import text_of
+from chameleon.evaluation.benchmark import GradedScorer, Problem
+
+_ARTICLE = re.compile(r"\b(?:a|an|the)\b")
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+
+def normalised(text: str) -> str:
+    """In lower case, without ASCII punctuation and articles, words parted by single spaces.
+
+    Oddity of the metric: curly quotes and dashes stay, and "9.110" is "9,110".
+    """
+    return " ".join(_ARTICLE.sub(" ", text.lower().translate(_PUNCTUATION)).split())
+
+
+def same_text(said: str, gold: str) -> bool:
+    """Whether two texts are the same once normalised."""
+    return normalised(said) == normalised(gold)
+
+
+def f1(said: str, gold: str) -> float:
+    """The harmonic mean of precision and recall over words, from 0 to 1; a word counts as often as it occurs.
+
+    Where a side has no words it is 1 if the other has none either, else 0.
+    """
+    words, wanted = normalised(said).split(), normalised(gold).split()
+    if not (words and wanted):
+        return float(words == wanted)
+    common = (Counter(words) & Counter(wanted)).total()
+    return 2 * common / (len(words) + len(wanted))
+
+
+class ExactAndF1(GradedScorer):
+    """Exact match and F1 in percent, each the mean over the problems."""
+
+    about = "HybridQA (Chen et al., 2020): exact match and F1 of the words (SQuAD's), 0 to 100"
+    figures: ClassVar[tuple[str, ...]] = ("EM", "F1")
+
+    def from_output(self, text: str, problem: Problem) -> str:
+        """The text as it is."""
+        return text
+
+    def grades(self, prediction: Any, problem: Problem) -> Mapping[str, float]:
+        """Exact match and F1 of a prediction, from 0 to 1; a list is read as one text with commas.
+
+        Where there is none both are 0; the original script stops there.
+        """
+        if prediction is None:
+            return dict.fromkeys(self.figures, 0.0)
+        said = text_of(prediction)
+        return {"EM": float(same_text(said, problem.gold)), "F1": f1(said, problem.gold)}
+
+    def overall(self, sums: Mapping[str, float], n: int) -> Mapping[str, float]:
+        """The means, times 100."""
+        return {name: 100 * sums[name] / n for name in self.figures}

@@ -1,0 +1,71 @@
+"""How TableRAG scores: verdicts by the words in a text, answers by exact match.
+
+Source: the repository YuhangWuAI/tablerag, whose figures are comparable under these rules alone; the official
+ones are stricter for lists of answers and for verdicts. What the docstrings call an oddity is a part of it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from chameleon.benchmarks.scorers.squad import same_text
+from chameleon.benchmarks.scorers.text_overlap import text_of
+from chameleon.evaluation.benchmark import Problem, Scorer
+
+ENTAILED, REFUTED, UNKNOWN = "1", "0", "2"
+_LABELS = {
+    "yes": ENTAILED,
+    "no": REFUTED,
+    "SUPPORTS": ENTAILED,
+    "REFUTES": REFUTED,
+    "NOT ENOUGH INFO": UNKNOWN,
+}
+_POSITIVE = re.compile(r"\b(?:yes|true)\b", re.IGNORECASE)
+_NEGATIVE = re.compile(r"\b(?:no|false)\b", re.IGNORECASE)
+
+
+def label_in(text: str) -> str:
+    """ "1", "0" or "2": the text where it is just 1 or 0, else what its words say.
+
+    Oddities of the metric: "not true" is 1, "no information" is 0, and " 1", "1." and "Refuted" are 2.
+    """
+    if text in (ENTAILED, REFUTED):
+        return text
+    if _POSITIVE.search(text):
+        return ENTAILED
+    return REFUTED if _NEGATIVE.search(text) else UNKNOWN
+
+
+class LabelRule(Scorer):
+    """Right is the label that the words of a text say: yes or true, else no or false, else neither."""
+
+    about = "TableRAG (YuhangWuAI/tablerag): 1 where the text has yes or true, else 0 for no or false, else 2"
+
+    def from_output(self, text: str, problem: Problem) -> str:
+        """The text as it is."""
+        return text
+
+    def right(self, prediction: Any, problem: Problem) -> bool:
+        """Whether the prediction, as a text, says the label; None says nothing."""
+        return prediction is not None and label_in(text_of(prediction)) == _LABELS[problem.gold]
+
+
+class AnswerRule(Scorer):
+    """Right is a text that is one of the answers once normalised (SQuAD's exact match)."""
+
+    about = "TableRAG (YuhangWuAI/tablerag): exact match with one of the answers, without case and articles"
+
+    def from_output(self, text: str, problem: Problem) -> str:
+        """The text as it is."""
+        return text
+
+    def right(self, prediction: Any, problem: Problem) -> bool:
+        """Whether the prediction is an answer; a list is one text with commas.
+
+        Oddity of the metric: one correct item of a list of answers is enough, and all of them are wrong.
+        """
+        if prediction is None:
+            return False
+        golds = [problem.gold] if isinstance(problem.gold, str) else problem.gold
+        return any(same_text(text_of(prediction), gold) for gold in golds)

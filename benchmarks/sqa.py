@@ -1,0 +1,137 @@
+"""SQA: conversations of questions over a Wikipedia table, answered by cells (Iyyer et al., 2017)."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+from chameleon.benchmarks.scorers.sqa import CellRule, coordinates
+from chameleon.benchmarks.scorers.tablerag import AnswerRule
+from chameleon.benchmarks.tables.benchmark import SIZES, TableBenchmark, text_in, wrong
+from chameleon.benchmarks.tables.literals import texts_in
+from chameleon.errors import InputError
+from chameleon.evaluation.benchmark import Problem, Row, Scorer
+from chameleon.evaluation.results import SEQUENCES
+from chameleon.state import State
+
+_LAST = 4
+POSITIONS = (*(f"question {number}" for number in range(1, _LAST)), f"question {_LAST}+")
+WITHOUT_HISTORY = "without history"
+"""Where TableRAG's rows count, which have lost their conversations."""
+
+
+class Sqa(TableBenchmark):
+    """SQA with the official rule over cells, and TableRAG's over texts.
+
+    Rows are those of the original release (`random-split-1-dev.tsv`, `test.tsv`, with their tables in
+    `table_csv/`), of JSON lines with the same fields (`table_id` for `table_file`), and TableRAG's, which are
+    single questions with their answers as texts. A problem's id is "id/annotator/position", that of its
+    conversation "id/annotator".
+    """
+
+    name = "sqa"
+    about = "Conversations of questions over a Wikipedia table, answered by cells (Iyyer et al., 2017)"
+    columns = (SEQUENCES, *POSITIONS, *SIZES)
+    scorers: ClassVar[Mapping[str, type[Scorer]]] = MappingProxyType(
+        {"official": CellRule, "tablerag": AnswerRule}
+    )
+    tables_beside: ClassVar[tuple[str, ...]] = (*TableBenchmark.tables_beside, "table_csv")
+    groups: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "conversations": (SEQUENCES,),
+        "place in the conversation": (*POSITIONS, WITHOUT_HISTORY),
+        **TableBenchmark.groups,
+    }
+    last_counts = True
+
+    def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
+        """The rows; of tab-separated files the quotes around fields with quotes in them are taken away."""
+        if not path.name.removesuffix(".gz").endswith(".tsv"):
+            return iter(found)
+        return ({name: _unquoted(field) for name, field in row.items()} for row in found)
+
+    def id_of(self, row: Row) -> str | None:
+        """ "id/annotator/position", as written: position "00" is another one than "0"."""
+        if {"id", "annotator", "position"} <= row.keys():
+            return f"{_sequence_of(row)}/{row['position']}"
+        return super().id_of(row)
+
+    def recognises(self, row: Row) -> bool:
+        """Whether the row has cells and a place in a conversation, or is TableRAG's with its answers."""
+        if {"annotator", "position", "answer_coordinates"} <= row.keys():
+            return True
+        return {"query", "label", "table"} <= row.keys() and isinstance(row["label"], list)
+
+    def problem(self, row: Row, tables: Mapping[str, Any]) -> Problem:
+        """The problem in a row. `gold` are the answers as texts; `detail` has their cells as `coordinates`.
+
+        `coordinates` is None where they are not known, as in TableRAG's rows.
+        """
+        id = self.id_of(row)
+        if id is None:
+            raise InputError('a problem of SQA needs "id", "annotator" and "position"')
+        if "answer_coordinates" not in row:
+            return self._single(id, row, tables)
+        cells = coordinates(row["answer_coordinates"])
+        if cells is None:
+            raise wrong(row, "answer_coordinates", "a list of pairs [row, column]")
+        if not str(position := row.get("position", "")).isdecimal():
+            raise wrong(row, "position", "a number from 0")
+        place = int(position)
+        table = self.table(str(row.get("table_file", row.get("table_id"))), tables)
+        return Problem(
+            id=id,
+            input={"question": text_in(row, "question"), "table": table[0]} if table else {},
+            gold=_texts(row, "answer_text"),
+            columns=(POSITIONS[min(place, _LAST - 1)], *([table[1]] if table else [])),
+            detail={"coordinates": frozenset(cells)},
+            sequence=_sequence_of(row),
+            position=place,
+        )
+
+    def found(self, state: State) -> Mapping[str, Any]:
+        """The cells that the run has written to `cache.coordinates`, of the table that it was given."""
+        cells = state.cache.get("coordinates")
+        return {} if cells is None else {"coordinates": cells}
+
+    def read_table(self, file: Path) -> Row:
+        """The table in `table_csv/NAME.csv`; the release has no captions."""
+        with file.open(encoding="utf-8", newline="") as text:
+            try:
+                lines = list(csv.reader(text))
+            except csv.Error as problem:
+                raise InputError(f"this is no table: {problem}", where=str(file)) from problem
+        if not lines:
+            raise InputError("the table is empty", where=str(file))
+        return {"header": lines[0], "rows": lines[1:], "caption": ""}
+
+    def _single(self, id: str, row: Row, tables: Mapping[str, Any]) -> Problem:
+        table = self.table(id, {id: row["table"]}) if isinstance(row.get("table"), Mapping) else None
+        return Problem(
+            id=id,
+            input={"question": text_in(row, "query"), "table": table[0]} if table else {},
+            gold=_texts(row, "label"),
+            columns=(WITHOUT_HISTORY, *([table[1]] if table else [])),
+            detail={"coordinates": None},
+        )
+
+
+def _sequence_of(row: Row) -> str:
+    return f"{row['id']}/{row['annotator']}"
+
+
+def _texts(row: Row, key: str) -> list[str]:
+    """The texts under a key, which a tab-separated file has as one literal; none where there is no key."""
+    value = row.get(key, [])
+    texts = texts_in(value) if isinstance(value, str) else value
+    if not (isinstance(texts, list) and all(isinstance(text, str) for text in texts)):
+        raise wrong(row, key, "a list of texts")
+    return texts
+
+
+def _unquoted(field: Any) -> Any:
+    if isinstance(field, str) and len(field) > 1 and field[0] == field[-1] == '"':
+        return field[1:-1].replace('""', '"')
+    return field

@@ -1,0 +1,75 @@
+"""Where the texts of an answer stand in a table, for systems that answer with texts and name no cells."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from chameleon.benchmarks.tables.literals import texts_in
+from chameleon.table import Table
+
+Cell = tuple[int, int]
+"""The row below the header and the column, both from 0."""
+
+
+def cells_of(answer: Any, table: Table) -> list[Cell] | None:
+    """The cells that an answer stands for, one for each of its items; None where an item is no cell.
+
+    Items are those of a list; a text is looked for as it is, then parted at bars, lines and commas. An item
+    is a cell that reads the same, case and white space aside. Of several cells that do, those in the first
+    column that has all items are taken, and in it the first rows; where no column has them all, the first
+    cells row by row. An item that occurs twice is two cells. An empty text stands for no cell.
+    """
+    for items in _items(answer):
+        wanted = [_plain(item) for item in items]
+        if found := _in_a_column(wanted, table) or _anywhere(wanted, table):
+            return found
+    return None
+
+
+def _items(answer: Any) -> Iterator[list[str]]:
+    if isinstance(answer, list | tuple):
+        yield [_text(item) for item in answer]
+    elif text := _text(answer).strip():
+        yield texts_in(text) or [text]
+        for separator in ("|", "\n", ","):
+            if separator in text:
+                yield [item for item in text.split(separator) if item.strip()]
+
+
+def _text(item: Any) -> str:
+    try:
+        return f"{item:.12g}" if isinstance(item, float) else str(item)
+    except ValueError:  # Python writes no integers of thousands of digits
+        return ""
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+def _in_a_column(wanted: Sequence[str], table: Table) -> list[Cell]:
+    needed = Counter(wanted)
+    for column in range(len(table.header)):
+        cells = [_plain(row[column]) for row in table.rows]
+        if not needed - Counter(cells):
+            return _first(wanted, [(cell, (row, column)) for row, cell in enumerate(cells)])
+    return []
+
+
+def _anywhere(wanted: Sequence[str], table: Table) -> list[Cell]:
+    cells = [
+        (_plain(cell), (number, column))
+        for number, row in enumerate(table.rows)
+        for column, cell in enumerate(row)
+    ]
+    return [] if Counter(wanted) - Counter(text for text, _ in cells) else _first(wanted, cells)
+
+
+def _first(wanted: Sequence[str], cells: Sequence[tuple[str, Cell]]) -> list[Cell]:
+    """For each wanted text the first cell that reads so and is not taken yet; there are enough of each."""
+    places: dict[str, Iterator[Cell]] = {
+        text: iter([place for cell, place in cells if cell == text]) for text in set(wanted)
+    }
+    return [next(places[text]) for text in wanted]

@@ -1,0 +1,272 @@
+"""SQA: reading conversations, and scoring their answers by cells with the original's oddities."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chameleon import Table
+from chameleon.benchmarks.scorers.sqa import CellRule, coordinates
+from chameleon.benchmarks.sqa import Sqa
+from chameleon.benchmarks.tables.cells import cells_of
+from chameleon.errors import InputError
+from chameleon.evaluation.benchmark import Problem
+from chameleon.evaluation.data import DataFile, read_problems, recognised
+from chameleon.evaluation.results import SEQUENCES, Tally
+from chameleon.evaluation.score import Field, score
+from tests.benchmarks.shared_data import anchors, needs_data, rows
+from tests.benchmarks.values import anything, texts
+from tests.e2e.commands import Command
+from tests.evaluation.rows import write_rows
+
+SQA, RULE = Sqa(), CellRule()
+TABLE: dict[str, Any] = {
+    "table_id": "table_csv/9_1.csv",
+    "caption": "Kites",
+    "header": ["Kite", "Colour", "Minutes"],
+    "rows": [["Swift", "red", "15"], ["Lark", "blue", "20"], ["Heron", "red", "20"]],
+}
+ROW: dict[str, Any] = {
+    "id": "ns-1",
+    "annotator": 0,
+    "position": 0,
+    "question": "which kites are red?",
+    "table_id": TABLE["table_id"],
+    "answer_coordinates": [[0, 0], [2, 0]],
+    "answer_text": ["Swift", "Heron"],
+}
+NEXT = {
+    **ROW,
+    "position": 1,
+    "question": "which of those flew longest?",
+    "answer_coordinates": [[2, 0]],
+    "answer_text": ["Heron"],
+}
+RELEASE = (
+    "id\tannotator\tposition\tquestion\ttable_file\tanswer_coordinates\tanswer_text\n"
+    "ns-1\t0\t0\twhich kites are red?\ttable_csv/9_1.csv\t['(0, 0)', '(2, 0)']\t['Swift', 'Heron']\n"
+    'ns-1\t0\t1\t"which is ""the"" kite?"\ttable_csv/9_1.csv\t[\'(1, 0)\']\t"[\'Lark\', ""o\'clock""]"\n'
+)
+
+
+def problem(**changes: Any) -> Problem:
+    return SQA.problem({**ROW, **changes}, {TABLE["table_id"]: TABLE})
+
+
+def scored(problems: Sequence[Problem], predictions: Sequence[dict[str, Any]]) -> Tally:
+    """The counts of predictions that name cells under "answer_coordinates"."""
+    tally = Tally(SQA.columns, RULE)
+    for result, _ in score(
+        problems, predictions, SQA.id_of, Field("answer_coordinates"), RULE, last_counts=True
+    ):
+        assert result is not None
+        tally.add(result)
+    return tally
+
+
+def test_a_row() -> None:
+    read = problem(**NEXT)
+    assert (read.id, read.sequence, read.position) == ("ns-1/0/1", "ns-1/0", 1)
+    assert read.gold == ["Heron"] and read.detail["coordinates"] == {"(2, 0)"}
+    assert read.columns == ("question 2", "small")
+    assert read.input == {
+        "question": NEXT["question"],
+        "table": Table(TABLE["header"], TABLE["rows"], "Kites"),
+    }
+
+
+def test_a_late_question() -> None:
+    assert problem(position=7).columns[0] == "question 4+"
+
+
+def test_the_release(tmp_path: Path) -> None:
+    (tmp_path / "table_csv").mkdir()
+    (tmp_path / "table_csv/9_1.csv").write_text('Kite,Colour\nSwift,"red, dark"\nLark,"the ""blue"""\n')
+    data = tmp_path / "some.tsv"
+    data.write_text(RELEASE)
+    assert recognised(data).name == "sqa"
+    first, second = read_problems(SQA, DataFile(data))
+    assert first.detail["coordinates"] == {"(0, 0)", "(2, 0)"} and first.gold == ["Swift", "Heron"]
+    assert first.input["table"] == Table(["Kite", "Colour"], [["Swift", "red, dark"], ["Lark", 'the "blue"']])
+    assert second.input["question"] == 'which is "the" kite?' and second.gold == ["Lark", "o'clock"]
+    assert second.sequence == first.sequence
+
+
+def test_a_row_of_tablerag_stands_alone() -> None:
+    row = {"id": "sqa-1", "query": "which?", "label": ["red", "blue"], "table": TABLE, "context": ""}
+    assert SQA.recognises(row)
+    read = SQA.problem(row, {})
+    assert (read.sequence, read.gold, read.columns) == ("", ["red", "blue"], ("without history", "small"))
+    assert SQA.scorers["tablerag"]().right("The Red", read)
+    with pytest.raises(InputError, match="needs the cells"):
+        RULE.right("red", read)
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"answer_coordinates": "red"}, "a list of pairs"),
+        ({"answer_coordinates": [[0]]}, "a list of pairs"),
+        ({"position": "first"}, "a number from 0"),
+        ({"answer_text": "red"}, "a list of texts"),
+        ({"question": 1}, "a text"),
+    ],
+)
+def test_what_will_not_do_is_told(changes: dict[str, Any], told: str) -> None:
+    with pytest.raises(InputError) as caught:
+        problem(**changes)
+    assert told in caught.value.what
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        [[0, 0], [2, 0]],
+        ((2, 0), (0, 0), (2, 0)),
+        ["(2, 0)", "(0, 0)"],
+        "['(0, 0)', '(2, 0)']",
+        ["swift", "HERON"],
+        "Swift | Heron",
+        "swift, heron",
+        "['Swift', 'Heron']",
+    ],
+)
+def test_right(said: Any) -> None:
+    assert RULE.right(said, problem())
+
+
+@pytest.mark.parametrize(
+    "said",
+    [None, "", [], [[0, 0]], ["(0,0)", "(2, 0)"], "Swift", ["Swift", "kite"], "[(0, 0), (2, 0)]", 3, {}],
+)
+def test_wrong(said: Any) -> None:
+    assert not RULE.right(said, problem())
+
+
+def test_the_cells_of_a_run_come_before_its_answer() -> None:
+    assert RULE.from_run("Swift", {"coordinates": [[2, 0]]}, problem()) == [[2, 0]]
+    assert RULE.from_run("Swift", {}, problem()) == "Swift"
+
+
+def test_a_text_without_its_table_is_told() -> None:
+    bare = SQA.problem(ROW, {})
+    assert RULE.right([[0, 0], [2, 0]], bare)
+    with pytest.raises(InputError, match="needs the table"):
+        RULE.right("Swift", bare)
+
+
+@pytest.mark.parametrize(
+    ("answer", "cells"),
+    [
+        ("20", [(1, 2)]),
+        (20, [(1, 2)]),
+        (["20", "20"], [(1, 2), (2, 2)]),
+        (["red", "20"], [(0, 1), (1, 2)]),
+        (["20", "20", "20"], None),
+        ("Lark\nHeron", [(1, 0), (2, 0)]),
+        ("no kite", None),
+    ],
+)
+def test_texts_are_found_in_the_table(answer: Any, cells: Any) -> None:
+    assert cells_of(answer, problem().input["table"]) == cells
+
+
+@given(st.data())
+def test_the_texts_of_cells_are_cells_that_read_the_same(data: st.DataObject) -> None:
+    width = data.draw(st.integers(1, 3))
+    row = st.lists(texts, min_size=width, max_size=width)
+    table = Table(data.draw(row), data.draw(st.lists(row, min_size=1, max_size=4)))
+    places = [(at, column) for at in range(len(table.rows)) for column in range(width)]
+    chosen = data.draw(st.lists(st.sampled_from(places), min_size=1, unique=True))
+    said = [table.rows[at][column] for at, column in chosen]
+    found = cells_of(said, table)
+    assert found is not None and len(set(found)) == len(chosen)
+    for text, (at, column) in zip(said, found, strict=True):
+        assert " ".join(table.rows[at][column].split()).casefold() == " ".join(text.split()).casefold()
+
+
+@given(anything)
+def test_any_prediction_is_right_or_wrong(said: Any) -> None:
+    assert RULE.right(said, problem()) in (True, False)
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9))), st.randoms())
+def test_order_form_and_repetition_do_not_matter(cells: list[tuple[int, int]], chance: random.Random) -> None:
+    asked = problem(answer_coordinates=[list(cell) for cell in cells])
+    said = [*cells, *cells[:2]]
+    chance.shuffle(said)
+    written = [str(cell) for cell in said]
+    assert RULE.right(said, asked) and RULE.right(written, asked) and RULE.right(str(written), asked)
+    assert coordinates(said) == coordinates(written) == set(written)
+    assert not RULE.right([*said, (10, 0)], asked)
+
+
+@needs_data
+def test_vectors() -> None:
+    vectors = rows("vectors/sqa_eval.jsonl")
+    names = ("id", "annotator", "position", "answer_coordinates")
+    for vector in vectors:
+        gold, said = ([dict(zip(names, row, strict=True)) for row in vector[key]] for key in ("gold", "pred"))
+        tally = scored([SQA.problem(row, {}) for row in gold], said)
+        sequences = tally.columns[SEQUENCES]
+        counts = (tally.all.correct, tally.all.n, sequences.correct, sequences.n)
+        names_of_counts = ("ans_correct", "ans_total", "seq_correct", "seq_total")
+        assert vector["expected"] == dict(zip(names_of_counts, counts, strict=True)), vector["name"]
+    assert len(vectors) == 11
+
+
+def _previous_gold(data: list[dict[str, Any]]) -> list[Any]:
+    by_id = {SQA.id_of(row): row["answer_coordinates"] for row in data}
+    earlier = [{**row, "position": max(row["position"] - 1, 0)} for row in data]
+    return [by_id[SQA.id_of(row)] for row in earlier]
+
+
+@needs_data
+@pytest.mark.parametrize(
+    "name", ["gold", "gold_reversed_twice", "first_gold_cell", "previous_gold", "first_cell"]
+)
+def test_anchors(name: str) -> None:
+    data = rows("sqa/dev.jsonl.gz")
+    cells = [row["answer_coordinates"] for row in data]
+    said = {
+        "gold": cells,
+        "gold_reversed_twice": [[*reversed(each)] * 2 for each in cells],
+        "first_gold_cell": [each[:1] for each in cells],
+        "previous_gold": _previous_gold(data),
+        "first_cell": [[[0, 0]] for _ in cells],
+    }[name]
+    predictions = [{**row, "answer_coordinates": each} for row, each in zip(data, said, strict=True)]
+    tally = scored([SQA.problem(row, {}) for row in data], predictions)
+    sequences = tally.columns[SEQUENCES]
+    assert anchors()[f"sqa.dev.{name}.answer"] == (tally.all.correct, tally.all.n)
+    assert anchors()[f"sqa.dev.{name}.sequence"] == (sequences.correct, sequences.n)
+
+
+@needs_data
+def test_gold_texts_are_found_again_in_most_tables() -> None:
+    tables = {row["table_id"]: row for row in rows("sqa/tables.jsonl.gz")}
+    asked = [SQA.problem(row, tables) for row in rows("sqa/dev.jsonl.gz")]
+    right = sum(RULE.right(each.gold, each) for each in asked)
+    assert (right, len(asked)) == (2163, 2265)
+
+
+def test_the_command(command: Command, tmp_path: Path) -> None:
+    data = write_rows(tmp_path / "data.jsonl", [ROW, NEXT, {**ROW, "annotator": 1}])
+    write_rows(tmp_path / "tables.jsonl", [TABLE])
+    said = [
+        {**ROW, "prediction": "Swift|Heron"},
+        {**NEXT, "prediction": "Lark"},
+        {**NEXT, "prediction": "Heron"},
+    ]
+    predictions = write_rows(tmp_path / "said.jsonl", said)
+    found = json.loads(command("score", "sqa", str(data), str(predictions), "--json").out)
+    assert (found["correct"], found["n"]) == (2, 3)
+    assert found["breakdown"][SEQUENCES] == {"n": 2, "correct": 1, "accuracy": 0.5}
+    assert found["breakdown"]["question 2"]["correct"] == 1
