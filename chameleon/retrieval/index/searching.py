@@ -1,0 +1,26 @@
+"""A part of an index as a `Retriever`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from chameleon.retrieval.index.index import Index
+from chameleon.retrieval.part import Searcher
+from chameleon.retrieval.retriever import Hit, Retriever
+
+
+class IndexRetriever(Retriever):
+    """Searches one part of an index."""
+
+    def __init__(self, index: Index, part: str) -> None:
+        self.index, self.part = index, part
+        self.searcher: Searcher = index.searcher(part)
+
+    def search(self, query: str, k: int = 10) -> list[Hit]:
+        positions, scores = self.searcher.search(query, k)
+        return list(map(Hit, self.index.ids_at(positions), scores.tolist()))
+
+    def scores(self, query: str, ids: Sequence[str]) -> list[float]:
+        """How well these documents fit the query, in their order. Raises `InputError` for an unknown id."""
+        found: list[float] = self.searcher.scores(query, self.index.positions(ids)).tolist()
+        return found

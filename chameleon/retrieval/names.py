@@ -1,0 +1,121 @@
+"""Retrievers by name, and the parts that an index must hold for them.
+
+okapi          BM25 as the package rank_bm25 computes it, over words as they stand: a reference
+bm25           BM25 over stems, a table's caption and header weighted
+dense[:NAME]   embeddings by name, as in `chameleon.retrieval.embeddings`
+late[:NAME]    late interaction: a vector for each token
+hybrid         bm25 and dense, their rankings fused
+…+rerank[:NAME]  any of them, the first documents put in a cross-encoder's order
+auto           the one that was measured to be best where nothing but words is at hand
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from chameleon.errors import InputError
+from chameleon.retrieval.index import Index
+from chameleon.retrieval.part import Part
+from chameleon.retrieval.retriever import Retriever
+
+AUTO = "auto"
+RERANK = "rerank"
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A retriever's name, taken apart: the first stage, its model, and what reranks ("" is the default)."""
+
+    first: str
+    model: str = ""
+    reranker: str | None = None
+
+
+def check_retriever(name: str) -> Name:
+    """The name taken apart. Raises `InputError` for one that is no retriever, with the nearest that is."""
+    first, plus, second = name.partition("+")
+    stage, colon, model = first.partition(":")
+    rerank, _, reranker = second.partition(":")
+    wrong = stage not in _PARTS or (colon and (stage not in _WITH_MODEL or not model))
+    if wrong or plus:
+        raise InputError(f"there is no retriever {name!r}", hint=_nearest(stage, bool(colon)))
+    return Name(stage, model, reranker if plus else None)
+
+
+def parts_for(name: str) -> list[Part]:
+    """The parts that an index must hold for this retriever. Raises `InputError`, `MissingPackage`."""
+    given = check_retriever(name)
+    return _PARTS[given.first](given.model)
+
+
+def part_of(name: str, settings: Mapping[str, Any]) -> Part:
+    """The part of an index by its name and the settings that it was built with. Raises `InputError`."""
+    make = _MADE.get(name)
+    try:
+        if make is not None:
+            return make(settings)
+    except (TypeError, KeyError, ValueError) as problem:
+        raise InputError(
+            f"the part {name!r} has settings that this version does not know: {problem}",
+            hint="Bring Chameleon up to date, or build the index again.",
+        ) from problem
+    raise InputError(
+        f"this version knows no part {name!r} of an index",
+        hint="Bring Chameleon up to date, or build the index again.",
+    )
+
+
+def retriever(index: Index, name: str = AUTO) -> Retriever:
+    """The retriever of that name over an index.
+
+    Raises `InputError` for an unknown name and for an index that lacks the part, `MissingPackage` where a
+    package is not installed.
+    """
+    given = check_retriever(name)
+    first = _first(index, given)
+    return first
+
+
+def _first(index: Index, given: Name) -> Retriever:
+    from chameleon.retrieval.index.searching import IndexRetriever
+
+    return IndexRetriever(index, "bm25" if given.first == AUTO else given.first)
+
+
+def _okapi(_: str = "") -> list[Part]:
+    from chameleon.retrieval.lexical.part import OkapiPart
+
+    return [OkapiPart()]
+
+
+def _bm25(_: str = "") -> list[Part]:
+    from chameleon.retrieval.lexical.part import Bm25Part
+
+    return [Bm25Part()]
+
+
+def _made_lexical(name: str) -> Callable[[Mapping[str, Any]], Part]:
+    def made(settings: Mapping[str, Any]) -> Part:
+        from chameleon.retrieval.lexical.fields import Bm25Settings
+        from chameleon.retrieval.lexical.part import Bm25Part, OkapiPart
+
+        return (OkapiPart if name == "okapi" else Bm25Part)(Bm25Settings(**settings))
+
+    return made
+
+
+_PARTS: Mapping[str, Callable[[str], list[Part]]] = {"okapi": _okapi, "bm25": _bm25, AUTO: _bm25}
+_MADE: Mapping[str, Callable[[Mapping[str, Any]], Part]] = {
+    name: _made_lexical(name) for name in ("okapi", "bm25")
+}
+_WITH_MODEL = ("dense", "late")
+
+
+def _nearest(stage: str, with_model: bool) -> str:
+    close = get_close_matches(stage, _PARTS, n=1, cutoff=0.5)
+    return (
+        f"Did you mean {close[0]!r}?" if close else f"There are: {', '.join(_PARTS)}, and each with +rerank."
+    )
