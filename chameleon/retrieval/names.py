@@ -1,12 +1,8 @@
 """Retrievers by name, and the parts that an index must hold for them.
 
-okapi          BM25 as the package rank_bm25 computes it, over words as they stand: a reference
-bm25           BM25 over stems, a table's caption and header weighted
-dense[:NAME]   embeddings by name, as in `chameleon.retrieval.embeddings`
-late[:NAME]    late interaction: a vector for each token
-hybrid         bm25 and dense, their rankings fused
-…+rerank[:NAME]  any of them, the first documents put in a cross-encoder's order
-auto           the one that was measured to be best where nothing but words is at hand
+okapi   BM25 as the package rank_bm25 computes it, over words as they stand: a reference
+bm25    BM25 over stems, a table's caption and header weighted
+auto    the one that was measured to be best where nothing but words is at hand
 """
 
 from __future__ import annotations
@@ -22,27 +18,24 @@ from chameleon.retrieval.part import Part
 from chameleon.retrieval.retriever import Retriever
 
 AUTO = "auto"
-RERANK = "rerank"
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A retriever's name, taken apart: the first stage, its model, and what reranks ("" is the default)."""
+    """A retriever's name, taken apart: the first stage and its model ("" is the default)."""
 
     first: str
     model: str = ""
-    reranker: str | None = None
 
 
 def check_retriever(name: str) -> Name:
     """The name taken apart. Raises `InputError` for one that is no retriever, with the nearest that is."""
-    first, plus, second = name.partition("+")
+    first, plus, _ = name.partition("+")
     stage, colon, model = first.partition(":")
-    rerank, _, reranker = second.partition(":")
     wrong = stage not in _PARTS or (colon and (stage not in _WITH_MODEL or not model))
     if wrong or plus:
-        raise InputError(f"there is no retriever {name!r}", hint=_nearest(stage, bool(colon)))
-    return Name(stage, model, reranker if plus else None)
+        raise InputError(f"there is no retriever {name!r}", hint=_nearest(stage))
+    return Name(stage, model)
 
 
 def parts_for(name: str) -> list[Part]:
@@ -75,8 +68,7 @@ def retriever(index: Index, name: str = AUTO) -> Retriever:
     package is not installed.
     """
     given = check_retriever(name)
-    first = _first(index, given)
-    return first
+    return _first(index, given)
 
 
 def _first(index: Index, given: Name) -> Retriever:
@@ -114,8 +106,6 @@ _MADE: Mapping[str, Callable[[Mapping[str, Any]], Part]] = {
 _WITH_MODEL = ("dense", "late")
 
 
-def _nearest(stage: str, with_model: bool) -> str:
+def _nearest(stage: str) -> str:
     close = get_close_matches(stage, _PARTS, n=1, cutoff=0.5)
-    return (
-        f"Did you mean {close[0]!r}?" if close else f"There are: {', '.join(_PARTS)}, and each with +rerank."
-    )
+    return f"Did you mean {close[0]!r}?" if close else f"There are: {', '.join(_PARTS)}."
