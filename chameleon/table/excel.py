@@ -6,6 +6,7 @@ import io
 import warnings
 import zipfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from chameleon.errors import InputError, MissingPackage
@@ -25,19 +26,50 @@ def excel_table(data: bytes, origin: Origin, caption: str = "", sheet: str | Non
     given without their display format (12 % is "0.12"). Raises `InputError` for a file that is no
     workbook, an unknown sheet, and formulas saved without values; `MissingPackage` without openpyxl.
     """
+    with _workbook(data, origin) as workbook:
+        chosen = _choose(workbook, sheet, origin)
+        where = _place(chosen, origin)
+        records = _filled_records(workbook, chosen, data, where)
+    return build_table(records, where, caption=caption, pad=True)
+
+
+def excel_sheets(data: bytes, origin: Origin) -> Iterator[tuple[str, Origin, list[Record] | InputError]]:
+    """Every sheet's name, its place for errors, and its rows (blank ones as one) or why it cannot be read.
+
+    As `excel_table` reads them: wholly empty columns are left out. Raises `InputError` for the file itself.
+    """
+    with _workbook(data, origin) as workbook:
+        for worksheet in workbook.worksheets:
+            name = str(worksheet.title)
+            where = _place(name, origin)
+            try:
+                yield name, where, _filled_records(workbook, name, data, where)
+            except InputError as error:
+                yield name, where, error
+
+
+@contextmanager
+def _workbook(data: bytes, origin: Origin) -> Iterator[Any]:
     _check_archive(data, origin)
     workbook = _open(data, origin, values=True)
     try:
-        chosen = _choose(workbook, sheet, origin)
-        where = Origin(f"{origin.name}, sheet {shown(chosen)}", "row")
-        records = list(_records(workbook[chosen], where))
+        yield workbook
     finally:
         workbook.close()
+
+
+def _place(sheet: str, origin: Origin) -> Origin:
+    return Origin(f"{origin.name}, sheet {shown(sheet)}", "row")
+
+
+def _filled_records(workbook: Any, sheet: str, data: bytes, where: Origin) -> list[Record]:
+    """The rows of a sheet as texts, each as wide as the columns that hold anything."""
+    records = list(_records(workbook[sheet], where))
     width = max((len(cells) for _, cells in records), default=0)
     if any(len(cells) < width or None in cells for _, cells in records):
-        _refuse_unsaved_formulas(data, chosen, dict(records), where)
+        _refuse_unsaved_formulas(data, sheet, dict(records), where)
     used = sorted({i for _, cells in records for i, cell in enumerate(cells) if cell is not None})
-    return build_table(_texts(records, used, where), where, caption=caption, pad=True)
+    return list(_texts(records, used, where))
 
 
 def _check_archive(data: bytes, origin: Origin) -> None:

@@ -13,9 +13,12 @@ LIMIT_VARIABLE = "CHAMELEON_MAX_TABLE_MB"
 DEFAULT_LIMIT_MB = 64.0
 
 
-def read_file(path: Path, limit: int) -> bytes:
-    """The bytes of an ordinary file or a pipe; no more than the limit is read. Raises `InputError`."""
-    where = printable(str(path))
+def read_file(path: Path, limit: int, name: str = "") -> bytes:
+    """The bytes of an ordinary file or a pipe, of which no more than the limit is read.
+
+    Raises `InputError`, which calls it by `name`, or else by its path.
+    """
+    where = name or printable(str(path))
     try:
         status = path.stat()
         if stat.S_ISDIR(status.st_mode):

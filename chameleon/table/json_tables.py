@@ -32,10 +32,14 @@ def json_table(text: str, origin: Origin, caption: str = "") -> Table:
 
 def json_records(text: str, origin: Origin) -> tuple[list[Record], str]:
     """The header, the rows and the caption of a JSON text, not yet checked for being a table."""
-    data = _load(text, origin)
+    return value_records(load_json(text, origin), origin)
+
+
+def value_records(data: Any, origin: Origin) -> tuple[list[Record], str]:
+    """The same of a JSON value that `load_json` read."""
     origin = replace(origin, unit="row")
     if isinstance(data, list):
-        return list(_list_records(_numbered(data), origin)), ""
+        return list(line_records(_numbered(data), origin)), ""
     if not isinstance(data, dict):
         raise origin.error(f"holds {_kind(data)}, not a table", hint=_SHAPES)
     header = _first(data, "header", "columns")
@@ -51,15 +55,17 @@ def json_records(text: str, origin: Origin) -> tuple[list[Record], str]:
 
 def json_lines_table(text: str, origin: Origin, caption: str = "") -> Table:
     """The table in a text with one JSON object (or list, the header first) on each line."""
-    values = [
-        (number, _load(line, origin, number))
-        for number, line in enumerate(text.split("\n"), 1)
-        if line.strip()
-    ]
-    return build_table(_list_records(values, origin), origin, caption=caption)
+    return build_table(line_records(load_json_lines(text, origin), origin), origin, caption=caption)
 
 
-def _load(text: str, origin: Origin, line: int = 0) -> Any:
+def load_json_lines(text: str, origin: Origin) -> list[tuple[int, Any]]:
+    """The value on each line that is not blank, with the line's number."""
+    lines = enumerate(text.split("\n"), 1)
+    return [(number, load_json(line, origin, number)) for number, line in lines if line.strip()]
+
+
+def load_json(text: str, origin: Origin, line: int = 0) -> Any:
+    """The value of a JSON text, numbers as written. Raises `InputError` with the place of a fault."""
     try:
         # Whole numbers stay as they are written: no limit on their digits, no rounding.
         return json.loads(text, parse_int=_Number, object_pairs_hook=_without_repeats)
@@ -98,7 +104,8 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return result
 
 
-def _list_records(values: Sequence[tuple[int, Any]], origin: Origin) -> Iterator[Record]:
+def line_records(values: Sequence[tuple[int, Any]], origin: Origin) -> Iterator[Record]:
+    """The records of numbered objects, or of numbered lists with the header first."""
     if not values:
         raise origin.error("holds no rows", hint=_SHAPES)
     number, first = values[0]

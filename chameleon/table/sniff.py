@@ -56,6 +56,7 @@ _MARKS = (
 )
 _SAMPLE = 65_536
 _DELIMITERS = "\t|;,"
+_MOST_TITLES = 10
 
 
 def format_named(name: str) -> Format:
@@ -146,6 +147,17 @@ def format_of_text(text: str) -> Format:
 def delimiter_of(text: str) -> str:
     """Which of comma, semicolon, tab and bar splits the first lines most evenly; comma for one column."""
     return _best_delimiter([line for line in _sample_lines(text) if line.strip()])[0]
+
+
+def delimiter_below_titles(text: str) -> str:
+    """As `delimiter_of`; where the first lines are titles, what splits all of those below them evenly."""
+    lines = [line for line in _sample_lines(text) if line.strip()]
+    best, score = _best_delimiter(lines)
+    for start in range(1, min(_MOST_TITLES, len(lines) - 2) + 1):
+        if score > 0.5:
+            break
+        best, score = _best_delimiter(lines[start:])
+    return best if score > 0.5 else ","
 
 
 def _best_delimiter(lines: list[str]) -> tuple[str, float]:

@@ -14,10 +14,11 @@ from collections.abc import Mapping
 from chameleon.errors import MissingPackage, WebError
 from chameleon.web.text import decoded, visible
 
-_UNREAD = re.compile(
+UNREAD = re.compile(
     "script|style|noscript|template|svg|math|iframe|object|embed|applet|canvas|audio|video|head|select"
     "|datalist|button|dialog"
 )
+"""Elements of which nothing is text."""
 _INLINE = re.compile(
     "a|abbr|acronym|b|bdi|bdo|big|cite|code|data|del|dfn|em|font|i|ins|kbd|label|mark|q|rp|rt|ruby|s|samp"
     "|small|span|strike|strong|sub|sup|time|tt|u|var|wbr"
@@ -75,7 +76,7 @@ class _Reader:
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         self._depth += 1
         self._in_title = tag == "title" and not self.title
-        if not self._unread_from and (_UNREAD.fullmatch(tag) or _is_hidden(attributes)):
+        if not self._unread_from and (UNREAD.fullmatch(tag) or is_hidden(attributes)):
             self._unread_from = self._depth
         self._break(tag)
 
@@ -106,7 +107,8 @@ class _Reader:
             self.text.append(" " if tag in _CELLS else "\n")
 
 
-def _is_hidden(attributes: Mapping[str, str]) -> bool:
+def is_hidden(attributes: Mapping[str, str]) -> bool:
+    """Whether an element with these attributes is not shown."""
     if not attributes:
         return False
     return (

@@ -1,0 +1,1 @@
+"""Tables where people keep them: files of many kinds, folders of them, and databases."""

@@ -1,0 +1,66 @@
+"""From the tables of a file to documents of an index: their ids, captions and sources."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePosixPath
+
+from chameleon.corpus.found import Found, LeftOut
+from chameleon.corpus.reading import file_tables
+from chameleon.retrieval.document import Document
+from chameleon.table.cells import clean_cell
+
+_LONGEST_LABEL = 80
+_SEPARATORS = re.compile(r"[\s_\-.]+|(?<=[a-z])(?=[A-Z])")
+# What spreadsheet programs call a sheet that nobody has named.
+_NAMELESS = re.compile(r"(sheet|tabelle|feuil|hoja|foglio|blad|ark|table|лист)\s*\d*", re.IGNORECASE)
+
+
+def file_documents(path: Path, name: str) -> Iterator[Document | LeftOut]:
+    """The tables of a file as documents, by the name that the index has for it; raises as `file_tables`.
+
+    Ids are `name`, or `name#place` with a number where places repeat, so that a file that is read again gives
+    the same ids as long as its tables keep their places. `Document.text` is what stands below a table.
+    """
+    taken: Counter[str] = Counter()
+    for found in file_tables(path, name):
+        if isinstance(found, LeftOut):
+            yield found
+            continue
+        label = next(iter(found.place.values()), "")[:_LONGEST_LABEL].strip()
+        taken[label] += 1
+        number = str(taken[label]) if taken[label] > 1 else ""
+        place = " ".join(filter(None, [label, number]))
+        table = found.table.with_caption(caption_of(name, found))
+        source: Mapping[str, str] = {"file": name, **found.place}
+        yield Document(f"{name}#{place}" if place else name, table, text=found.notes, source=source)
+
+
+def caption_of(name: str, found: Found) -> str:
+    """What a table is called: its file in words, then its sheet, then what it calls itself.
+
+    A part whose words all stand in another is left out, and so is the name of a sheet that says nothing.
+    """
+    sheet = found.place.get("sheet", "")
+    parts = [
+        in_words(PurePosixPath(name).stem),
+        "" if _NAMELESS.fullmatch(sheet) else sheet,
+        found.table.caption,
+    ]
+    kept: list[str] = []
+    for place, part in enumerate(parts):
+        others = " ".join([*kept, *parts[place + 1 :]])
+        if part and not _words(part) <= _words(others):
+            kept.append(part)
+    return clean_cell(": ".join(kept))
+
+
+def in_words(stem: str) -> str:
+    """A file's name as words: `q3_sales-2024` as "q3 sales 2024"."""
+    return " ".join(filter(None, _SEPARATORS.split(stem)))
+
+
+def _words(text: str) -> set[str]:
+    return {word.lower() for word in re.findall(r"\w+", in_words(text))}

@@ -1,0 +1,114 @@
+"""The tables in the records of one sheet or file: titles above them, notes below them, several of them.
+
+Spreadsheets, and what is exported from them, are pages rather than tables: lines of a title stand above the
+header, a source below the last row, and a second table may follow after a blank row.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby, takewhile
+
+from chameleon.table import read_value
+from chameleon.table.grid import Record
+
+_NOTE = re.compile(r"(notes?|sources?|data|legend|footnotes?)\b\s*:|[*†‡§©]|\(?\d\)", re.IGNORECASE)
+_MOST_TITLES = 10
+
+
+@dataclass
+class Section:
+    """One table's records, the header first, with the lines above and below that belong to it."""
+
+    titles: list[str]
+    records: list[Record]
+    notes: list[str] = field(default_factory=list)
+
+
+def sections(records: Iterable[Record]) -> list[Section]:
+    """Cut records, of which blank ones are kept, into tables.
+
+    - Lines with one filled cell above wider lines are titles, and so are up to ten lines of a name and a
+      value before a blank line and a table of three columns or more.
+    - Such a line after a blank line, with a header below it, begins another table.
+    - The last lines are notes if they stand apart, are shorter than any row or begin like one ("Source:").
+
+    Where no line has two filled cells, all of it is one table of one column.
+    """
+    blocks = [list(group) for filled, group in groupby(records, lambda record: any(record[1])) if filled]
+    if not any(_filled(cells) > 1 for block in blocks for _, cells in block):
+        merged = [record for block in blocks for record in block]
+        return [Section([], merged)] if merged else []
+    found: list[Section] = []
+    titles: list[str] = []
+    for block, following in zip(blocks, [*blocks[1:], []], strict=True):
+        above = _titles_in(block)
+        if not found and _is_preamble(block, following):
+            titles += _lines(block)
+        elif above == len(block):
+            _put_aside(block, titles, found, is_last=not following)
+        elif found and not ((titles or above) and _is_header(block[above][1])):
+            found[-1].records += [*_as_rows(titles), *block]
+            titles = []
+        else:
+            found.append(Section([*titles, *_lines(block[:above])], block[above:]))
+            titles = []
+    for section in found:
+        _take_notes(section)
+    return found
+
+
+def _titles_in(block: Sequence[Record]) -> int:
+    """How many lines at the start have one filled cell; none where they may be the name of a column."""
+    above = len(list(takewhile(lambda record: _filled(record[1]) == 1, block)))
+    if 0 < above < len(block) and len(block[above][1]) == 2:
+        names_a_column = above == 1 and len(block[0][1]) == 1 and len(_lines(block[:1])[0].split()) == 1
+        return 0 if names_a_column else above
+    return above
+
+
+def _is_preamble(block: Sequence[Record], following: Sequence[Record]) -> bool:
+    """Whether these are lines of a name and a value, such as the date of an export."""
+    narrow = len(block) <= _MOST_TITLES and all(_filled(cells) <= 2 for _, cells in block)
+    return narrow and bool(following) and _filled(following[_titles_in(following) % len(following)][1]) >= 3
+
+
+def _put_aside(block: Sequence[Record], titles: list[str], found: list[Section], *, is_last: bool) -> None:
+    """Lines that stand alone belong to the table below them, or as notes to the one above."""
+    for line in _lines(block):
+        if found and (is_last or _NOTE.match(line)):
+            found[-1].notes.append(line)
+        else:
+            titles.append(line)
+
+
+def _take_notes(section: Section) -> None:
+    width = max(len(cells) for _, cells in section.records)
+    notes: list[str] = []
+    while width > 1 and len(section.records) > 2:
+        _, cells = section.records[-1]
+        line = _lines(section.records[-1:])[0]
+        if _filled(cells) != 1 or not (len(cells) == 1 or _NOTE.match(line)):
+            break
+        notes.insert(0, line)
+        section.records.pop()
+    section.notes = notes + section.notes
+
+
+def _is_header(cells: Sequence[str]) -> bool:
+    return _filled(cells) > 1 and all(read_value(cell).kind in ("text", "empty") for cell in cells)
+
+
+def _as_rows(titles: Sequence[str]) -> list[Record]:
+    """Lines taken for titles that turned out to stand between rows."""
+    return [(0, [title]) for title in titles]
+
+
+def _filled(cells: Sequence[str]) -> int:
+    return sum(map(bool, cells))
+
+
+def _lines(records: Iterable[Record]) -> list[str]:
+    return [" ".join(filter(None, cells)) for _, cells in records]
