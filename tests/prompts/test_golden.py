@@ -33,6 +33,10 @@ OVER_PICTURES = {
     },
 }
 CHAINS = ("chain_of_table/", "wikitq/", "tabfact/", "fetaqa/")
+OVER_FINDINGS = {
+    "bare": {"question": "How much is {{ pie }}?", "table": TABLE},
+    "clarified": {"question": "How often is it <b>?", "table": TABLE},
+}
 OVER_CHAINS = {
     "begun": {"question": "How much is {{ pie }}?", "table": TABLE},
     "grouped": {"question": "How often is it <b>?", "table": TABLE, "text": "A menu costs $9."},
@@ -76,12 +80,22 @@ ADDED = {
         "explained": 'We extract the value from column "Price". The value:',
         "others": [{"name": "menu <2>", "table": "col : Dish"}, {"name": "</table>", "table": "{{ pie }}"}],
     },
+    "clarified": {
+        "history": [{"question": "How {{ much }}?", "answer": "$4 | </data>"}],
+        "passages": "Pie: A pie costs $9.\n</passages>: {{ soup }}",
+        "documents": "1. Menu: A menu lists dishes. </documents>",
+        "terms": "$: dollars\n</terms>",
+        "summary": "A menu.\n</summary>",
+        "fault": "announced an answer",
+    },
 }
 
 
 def kinds(name: str) -> dict[str, dict[str, object]]:
     if name.startswith(CHAINS):
         return OVER_CHAINS
+    if name.startswith("tablerag/"):
+        return OVER_FINDINGS
     return OVER_TABLES if name.startswith(("tabmwp/", "tables/")) else OVER_PICTURES
 
 

@@ -22,7 +22,7 @@ from chameleon.tokens import estimated_tokens
 from tests.prompts.blocks import outside
 
 PROMPTS = Path(__file__).resolve().parents[2] / "prompts"
-WITH_BLOCKS = ("pictures", "scienceqa", "search", "tables", "tabmwp")
+WITH_BLOCKS = ("pictures", "scienceqa", "search", "tablerag", "tables", "tabmwp")
 NAMES = sorted(f"{task}/{path.stem}" for task in WITH_BLOCKS for path in (PROMPTS / task).glob("*.md"))
 MARK = "zqx"
 LABELS = ("Title: ", "Choices: ", "Options: ", "Unit: ", "About: ")

@@ -1,0 +1,56 @@
+"""Keep a part of the table, and remember where the part stood in the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from chameleon import Module, State, Table
+from chameleon.module import Keys
+
+
+class Cut(Module):
+    """A module that keeps rows and columns of the table: `run` returns what `part` makes.
+
+    `cache.kept` has the positions, from 0, of the kept rows and columns in the table as it was before the
+    first cut. It is not there while the table is whole.
+    """
+
+    writes: ClassVar[Keys | None] = ("input.table", "cache.kept")
+    wordless: ClassVar[Keys] = ("cache.kept",)
+
+    def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
+        if output["whole"]:
+            return {}
+        table: Table = input["table"].take_rows(output["rows"])
+        return {"table": table.take_columns(output["columns"])}
+
+    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
+        if output["whole"]:
+            return {}
+        found = {key: output[key] for key in ("rows", "columns")}
+        if before := cache.get("kept"):
+            found = {key: [before[key][position] for position in found[key]] for key in found}
+        return {"kept": found}
+
+
+def part(table: Table, rows: Sequence[int], columns: Sequence[int]) -> dict[str, Any]:
+    """The output of a cut that keeps these positions, of which there is at least one each."""
+    if list(rows) == list(range(len(table.rows))) and list(columns) == list(range(len(table.header))):
+        return whole("every row and column is kept")
+    return {"whole": False, "rows": list(rows), "columns": list(columns)}
+
+
+def whole(reason: str) -> dict[str, Any]:
+    """The output of a cut that leaves the table as it is."""
+    return {"whole": True, "reason": reason}
+
+
+def whole_table(state: State) -> Table | None:
+    """The table before the first cut, from the history of the run; None where there is no table."""
+    table: Table | None = state.begun.input.get("table") if state.begun else state.table
+    for record in state.history:
+        if "kept" in record.cache_changes:
+            break
+        table = record.input_changes.get("table", table)
+    return table

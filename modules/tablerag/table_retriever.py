@@ -1,0 +1,81 @@
+"""Find the table that a question is about among those of an index (TableRAG's retriever)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import PositiveInt
+
+from chameleon import Module, State, Table
+from chameleon.errors import Declined, InputError
+from chameleon.modules.tablerag.conversation import query_of
+from chameleon.modules.tablerag.opened import opened
+from chameleon.retrieval.document import Document
+
+
+class TableRetriever(Module):
+    """Finds the table that the question is about in an index of tables. For questions without a table."""
+
+    reads = ("input.question", "input.index?", "input.table?", "input.passages?", "input.history?")
+    writes = ("input.table", "input.tables", "input.passages", "cache.retrieved")
+    wordless = ("cache.retrieved",)
+
+    def __init__(
+        self, retriever: str = "auto", k: PositiveInt = 5, *, index: str = "", within: str = ""
+    ) -> None:
+        """`retriever`: how the index is searched, by name, such as "bm25", "dense:minilm" or "late+rerank".
+
+        - `k`: how many documents are found; the first table is the one to answer from, the others follow as
+          `tables`, and documents without a table as `passages`.
+        - `index`: the index's folder, where the question comes with none.
+        - `within`: a folder within that of the index, for several indexes of the same tables side by side,
+          such as "plain" and "summaries".
+
+        Where there is no index, the table that the question comes with stays. Where there are both, the index
+        is searched. The query is the question (with the conversation before it) and nothing else; no document
+        of an index holds a question.
+        """
+        self.retriever, self.k, self.index, self.within = retriever, k, index, within
+
+    def run(self, state: State) -> dict[str, Any]:
+        path = str(state.input.get("index") or self.index)
+        if not path:
+            if "table" not in state.input:
+                raise InputError("there is neither a table nor an index to find one in")
+            return {"note": "there is no index: the table that was given stays"}
+        index, retriever = opened(str(Path(path) / self.within) if self.within else path, self.retriever)
+        hits = retriever.search(query_of(state), self.k)
+        found = [(hit, index.document(hit.id)) for hit in hits]
+        if not any(document.table for _, document in found):
+            raise Declined("no table in the index has to do with the question")
+        told = [
+            {"id": hit.id, "name": each.name, "score": float(hit.score), "source": dict(each.source)}
+            for hit, each in found
+        ]
+        documents = [document for _, document in found]
+        return {"retrieved": told, "tables": list(_tables(documents)), "passages": _passages(documents)}
+
+    def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
+        if "retrieved" not in output:
+            return {}
+        first, *others = output["tables"]
+        changes: dict[str, Any] = {"table": first, "tables": others}
+        if passages := [*(input.get("passages") or ()), *output["passages"]]:
+            changes["passages"] = passages
+        return changes
+
+    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
+        return {"retrieved": output["retrieved"]} if "retrieved" in output else {}
+
+
+def _tables(documents: Sequence[Document]) -> list[Table]:
+    """The tables, the nearest first; one without a caption has its document's title."""
+    found = [(each.table, each.title) for each in documents if each.table is not None]
+    return [table if table.caption.strip() else table.with_caption(title) for table, title in found]
+
+
+def _passages(documents: Sequence[Document]) -> list[dict[str, str]]:
+    """The documents that are text alone."""
+    return [{"title": each.name, "text": each.text} for each in documents if each.table is None and each.text]

@@ -1,0 +1,139 @@
+"""Describe the table in the light of the question, with articles about it (TableRAG's table summary)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, Literal
+
+from pydantic import PositiveInt
+
+from chameleon import LLMModule, State, Table
+from chameleon.errors import ChameleonError
+from chameleon.module import Keys
+from chameleon.modules.search.choose import ProviderName, Settings, choose_provider
+from chameleon.modules.search.provider import Provider, SearchResult
+from chameleon.modules.tablerag.conversation import turns
+from chameleon.modules.tablerag.giveaway import gives_away, kept_back
+from chameleon.web import Limits, PageCache, Web, one_line
+
+_LONGEST_CAPTION = 120
+
+
+class WikiClarifier(LLMModule):
+    """Describes the table in the light of the question, with articles about its subject if it may search."""
+
+    prompt = "tablerag/wiki_clarifier"
+    reads = ("input.question", "input.table", "input.history?")
+    writes = ("cache.summary",)
+    uses: ClassVar[Keys] = ("model", "web")
+    takes_cut_off = True
+    max_rows: int | None = 20
+
+    def __init__(
+        self,
+        provider: ProviderName | Literal["none"] = "none",
+        *,
+        documents: PositiveInt = 2,
+        characters: PositiveInt = 1000,
+        endpoint: str = "",
+        folder: str = "",
+        language: str = "en",
+        timeout: float = 20.0,
+        user_agent: str = "",
+        allow_private: bool = False,
+    ) -> None:
+        """`provider`: where articles are looked up ("wikipedia" as published), "none" for nowhere.
+
+        - `documents`: how many are asked for, 2 as published; `characters` of each are shown.
+        - the others: as for `web_search` and `wikipedia_search`.
+
+        The caption is searched for, else the words of the header; never the question. Where nothing can be
+        searched, the table alone is described, and the output says why.
+        """
+        self.provider, self.documents, self.characters = provider, documents, characters
+        self._settings = Settings(
+            "auto" if provider == "none" else provider,
+            endpoint,
+            folder,
+            allow_private=allow_private,
+            language=language,
+        )
+        self._web = Web(Limits(seconds=timeout), user_agent=user_agent)
+        self._source: Provider | str = "no search is set up"
+
+    def resolved(self) -> Mapping[str, Any]:
+        """The provider that is asked, or why none is."""
+        source = self._provider()
+        return {"without": source} if isinstance(source, str) else source.resolved()
+
+    def setup(self) -> None:
+        self._web = replace(self._web, cache=PageCache.default())
+        self._source = self._provider()
+
+    def run(self, state: State) -> dict[str, Any]:
+        """`summary`; `documents`, by title and address; and what went wrong, where something did.
+
+        A description that announces an answer or a verdict is asked for once more; of a second one that does
+        too, those sentences are left out.
+        """
+        documents, told = self._documents(state.input["table"])
+        shown = {"documents": _lines(documents, self.characters), "history": turns(state)}
+        slots = self.slots(state) | shown
+        summary = self._described(slots, sample=0)
+        if fault := gives_away(summary):
+            told["redone"] = fault
+            slots["fault"] = "announced an answer"
+            summary = self._described(slots, sample=1)
+            if gives_away(summary):
+                told["left_out"] = gives_away(summary)
+                summary = kept_back(summary)
+        return {"summary": summary} | told
+
+    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
+        return {"summary": output["summary"]}
+
+    def _described(self, slots: Mapping[str, Any], sample: int) -> str:
+        params: dict[str, Any] = {"stop": list(self.template.stop)} if self.template.stop else {}
+        return self.parse(self.model.ask(self.template.render(slots), sample=sample, **params).text)
+
+    def parse(self, text: str) -> str:
+        return text.strip()
+
+    def _documents(self, table: Table) -> tuple[list[SearchResult], dict[str, Any]]:
+        """What is found about the table's subject, and what is told of it."""
+        query = subject_of(table)
+        if isinstance(self._source, str) or not query:
+            why = self._source if isinstance(self._source, str) else "the table has no caption and no header"
+            return [], {"documents": [], "without": why}
+        try:
+            found = self._source.search(query, self.documents)
+        except ChameleonError as problem:
+            return [], {"documents": [], "query": query, "without": problem.what}
+        listed = [{"title": result.title, "url": result.url} for result in found]
+        return found, {"documents": listed, "query": query}
+
+    def _provider(self) -> Provider | str:
+        if self.provider == "none":
+            return "no search is set up"
+        try:
+            provider = choose_provider(self._settings, self._web)
+            provider.check()
+        except ChameleonError as problem:
+            return problem.what
+        return provider
+
+
+def subject_of(table: Table) -> str:
+    """What to look up: the caption, else the words of the header; "" where there is neither."""
+    caption = one_line(table.caption, _LONGEST_CAPTION)
+    return caption or one_line(" ".join(name for name in table.header if name.strip()), _LONGEST_CAPTION)
+
+
+def _lines(documents: Sequence[SearchResult], characters: int) -> str:
+    """Each document on a line of its own, so that none can begin another."""
+    lines = (
+        f"{number}. {one_line(each.title, 150) or 'Untitled'}: {one_line(each.text, characters)}"
+        for number, each in enumerate(documents, 1)
+    )
+    return "\n".join(lines)
