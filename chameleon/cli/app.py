@@ -103,6 +103,7 @@ app.command("eval")(figures.evaluate)
 app.command("score")(figures.score)
 app.command("stats")(figures.stats)
 app.command("report")(figures.report)
+app.command("recall")(figures.recall)
 
 
 @app.command()

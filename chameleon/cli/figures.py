@@ -1,4 +1,4 @@
-"""The commands that run, score, count and show evaluations: `eval`, `score`, `stats`, `report`."""
+"""The commands that run, score, count and show evaluations: `eval`, `score`, `stats`, `report`, `recall`."""
 
 from __future__ import annotations
 
@@ -119,6 +119,41 @@ def report(
     from chameleon.cli.reporting import print_report
 
     print_report(runs, html=html, problems=problems, as_json=json)
+
+
+def recall(
+    corpus: Annotated[
+        Path,
+        typer.Argument(
+            metavar="CORPUS",
+            help="Tables as JSON lines (table_id, caption, header, rows; .gz is fine), or an index.",
+            show_default=False,
+        ),
+    ],
+    queries: Annotated[
+        Path,
+        typer.Argument(
+            metavar="QUERIES",
+            help="JSON lines with question, statement, query or claim, and gold_table_id or table_id.",
+            show_default=False,
+        ),
+    ],
+    retriever: Annotated[
+        str, typer.Option("--retriever", "-r", metavar="NAME", help="How to search: bm25, okapi and others.")
+    ] = "auto",
+    named_only: Annotated[
+        bool, typer.Option("--named-only", help="Search only the tables that queries name.")
+    ] = False,
+    index: Annotated[
+        Path | None, typer.Option("--index", metavar="DIR", help="Keep the index of the corpus here.")
+    ] = None,
+    json: AsJson = False,
+) -> None:
+    """Measure how often a retriever finds the table that a question is about, and how early."""
+    from chameleon.cli.recall import Asked, measure_recall
+
+    asked = Asked(corpus, queries, retriever, named_only, index)
+    raise typer.Exit(measure_recall(asked, as_json=json))
 
 
 def _names(listed: list[str] | None) -> list[str]:

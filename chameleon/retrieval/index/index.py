@@ -133,7 +133,7 @@ class Index:
 
     def ids_at(self, positions: NDArray[numpy.int64]) -> list[str]:
         """The ids of the documents at these positions."""
-        return [self.catalogue.id(position) for position in positions.tolist()]
+        return self.catalogue.ids(positions)
 
     def positions(self, ids: Iterable[str]) -> NDArray[numpy.int64]:
         """The positions of these documents. Raises `InputError` for an id that the index does not have."""

@@ -130,8 +130,9 @@ class Catalogue:
         import numpy
 
         self.alive = load(folder / _ALIVE)
-        self.records, self._ids = load(folder / _RECORDS), load(folder / _IDS)
+        self.records = load(folder / _RECORDS)
         self._keys, self._places = load(folder / _KEYS), load(folder / _PLACES)
+        self._ends, self._names = self.records["id_end"], memoryview(load(folder / _IDS))
         self._lines = [segment / LINES for segment in segments]
         if len(self.alive) != len(self.records):
             raise broken(folder / _RECORDS)
@@ -146,10 +147,19 @@ class Catalogue:
 
     def id(self, position: int) -> str:
         """The id of the document at this position."""
-        ends = self.records["id_end"]
-        begin = int(ends[position - 1]) if position else 0
-        name: bytes = self._ids[begin : int(ends[position])].tobytes()
-        return name.decode("utf-8", "surrogatepass")
+        begin = int(self._ends[position - 1]) if position else 0
+        return str(self._names[begin : int(self._ends[position])], "utf-8", "surrogatepass")
+
+    def ids(self, positions: NDArray[numpy.int64]) -> list[str]:
+        """The ids of the documents at these positions."""
+        import numpy
+
+        ends = self._ends[positions].tolist()
+        begins = numpy.where(positions > 0, self._ends[positions - 1], 0).tolist()
+        names = self._names
+        return [
+            str(names[begin:end], "utf-8", "surrogatepass") for begin, end in zip(begins, ends, strict=True)
+        ]
 
     def find(self, id: str, key: int | None = None) -> int | None:
         """The position of the living document with this id."""
@@ -202,7 +212,7 @@ class Ids(Sequence[str]):
     def __getitem__(self, place: slice) -> list[str]: ...
     def __getitem__(self, place: int | slice) -> str | list[str]:
         if isinstance(place, slice):
-            return [self._catalogue.id(position) for position in self._positions[place].tolist()]
+            return self._catalogue.ids(self._positions[place])
         return self._catalogue.id(int(self._positions[place]))
 
     def __contains__(self, id: object) -> bool:

@@ -1,0 +1,116 @@
+"""`chameleon recall`: how well a retriever finds the tables of questions."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from chameleon.cli.counts import counted, say
+from chameleon.errors import InputError
+from chameleon.evaluation.recall import Query, Recall, check_gold, measure, read_corpus, read_queries
+
+if TYPE_CHECKING:
+    from chameleon.retrieval.document import Document
+    from chameleon.retrieval.index import Index
+
+_SECONDS_BETWEEN_LINES = 10.0
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the command line names: a corpus or an index, the queries, and how they are searched for.
+
+    `kept` is the folder where the index stays, or None.
+    """
+
+    corpus: Path
+    queries: Path
+    retriever: str
+    named_only: bool
+    kept: Path | None
+
+
+def measure_recall(asked: Asked, *, as_json: bool) -> int:
+    """Index the corpus unless it is an index, search for each query, show the figures; the exit code."""
+    from chameleon.retrieval.names import check_retriever, retriever
+
+    check_retriever(asked.retriever)
+    queries = read_queries(asked.queries)
+    with ExitStack() as close:
+        index = _index(asked, queries, close)
+        check_gold(index.ids, queries)
+        found = measure(index, retriever(index, asked.retriever), queries)
+        if as_json:
+            typer.echo(json.dumps(found.to_json()))
+        else:
+            typer.echo(_shown(found, len(index), asked.retriever))
+    return 0
+
+
+def _index(asked: Asked, queries: Sequence[Query], close: ExitStack) -> Index:
+    """The index that is searched: the one that is named, or one that is built of the corpus."""
+    from chameleon.retrieval.index import Index
+
+    if not asked.corpus.is_dir():
+        return _built(asked, queries, read_corpus(asked.corpus), close)
+    if asked.kept is not None:
+        raise typer.BadParameter("the corpus is an index already", param_hint="--index")
+    given = Index.open(asked.corpus)
+    return _built(asked, queries, given.documents(), close) if asked.named_only else given
+
+
+def _built(asked: Asked, queries: Sequence[Query], documents: Iterable[Document], close: ExitStack) -> Index:
+    from chameleon.retrieval.index import Index
+    from chameleon.retrieval.names import parts_for
+
+    wanted = {query.gold for query in queries} if asked.named_only else None
+    folder = asked.kept or Path(close.enter_context(tempfile.TemporaryDirectory(prefix="chameleon-")))
+    counter = _Counted(documents, wanted)
+    begun = time.monotonic()
+    index = Index.build(folder, counter, parts_for(asked.retriever))
+    if len(index) != counter.count:
+        raise InputError(
+            f"the index holds {counted(len(index), 'document')}, the corpus {counter.count:,}",
+            where=str(folder),
+            hint="Name another folder for the index.",
+        )
+    say(f"{counted(len(index), 'table')} indexed in {time.monotonic() - begun:.1f} s.")
+    return index
+
+
+class _Counted:
+    """The documents that are wanted, counted while they go by; None wants all."""
+
+    def __init__(self, documents: Iterable[Document], wanted: set[str] | None) -> None:
+        self._documents, self._wanted = documents, wanted
+        self.count = 0
+
+    def __iter__(self) -> Iterator[Document]:
+        told = time.monotonic()
+        for document in self._documents:
+            if self._wanted is None or document.id in self._wanted:
+                self.count += 1
+                yield document
+                if time.monotonic() - told >= _SECONDS_BETWEEN_LINES:
+                    told = time.monotonic()
+                    say(f"{counted(self.count, 'table')} so far.")
+
+
+def _shown(found: Recall, documents: int, retriever: str) -> str:
+    figures = found.to_json()
+    lines = [
+        f"{counted(found.n, 'query')} over {counted(documents, 'document')}, retriever {retriever}",
+        "",
+        *(f"{name:<12}{figures[name]:.4f}" for name in figures if name.startswith(("recall", "mrr"))),
+        "",
+        f"{found.queries_per_second:,.0f} queries a second",
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,166 @@
+"""How often a retriever finds the table that a question was asked about, and how early."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from chameleon.errors import InputError
+from chameleon.evaluation.data import DataFile
+from chameleon.retrieval.document import Document
+from chameleon.table import Table
+
+if TYPE_CHECKING:
+    from chameleon.retrieval.index import Index
+    from chameleon.retrieval.retriever import Hit, Retriever
+
+DEPTHS = (1, 5, 10, 50)
+_QUESTIONS = ("question", "statement", "query", "claim")
+_GOLD = ("gold_table_id", "table_id")
+_DEEPER = 1000
+
+
+class Query(NamedTuple):
+    """A question, and the id of the table that answers it."""
+
+    text: str
+    gold: str
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """`recall` by depth: the share of `n` queries whose table is among so many first; `mrr`: the mean of
+    1 / rank over the whole ranking; `queries_per_second` of searches alone, for the deepest of the depths.
+    """
+
+    n: int
+    recall: Mapping[int, float]
+    mrr: float
+    queries_per_second: float
+
+    def to_json(self) -> dict[str, float]:
+        """The figures by name, to four places."""
+        recall = {f"recall@{depth}": share for depth, share in self.recall.items()}
+        rest = {"mrr": self.mrr, "queries_per_second": self.queries_per_second}
+        return {"n": self.n} | {name: round(value, 4) for name, value in (recall | rest).items()}
+
+
+def read_corpus(path: Path) -> Iterator[Document]:
+    """The tables of a file of JSON lines with `table_id`, `caption`, `header` and `rows`.
+
+    A table may lie under the key `table`, as in files of questions; one that comes again word for word counts
+    once. Cells that are no text are written as JSON has them; short rows are filled up. Raises `InputError`
+    naming the row for anything else.
+    """
+    seen: dict[str, Table] = {}
+    for number, row in enumerate(DataFile(path, "table_id"), 1):
+        where = f"{path}, row {number:,}"
+        id = row.get("table_id")
+        if not isinstance(id, str | int) or id == "":
+            raise InputError("this row has no table_id", where=where)
+        data = row["table"] if isinstance(row.get("table"), dict) else row
+        table = _table(data, where)
+        if (before := seen.setdefault(str(id), table)) is not table:
+            if before != table:
+                raise InputError(f"the table_id {str(id)!r} stands for another table too", where=where)
+            continue
+        yield Document(str(id), table, source={"file": path.name})
+
+
+def read_queries(path: Path) -> list[Query]:
+    """The questions of a file of JSON lines: `question` (or `statement`, `query`, `claim`) and
+    `gold_table_id` (or `table_id`). Raises `InputError` naming the row that has none.
+    """
+    found = []
+    for number, row in enumerate(DataFile(path), 1):
+        where = f"{path}, row {number:,}"
+        text = next((row[key] for key in _QUESTIONS if isinstance(row.get(key), str)), None)
+        gold = next((row[key] for key in _GOLD if isinstance(row.get(key), str | int)), None)
+        if text is None:
+            raise InputError(f"this row has none of {', '.join(_QUESTIONS)}", where=where)
+        if gold is None:
+            raise InputError("this row has neither gold_table_id nor table_id", where=where)
+        found.append(Query(text, str(gold)))
+    if not found:
+        raise InputError("there are no queries", where=str(path))
+    return found
+
+
+def check_gold(ids: Iterable[str], queries: Sequence[Query]) -> None:
+    """Raise `InputError` if queries name tables that the corpus does not have."""
+    known = set(ids)
+    if absent := [query.gold for query in queries if query.gold not in known]:
+        raise InputError(
+            f"{len(absent):,} of {len(queries):,} queries name a table that the corpus does not have, "
+            f"such as {absent[0]!r}",
+            hint="Give the corpus that the queries were asked of.",
+        )
+
+
+def measure(index: Index, retriever: Retriever, queries: Sequence[Query]) -> Recall:
+    """Search for each query, and see where its table comes.
+
+    Documents that the retriever does not find follow those that it does, in the order of the index: so a
+    score of nothing ranks them in the package rank_bm25.
+    """
+    texts = [query.text for query in queries]
+    retriever.search(texts[0], max(DEPTHS))  # what is loaded on first use is no part of a search
+    begun = time.perf_counter()
+    found = retriever.search_many(texts, max(DEPTHS))
+    seconds = time.perf_counter() - begun
+    ranks = [_rank(index, retriever, *pair) for pair in zip(queries, found, strict=True)]
+    shares = {depth: sum(rank <= depth for rank in ranks) / len(ranks) for depth in DEPTHS}
+    return Recall(len(ranks), shares, sum(1 / rank for rank in ranks) / len(ranks), len(ranks) / seconds)
+
+
+def _rank(index: Index, retriever: Retriever, query: Query, hits: Sequence[Hit]) -> int:
+    """The place of the query's table, from 1; what comes after the deepest depth is searched for here."""
+    depth = max(DEPTHS)
+    if place := _place(query.gold, hits):
+        return place
+    for deeper in (_DEEPER, len(index)):
+        if len(hits) < depth:
+            break
+        hits, depth = retriever.search(query.text, deeper), deeper
+        if place := _place(query.gold, hits):
+            return max(place, max(DEPTHS) + 1)
+    found = index.positions(hit.id for hit in hits)
+    [gold] = index.positions([query.gold])
+    before = int(index.catalogue.alive[:gold].sum()) - int((found < gold).sum())
+    return len(hits) + before + 1
+
+
+def _place(id: str, hits: Sequence[Hit]) -> int:
+    """The place of a document, from 1; 0 where it is not there."""
+    return next((place for place, hit in enumerate(hits, 1) if hit.id == id), 0)
+
+
+def _table(data: Mapping[str, Any], where: str) -> Table:
+    header, rows = data.get("header"), data.get("rows")
+    if not isinstance(header, list) or not isinstance(rows, list):
+        raise InputError("a table has a header and rows, which are lists", where=where)
+    if not all(isinstance(row, list) for row in rows):
+        raise InputError("each row of a table is a list of cells", where=where)
+    width = max(map(len, [header, *rows]))
+    if not width:
+        raise InputError("the table has no column", where=where)
+    caption = data.get("caption")
+    return Table(_cells(header, width), [_cells(row, width) for row in rows], _cell(caption))
+
+
+def _cells(row: Sequence[Any], width: int) -> list[str]:
+    return [_cell(cell) for cell, _ in zip_longest(row, range(width))]
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return ""
+    import json
+
+    return json.dumps(value, ensure_ascii=False)
