@@ -16,6 +16,7 @@ from chameleon.retrieval.index.files import AGAIN, broken, checksum, read_json, 
 
 FORMAT = 1
 MANIFEST, BUILDING, SEGMENTS, LOCK = "manifest.json", "building.json", "segments", "lock"
+LEDGER = "files.json"  # what `chameleon.corpus` keeps of the files that the documents came from
 _FINISHED = re.compile(r"final-(\d{4,})", re.ASCII)
 _SEGMENT = re.compile(r"\d{6,}", re.ASCII)
 
@@ -122,7 +123,8 @@ def check_ours(folder: Path) -> None:
         return
     if not folder.is_dir():
         raise InputError("an index is a folder, and this is a file", where=str(folder))
-    ours = {MANIFEST, BUILDING, SEGMENTS, LOCK, f"{MANIFEST}.new", f"{BUILDING}.new"}
+    written = {MANIFEST, BUILDING, LEDGER}
+    ours = {SEGMENTS, LOCK, *written, *(f"{name}.new" for name in written)}
     for entry in sorted(folder.iterdir()):
         if entry.name not in ours and not _FINISHED.fullmatch(entry.name):
             raise InputError(
