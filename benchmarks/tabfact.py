@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar
 
+from chameleon.benchmarks.scorers.tablerag import LabelRule
 from chameleon.benchmarks.scorers.verdicts import (
     NO,
     YES,
@@ -28,12 +29,13 @@ _SEPARATOR = "#"
 
 
 class Tabfact(TableBenchmark):
-    """TabFact with the rules of its authors, of Chain-of-Table and of TabSQLify.
+    """TabFact with the rules of its authors, of Chain-of-Table, TabSQLify and TableRAG.
 
     Data are JSON lines (`statement`, `table_id`, `label`, `channel`), recorded runs, Chain-of-Table's packed
-    `test.jsonl`, or the original release: a file of `tokenized_data/` or `collected_data/`, or a list of
-    tables such as `data/small_test_id.json`, which stands for their statements of the test set. Tables of
-    the release lie in `data/all_csv/`; its lists of tables tell which channel a statement is of.
+    `test.jsonl`, TableRAG's rows (`query`, `label`, `table`), or the original release: a file of
+    `tokenized_data/` or `collected_data/`, or a list of tables such as `data/small_test_id.json`, which
+    stands for their statements of the test set. Tables of the release lie in `data/all_csv/`; its lists of
+    tables tell which channel a statement is of.
     """
 
     name = "tabfact"
@@ -45,6 +47,7 @@ class Tabfact(TableBenchmark):
             "chain_of_table": StrictVerdictRule,
             "chain_of_table_weighted": WeightedVerdictRule,
             "tabsqlify": MentionedVerdictRule,
+            "tablerag": LabelRule,
         }
     )
     tables_beside: ClassVar[tuple[str, ...]] = (*TableBenchmark.tables_beside, "all_csv", "../data/all_csv")
@@ -56,6 +59,8 @@ class Tabfact(TableBenchmark):
         for number, row in enumerate(found):
             if "table_text" in row:
                 yield {"id": f"{name}-{number}", **row}
+            elif {"query", "label", "table"} <= row.keys() and row["label"] in ("0", "1"):
+                yield _of_tablerag(row)
             elif set(row) == {"id"}:
                 yield from _unpacked(str(row["id"]), near.statements(str(row["id"])), near)
             elif _is_packed(row):
@@ -118,6 +123,17 @@ def _is_packed(row: Row) -> bool:
     statements, labels, caption = packed[0], packed[1], packed[-1]
     lists = isinstance(statements, list) and isinstance(labels, list) and isinstance(caption, str)
     return lists and len(statements) == len(labels)
+
+
+def _of_tablerag(row: Row) -> Row:
+    table = row["table"] if isinstance(row["table"], Mapping) else {}
+    return {
+        "id": row.get("id"),
+        "statement": row["query"],
+        "label": int(row["label"]),
+        "table_text": [table.get("header"), *(table.get("rows") or [])],
+        "table_caption": table.get("caption") or "",
+    }
 
 
 def _unpacked(table: str, packed: list[Any], near: _Release) -> Iterator[Row]:

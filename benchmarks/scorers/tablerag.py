@@ -7,6 +7,7 @@ ones are stricter for lists of answers and for verdicts. What the docstrings cal
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from chameleon.benchmarks.scorers.squad import same_text
@@ -46,9 +47,14 @@ class LabelRule(Scorer):
         """The text as it is."""
         return text
 
+    def from_value(self, value: Any, problem: Problem) -> Any:
+        """The value; a label of the benchmark, as runs of ours give it, as TableRAG writes it."""
+        return _LABELS.get(value, value) if isinstance(value, str) else value
+
     def right(self, prediction: Any, problem: Problem) -> bool:
-        """Whether the prediction, as a text, says the label; None says nothing."""
-        return prediction is not None and label_in(text_of(prediction)) == _LABELS[problem.gold]
+        """Whether the prediction, as a text, says the label; None says nothing, and evidence is left out."""
+        said = prediction.get("label") if isinstance(prediction, Mapping) else prediction
+        return said is not None and label_in(text_of(said)) == _LABELS[problem.gold]
 
 
 class AnswerRule(Scorer):

@@ -60,7 +60,7 @@ class TableBenchmark(Benchmark):
             return None
         known = self._known.get(id)
         if known is None or known[0] is not row:
-            table = table_of(row["header"], row["rows"], str(row.get("caption") or ""))
+            table = table_of(row.get("header"), row.get("rows"), str(row.get("caption") or ""))
             known = self._known[id] = (row, table, size_of(table))
         return known[1], known[2]
 

@@ -12,12 +12,12 @@ from chameleon.evaluation.benchmark import Row
 class TableFolder(Mapping[str, Row]):
     """Tables by id, where an id is the path of the file in the folder; each is read once, when asked for.
 
-    An id may begin with the folder's own name: "csv/204-csv/590.csv" in the folder `csv`. Ids are data: one
-    that leads out of the folder is no table.
+    An id may begin with the folder's own name: "csv/204-csv/590.csv" in the folder `csv`; `ending` is what
+    the file has and the id has not. Ids are data: one that leads out of the folder is no table.
     """
 
-    def __init__(self, folder: Path, read: Callable[[Path], Row]) -> None:
-        self.folder, self._read = folder, read
+    def __init__(self, folder: Path, read: Callable[[Path], Row], *, ending: str = "") -> None:
+        self.folder, self._read, self._ending = folder, read, ending
         self._tables: dict[str, Row] = {}
 
     def __getitem__(self, id: str) -> Row:
@@ -34,7 +34,8 @@ class TableFolder(Mapping[str, Row]):
         return self._tables[id]
 
     def __iter__(self) -> Iterator[str]:
-        return (file.relative_to(self.folder).as_posix() for file in sorted(self.folder.rglob("*.csv")))
+        files = sorted(self.folder.rglob(f"*{self._ending or '.csv'}"))
+        return (file.relative_to(self.folder).as_posix().removesuffix(self._ending) for file in files)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -43,7 +44,7 @@ class TableFolder(Mapping[str, Row]):
         return True
 
     def _file(self, id: str) -> Path | None:
-        path = PurePosixPath(id)
+        path = PurePosixPath(id + self._ending)
         if path.is_absolute() or ".." in path.parts or "\0" in id:
             return None
         places = [self.folder / path]

@@ -18,6 +18,7 @@ from chameleon.evaluation.folder import read_run
 from chameleon.evaluation.published import Published
 from chameleon.evaluation.report import Comparison, RunSummary, compare, facts, write_page
 from chameleon.evaluation.report.columns import TextColumn, in_blocks
+from chameleon.evaluation.report.table import DASH
 from chameleon.evaluation.results import Count
 from chameleon.table.terminal import harmless
 
@@ -69,8 +70,7 @@ def print_report(runs: Sequence[Path], *, html: Path | None, problems: int, as_j
         typer.echo(json.dumps(found, ensure_ascii=False))
         return
     for comparison in comparisons:
-        shown = ", ".join(comparison.benchmark.figures) or "right answers in percent"
-        typer.echo(f"{comparison.benchmark.name}: {shown}\n")
+        typer.echo(f"{comparison.benchmark.name}: {comparison.shown}\n")
         typer.echo(f"{_table(comparison)}\n")
     for run in summaries:
         typer.echo(f"{_one_line(run.name)}")
@@ -163,7 +163,9 @@ def _program(names: Sequence[str]) -> str:
 def _table(comparison: Comparison) -> str:
     lines = comparison.lines
     columns = [TextColumn("n", [f"{line.n:,}" if line.n is not None else "–" for line in lines])]
-    columns += [TextColumn(name, [line.cells[name] for line in lines]) for name in comparison.columns]
+    columns += [
+        TextColumn(name, [line.cells.get(name, DASH) for line in lines]) for name in comparison.columns
+    ]
     columns += [
         TextColumn("date", [line.date or "–" for line in lines], figures=False),
         TextColumn("model", [line.model or "–" for line in lines], figures=False),

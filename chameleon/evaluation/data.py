@@ -20,6 +20,7 @@ from chameleon.inventory.resolve import find_class, shipped
 
 _TAB_SEPARATED = (".tsv", ".tagged")
 _ENDINGS = (".jsonl", ".json", *_TAB_SEPARATED)
+_TABLE_ENDINGS = (".csv", ".tsv", ".json")
 _MOST_NAMED = 8
 
 
@@ -222,7 +223,7 @@ def _tables(benchmark: Benchmark, path: Path | None) -> Mapping[str, Row]:
 
 
 def _table_files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*") if path.suffix in (".csv", ".tsv"))
+    return sorted(path for path in folder.rglob("*") if path.suffix in _TABLE_ENDINGS)
 
 
 def picture_places(benchmark: Benchmark, data: Path) -> str:

@@ -49,7 +49,8 @@ class Line:
 class Comparison:
     """The table of one benchmark: the published lines come first.
 
-    `columns` begin with ALL, or are the figures where the benchmark grades.
+    `columns` begin with ALL, or are the figures where the benchmark grades. Where some of its rules grade and
+    others do not, those of the runs come after them, and a line has the ones of its own rule.
     """
 
     benchmark: Benchmark
@@ -57,7 +58,19 @@ class Comparison:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        return self.benchmark.figures or (ALL, *self.benchmark.columns)
+        own = self.benchmark.figures or (ALL, *self.benchmark.columns)
+        if not self.lines:
+            return own
+        shown = dict.fromkeys(name for line in self.lines for name in line.cells)
+        return tuple(dict.fromkeys((*(name for name in own if name in shown), *shown)))
+
+    @property
+    def shown(self) -> str:
+        """What the cells are: "right answers in percent", "EM, F1", or both."""
+        graded = dict.fromkeys(name for line in self.lines if line.graded for name in line.cells)
+        figures = ", ".join(graded or self.benchmark.figures)
+        percent = "" if all(line.graded for line in self.lines) and figures else "right answers in percent"
+        return "; ".join(part for part in (figures, percent) if part)
 
     def to_json(self) -> dict[str, Any]:
         return {

@@ -1,0 +1,106 @@
+"""FEVEROUS: is a claim supported or refuted by tables and texts of Wikipedia (Aly et al., 2021)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+from chameleon.benchmarks.scorers.feverous import LABELS, UNKNOWN, EvidenceRule, Item, LabelRule, item_of
+from chameleon.benchmarks.scorers.tablerag import LabelRule as TableragRule
+from chameleon.benchmarks.tables.benchmark import SIZES, TableBenchmark, text_in, wrong
+from chameleon.errors import InputError
+from chameleon.evaluation.benchmark import Problem, Row, Scorer
+from chameleon.state import State
+
+_SHORT = {UNKNOWN: "NEI"}
+_COLUMNS = tuple(_SHORT.get(label, label) for label in LABELS)
+_SMALL_SET = "small set"
+
+
+class Feverous(TableBenchmark):
+    """FEVEROUS by label accuracy, or, where the evidence is known, by the FEVEROUS score.
+
+    Rows are those of the original release (`claim`, `label`, `evidence`; it has no tables, so they can be
+    scored and not run), and JSON lines with a table each (`claim`, `label`, `table`, `context`), of which
+    TableRAG's small set is counted apart. Predictions are rows with `predicted_label` and
+    `predicted_evidence`, as the original script takes them, or others.
+    """
+
+    name = "feverous"
+    about = "Is a claim supported or refuted by tables and texts of Wikipedia (Aly et al., 2021)"
+    columns = (*_COLUMNS, *SIZES)
+    scorers: ClassVar[Mapping[str, type[Scorer]]] = MappingProxyType(
+        {"label": LabelRule, "official": EvidenceRule, "tablerag": TableragRule}
+    )
+    groups: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "label": _COLUMNS,
+        "TableRAG's choice": (_SMALL_SET,),
+        **TableBenchmark.groups,
+    }
+
+    def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
+        """The rows without the blank one that files of the release begin with; what is predicted together."""
+        for row in found:
+            if "claim" in row and not (row["claim"] or row.get("id")):
+                continue
+            if "predicted_label" in row:
+                evidence = row.get("predicted_evidence", [])
+                yield {**row, "prediction": {"label": row["predicted_label"], "evidence": evidence}}
+            else:
+                yield row
+
+    def recognises(self, row: Row) -> bool:
+        """Whether the row has a claim and a label."""
+        return {"claim", "label"} <= row.keys()
+
+    def problem(self, row: Row, tables: Mapping[str, Any]) -> Problem:
+        """The problem in a row: the claim is its question, and `gold` is the label.
+
+        `detail` has the gold evidence as groups of items, or None where it is not known.
+        """
+        id = self.id_of(row)
+        if id is None:
+            raise InputError('a claim of FEVEROUS needs its id as "id"')
+        claim, label = text_in(row, "claim"), text_in(row, "label").upper()
+        if label not in LABELS:
+            raise wrong(row, "label", f"one of {', '.join(LABELS)}")
+        found = self.table(id, {id: row["table"]}) if isinstance(row.get("table"), Mapping) else None
+        passages = [{"title": "", "text": text} for text in _sentences(row)]
+        chosen = (_SMALL_SET,) if row.get("in_small") is True else ()
+        return Problem(
+            id=id,
+            input={"question": claim, "table": found[0], "passages": passages} if found else {},
+            gold=label,
+            columns=(_SHORT.get(label, label), *([found[1]] if found else []), *chosen),
+            detail={"evidence": _groups(row)},
+        )
+
+    def found(self, state: State) -> Mapping[str, Any]:
+        """The evidence that the run wrote to `cache.evidence`: "Page_kind_place", or the three apart."""
+        evidence = state.cache.get("evidence")
+        return {} if evidence is None else {"evidence": evidence}
+
+
+def _sentences(row: Row) -> list[str]:
+    context = row.get("context") or []
+    if not (isinstance(context, list) and all(isinstance(text, str) for text in context)):
+        raise wrong(row, "context", "a list of texts")
+    return [text for text in context if text.strip()]
+
+
+def _groups(row: Row) -> list[list[Item]] | None:
+    """The gold evidence: groups with their items as "content", or as lists; None where there is no key."""
+    if "evidence" not in row:
+        return None
+    evidence = row["evidence"]
+    if not isinstance(evidence, list):
+        raise wrong(row, "evidence", "a list of groups")
+    groups: list[Any] = [group.get("content") if isinstance(group, Mapping) else group for group in evidence]
+    if not all(isinstance(group, list) for group in groups):
+        raise wrong(row, "evidence", "a list of groups")
+    found = [[item_of(item) for item in group] for group in groups]
+    if not all(kind for group in found for _, kind, _ in group):
+        raise wrong(row, "evidence", 'groups of items such as "Page_sentence_0"')
+    return found

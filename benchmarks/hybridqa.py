@@ -1,0 +1,207 @@
+"""HybridQA: questions over a Wikipedia table and the pages that its cells link to (Chen et al., 2020)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, ClassVar
+from urllib.parse import unquote
+
+from chameleon.benchmarks.scorers.squad import ExactAndF1
+from chameleon.benchmarks.scorers.tablerag import AnswerRule
+from chameleon.benchmarks.tables.benchmark import SIZES, TableBenchmark, text_in, wrong
+from chameleon.benchmarks.tables.folder import TableFolder
+from chameleon.errors import InputError
+from chameleon.evaluation.benchmark import Problem, Row, Scorer
+from chameleon.evaluation.data import DataFile
+
+SOURCES = ("table", "passage")
+_TABLES, _PASSAGES = "tables_tok", "request_tok"
+_REPOSITORY = "WikiTables-WithLinks"
+_LISTED = "passages: "
+_BAR = " | "
+_TITLE_ENDS = re.compile(r"(?<=\S): ")
+_LONGEST_TITLE = 120
+
+Passage = dict[str, str]
+
+
+class Hybridqa(TableBenchmark):
+    """HybridQA, graded by exact match and F1 of the words.
+
+    Rows are those of the original release (`released_data/dev.json`, whose tables and pages are the
+    repository WikiTables-WithLinks; `dev_reference.json` tells where answers come from), and JSON lines
+    (`question`, `answer`, `answer_source`, `table`, `context` as TableRAG has it). Problems without a table
+    can be scored, and not run. An answer from neither the table nor a passage counts in the total alone.
+    """
+
+    name = "hybridqa"
+    about = "Questions over a Wikipedia table and the pages that its cells link to (Chen et al., 2020)"
+    columns = (*SOURCES, *SIZES)
+    scorers: ClassVar[Mapping[str, type[Scorer]]] = MappingProxyType(
+        {"official": ExactAndF1, "tablerag": AnswerRule}
+    )
+    id_key = "question_id"
+    groups: ClassVar[Mapping[str, tuple[str, ...]]] = {"source": SOURCES, **TableBenchmark.groups}
+    tables_beside: ClassVar[tuple[str, ...]] = (
+        *TableBenchmark.tables_beside,
+        _REPOSITORY,
+        f"../{_REPOSITORY}",
+    )
+
+    def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
+        """One row a question; those of the release are told where their answers come from."""
+        parts = (*SOURCES, "reference")
+        beside = path.with_name(f"{path.name.partition('.')[0]}_reference.json")
+        sources: Mapping[str, str] | None = None
+        whole: dict[str, Row] = {}
+        for row in found:
+            if row.get(self.id_key) in parts and "question" not in row:
+                whole[str(row[self.id_key])] = row
+            elif "answer-text" in row:
+                if sources is None:
+                    sources = _sources(DataFile(beside, self.id_key)) if beside.is_file() else {}
+                source = sources.get(str(row.get(self.id_key)), row.get("where"))
+                yield {"answer": row["answer-text"], "answer_source": source, **row}
+            else:
+                yield row
+        if answers := whole.get("reference"):
+            sources = _sources(whole.values())
+            for id, answer in answers.items():
+                if id != self.id_key:
+                    yield {self.id_key: id, "answer": answer, "answer_source": sources.get(id)}
+
+    def tables_in(self, folder: Path) -> Mapping[str, Row]:
+        """The tables in a folder that holds `tables_tok` and `request_tok`."""
+        return TableFolder(folder / _TABLES, self.read_table, ending=".json")
+
+    def recognises(self, row: Row) -> bool:
+        """Whether the row says where its answer comes from."""
+        return {"answer", "answer_source"} <= row.keys()
+
+    def problem(self, row: Row, tables: Mapping[str, Any]) -> Problem:
+        """The problem in a row; `gold` is the answer, and the input has the passages beside the table.
+
+        The table's caption is "page - section"; the page's introduction is a passage of its own.
+        """
+        id = self.id_of(row)
+        if id is None:
+            raise InputError('a problem of HybridQA needs its id as "id" or "question_id"')
+        gold, source = text_in(row, "answer"), row.get("answer_source")
+        table_id = str(row.get("table_id", id))
+        if isinstance(row.get("table"), Mapping):
+            caption, passages = _context(row)
+            table = {**row["table"], "caption": row["table"].get("caption") or caption}
+            tables = {table_id: {**table, "passages": passages}}
+        found = self.table(table_id, tables)
+        input = {}
+        if found:
+            passages = tables[table_id].get("passages", [])
+            input = {"question": text_in(row, "question"), "table": found[0], "passages": passages}
+        return Problem(
+            id=id,
+            input=input,
+            gold=gold,
+            columns=(*([source] if source in SOURCES else []), *([found[1]] if found else [])),
+        )
+
+    def read_table(self, file: Path) -> Row:
+        """The table in `tables_tok/ID.json`, with the passages that its cells link to.
+
+        These lie in `request_tok/ID.json`; a link without a text there has no passage.
+        """
+        table, texts = _object(file), _object(file.parents[1] / _PASSAGES / file.name)
+        try:
+            header = [cell[0] for cell in table["header"]]
+            rows = [[cell[0] for cell in row] for row in table["data"]]
+            links = [link for row in table["data"] for cell in row for link in cell[1]]
+        except (KeyError, IndexError, TypeError) as problem:
+            raise InputError("this is no table of WikiTables-WithLinks", where=str(file)) from problem
+        page, section = str(table.get("title") or ""), str(table.get("section_title") or "")
+        linked = [_passage(_title_of(link), texts.get(link)) for link in dict.fromkeys(links)]
+        about = _about(page, section, table.get("section_text"), table.get("intro"))
+        return {
+            "header": header,
+            "rows": rows,
+            "caption": _caption(page, section),
+            "passages": [passage for passage in (*about, *linked) if passage["text"]],
+        }
+
+
+def _sources(rows: Iterable[Row]) -> dict[str, str]:
+    """The source of each answer, from the lists of a reference file."""
+    found: dict[str, str] = {}
+    for row in rows:
+        listed = row.get("prediction")
+        if row.get(Hybridqa.id_key) in SOURCES and isinstance(listed, list):
+            found |= dict.fromkeys(map(str, listed), str(row[Hybridqa.id_key]))
+    return found
+
+
+def _context(row: Row) -> tuple[str, list[Passage]]:
+    """The caption and the passages of a row as TableRAG has them: a description, and a list in one text.
+
+    The description is "page | section | section's text | introduction".
+    """
+    context = row.get("context") or []
+    if not (isinstance(context, list) and all(isinstance(text, str) for text in context)):
+        raise wrong(row, "context", "a list of texts")
+    caption, passages = "", []
+    for text in context:
+        if text.startswith(_LISTED):
+            passages += listed_passages(text.removeprefix(_LISTED))
+        elif text.count(_BAR) >= 3:
+            page, section, section_text, intro = text.split(_BAR, 3)
+            caption = caption or _caption(page, section)
+            passages += _about(page, section, section_text, intro)
+        else:
+            passages.append(_passage("", text))
+    return caption, [passage for passage in passages if passage["text"]]
+
+
+def listed_passages(text: str) -> list[Passage]:
+    """The passages of "title: text | title: text | ".
+
+    Texts are tokenised, so a colon after a space belongs to a text, and one after a word to a title; of
+    several, as in "Magic: The Gathering: It is", the last ends it. A part without a title belongs to the text
+    before it, which has a bar.
+    """
+    found: list[Passage] = []
+    for part in text.removesuffix(_BAR).split(_BAR):
+        ends = list(_TITLE_ENDS.finditer(part, 0, _LONGEST_TITLE))
+        if ends:
+            found.append(_passage(part[: ends[-1].start()], part[ends[-1].end() :]))
+        elif found:
+            found[-1]["text"] += f"{_BAR}{part.strip()}"
+        else:
+            found.append(_passage("", part))
+    return [passage for passage in found if passage["text"]]
+
+
+def _about(page: str, section: str, section_text: Any, intro: Any) -> list[Passage]:
+    return [_passage(page, intro), _passage(_caption(page, section), section_text)]
+
+
+def _passage(title: str, text: Any) -> Passage:
+    return {"title": title.strip(), "text": str(text or "").strip()}
+
+
+def _caption(page: str, section: str) -> str:
+    return " - ".join(part.strip() for part in (page, section) if part.strip())
+
+
+def _title_of(link: Any) -> str:
+    return unquote(str(link)).removeprefix("/wiki/").replace("_", " ")
+
+
+def _object(file: Path) -> Mapping[str, Any]:
+    try:
+        data = json.loads(file.read_text("utf-8"))
+    except (ValueError, RecursionError) as problem:
+        raise InputError(f"this is no JSON: {problem}", where=str(file)) from problem
+    if not isinstance(data, dict):
+        raise InputError("this is no JSON object", where=str(file))
+    return data

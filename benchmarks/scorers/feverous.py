@@ -1,0 +1,140 @@
+"""How FEVEROUS scores verdicts and their evidence (Aly et al., 2021).
+
+Source: the repository Raldir/FEVEROUS, `evaluation/feverous_scorer.py`. What the docstrings call an oddity is
+a part of the metric: its figures depend on it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar
+
+from chameleon.benchmarks.scorers.verdicts import YES, verdict
+from chameleon.errors import InputError
+from chameleon.evaluation.benchmark import GradedScorer, Problem, Scorer
+
+SUPPORTS, REFUTES, UNKNOWN = "SUPPORTS", "REFUTES", "NOT ENOUGH INFO"
+LABELS = (SUPPORTS, REFUTES, UNKNOWN)
+
+Item = tuple[str, str, str]
+"""A piece of evidence: its page, its kind ("sentence", "cell"), and its place there ("0", "0_1_0")."""
+
+_IN_TABLES = frozenset({"cell", "item", "table_caption", "header_cell"})
+_MOST_IN_TABLES, _MOST_OTHERS = 25, 5
+_ITEM = re.compile(
+    r"(?P<page>.+?)_(?P<kind>sentence|cell|header_cell|table_caption|item|section|title|table|list)"
+    r"(?:_(?P<place>\d+(?:_\d+)*))?"
+)
+
+
+class LabelRule(Scorer):
+    """Right is the label, in any case."""
+
+    about = "FEVEROUS (Aly et al., 2021): label accuracy, three labels in any case; evidence is not looked at"
+
+    def from_output(self, text: str, problem: Problem) -> str:
+        """The text, which must be a label alone."""
+        return text
+
+    def from_value(self, value: Any, problem: Problem) -> Any:
+        """The label of a run's verdict: SUPPORTS for yes, true or 1, REFUTES for no, false or 0."""
+        return _label_of(value)
+
+    def right(self, prediction: Any, problem: Problem) -> bool:
+        """Whether the prediction, or its label where it has evidence as well, is the label.
+
+        Oddity of the metric: a space or a full stop beside the label makes it wrong, and so does "NEI".
+        """
+        said = prediction.get("label") if isinstance(prediction, Mapping) else prediction
+        return isinstance(said, str) and said.upper() == problem.gold
+
+
+class EvidenceRule(GradedScorer):
+    """The FEVEROUS score, label accuracy, and precision, recall and F1 of the evidence, from 0 to 1.
+
+    Of the predicted evidence, the first 25 cells, items of lists, captions and headers count, and the first
+    five of all other kinds.
+    """
+
+    about = "FEVEROUS (Aly et al., 2021): the label together with a whole group of evidence, 0 to 1"
+    figures: ClassVar[tuple[str, ...]] = ("FEVEROUS score", "label accuracy", "precision", "recall", "F1")
+
+    def from_output(self, text: str, problem: Problem) -> str:
+        """The text, which must be a label alone."""
+        return text
+
+    def from_run(self, answer: Any, found: Mapping[str, Any], problem: Problem) -> Any:
+        """The run's verdict as a label, with the evidence that it wrote to `cache.evidence`."""
+        return {"label": _label_of(answer), "evidence": found.get("evidence") or []}
+
+    def grades(self, prediction: Any, problem: Problem) -> Mapping[str, float]:
+        """The grades of {"label": …, "evidence": […]}, or of a label alone; None is neither.
+
+        Precision is the share of predicted items that are in a group of the gold evidence, 1 where none is
+        predicted; recall is 1 where a group is wholly predicted, or no evidence is wanted at all, else 0. The
+        FEVEROUS score is 1 where the label is right and a group is wholly predicted, for NOT ENOUGH INFO as
+        well. Raises `InputError` where the gold evidence is not known.
+
+        Oddities of the metric: an item that is predicted twice counts twice; an empty group is always
+        predicted; without any gold evidence the score is 0 and recall 1.
+        """
+        groups = problem.detail.get("evidence")
+        if groups is None:
+            raise InputError(
+                "the rule needs the gold evidence, and this row has none",
+                where=f"problem {problem.id}",
+                hint="--scorer label looks at labels alone.",
+            )
+        told = prediction if isinstance(prediction, Mapping) else {"label": prediction}
+        items = within_limits(map(item_of, _listed(told.get("evidence"))))
+        wanted = {item for group in groups for item in group}
+        covered = any(set(group) <= set(items) for group in groups)
+        right = LabelRule().right(told, problem)
+        return {
+            "FEVEROUS score": float(right and covered),
+            "label accuracy": float(right),
+            "precision": sum(item in wanted for item in items) / len(items) if items else 1.0,
+            "recall": float(covered or not groups),
+        }
+
+    def overall(self, sums: Mapping[str, float], n: int) -> Mapping[str, float]:
+        """The means, and the F1 of mean precision and mean recall; 0 where these are, not an error."""
+        means = {name: sums[name] / n for name in self.figures[:-1]}
+        both = means["precision"] + means["recall"]
+        return {**means, "F1": 2 * means["precision"] * means["recall"] / both if both else 0.0}
+
+
+def within_limits(items: Iterable[Item]) -> list[Item]:
+    """The evidence that counts, in its order."""
+    left = {True: _MOST_IN_TABLES, False: _MOST_OTHERS}
+    kept = []
+    for item in items:
+        in_table = item[1] in _IN_TABLES
+        if left[in_table]:
+            left[in_table] -= 1
+            kept.append(item)
+    return kept
+
+
+def item_of(written: Any) -> Item:
+    """The item that "Page_kind_place" or [page, kind, place] means; a page may have "_" in its title.
+
+    What is neither is an item of no kind, which no gold evidence has.
+    """
+    if isinstance(written, str):
+        found = _ITEM.fullmatch(written)
+        return (found["page"], found["kind"], found["place"] or "") if found else (written, "", "")
+    if isinstance(written, list | tuple) and len(written) >= 3:
+        page, kind, place = map(str, written[:3])
+        return page, kind, place
+    return (repr(written), "", "")
+
+
+def _listed(evidence: Any) -> Sequence[Any]:
+    return evidence if isinstance(evidence, list | tuple) else []
+
+
+def _label_of(value: Any) -> Any:
+    said = verdict(value)
+    return value if said is None else SUPPORTS if said == YES else REFUTES

@@ -1,0 +1,230 @@
+"""FEVEROUS: reading claims and their evidence, and scoring verdicts with the original's oddities."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chameleon import State, Table
+from chameleon.benchmarks.feverous import Feverous
+from chameleon.benchmarks.scorers.feverous import LABELS, EvidenceRule, LabelRule, item_of, within_limits
+from chameleon.errors import InputError
+from chameleon.evaluation.benchmark import Problem
+from chameleon.evaluation.data import DataFile, read_problems, recognised
+from chameleon.evaluation.results import Tally
+from chameleon.evaluation.score import Field, score
+from tests.benchmarks.shared_data import anchors, needs_data, rows
+from tests.benchmarks.values import anything
+from tests.e2e.commands import Command
+from tests.evaluation.rows import write_rows
+
+FEVEROUS, LABEL, EVIDENCE = Feverous(), LabelRule(), EvidenceRule()
+ROW: dict[str, Any] = {
+    "id": "c1",
+    "claim": "The Lark flew 20 minutes.",
+    "label": "SUPPORTS",
+    "in_small": True,
+    "context": ["The Lark is a kite.", " "],
+    "table": {"caption": "", "header": ["Kite", "Minutes"], "rows": [["Lark", "20"]]},
+}
+BLANK = {"id": "", "claim": "", "label": "", "evidence": [{"content": [], "context": {}}]}
+RELEASED = {
+    "id": 7,
+    "claim": "The Lark flew.",
+    "label": "REFUTES",
+    "evidence": [
+        {"content": ["Lark_(kite)_cell_0_1_0", "Lark_(kite)_header_cell_0_0_0"], "context": {}},
+        {"content": ["Kite_sentence_3"], "context": {}},
+    ],
+}
+
+
+def problem(label: str = "SUPPORTS", evidence: Any = None) -> Problem:
+    return FEVEROUS.problem({**ROW, "label": label, "evidence": evidence or []}, {})
+
+
+def test_a_row() -> None:
+    read = FEVEROUS.problem(ROW, {})
+    assert (read.id, read.gold, read.columns) == ("c1", "SUPPORTS", ("SUPPORTS", "small", "small set"))
+    assert read.input == {
+        "question": ROW["claim"],
+        "table": Table(["Kite", "Minutes"], [["Lark", "20"]]),
+        "passages": [{"title": "", "text": "The Lark is a kite."}],
+    }
+    with pytest.raises(InputError, match="needs the gold evidence"):
+        EVIDENCE.grades("SUPPORTS", read)
+
+
+@pytest.mark.parametrize("first", [[], [BLANK]])
+def test_the_release(tmp_path: Path, first: list[Any]) -> None:
+    """Its files begin with a blank row; a file without one loses no claim, as it does in the original."""
+    data = write_rows(tmp_path / "dev.jsonl", [*first, RELEASED])
+    assert recognised(data).name == "feverous"
+    (read,) = read_problems(FEVEROUS, DataFile(data))
+    assert (read.id, read.gold, read.input, read.columns) == ("7", "REFUTES", {}, ("REFUTES",))
+    assert read.detail["evidence"] == [
+        [("Lark_(kite)", "cell", "0_1_0"), ("Lark_(kite)", "header_cell", "0_0_0")],
+        [("Kite", "sentence", "3")],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"label": "NEI"}, "one of SUPPORTS"),
+        ({"label": None}, "a text"),
+        ({"evidence": "all"}, "a list of groups"),
+        ({"evidence": [{"content": "all"}]}, "a list of groups"),
+        ({"evidence": [["nothing"]]}, "groups of items"),
+        ({"context": "all"}, "a list of texts"),
+    ],
+)
+def test_what_will_not_do_is_told(changes: dict[str, Any], told: str) -> None:
+    with pytest.raises(InputError) as caught:
+        FEVEROUS.problem({**ROW, **changes}, {})
+    assert told in caught.value.what
+
+
+@pytest.mark.parametrize(
+    ("written", "item"),
+    [
+        ("A_B_sentence_0", ("A_B", "sentence", "0")),
+        ("A_sentence_1_sentence_0", ("A_sentence_1", "sentence", "0")),
+        ("A_table_caption_0", ("A", "table_caption", "0")),
+        ("A_header_cell_0_1_2", ("A", "header_cell", "0_1_2")),
+        ("A_title", ("A", "title", "")),
+        (["A", "cell", "0_1_2"], ("A", "cell", "0_1_2")),
+        ("A sentence", ("A sentence", "", "")),
+        (3, ("3", "", "")),
+    ],
+)
+def test_items(written: Any, item: Any) -> None:
+    assert item_of(written) == item
+
+
+_KINDS = st.sampled_from(["sentence", "cell", "header_cell", "table_caption", "item", "section", "list"])
+_PAGES = st.text("ab_ (é)", min_size=1).filter(str.strip)
+_ITEMS = st.tuples(_PAGES, _KINDS, st.integers(0, 99).map(str))
+
+
+@given(_ITEMS)
+def test_written_items_come_back(item: tuple[str, str, str]) -> None:
+    assert item_of("_".join(item)) == item == item_of(list(item))
+
+
+@given(st.lists(_ITEMS, max_size=60))
+def test_what_counts_of_the_evidence(items: list[Any]) -> None:
+    kept = within_limits(items)
+    in_tables = [item for item in items if item[1] in ("cell", "item", "table_caption", "header_cell")]
+    others = [item for item in items if item not in in_tables]
+    assert [item for item in kept if item in in_tables] == in_tables[:25]
+    assert [item for item in kept if item not in in_tables] == others[:5]
+
+
+@pytest.mark.parametrize(
+    ("said", "right"),
+    [
+        ("supports", True),
+        ("SUPPORTS", True),
+        ("SUPPORTS.", False),
+        (" SUPPORTS", False),
+        ("", False),
+        (None, False),
+    ],
+)
+def test_labels(said: Any, right: bool) -> None:
+    assert LABEL.right(said, problem()) is right
+
+
+def test_the_verdict_of_a_run_is_a_label() -> None:
+    assert LABEL.from_answer("Yes.", problem()) == "SUPPORTS"
+    assert LABEL.from_answer(0, problem()) == "REFUTES"
+    assert LABEL.from_answer("not enough info", problem("NOT ENOUGH INFO")) == "not enough info"
+
+
+def test_the_evidence_of_a_run() -> None:
+    asked = problem(evidence=[["Kite_sentence_3"]])
+    found = FEVEROUS.found(State(cache={"evidence": ["Kite_sentence_3"]}))
+    assert EVIDENCE.grades(EVIDENCE.from_run("yes", found, asked), asked)["FEVEROUS score"] == 1
+    assert EVIDENCE.grades(EVIDENCE.from_run("yes", {}, asked), asked)["FEVEROUS score"] == 0
+
+
+@given(st.sampled_from(LABELS), st.lists(st.lists(_ITEMS, max_size=4), min_size=1, max_size=3))
+def test_gold_as_prediction_is_right(label: str, groups: list[list[Any]]) -> None:
+    said = {"label": label.lower(), "evidence": groups[0]}
+    grades = EVIDENCE.grades(said, problem(label, [list(map(list, group)) for group in groups]))
+    assert set(grades.values()) == {1.0}
+
+
+@given(anything, st.lists(anything))
+def test_any_prediction_is_graded(said: Any, evidence: list[Any]) -> None:
+    asked = problem(evidence=[["Kite_sentence_3"]])
+    for prediction in (said, {"label": said, "evidence": evidence}, {"evidence": said}):
+        assert all(0 <= grade <= 1 for grade in EVIDENCE.grades(prediction, asked).values())
+        assert LABEL.right(prediction, asked) in (True, False)
+
+
+def _tally(problems: list[Problem], predictions: list[dict[str, Any]]) -> Tally:
+    tally = Tally(FEVEROUS.columns, EVIDENCE)
+    given_rows = FEVEROUS.rows(predictions, Path("said.jsonl"))
+    for result, _ in score(problems, given_rows, FEVEROUS.id_of, Field("prediction"), EVIDENCE):
+        assert result is not None
+        tally.add(result)
+    return tally
+
+
+@needs_data
+def test_vectors() -> None:
+    """Where the original divides by zero, F1 is 0 here, and there are no figures without claims."""
+    vectors = rows("vectors/feverous_eval.jsonl")
+    for vector in vectors:
+        said = [{**row, "id": number} for number, row in enumerate(vector["instances"], 1)]
+        asked = [FEVEROUS.problem({**row, "claim": "It flew."}, {}) for row in said]
+        tally = _tally(asked, said)
+        scores, accuracy, *others = tally.figures(tally.all).values()
+        found = dict(zip(("precision", "recall", "f1"), others, strict=True))
+        found |= {"feverous_score": scores, "label_accuracy": accuracy}
+        if vector["raises"] is None:
+            assert {name: round(value or 0.0, 6) for name, value in found.items()} == vector["expected"], (
+                vector["name"]
+            )
+        else:
+            assert vector["raises"] == "ZeroDivisionError" and found["f1"] == (0 if said else None)
+    assert len(vectors) == 20
+
+
+@needs_data
+@pytest.mark.parametrize("label", LABELS)
+def test_anchors(label: str) -> None:
+    data = rows("feverous/dev.jsonl.gz")
+    assert all(map(FEVEROUS.recognises, data))
+    verdicts = [LABEL.right(label, FEVEROUS.problem(row, {})) for row in data]
+    assert anchors()[f"feverous.dev.constant_{label.replace(' ', '_')}"] == (sum(verdicts), len(verdicts))
+
+
+def test_the_command(command: Command, tmp_path: Path) -> None:
+    data = write_rows(tmp_path / "dev.jsonl", [BLANK, RELEASED, {**RELEASED, "id": 8}])
+    said = {"id": 7, "predicted_label": "REFUTES", "predicted_evidence": ["Kite_sentence_3", "Kite_title"]}
+    predictions = write_rows(tmp_path / "said.jsonl", [said])
+    asked = ("score", "feverous", str(data), str(predictions), "--json")
+    found = json.loads(command(*asked).out)
+    assert (found["correct"], found["n"]) == (1, 2)
+    found = json.loads(command(*asked, "--scorer", "official").out)
+    assert found["figures"] == {
+        "FEVEROUS score": 0.5,
+        "label accuracy": 0.5,
+        "precision": 0.75,
+        "recall": 0.5,
+        "F1": pytest.approx(0.6),
+    }
+
+
+def test_no_claims(command: Command, tmp_path: Path) -> None:
+    data = write_rows(tmp_path / "dev.jsonl", [BLANK])
+    shown = command("score", "feverous", str(data), str(data), "--scorer", "official")
+    assert "Traceback" not in shown.out + shown.err and "of 0" not in shown.out
