@@ -99,6 +99,34 @@ def plan(
     raise typer.Exit(plan_question(asked, as_json=json))
 
 
+@app.command()
+def index(
+    sources: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FOLDER|FILE…",
+            help="CSV, TSV, Excel, Parquet, JSON, HTML, Markdown, SQLite or DuckDB.",
+            show_default=False,
+        ),
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="INDEX", help="The index; one that is there is added to.")
+    ],
+    retriever: Annotated[
+        str | None,
+        typer.Option("--retriever", metavar="NAME", help="What searches it: bm25, dense, hybrid and others."),
+    ] = None,
+    json: AsJson = False,
+) -> None:
+    """Put every table of files and folders into an index, for `ask --index`.
+
+    Run again, it reads what has changed. Exit codes: 0 done, if need be with warnings; 1 nothing was read.
+    """
+    from chameleon.cli.indexing import index_and_tell
+
+    raise typer.Exit(index_and_tell(sources, out, retriever, as_json=json))
+
+
 app.command("eval")(figures.evaluate)
 app.command("score")(figures.score)
 app.command("stats")(figures.stats)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping
+from itertools import chain, count
 from pathlib import Path, PurePosixPath
 
 from chameleon.corpus.found import Found, LeftOut
@@ -24,15 +24,15 @@ def file_documents(path: Path, name: str) -> Iterator[Document | LeftOut]:
     Ids are `name`, or `name#place` with a number where places repeat, so that a file that is read again gives
     the same ids as long as its tables keep their places. `Document.text` is what stands below a table.
     """
-    taken: Counter[str] = Counter()
+    taken: set[str] = set()
     for found in file_tables(path, name):
         if isinstance(found, LeftOut):
             yield found
             continue
         label = next(iter(found.place.values()), "")[:_LONGEST_LABEL].strip()
-        taken[label] += 1
-        number = str(taken[label]) if taken[label] > 1 else ""
-        place = " ".join(filter(None, [label, number]))
+        numbered = (" ".join(filter(None, [label, str(number)])) for number in count(2))
+        place = next(place for place in chain([label], numbered) if place not in taken)
+        taken.add(place)
         table = found.table.with_caption(caption_of(name, found))
         source: Mapping[str, str] = {"file": name, **found.place}
         yield Document(f"{name}#{place}" if place else name, table, text=found.notes, source=source)

@@ -1,0 +1,113 @@
+"""`chameleon index`: the tables of files and folders into an index."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import typer
+
+from chameleon.corpus.found import LeftOut
+from chameleon.corpus.indexing import Summary, index_files
+from chameleon.table.terminal import harmless
+
+_SECONDS_BETWEEN_LINES = 10.0
+_MOST_SHOWN = 20
+
+
+def index_and_tell(sources: Sequence[Path], out: Path, retriever: str | None, *, as_json: bool) -> int:
+    """Index, say what was done and what was left out, and return the exit code."""
+    if retriever is not None:
+        from chameleon.retrieval.names import check_retriever
+
+        check_retriever(retriever)
+    with _Progress() as progress:
+        summary = index_files(sources, out, retriever, progress.show)
+    if as_json:
+        typer.echo(json.dumps(to_json(summary), ensure_ascii=False))
+    else:
+        typer.echo(in_words(summary))
+    for line in warnings(summary.faults):
+        typer.echo(line, err=True)
+    return 0 if summary.files or summary.unchanged else 1
+
+
+def in_words(summary: Summary) -> str:
+    """What was done, in a few lines."""
+    read = f"{_many(summary.tables, 'table')} with {_many(summary.rows, 'row')} in {_many(summary.files, 'file')}"
+    lines = [f"{f'Read {read}' if summary.files else 'Nothing new to read'}, {summary.seconds:.1f} s."]
+    if summary.unchanged:
+        lines.append(f"Unchanged: {_many(summary.unchanged, 'file')}.")
+    if summary.vanished:
+        lines.append(f"Gone, and taken out: {_many(summary.vanished, 'file')}.")
+    if layout := len(summary.left_out) - len(summary.faults):
+        lines.append(f"Passed over: {_many(layout, 'table')} that only lay out a page.")
+    if summary.others:
+        kinds = ", ".join(f"{count} {harmless(kind)}" for kind, count in summary.others.most_common())
+        lines.append(f"Skipped, as other kinds: {kinds}.")
+    lines.append(f"The index {harmless(str(summary.index))} holds {_many(summary.held, 'table')}.")
+    return "\n".join(lines)
+
+
+def warnings(faults: Sequence[LeftOut]) -> list[str]:
+    """What could not be read, a line for each, and how many there are."""
+    if not faults:
+        return []
+    shown = [f"  {harmless(f'{one.where}: {one.why}')}" for one in faults[:_MOST_SHOWN]]
+    more = [f"  and {len(faults) - _MOST_SHOWN} more (--json lists all)"] if len(faults) > _MOST_SHOWN else []
+    return [f"{_many(len(faults), 'warning')}: not read", *shown, *more]
+
+
+def to_json(summary: Summary) -> dict[str, Any]:
+    """The summary as one JSON object."""
+    return {
+        "index": str(summary.index),
+        "tables": summary.tables,
+        "rows": summary.rows,
+        "files": summary.files,
+        "unchanged": summary.unchanged,
+        "gone": summary.vanished,
+        "skipped": dict(summary.others),
+        "layout": [{"where": one.where, "why": one.why} for one in summary.left_out if not one.is_fault],
+        "warnings": [{"where": one.where, "why": one.why} for one in summary.faults],
+        "held": summary.held,
+        "seconds": round(summary.seconds, 3),
+    }
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+class _Progress:
+    """Which file is being read: one line that changes on a terminal, a line now and then elsewhere."""
+
+    def __init__(self) -> None:
+        self._on_terminal = sys.stderr.isatty()
+        self._shown_at = time.monotonic()
+
+    def __enter__(self) -> _Progress:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._on_terminal:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+    def show(self, done: int, total: int, name: str) -> None:
+        """Say that the next file is this one; "" when all are read."""
+        said = f"{done:,} of {total:,} files: {harmless(name)}" if name else "writing the index"
+        now = time.monotonic()
+        if self._on_terminal:
+            width = shutil.get_terminal_size((80, 24)).columns - 1
+            print(f"\r\x1b[K{said[:width]}", end="", file=sys.stderr, flush=True)
+        elif now - self._shown_at >= _SECONDS_BETWEEN_LINES:
+            self._shown_at = now
+            print(said, file=sys.stderr, flush=True)

@@ -1,0 +1,201 @@
+"""Files and folders into an index, and again when some of them have changed."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from pathlib import Path
+from typing import NamedTuple
+
+from chameleon.corpus.documents import file_documents
+from chameleon.corpus.found import LeftOut
+from chameleon.corpus.ledger import Entry, Ledger, digest_of, stamp_of
+from chameleon.corpus.walking import Walk, require_file
+from chameleon.errors import ChameleonError, InputError
+from chameleon.retrieval.document import Document
+from chameleon.retrieval.index import Index
+from chameleon.retrieval.index.index import is_index
+from chameleon.retrieval.names import AUTO, parts_for
+from chameleon.table.cells import printable
+
+Progress = Callable[[int, int, str], object]
+"""Told how many files are done, of how many, and which one is next ("" when the index is being written)."""
+
+
+@dataclass
+class Summary:
+    """What was done: counts of files, tables and rows, and everything that is left out, with the reason."""
+
+    index: Path
+    files: int = 0
+    unchanged: int = 0
+    vanished: int = 0
+    tables: int = 0
+    rows: int = 0
+    others: Counter[str] = field(default_factory=Counter)
+    left_out: list[LeftOut] = field(default_factory=list)
+    held: int = 0
+    seconds: float = 0.0
+
+    @property
+    def faults(self) -> list[LeftOut]:
+        """What somebody may miss; tables that only lay out a page are not among it."""
+        return [one for one in self.left_out if one.is_fault]
+
+
+class _Source(NamedTuple):
+    path: Path
+    relative: Path
+
+
+def index_files(
+    sources: Sequence[Path], out: Path, retriever: str | None = None, progress: Progress | None = None
+) -> Summary:
+    """Put the tables of these files, and of the files in these folders, into the index `out`.
+
+    What is there already is added to: files with the size and time of change, or else the bytes, that they
+    had are not read again; the tables of a changed file take the place of its old ones, and those of a file
+    that is gone from one of the folders are taken out. `retriever` names what will search the index, "auto"
+    for a new one. What cannot be read is told of in the summary. Raises `InputError` when there is no table,
+    for another retriever than the index was built for, and as `Index.build` does.
+    """
+    begun = time.monotonic()
+    summary = Summary(out)
+    ledger = Ledger.load(out)
+    if retriever and ledger.retriever not in ("", retriever):
+        raise InputError(
+            f"the index was built for the retriever {ledger.retriever}, not {retriever}",
+            where=str(out),
+            hint="Build one for that in another folder.",
+        )
+    known = ledger.retriever or retriever
+    parts = None if known is None and is_index(out) else parts_for(known or AUTO)
+    ledger.retriever = known or AUTO
+    files, unread = _files(sources, summary)
+    reading = _Reading(ledger, files, summary, progress)
+    documents = reading.documents()
+    first = next(documents, None)
+    if first is None and not is_index(out):
+        raise InputError("no table was found", where=", ".join(map(str, sources)), hint=_most_of(summary))
+    held = Index.build(out, chain([first], documents) if first else (), parts)
+    for path in [path for path in ledger.entries if _is_gone(Path(path), sources, files, unread)]:
+        reading.gone |= set(ledger.entries.pop(path).ids)
+        summary.vanished += 1
+    gone = [id for id in held.ids if id in reading.gone]
+    summary.held = len(Index.delete(out, gone) if gone else held)
+    ledger.save(out)
+    summary.seconds = time.monotonic() - begun
+    return summary
+
+
+class _Reading:
+    """Reads the files that have changed; what their documents were before and are not now is `gone`."""
+
+    def __init__(
+        self, ledger: Ledger, files: Sequence[_Source], summary: Summary, progress: Progress | None
+    ) -> None:
+        self.ledger, self.files, self.summary = ledger, files, summary
+        self.progress = progress or (lambda *_: None)
+        self.gone: set[str] = set()
+
+    def documents(self) -> Iterator[Document]:
+        for number, (path, relative) in enumerate(self.files):
+            name = self.ledger.name_for(path, relative)
+            self.progress(number, len(self.files), name)
+            old = self.ledger.entries.get(str(path))
+            try:
+                stamp = stamp_of(path)
+                if old and old.stamp == stamp and all(time for _, time in stamp):
+                    self._keep(old)
+                    continue
+                digest = digest_of(path)
+            except OSError as problem:
+                self._fault(InputError(f"cannot be read ({problem.strerror or problem})"), path, name)
+                continue
+            if old and old.digest == digest:
+                self.ledger.entries[str(path)] = replace(old, stamp=stamp)
+                self._keep(old)
+                continue
+            ids: list[str] = []
+            before = len(self.summary.left_out)
+            for document in self._read(path, name):
+                ids.append(document.id)
+                yield document
+            self._forget(path, ids)
+            if ids:
+                left_out = [(one.where, one.why, one.is_fault) for one in self.summary.left_out[before:]]
+                self.ledger.entries[str(path)] = Entry(name, stamp, digest, ids, left_out)
+                self.summary.files += 1
+        self.progress(len(self.files), len(self.files), "")
+
+    def _read(self, path: Path, name: str) -> Iterator[Document]:
+        try:
+            for found in file_documents(path, name):
+                if isinstance(found, LeftOut):
+                    self.summary.left_out.append(found)
+                    continue
+                assert found.table is not None
+                self.summary.tables += 1
+                self.summary.rows += len(found.table.rows)
+                yield found
+        except ChameleonError as error:
+            self.summary.left_out.append(LeftOut.of(error, name))
+
+    def _keep(self, entry: Entry) -> None:
+        """The file is as it was, and so is what it lacks."""
+        self.summary.unchanged += 1
+        self.summary.left_out += [LeftOut(*one) for one in entry.left_out]
+
+    def _fault(self, error: ChameleonError, path: Path, name: str) -> None:
+        self.summary.left_out.append(LeftOut.of(error, name))
+        self._forget(path, [])
+
+    def _forget(self, path: Path, ids: Sequence[str]) -> None:
+        """What the file held before and does not hold any more."""
+        old = self.ledger.entries.pop(str(path), None)
+        if old:
+            self.gone |= set(old.ids) - set(ids)
+
+
+def _files(sources: Sequence[Path], summary: Summary) -> tuple[list[_Source], list[Path]]:
+    """The files to look at, each once, and the folders that could not be looked into."""
+    found: dict[Path, Path] = {}
+    unread: list[Path] = []
+    for source in sources:
+        if not source.is_dir():
+            try:
+                require_file(source)
+                found.setdefault(source.resolve(), Path(source.name))
+            except InputError as error:
+                summary.left_out.append(LeftOut.of(error))
+            continue
+        root = source.resolve()
+        walk = Walk(root)
+        for path in walk.files():
+            found.setdefault(path, path.relative_to(root))
+        summary.others += walk.others
+        summary.left_out += walk.left_out
+        unread += walk.unread
+    return [_Source(path, relative) for path, relative in found.items()], unread
+
+
+def _is_gone(path: Path, sources: Sequence[Path], files: Sequence[_Source], unread: Sequence[Path]) -> bool:
+    """Whether a file lay in one of the folders, and does not any more."""
+    inside = any(source.is_dir() and path.is_relative_to(source.resolve()) for source in sources)
+    known = {file.path for file in files}
+    return inside and path not in known and not any(map(path.is_relative_to, unread))
+
+
+def _most_of(summary: Summary) -> str:
+    """What there was instead, in a sentence."""
+    if summary.faults:
+        first = summary.faults[0]
+        more = len(summary.faults) - 1
+        return f"{first.where}: {first.why}{f' ({more} more)' if more else ''}"
+    if summary.others:
+        kinds = ", ".join(f"{count} {kind}" for kind, count in summary.others.most_common(5))
+        return f"There are: {printable(kinds)}."
+    return "The folder is empty." if not summary.left_out else ""
