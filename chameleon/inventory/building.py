@@ -30,7 +30,7 @@ def inventory_of(source: Source) -> Inventory:
     try:
         spec = InventorySpec.model_validate(data)
     except ValidationError as problem:
-        raise _spec_error(problem, source) from problem
+        raise spec_error(problem, source) from problem
     modules = {name: _build_module(name, entry, spec, source) for name, entry in spec.modules.items()}
     on_error = {name: entry.on_error for name, entry in spec.modules.items()}
     for key, name in mentioned(spec.fallback, spec.rules, spec.repair, on_error):
@@ -68,13 +68,16 @@ def _still_named(key: KeyPath, name: str, source: Source) -> InventoryError:
     )
 
 
-def _spec_error(problem: ValidationError, source: Source, above: KeyPath = ()) -> InventoryError:
+def spec_error(
+    problem: ValidationError, source: Source, above: KeyPath = (), root: type[BaseModel] = InventorySpec
+) -> InventoryError:
+    """What pydantic says of a file that `root` describes, with the place; `above`: where the data stands."""
     errors = problem.errors()  # a misspelt key is why another one is missing
     first = next((error for error in errors if error["type"] == "extra_forbidden"), errors[0])
     path = (*above, *first["loc"])
     key = ".".join(str(part) for part in _present(path, source.data))
     if first["type"] == "extra_forbidden":
-        hint = nearest(str(path[-1]), _model_at(path).model_fields)
+        hint = nearest(str(path[-1]), _model_at(path, root).model_fields)
         return InventoryError(f"unknown key {key!r}", where=source.place(path), hint=hint)
     if first["type"] == "missing":
         return InventoryError(f"the key {'.'.join(map(str, path))!r} is missing", where=source.place(path))
@@ -93,9 +96,9 @@ def _present(path: KeyPath, data: Any) -> KeyPath:
     return path
 
 
-def _model_at(path: KeyPath) -> type[BaseModel]:
+def _model_at(path: KeyPath, root: type[BaseModel]) -> type[BaseModel]:
     """The model of the mapping in which the last key of a path stands."""
-    found: type[BaseModel] = InventorySpec
+    found = root
     for part in path[:-1]:
         if (field_info := found.model_fields.get(str(part))) is not None:
             found = _model_in(field_info.annotation) or found
@@ -161,7 +164,7 @@ def _inner_planner(data: Any, spec: InventorySpec, source: Source, path: KeyPath
     try:
         entry = PlannerSpec.model_validate(data)
     except ValidationError as problem:
-        raise _spec_error(problem, source, path) from problem
+        raise spec_error(problem, source, path) from problem
     return build_planner(entry, spec, source, path)
 
 

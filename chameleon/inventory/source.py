@@ -1,4 +1,4 @@
-"""Reading inventory files: YAML with line numbers, and `extends`."""
+"""Reading files of inventories and grids: YAML with line numbers, and `extends`."""
 
 from __future__ import annotations
 
@@ -20,8 +20,37 @@ KeyPath = tuple[str | int, ...]
 
 
 @dataclass(frozen=True)
+class Kind:
+    """A kind of file: what it is called, the folder where those lie that are shipped, and how one begins."""
+
+    noun: str
+    folder: str
+    begins: str
+
+    @property
+    def shipped(self) -> list[str]:
+        """The names of those that Chameleon ships."""
+        names = (file.name for file in self.home.iterdir())
+        return sorted(name.removesuffix(".yaml") for name in names if name.endswith(".yaml"))
+
+    @property
+    def a(self) -> str:
+        """The noun with its article."""
+        return f"{'an' if self.noun[0] in 'aeiou' else 'a'} {self.noun}"
+
+    @property
+    def home(self) -> Traversable:
+        found: Traversable = resources.files("chameleon.inventories")
+        return found.joinpath(self.folder) if self.folder else found
+
+
+INVENTORY = Kind("inventory", "", "Begin with `name:` and `modules:`.")
+GRID = Kind("grid", "grids", "Begin with `name:`, `inventory:` and `arms:`.")
+
+
+@dataclass(frozen=True)
 class Source:
-    """An inventory's data with the place that every key came from.
+    """The data of a file with the place that every key came from.
 
     `places` maps a key path to "file:line"; `folders` is where prompts and code of the user's own are
     looked for, nearest first (none for an inventory that Chameleon ships). `removed` are the modules that
@@ -56,11 +85,32 @@ class Source:
                 below.extend((*path, index) for index in range(len(found)))
         return (key,)
 
+    def below(self, *path: str) -> Source:
+        """The mapping below a key as a source of its own, which knows where in the file it stands."""
+        found: Any = self.data
+        for part in path:
+            found = found[part]
+        deep = len(path)
+        places = {key[deep:]: place for key, place in self.places.items() if key[:deep] == path}
+        return Source(dict(found or {}), self.folders, self.file, places)
+
 
 def shipped_inventories() -> list[str]:
     """The names of the inventories that Chameleon ships."""
-    files = resources.files("chameleon.inventories").iterdir()
-    return sorted(file.name.removesuffix(".yaml") for file in files if file.name.endswith(".yaml"))
+    return INVENTORY.shipped
+
+
+def shipped_grids() -> list[str]:
+    """The names of the grids that Chameleon ships."""
+    return GRID.shipped
+
+
+def read_file(name: str, folder: Path | None = None, kind: Kind = INVENTORY) -> Source:
+    """Read one file, shipped or a path (looked up in `folder` first), without what it extends.
+
+    Raises `InventoryError` with file and line for what is missing or not YAML.
+    """
+    return _parsed(*_find(name, folder, kind), kind)
 
 
 def read_source(name: str, folder: Path | None = None, chain: tuple[str, ...] = ()) -> Source:
@@ -68,41 +118,46 @@ def read_source(name: str, folder: Path | None = None, chain: tuple[str, ...] = 
 
     Raises `InventoryError` with file and line for what is missing, not YAML, or extends itself.
     """
-    file, text = _find(name, folder)
+    file, text = _find(name, folder, INVENTORY)
     identity = str(file)
     if identity in chain:
         circle = " → ".join(Path(step).stem for step in (*chain[chain.index(identity) :], identity))
         raise InventoryError(f"extends goes round in a circle: {circle}", where=chain[-1])
-    home = file.parent.resolve() if isinstance(file, Path) else None
-    shown = str(file) if isinstance(file, Path) else f"inventories/{file.name}"
-    own = _parse(text, home, shown)
+    own = _parsed(file, text, INVENTORY)
     parent_name = own.data.get("extends")
     if parent_name is None:
         return own
     if not isinstance(parent_name, str):
         raise InventoryError("extends names one inventory", where=own.place(("extends",)))
-    return _extended(own, read_source(parent_name, home, (*chain, identity)))
+    home = own.folders[0] if own.folders else None
+    return extended(own, read_source(parent_name, home, (*chain, identity)))
 
 
 def source_of(data: Mapping[str, Any], folder: Path | None = None) -> Source:
     """A source made from a mapping in memory; `folder` is where its own prompts and code lie."""
     own = Source(dict(data), (folder,) if folder else (), "inventory")
     parent = own.data.get("extends")
-    return own if parent is None else _extended(own, read_source(str(parent), folder))
+    return own if parent is None else extended(own, read_source(str(parent), folder))
 
 
-def _find(name: str, folder: Path | None) -> tuple[Path | Traversable, str]:
+def _find(name: str, folder: Path | None, kind: Kind) -> tuple[Path | Traversable, str]:
     looks_like_path = name.endswith((".yaml", ".yml")) or "/" in name or "\\" in name
     candidates = [Path(name)] if folder is None else [folder / name, folder / f"{name}.yaml", Path(name)]
     for path in candidates:
         if _is_file(path):
-            return path, _read(path, name)
+            return path, _read(path, name, kind)
     if looks_like_path:
-        raise InventoryError("no such inventory file", where=name)
-    if name not in shipped_inventories():
-        raise InventoryError(f"there is no inventory {name!r}", hint=nearest(name, shipped_inventories()))
-    shipped = resources.files("chameleon.inventories").joinpath(f"{name}.yaml")
+        raise InventoryError(f"no such {kind.noun} file", where=name)
+    if name not in kind.shipped:
+        raise InventoryError(f"there is no {kind.noun} {name!r}", hint=nearest(name, kind.shipped))
+    shipped = kind.home.joinpath(f"{name}.yaml")
     return shipped, shipped.read_text("utf-8")
+
+
+def _parsed(file: Path | Traversable, text: str, kind: Kind) -> Source:
+    home = file.parent.resolve() if isinstance(file, Path) else None
+    shown = str(file) if home else "/".join(filter(None, ("inventories", kind.folder, file.name)))
+    return _parse(text, home, shown, kind)
 
 
 def _is_file(path: Path) -> bool:
@@ -112,10 +167,10 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def _read(path: Path, name: str) -> str:
+def _read(path: Path, name: str, kind: Kind) -> str:
     try:
         if path.stat().st_size > _LARGEST:
-            raise InventoryError(f"an inventory has less than {_LARGEST:,} bytes", where=name)
+            raise InventoryError(f"{kind.a} has less than {_LARGEST:,} bytes", where=name)
         return path.read_text("utf-8")
     except UnicodeDecodeError as problem:
         raise InventoryError(f"the file is not UTF-8 text (byte {problem.start})", where=name) from problem
@@ -123,7 +178,7 @@ def _read(path: Path, name: str) -> str:
         raise InventoryError(f"cannot be read: {problem.strerror}", where=name) from problem
 
 
-def _parse(text: str, folder: Path | None, file: str) -> Source:
+def _parse(text: str, folder: Path | None, file: str, kind: Kind) -> Source:
     try:
         node = yaml.compose(text, Loader=yaml.SafeLoader)
         places: dict[KeyPath, str] = {}
@@ -137,9 +192,7 @@ def _parse(text: str, folder: Path | None, file: str) -> Source:
         what = str(problem).splitlines()[0] if str(problem) else type(problem).__name__
         raise InventoryError(f"not valid YAML: {what}", where=file) from problem
     if not isinstance(data, dict):
-        raise InventoryError(
-            "an inventory is a mapping", where=file, hint="Begin with `name:` and `modules:`."
-        )
+        raise InventoryError(f"{kind.a} is a mapping", where=file, hint=kind.begins)
     return Source(data, (folder,) if folder else (), file, places)
 
 
@@ -163,7 +216,7 @@ def _locate(node: yaml.Node, path: KeyPath, file: str, places: dict[KeyPath, str
             _locate(item, (*path, index), file, places)
 
 
-def _extended(own: Source, parent: Source) -> Source:
+def extended(own: Source, parent: Source) -> Source:
     """The parent's data under this one's: mappings merge, anything else is replaced, null removes a key.
 
     In a budget null stays, since there it means no limit. A module that is removed leaves those of the

@@ -1,0 +1,208 @@
+"""Grids: variants of one inventory in one file, to be compared with each other."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field, ValidationError
+
+from chameleon.errors import ChameleonError, InventoryError
+from chameleon.inventory.building import inventory_of, spec_error
+from chameleon.inventory.inventory import Inventory
+from chameleon.inventory.schema import InputType, Name, Strict
+from chameleon.inventory.source import GRID, Source, extended, read_file, read_source
+from chameleon.planner import nearest
+
+_NOT_OF_AN_INVENTORY = ("without",)
+
+
+class VariantSpec(Strict):
+    """What `common` and each arm may have: the keys of an inventory but `name` and `extends`, and `without`.
+
+    They are merged with the inventory below as `extends` merges, so a part of a mapping is enough, and null
+    removes; what comes of it is checked as a whole.
+    """
+
+    about: str = ""
+    without: list[Name] = Field(default_factory=list)
+    input: dict[Name, InputType | None] | None = None
+    llm: dict[str, Any] | None = None
+    planner: dict[str, Any] | None = None
+    fallback: list[Name] | None = None
+    rules: dict[str, Any] | None = None
+    repair: dict[Name, dict[str, Any] | None] | None = None
+    budget: dict[str, Any] | None = None
+    modules: dict[Name, dict[str, Any] | None] | None = None
+
+
+class IndexSpec(Strict):
+    """An index that arms search: `summaries` puts into it what is known of the tables beside their cells."""
+
+    summaries: bool = False
+
+
+def _some(arms: dict[str, VariantSpec | None]) -> dict[str, VariantSpec | None]:
+    if not arms:
+        raise ValueError("a grid has at least one arm")
+    return arms
+
+
+class GridSpec(Strict):
+    """A whole grid file.
+
+    `data`, `tables` and `index` are paths from the file's folder; `benchmark` and `scorer` are names. They
+    are what a command line that leaves them out takes. `indexes` are the folders within `index` that arms
+    search, each an index of the tables of the data.
+    """
+
+    name: Name
+    about: str = ""
+    inventory: str
+    data: str | None = None
+    benchmark: str | None = None
+    tables: str | None = None
+    scorer: str | None = None
+    index: str | None = None
+    indexes: dict[Name, IndexSpec] = Field(default_factory=dict)
+    common: VariantSpec = VariantSpec()
+    arms: Annotated[dict[Name, VariantSpec | None], AfterValidator(_some)]
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One variant: its inventory, and what it changes, in words, of what all arms have."""
+
+    name: str
+    about: str
+    inventory: Inventory
+    changes: tuple[str, ...]
+
+    @property
+    def calls(self) -> int | None:
+        """The model calls of one question where nothing is asked twice; None where no plan is fixed."""
+        inventory = self.inventory
+        if not inventory.needs_model:
+            return 0
+        plan = fixed_plan(inventory)
+        if plan is None:
+            return None
+        asking = [inventory.modules[name] for name in plan if inventory.modules[name].needs_model]
+        return sum(int(getattr(module, "samples", 1)) for module in asking)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Variants of one inventory by name, the first of which the others are compared with.
+
+    Make one with `load`. `inventory` is the name of the one that they extend. Raises `InventoryError` with
+    file, line and key for whatever does not fit, in any of them.
+    """
+
+    spec: GridSpec
+    inventory: str
+    arms: Mapping[str, Arm]
+    home: Path | None = None
+
+    @classmethod
+    def load(cls, name: str | Path, folder: Path | None = None, *, inventory: str | None = None) -> Grid:
+        """The shipped grid of that name, or the file at that path.
+
+        `inventory` takes the place of the one that the grid names; it has modules of the same names.
+        """
+        source = read_file(str(name), folder, GRID)
+        try:
+            spec = GridSpec.model_validate(source.data)
+        except ValidationError as problem:
+            raise spec_error(problem, source, root=GridSpec) from problem
+        home = source.folders[0] if source.folders else None
+        try:
+            base = read_source(inventory, folder) if inventory else read_source(spec.inventory, home)
+        except InventoryError as problem:
+            if inventory:
+                raise
+            where = f"{source.place(('inventory',))}: {problem.where}" if problem.where else ""
+            raise problem.at(where or source.place(("inventory",))) from problem
+        below = _over(base, source.below("common")) if "common" in source.data else base
+        arms = {name: _arm(spec, name, source, below) for name in spec.arms}
+        return cls(spec, inventory or spec.inventory, arms, home)
+
+    @property
+    def name(self) -> str:
+        return self.spec.name
+
+    @property
+    def first(self) -> Arm:
+        return next(iter(self.arms.values()))
+
+    def only(self, names: Collection[str]) -> Grid:
+        """The grid with these arms alone, in its own order. Raises `InventoryError` with the nearest name."""
+        for name in names:
+            if name not in self.arms:
+                hint = nearest(name, self.arms)
+                raise InventoryError(f"the grid has no arm {name!r}", where=self.name, hint=hint)
+        return replace(self, arms={name: arm for name, arm in self.arms.items() if name in names})
+
+    @cached_property
+    def paths(self) -> Mapping[str, Path]:
+        """The files that the grid names, by key: "data", "tables", "index"."""
+        named = {key: getattr(self.spec, key) for key in ("data", "tables", "index")}
+        home = self.home or Path()
+        return {key: home / path for key, path in named.items() if path is not None}
+
+
+def fixed_plan(inventory: Inventory) -> Sequence[str] | None:
+    """The modules that every run takes, in order; None where that depends on the question."""
+    plans = getattr(inventory.planner, "fixed_plans", [])
+    if len(plans) != 1 or getattr(inventory.planner, "needs_model", False):
+        return None
+    return [name for name in plans[0] if name not in inventory.left_out]
+
+
+def _arm(spec: GridSpec, name: str, source: Source, below: Source) -> Arm:
+    own = source.below("arms", name)
+    merged = _over(below, own)
+    merged.data["name"] = f"{spec.name}_{name}"
+    variant = spec.arms[name] or VariantSpec()
+    try:
+        inventory = inventory_of(merged)
+        for path, left_out in ((("common",), spec.common.without), (("arms", name), variant.without)):
+            try:
+                inventory = inventory.without(*left_out)
+            except InventoryError as problem:
+                raise problem.at(source.place((*path, "without"))) from problem
+    except ChameleonError as problem:
+        what = f"the arm {name}: {problem.what}"
+        raise InventoryError(what, where=problem.where or source.file, hint=problem.hint) from problem
+    return Arm(name, variant.about, inventory, tuple(_changes(own.data)))
+
+
+def _over(below: Source, own: Source) -> Source:
+    data = {key: value for key, value in own.data.items() if key not in _NOT_OF_AN_INVENTORY}
+    return extended(replace(own, data=data), below)
+
+
+def _changes(data: Mapping[str, Any]) -> Iterator[str]:
+    """ "without term_clarifier", "table_filter: use semantic_filter, rows 10", "llm: temperature 0"."""
+    if left_out := data.get("without"):
+        yield f"without {', '.join(left_out)}"
+    for key, value in data.items():
+        if key == "modules" and isinstance(value, Mapping):
+            for name, entry in value.items():
+                yield f"{name}: {_said(entry)}"
+        elif key not in ("about", "without"):
+            yield f"{key}: {_said(value)}"
+
+
+def _said(value: Any) -> str:
+    if isinstance(value, Mapping) and value:
+        return ", ".join(f"{key} {_short(item)}" for key, item in value.items())
+    return "removed" if value is None else _short(value)
+
+
+def _short(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

@@ -1,0 +1,224 @@
+"""Grid files: what arms become, and what is told of a file that does not fit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from chameleon import Inventory
+from chameleon.errors import ChameleonError
+from chameleon.inventory.grid import Grid, GridSpec, fixed_plan
+from chameleon.inventory.source import shipped_grids, shipped_inventories
+from tests.engine.files import TOOL, write
+
+BASE = """\
+name: base
+about: What is below.
+planner: {use: fixed, plan: [solution_generator, answer_generator]}
+modules:
+  solution_generator: {samples: 3, llm: {max_tokens: 40, temperature: 1}}
+  answer_generator: {}
+"""
+GRID = """\
+name: tried
+inventory: base.yaml
+common:
+  llm: {seed: 3}
+arms:
+  first:
+  colder:
+    about: A colder one.
+    modules:
+      solution_generator: {llm: {temperature: 0}}
+  alone:
+    without: [solution_generator]
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write(tmp_path, BASE, "base.yaml")
+    return tmp_path
+
+
+def load(folder: Path, text: str = GRID) -> Grid:
+    return Grid.load(write(folder, text, "grid.yaml"))
+
+
+def fault(folder: Path, text: str) -> str:
+    with pytest.raises(ChameleonError) as error:
+        load(folder, text)
+    told = str(error.value)
+    assert "\n" not in told and "pydantic" not in told and len(told) < 500
+    return told
+
+
+def test_an_arm_is_the_inventory_with_what_is_common_and_its_own_keys_over_it(folder: Path) -> None:
+    grid = load(folder)
+    assert list(grid.arms) == ["first", "colder", "alone"] and grid.first.name == "first"
+    first, colder, alone = (arm.inventory for arm in grid.arms.values())
+    assert [each.name for each in (first, colder, alone)] == ["tried_first", "tried_colder", "tried_alone"]
+    assert [each.llm.seed for each in (first, colder, alone)] == [3, 3, 3]
+    assert (first.about, colder.about) == ("What is below.", "A colder one.")
+    assert colder.spec is not None
+    entry = colder.spec.modules["solution_generator"]
+    assert entry.samples == 3 and entry.llm is not None
+    assert (entry.llm.temperature, entry.llm.max_tokens) == (0, 40)
+    assert fixed_plan(alone) == ["answer_generator"] and fixed_plan(first) != fixed_plan(alone)
+
+
+def test_an_arm_without_anything_is_the_inventory_itself(folder: Path) -> None:
+    grid = load(folder, "name: same\ninventory: base.yaml\narms: {it: {}}")
+    below = Inventory.load(folder / "base.yaml")
+    assert below.spec is not None and grid.first.inventory.spec is not None
+    named = below.spec.model_copy(update={"name": "same_it"})
+    assert grid.first.inventory.spec == named
+
+
+def test_the_modules_left_out_are_those_of_all_arms_and_the_arms_own(folder: Path) -> None:
+    text = """\
+name: tried
+inventory: tablerag_tabfact
+common: {without: [term_clarifier]}
+arms:
+  one: {without: [wiki_clarifier]}
+  other: {}
+"""
+    one, other = load(folder, text).arms.values()
+    assert one.inventory.left_out == {"term_clarifier", "wiki_clarifier"}
+    assert other.inventory.left_out == {"term_clarifier"}
+
+
+def test_what_an_arm_changes_is_told_in_words(folder: Path) -> None:
+    first, colder, alone = load(folder).arms.values()
+    assert first.changes == ()
+    assert colder.changes == ('solution_generator: llm {"temperature": 0}',)
+    assert alone.changes == ("without solution_generator",)
+
+
+def test_calls_are_counted_where_the_plan_is_fixed(folder: Path) -> None:
+    assert [arm.calls for arm in load(folder).arms.values()] == [3, 3, 0]
+    planned = "name: planned\ninventory: tabmwp\narms: {it: {}}"
+    assert load(folder, planned).first.calls is None
+
+
+def test_another_inventory_takes_the_place_of_the_grids(folder: Path) -> None:
+    write(folder, BASE.replace("samples: 3", "samples: 8"), "other.yaml")
+    grid = Grid.load(write(folder, GRID, "grid.yaml"), inventory=str(folder / "other.yaml"))
+    assert grid.inventory.endswith("other.yaml") and [arm.calls for arm in grid.arms.values()] == [8, 8, 0]
+
+
+def test_tools_and_prompts_are_found_beside_the_grid_and_beside_the_inventory(tmp_path: Path) -> None:
+    (tmp_path / "below").mkdir()
+    write(tmp_path / "below", TOOL, "below_tool.py")
+    write(tmp_path, TOOL.replace("return 1", "return 2"), "grid_tool.py")
+    base = 'name: base\nplanner: {use: fixed, plan: [it]}\nmodules: {it: {use: "below_tool:Tool"}}'
+    write(tmp_path / "below", base, "base.yaml")
+    text = (
+        "name: tools\ninventory: below/base.yaml\narms:\n  one: {}\n"
+        '  two: {modules: {it: {use: "grid_tool:Tool"}}}'
+    )
+    one, two = load(tmp_path, text).arms.values()
+    assert [one.inventory.modules["it"].run(None), two.inventory.modules["it"].run(None)] == [1, 2]  # type: ignore[arg-type]
+
+
+def test_arms_are_picked_by_name_and_keep_their_order(folder: Path) -> None:
+    grid = load(folder)
+    assert list(grid.only(["alone", "first"]).arms) == ["first", "alone"]
+    with pytest.raises(ChameleonError, match=r"no arm 'colde'\. Did you mean 'colder'"):
+        grid.only(["colde"])
+
+
+def test_paths_are_told_from_the_grids_folder(folder: Path) -> None:
+    grid = load(folder, f"data: data.jsonl\nbenchmark: sqa\n{GRID}")
+    assert grid.paths == {"data": folder / "data.jsonl"} and grid.spec.benchmark == "sqa"
+
+
+FAULTS = {
+    "an unknown key": (f"{GRID}armss: {{}}", 13, "unknown key 'armss'. Did you mean 'arms'?"),
+    "an unknown key of an arm": (
+        GRID.replace("about:", "abut:"),
+        8,
+        "'arms.colder.abut'. Did you mean 'about'?",
+    ),
+    "a name of its own": (GRID.replace("about:", "name:"), 8, "unknown key 'arms.colder.name'"),
+    "an extends of its own": (GRID.replace("about:", "extends:"), 8, "unknown key 'arms.colder.extends'"),
+    "no arms": (GRID.partition("arms:")[0], 0, "the key 'arms' is missing"),
+    "arms that are none": (GRID.partition("arms:")[0] + "arms: {}", 5, "a grid has at least one arm"),
+    "an arm whose name is no name": (GRID.replace("alone:", "a-lone:"), 11, "begins with a letter"),
+    "an arm that stands twice": (GRID.replace("alone:", "first:"), 11, "the key 'first' stands twice"),
+    "no inventory of that name": (
+        GRID.replace("base.yaml", "tablerag_tabfct"),
+        2,
+        "there is no inventory 'tablerag_tabfct'. Did you mean 'tablerag_tabfact'?",
+    ),
+    "no inventory file": (GRID.replace("base.yaml", "bse.yaml"), 2, "bse.yaml: no such inventory file"),
+    "a module that is not there to be left out": (
+        GRID.replace("[solution_generator]", "[solution]"),
+        12,
+        "the arm alone: there is no module 'solution' to leave out. Did you mean 'solution_generator'?",
+    ),
+    "a parameter that is none": (
+        GRID.replace("{llm: {temperature: 0}}", "{smples: 2}"),
+        10,
+        "the arm colder: SolutionGenerator has no parameter 'smples'. Did you mean 'samples'?",
+    ),
+    "a parameter of a wrong type": (
+        GRID.replace("temperature: 0", "temperature: cold"),
+        10,
+        "the arm colder: ",
+    ),
+    "a tool of no such name": (
+        GRID.replace("{llm: {temperature: 0}}", "\n      answer: {use: nothing_of_that_name}"),
+        11,
+        "the arm colder: there is no module 'nothing_of_that_name'",
+    ),
+    "no mapping": ("- name", 0, "a grid is a mapping. Begin with `name:`, `inventory:` and `arms:`."),
+    "no YAML": ("name: [", 1, "not valid YAML"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_is_told_with_its_place(name: str, folder: Path) -> None:
+    text, line, what = FAULTS[name]
+    told = fault(folder, text)
+    where = f"{folder / 'grid.yaml'}:{line}" if line else str(folder / "grid.yaml")
+    assert told.startswith(where) and what in told, told
+
+
+def test_a_fault_below_is_told_with_its_own_place(folder: Path) -> None:
+    write(folder, BASE.replace("samples: 3", "sampels: 3"), "base.yaml")
+    told = fault(folder, GRID)
+    assert told.startswith(f"{folder / 'base.yaml'}:5") and "the arm first: " in told
+
+
+def test_a_grid_that_is_not_there_is_told_with_the_nearest() -> None:
+    with pytest.raises(ChameleonError, match=r"no grid 'tablerg'\. Did you mean 'tablerag'"):
+        Grid.load("tablerg")
+    with pytest.raises(ChameleonError, match="no such grid file"):
+        Grid.load("no/such.yaml")
+
+
+@pytest.mark.parametrize("name", shipped_grids())
+def test_shipped_grids_are_whole(name: str) -> None:
+    grid = Grid.load(name)
+    assert grid.name == name and grid.spec.about.endswith(".") and len(grid.arms) > 10
+    for arm in grid.arms.values():
+        assert fixed_plan(arm.inventory) and arm.calls
+
+
+@pytest.mark.parametrize("inventory", ["tablerag_feverous", "tablerag_hybridqa", "tablerag_sqa"])
+def test_the_shipped_grid_does_for_all_four_tasks(inventory: str) -> None:
+    for name in shipped_grids():
+        assert len(Grid.load(name, inventory=inventory).arms) > 10
+
+
+def test_grids_are_no_inventories() -> None:
+    assert not set(shipped_grids()) & set(shipped_inventories()) and "grids" not in shipped_inventories()
+
+
+def test_the_schema_names_every_key() -> None:
+    schema = GridSpec.model_json_schema()
+    assert set(schema["properties"]) == set(GridSpec.model_fields) and not schema["additionalProperties"]
+    assert "without" in schema["$defs"]["VariantSpec"]["properties"]
