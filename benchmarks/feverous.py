@@ -78,8 +78,8 @@ class Feverous(TableBenchmark):
         )
 
     def found(self, state: State) -> Mapping[str, Any]:
-        """The evidence that the run wrote to `cache.evidence`: "Page_kind_place", or the three apart."""
-        evidence = state.cache.get("evidence")
+        """The evidence that the run wrote to `cache.evidence_items`, each "Page_kind_place" or the three."""
+        evidence = state.cache.get("evidence_items")
         return {} if evidence is None else {"evidence": evidence}
 
 

@@ -65,7 +65,7 @@ class EvidenceRule(GradedScorer):
         return text
 
     def from_run(self, answer: Any, found: Mapping[str, Any], problem: Problem) -> Any:
-        """The run's verdict as a label, with the evidence that it wrote to `cache.evidence`."""
+        """The run's verdict as a label, with the evidence that it wrote to `cache.evidence_items`."""
         return {"label": _label_of(answer), "evidence": found.get("evidence") or []}
 
     def grades(self, prediction: Any, problem: Problem) -> Mapping[str, float]:

@@ -15,6 +15,7 @@ from chameleon.cli.progress import Progress
 from chameleon.cli.setup import StoreMode, set_up
 from chameleon.errors import InputError, InventoryError
 from chameleon.evaluation.benchmark import Problem
+from chameleon.evaluation.conversations import HISTORY
 from chameleon.evaluation.data import picture_places
 from chameleon.evaluation.evaluate import Evaluation, Stopped
 from chameleon.evaluation.folder import RunFolder
@@ -38,6 +39,7 @@ class Evaluated:
     out: Path | None
     max_cost: float | None
     retry_failed: bool
+    gold_history: bool = False
 
 
 @dataclass(frozen=True)
@@ -60,17 +62,25 @@ def evaluate(data: Data, asked: Evaluated, *, as_json: bool) -> int:
     problems = list(data.problems())  # a fault in the data shows before anything is paid
     _check_runnable(problems, data, setup.executor)
     say(f"Runs {counted(len(problems), 'problem')} of {data.benchmark.name} with {setup.why}.")
+    _check_history(problems, asked, setup.executor.inventory)
     _tell_blind([each.id for each in problems if each.detail.get("has_picture") and not each.picture], data)
     tally = Tally(data.benchmark.columns, data.new_scorer())
     counts = Counts(tally, Spending(asked.max_cost))
     begun = time.monotonic()
     if asked.out is None:
-        stopped = _run(setup.executor, problems, data, asked.workers, counts, None)
+        stopped = _run(setup.executor, problems, data, asked, counts, None)
     else:
-        settings = settings_of(setup.executor, data.benchmark, data.scorer, data.file, data.tables)
+        settings = settings_of(
+            setup.executor,
+            data.benchmark,
+            data.scorer,
+            data.file,
+            data.tables,
+            gold_history=asked.gold_history,
+        )
         with RunFolder(asked.out, settings) as folder:
             _take_up(folder, problems, counts, asked)
-            stopped = _run(setup.executor, problems, data, asked.workers, counts, folder)
+            stopped = _run(setup.executor, problems, data, asked, counts, folder)
     seconds = time.monotonic() - begun
     show_counts(counts.tally, data.benchmark, data.scorer, seconds, counts.spending, as_json=as_json)
     return _tell_end(stopped, counts.tally, len(problems), asked)
@@ -80,7 +90,7 @@ def _run(
     executor: Executor,
     problems: Sequence[Problem],
     data: Data,
-    workers: int,
+    asked: Evaluated,
     counts: Counts,
     folder: RunFolder | None,
 ) -> Interrupted | Stopped | None:
@@ -95,10 +105,12 @@ def _run(
             executor,
             data.new_scorer(),
             folder=folder,
-            workers=min(workers, len(problems)),
+            workers=min(asked.workers, len(problems)),
             spending=counts.spending,
             on_result=on_result,
             run_columns=data.benchmark.run_columns,
+            found=data.benchmark.found,
+            gold_history=asked.gold_history,
         )
         try:
             if not counts.spending.is_over:
@@ -181,6 +193,17 @@ def _require_all(inventory: Inventory) -> None:
     for each in found:
         say(f"Missing: {harmless(str(each.error))}")
     raise InventoryError(f"{len(found)} things keep {inventory.name} from running here", hint=hint)
+
+
+def _check_history(problems: Sequence[Problem], asked: Evaluated, inventory: Inventory) -> None:
+    """Say where questions of a conversation are asked alone. Raises `InputError` for a history of none."""
+    if not any(problem.sequence for problem in problems):
+        if asked.gold_history:
+            told = "--gold-history is for conversations, and the data has none"
+            raise InputError(told, hint="Leave it out.")
+        return
+    if inventory.input_types and HISTORY not in inventory.input_types:
+        say(f"{inventory.name} takes no {HISTORY}: each question of a conversation is asked alone.")
 
 
 def _tell_blind(ids: Sequence[str], data: Data) -> None:

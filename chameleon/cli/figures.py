@@ -37,6 +37,12 @@ def evaluate(
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Try the failed problems of DIR again.")
     ] = False,
+    gold_history: Annotated[
+        bool,
+        typer.Option(
+            "--gold-history", help="Tell questions of a conversation the gold answers of earlier ones."
+        ),
+    ] = False,
     store: StoreMode = "auto",
     json: AsJson = False,
 ) -> None:
@@ -48,7 +54,9 @@ def evaluate(
     from chameleon.cli.evaluating import evaluate as run
     from chameleon.cli.problems import Data
 
-    asked = Evaluated(inventory, model, store, _names(without), workers, out, max_cost, retry_failed)
+    asked = Evaluated(
+        inventory, model, store, _names(without), workers, out, max_cost, retry_failed, gold_history
+    )
     raise typer.Exit(run(Data(data, benchmark, tables, limit, scorer), asked, as_json=json))
 
 

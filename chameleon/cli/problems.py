@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Benchmark, Problem, Scorer
+from chameleon.evaluation.conversations import in_turn
 from chameleon.evaluation.data import DataFile, find_benchmark, read_problems, recognised, tables_beside
 from chameleon.planner import nearest
 
@@ -45,4 +46,6 @@ class Data:
         return self.benchmark.scorers[self.scorer]()
 
     def problems(self) -> Iterator[Problem]:
-        return islice(read_problems(self.benchmark, self.file, self.tables), self.limit)
+        """The first problems; a conversation's stand together, so that the limit cuts none but the last."""
+        every = read_problems(self.benchmark, self.file, self.tables)
+        return islice(chain.from_iterable(in_turn(every)), self.limit)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from chameleon.errors import ChameleonError, InputError
 from chameleon.evaluation.benchmark import Judgement, Problem, Scorer
+from chameleon.evaluation.conversations import Turn, in_turn, turn, with_history
 from chameleon.evaluation.folder import RunFolder
 from chameleon.evaluation.results import Result
 from chameleon.evaluation.spending import Spending
@@ -39,7 +40,12 @@ class Evaluation:
     - `folder` keeps results and events; problems that it has are not run again.
     - `spending` counts the calls; where its limit is reached, the evaluation stops.
     - `on_result` is called with each result, from one thread at a time.
-    - `run_columns` tells further columns that a run counts in, from its state.
+    - `run_columns` tells further columns that a run counts in, and `found` what it found besides its answer
+      that the scorer looks at, from its state.
+
+    The questions of a conversation run one after the other, each with the earlier ones and what this run
+    answered them as `input.history`, where the inventory takes it; what was declined or failed has an empty
+    answer there. With `gold_history` the gold answers stand there instead.
     """
 
     def __init__(
@@ -52,11 +58,14 @@ class Evaluation:
         spending: Spending | None = None,
         on_result: Callable[[Result], None] = lambda result: None,
         run_columns: Callable[[State], Sequence[str]] = lambda state: (),
+        found: Callable[[State], Mapping[str, Any]] = lambda state: {},
+        gold_history: bool = False,
     ) -> None:
         if workers < 1:
             raise InputError("workers must be at least 1")
         self.executor, self.scorer, self.folder = executor, scorer, folder
         self.workers, self.on_result, self.run_columns = workers, on_result, run_columns
+        self.found, self.gold_history = found, gold_history
         self.spending = spending or Spending()
         self._stop = threading.Event()
         self._problem: BaseException | None = None
@@ -74,7 +83,7 @@ class Evaluation:
         refuses every call. After Ctrl-C, running steps have ten seconds to end before the exception that
         it raises here goes on; nothing that ended is lost.
         """
-        waiting = iter(problems)
+        waiting = in_turn(problems)
         # No `join`: CPython 3.11 and 3.12 take a thread for ended whose join Ctrl-C has interrupted.
         all_ended = [threading.Event() for _ in range(self.workers)]
         for ended in all_ended:
@@ -92,29 +101,44 @@ class Evaluation:
         if self._problem is not None:
             raise self._problem
 
-    def _work(self, waiting: Iterator[Problem], ended: threading.Event) -> None:
+    def _work(self, waiting: Iterator[tuple[Problem, ...]], ended: threading.Event) -> None:
         try:
-            while (problem := self._next(waiting)) is not None:
-                self._solve(problem)
+            while (questions := self._next(waiting)) is not None:
+                self._ask(questions)
         except BaseException as problem:  # told by the thread that waits
             self._problem = self._problem or problem
             self.stop()
         finally:
             ended.set()
 
-    def _next(self, waiting: Iterator[Problem]) -> Problem | None:
+    def _next(self, waiting: Iterator[tuple[Problem, ...]]) -> tuple[Problem, ...] | None:
         with self._handing_out:
-            for problem in waiting:
+            for questions in waiting:
                 if self._stop.is_set():
                     return None
-                if self.folder is None or problem.id not in self.folder.done:
-                    return problem
+                if self.folder is None or any(each.id not in self.folder.done for each in questions):
+                    return questions
         return None
 
-    def _solve(self, problem: Problem) -> None:
+    def _ask(self, questions: Sequence[Problem]) -> None:
+        """Run a problem, or those of a conversation that have no result, in their order."""
+        turns: list[Turn] = []
+        for problem in questions:
+            if self._stop.is_set():
+                return
+            result = self.folder.earlier.get(problem.id) if self.folder else None
+            if result is None:
+                result = self._solve(with_history(problem, turns) if problem.sequence else problem)
+            if result is None:  # stopped on the way
+                return
+            answer = result.answer if result.answered else None
+            turns.append(turn(problem, problem.gold if self.gold_history else answer))
+
+    def _solve(self, problem: Problem) -> Result | None:
+        """The result of a run; None where it was stopped."""
         state = self._state(problem)
-        if state.ended is None:  # stopped on the way
-            return
+        if state.ended is None:
+            return None
         error = state.ended.error
         if state.ended.reason == "failed" and error is not None and error.kind in _CONCERNS_ALL:
             raise Stopped(
@@ -124,18 +148,20 @@ class Evaluation:
             )
         with self._keeping:
             dropped = self.folder.dropped.get(problem.id) if self.folder else None
-            judged = self._judged(state, problem)
-            result = Result.of(problem, state, judged, dropped, self.run_columns(state))
+            found = to_json(dict(self.found(state))) if state.ended.reason == "answered" else {}
+            judged = self._judged(state, found, problem)
+            result = Result.of(problem, state, judged, dropped, self.run_columns(state), found=found)
             if self.folder is not None:
                 self.folder.finish(result)
             self.on_result(result)
             self._check_for_going_on(error)
+        return result
 
-    def _judged(self, state: State, problem: Problem) -> Judgement:
+    def _judged(self, state: State, found: Mapping[str, Any], problem: Problem) -> Judgement:
         assert state.ended is not None
         if state.ended.reason != "answered":
             return self.scorer.judged(None, problem, answered=False)
-        return self.scorer.judged(self.scorer.from_answer(to_json(state.answer), problem), problem)
+        return self.scorer.judged(self.scorer.from_run(to_json(state.answer), found, problem), problem)
 
     def _check_for_going_on(self, error: Failure | None) -> None:
         failed = error is not None and error.kind in _MODEL_FAILURES
@@ -149,15 +175,19 @@ class Evaluation:
 
     def _state(self, problem: Problem) -> State:
         """The state of the run at its end, or where it was stopped; it goes on from what is kept of it."""
-        before = self.folder.unfinished(problem.id) if self.folder else ()
-        state = State.fold(before)
-        if state.ended is not None:
-            return state
         given = self._given(problem)
         try:
-            self.executor.inventory.check_input(given)
+            checked = self.executor.inventory.check_input(given)
         except InputError as error:
             return State(ended=Ended("failed", Failure.of(error)))
+        before = self.folder.unfinished(problem.id) if self.folder else ()
+        state = State.fold(before)
+        if self.folder and problem.sequence and state.begun and state.begun.input != checked:
+            # An earlier question, tried again, was answered otherwise.
+            before = self.folder.take_back(problem.id, before, 0)
+            state = State()
+        if state.ended is not None:
+            return state
         for event in self.executor.stream(given, before, stop=self._stop):
             self._keep(problem.id, event)
             state = state.after(event)

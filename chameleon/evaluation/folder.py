@@ -26,14 +26,16 @@ _ID, _BACK = '{"id": ', "back"
 class RunFolder:
     """Where an evaluation is kept, problem by problem; the same evaluation opened again goes on.
 
-    Writing is safe from several threads; one process at a time may have the folder open. Raises `LogError`
-    when another evaluation has it, when its settings differ (the difference is named), or when a file in it
-    is not ours; `InputError` when it cannot be made.
+    `done` are the problems that had a result when it was opened, and whether they failed; `earlier` has the
+    results of those that are questions of a conversation. Writing is safe from several threads; one process
+    at a time may have the folder open. Raises `LogError` when another evaluation has it, when its settings
+    differ (the difference is named), or when a file in it is not ours; `InputError` when it cannot be made.
     """
 
     def __init__(self, path: str | os.PathLike[str], settings: Mapping[str, Any]) -> None:
         self.path = Path(path)
         self.done: dict[str, bool] = {}
+        self.earlier: dict[str, Result] = {}
         self.dropped: dict[str, Usage] = {}
         self._begun: dict[str, tuple[Event, ...]] = {}
         try:
@@ -45,8 +47,7 @@ class RunFolder:
         try:
             self._results = LineFile(self.path / RESULTS, "results", _ELSEWHERE)
             self._keep(settings)
-            for result in _results(self._results):
-                self.done[result.id] = result.failed
+            self._note(_results(self._results))
             self._load_events()
         except BaseException:
             self.close()
@@ -77,14 +78,28 @@ class RunFolder:
         return finished + unfinished + sum(self.dropped.values(), Usage())
 
     def forget_failures(self) -> int:
-        """Drop the results of runs that failed, so that they go on from their last good step; how many."""
+        """Drop the results of runs that failed, so that they go on from their last good step; how many.
+
+        What followed in their conversations is dropped as well: it is to be told what they are answered now.
+        """
         failed = {id for id, has_failed in self.done.items() if has_failed}
         if failed:
-            kept = [result for result in self.results() if result.id not in failed]
+            torn = _first_positions(self.earlier[id] for id in failed if id in self.earlier)
+            kept = [
+                result
+                for result in self.results()
+                if result.id not in failed and result.position <= torn.get(result.sequence, result.position)
+            ]
             self._results.rewrite(json_line(result.to_json()) for result in kept)
-            self.done = {result.id: False for result in kept}
+            self._note(kept)
             self._load_events()
         return len(failed)
+
+    def take_back(self, id: str, events: tuple[Event, ...], kept: int) -> tuple[Event, ...]:
+        """Note that of a run only the first `kept` events still count, and return them."""
+        self.dropped[id] = self.dropped.get(id, Usage()) + _usage(events[kept:])
+        self._events.append(json_line({"id": id, "event": _BACK, "kept": kept}))
+        return events[:kept]
 
     def close(self) -> None:
         self._events.close()
@@ -114,16 +129,21 @@ class RunFolder:
                 hint=_ELSEWHERE,
             )
 
+    def _note(self, results: Iterable[Result]) -> None:
+        self.done, self.earlier = {}, {}
+        for result in results:
+            self.done[result.id] = result.failed
+            if result.sequence:
+                self.earlier[result.id] = result
+
     def _load_events(self) -> None:
         """Read what is kept of the problems without a result; a failure at its end is to be tried again."""
         whole = ((start, line) for start, line in self._events.whole_lines() if line.endswith(b"\n"))
         self._begun, self.dropped = _histories(whole, lambda id: id not in self.done, self._events.path)
         for id, events in self._begun.items():
             kept = before_failure(events)
-            if kept < len(events):  # noted in the log: only the first events of this run still count
-                self._begun[id] = events[:kept]
-                self.dropped[id] = self.dropped.get(id, Usage()) + _usage(events[kept:])
-                self._events.append(json_line({"id": id, "event": _BACK, "kept": kept}))
+            if kept < len(events):
+                self._begun[id] = self.take_back(id, events, kept)
 
 
 @dataclass(frozen=True)
@@ -175,6 +195,15 @@ def _where_runs_are(folder: Path) -> str:
     if runs:
         return f"It holds {', '.join(runs[:5])}{' …' if runs[5:] else ''}: name them, as {folder / runs[0]}."
     return "Make one with `chameleon eval INVENTORY DATA --out DIR`."
+
+
+def _first_positions(results: Iterable[Result]) -> dict[str, int]:
+    """The first of these results in each conversation, by its position."""
+    found: dict[str, int] = {}
+    for result in results:
+        if result.sequence:
+            found[result.sequence] = min(result.position, found.get(result.sequence, result.position))
+    return found
 
 
 def _results(file: LineFile) -> Iterator[Result]:

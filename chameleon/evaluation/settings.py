@@ -38,7 +38,13 @@ _SHOWS = ("cli", "report", "chart_style.py", "charts.py", "stats.py", "transitio
 
 
 def settings_of(
-    executor: Executor, benchmark: Benchmark, scorer: str, data: DataFile, tables: Path | None = None
+    executor: Executor,
+    benchmark: Benchmark,
+    scorer: str,
+    data: DataFile,
+    tables: Path | None = None,
+    *,
+    gold_history: bool = False,
 ) -> dict[str, Any]:
     """What `settings.json` holds. When it began and how files are called may differ when the run goes on.
 
@@ -54,6 +60,7 @@ def settings_of(
         "without": sorted(inventory.left_out),
         "model": executor.model,
         **({"server": executor.server} if executor.server else {}),
+        **({"history": "gold"} if gold_history else {}),
         "parameters": dict(_parameters(executor)),
         "digests": {
             "inventory": made.get("inventory"),

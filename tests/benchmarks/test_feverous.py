@@ -149,7 +149,7 @@ def test_the_verdict_of_a_run_is_a_label() -> None:
 
 def test_the_evidence_of_a_run() -> None:
     asked = problem(evidence=[["Kite_sentence_3"]])
-    found = FEVEROUS.found(State(cache={"evidence": ["Kite_sentence_3"]}))
+    found = FEVEROUS.found(State(cache={"evidence_items": ["Kite_sentence_3"]}))
     assert EVIDENCE.grades(EVIDENCE.from_run("yes", found, asked), asked)["FEVEROUS score"] == 1
     assert EVIDENCE.grades(EVIDENCE.from_run("yes", {}, asked), asked)["FEVEROUS score"] == 0
 

@@ -1,0 +1,107 @@
+"""Made-up conversations, whose answers tell all that was asked and answered before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from chameleon import Executor, Inventory, State
+from chameleon.benchmarks.sqa import Sqa
+from chameleon.errors import Declined, ModelError
+from chameleon.evaluation.benchmark import Problem
+from chameleon.evaluation.evaluate import Evaluation
+from chameleon.evaluation.folder import RunFolder
+from chameleon.evaluation.results import Result
+from chameleon.planners.fixed import Fixed
+from tests.engine.doubles import Does
+from tests.evaluation.rows import read_lines
+
+SQA = Sqa()
+SETTINGS = {"benchmark": "sqa", "scorer": "official", "inventory": "mine"}
+TABLE = {"table_id": "t", "caption": "Kites", "header": ["Kite", "Minutes"], "rows": [["Lark", "20"]]}
+Answering = Callable[[State], Any]
+
+
+def row(sequence: str, position: int, does: str = "says") -> dict[str, Any]:
+    """A question that is to be answered, declined or failed: "says", "declines" or "fails"."""
+    return {
+        "id": sequence,
+        "annotator": 0,
+        "position": position,
+        "question": f"{does} {sequence} {position}",
+        "table_id": "t",
+        "answer_coordinates": [[0, 0]],
+        "answer_text": [f"gold {position}"],
+    }
+
+
+def problems(conversations: Sequence[Sequence[str]]) -> list[Problem]:
+    """Conversations, told by what becomes of each question; the last questions of all come first."""
+    rows = [
+        row(str(at), position, does)
+        for at, questions in enumerate(conversations)
+        for position, does in enumerate(questions)
+    ]
+    return [SQA.problem(each, {"t": TABLE}) for each in sorted(rows, key=lambda each: -each["position"])]
+
+
+def answering(state: State) -> Any:
+    """An answer that depends on all of the history; or none, as the question says."""
+    does, *_ = str(state.input["question"]).split()
+    if does == "declines":
+        raise Declined("it is out of reach")
+    if does == "fails":
+        raise ModelError("the server failed (500)")
+    turns = [f"{turn['question']}={turn['answer']}" for turn in state.input["history"]]
+    return [state.input["question"], *turns]
+
+
+def expected(problems: Sequence[Problem]) -> dict[str, Any]:
+    """What `answering` comes to for each problem, None where nothing was answered."""
+    found: dict[str, Any] = {}
+    turns: dict[str, list[str]] = {}
+    for problem in sorted(problems, key=lambda each: each.position):
+        before = turns.setdefault(problem.sequence, [])
+        said = str(problem.input["question"])
+        answer = found[problem.id] = [said, *before] if said.startswith("says") else None
+        before.append(f"{said}={' | '.join(answer or [])}")
+    return found
+
+
+def evaluate(
+    asked: Sequence[Problem],
+    answer: Answering = answering,
+    *,
+    path: Path | None = None,
+    workers: int = 1,
+    retry: bool = False,
+    **options: Any,
+) -> dict[str, Result]:
+    """The results by problem, of a folder those that it holds at the end."""
+    modules = {"note": Does(lambda state: "noted"), "answer": Does(answer)}
+    executor = Executor(Inventory("mine", Fixed(["note", "answer"]), modules))
+    results: dict[str, Result] = {}
+
+    def keep(result: Result) -> None:
+        assert result.id not in results
+        results[result.id] = result
+
+    def run(folder: RunFolder | None) -> None:
+        rule = SQA.scorers["official"]()
+        Evaluation(executor, rule, folder=folder, workers=workers, on_result=keep, **options).run(asked)
+
+    if path is None:
+        run(None)
+        return results
+    with RunFolder(path, SETTINGS) as folder:
+        if retry:
+            folder.forget_failures()
+        run(folder)
+    lines = [Result.from_json(line) for line in read_lines(path / "results.jsonl")]
+    assert len({line.id for line in lines}) == len(lines)
+    return {line.id: line for line in lines}
+
+
+def answers(results: Mapping[str, Result]) -> dict[str, Any]:
+    return {id: result.answer if result.answered else None for id, result in results.items()}

@@ -1,0 +1,275 @@
+"""Questions of a conversation are told what this run answered before, however it is run and resumed."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from chameleon import State
+from chameleon.evaluation.conversations import in_turn
+from chameleon.evaluation.folder import RunFolder
+from chameleon.evaluation.results import SEQUENCES, Result, Tally
+from tests.e2e.commands import Command, Outcome
+from tests.engine.files import write
+from tests.evaluation.conversations import (
+    SETTINGS,
+    SQA,
+    TABLE,
+    answering,
+    answers,
+    evaluate,
+    expected,
+    problems,
+    row,
+)
+from tests.evaluation.rows import read_lines, write_rows
+from tests.loopback import Fault, LoopbackServer
+
+KEPT = ("results.jsonl", "events.jsonl", "settings.json")
+does = st.sampled_from(["says", "says", "declines", "fails"])
+conversations = st.lists(st.lists(does, min_size=1, max_size=4), min_size=1, max_size=5)
+
+
+@given(conversations)
+@settings(max_examples=40, deadline=None)
+def test_eight_workers_come_to_what_one_does(asked: list[list[str]]) -> None:
+    every = problems(asked)
+    alone, side_by_side = (answers(evaluate(every, workers=workers)) for workers in (1, 8))
+    assert alone == side_by_side == expected(every)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of an undisturbed evaluation."""
+    path = tmp_path_factory.mktemp("conversations") / "whole"
+    assert answers(evaluate(MIXED, path=path)) == expected(MIXED)
+    return path
+
+
+MIXED = problems([["says", "says", "says"], ["declines", "says"], ["fails", "says", "says"]])
+
+
+@given(st.floats(0, 1), st.floats(0, 1), st.sampled_from([1, 8]))
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_cut_anywhere_it_comes_to_the_same(whole: Path, first: float, second: float, workers: int) -> None:
+    with tempfile.TemporaryDirectory() as place:
+        path = Path(place) / "cut"
+        path.mkdir()
+        for name, share in zip(KEPT, (first, second, 1.0), strict=True):
+            content = (whole / name).read_bytes()
+            (path / name).write_bytes(content[: round(share * len(content))])
+        assert answers(evaluate(MIXED, path=path, workers=workers)) == expected(MIXED)
+
+
+class Counting:
+    """Answers, failing those whose questions hold one of `fails`, and notes what it was asked."""
+
+    def __init__(self, *fails: str) -> None:
+        self.fails = fails
+        self.asked: list[str] = []
+
+    def __call__(self, state: State) -> Any:
+        question = str(state.input["question"])
+        self.asked.append(question)
+        if any(part in question for part in self.fails):
+            raise ConnectionError("it broke")
+        return answering(state)
+
+
+def test_what_follows_a_failure_is_asked_again_where_it_is_told_otherwise(tmp_path: Path) -> None:
+    every = problems([["says"] * 3, ["says"] * 3])
+    first = answers(evaluate(every, Counting("0 1", "1 0"), path=tmp_path))
+    assert [id for id, answer in first.items() if answer is None] == ["0/0/1", "1/0/0"]
+    still = Counting("1 0")
+    again = answers(evaluate(every, still, path=tmp_path, retry=True))
+    assert sorted(still.asked) == ["says 0 1", "says 0 2", "says 1 0"], (
+        "the others are told the same as before"
+    )
+    at_last = Counting()
+    assert answers(evaluate(every, at_last, path=tmp_path, retry=True)) == expected(every)
+    assert at_last.asked == ["says 1 0", "says 1 1", "says 1 2"]
+    assert again["1/0/0"] is None and again["0/0/2"] == expected(every)["0/0/2"]
+
+
+def test_without_being_asked_to_no_failure_is_tried_again(tmp_path: Path) -> None:
+    every = problems([["says", "says"]])
+    before = answers(evaluate(every, Counting("0 0"), path=tmp_path))
+    counting = Counting()
+    assert answers(evaluate(every, counting, path=tmp_path)) == before
+    assert counting.asked == []
+
+
+def test_a_limit_may_grow_within_a_conversation(tmp_path: Path) -> None:
+    every = problems([["says"] * 3])
+    in_order = [each for one in in_turn(every) for each in one]
+    evaluate(in_order[:1], path=tmp_path)
+    assert answers(evaluate(in_order, path=tmp_path)) == expected(every)
+
+
+def test_gold_answers_are_told_where_that_is_asked_for() -> None:
+    every = problems([["fails", "says"]])
+    assert answers(evaluate(every, gold_history=True))["0/0/1"] == ["says 0 1", "fails 0 0=gold 0"]
+    assert not any("gold" in str(answer) for answer in answers(evaluate(every)).values())
+
+
+def test_what_was_taken_back_is_still_paid(tmp_path: Path) -> None:
+    every = problems([["says", "says"]])
+    evaluate(every, Counting("0 0"), path=tmp_path)
+    with RunFolder(tmp_path, SETTINGS) as folder:
+        assert folder.forget_failures() == 1
+        assert folder.done == {} and folder.earlier == {}
+        assert set(folder.dropped) == {"0/0/0"}, "the second question is taken back once it is told otherwise"
+
+
+def result(sequence: str, position: int, correct: bool) -> Result:
+    return Result(f"{sequence}/{position}", "", False, correct, sequence=sequence, position=position)
+
+
+@given(st.lists(st.tuples(st.sampled_from("abcd"), st.booleans())))
+def test_a_conversation_is_right_where_all_its_questions_are(verdicts: list[tuple[str, bool]]) -> None:
+    tally = Tally(SQA.columns)
+    for position, (sequence, correct) in enumerate(verdicts):
+        tally.add(result(sequence, position, correct))
+    names = {sequence for sequence, _ in verdicts}
+    wrong = {sequence for sequence, correct in verdicts if not correct}
+    count = tally.columns[SEQUENCES]
+    assert (count.n, count.correct) == (len(names), len(names - wrong))
+
+
+def test_problems_that_stand_alone_come_as_they_are_met() -> None:
+    alone = [SQA.problem({"id": name, "query": "?", "label": [], "table": TABLE}, {}) for name in "ab"]
+    every = [*problems([["says", "says"]]), *alone]
+    assert [[each.id for each in one] for one in in_turn(every)] == [["a"], ["b"], ["0/0/0", "0/0/1"]]
+
+
+INVENTORY = """\
+name: follow_ups
+input: {question: str, table: Table, history: "list?"}
+planner: {use: fixed, plan: [kite]}
+llm: {retries: 0}
+modules:
+  kite: {use: "kites.py:Kite", prompt: mine}
+"""
+MODULE = """\
+from chameleon import LLMModule
+
+
+class Kite(LLMModule):
+    '''Names a kite.'''
+
+    reads = ("input.question", "input.table", "input.history?")
+    writes = ("cache.answer",)
+
+    def update_cache(self, cache, output):
+        return {"answer": output}
+"""
+PROMPT = """\
+---
+slots: [question, table, "history?"]
+---
+# user
+{{ table }}
+{% for turn in history %}
+Before: {{ turn.question }} -> {{ turn.answer }}
+{% endfor %}
+Question: {{ question }}
+"""
+
+
+class Conversing:
+    """Evaluations of two small conversations over the command line, with a model that names kites."""
+
+    def __init__(self, command: Command, place: Path, start: Callable[..., LoopbackServer]) -> None:
+        self.command, self.place = command, place
+        self.broken = False
+        self.server = start(self.reply)
+        write(place, PROMPT, "mine.md")
+        write(place, MODULE, "kites.py")
+        self.inventory = str(write(place, INVENTORY, "mine.yaml"))
+        table = {**TABLE, "rows": [["Lark", "20"], ["Swift", "15"]]}
+        write_rows(place / "tables.jsonl", [table])
+        asked = [row("a", 0), row("a", 1), row("b", 0)]
+        asked[1] |= {"answer_coordinates": [[1, 0]], "answer_text": ["Swift"]}
+        self.data = str(write_rows(place / "data.jsonl", asked[::-1]))
+        self.out = place / "out"
+
+    def reply(self, request: dict[str, Any]) -> str | Fault:
+        """The kite that was not named before: that is told by the history alone."""
+        asked = str(request["messages"][-1]["content"])
+        if self.broken and "says a 0\n" in asked + "\n" and "Before" not in asked:
+            return Fault(400)
+        return "Swift" if "-> Lark" in asked else "Lark"
+
+    def run(self, *options: str) -> Outcome:
+        """Evaluate into the folder."""
+        asked = ("eval", self.inventory, self.data, "--out", str(self.out), "--model", "openai:local")
+        return self.command(*asked, "--store", "off", "--json", *options)
+
+
+@pytest.fixture
+def conversing(command: Command, tmp_path: Path, loopback: Callable[..., LoopbackServer]) -> Conversing:
+    return Conversing(command, tmp_path, loopback)
+
+
+def test_the_command(conversing: Conversing, command: Command) -> None:
+    done = conversing.run()
+    found = json.loads(done.out)
+    assert (found["benchmark"], found["correct"], found["n"]) == ("sqa", 3, 3), done.err
+    assert found["breakdown"][SEQUENCES]["correct"] == found["breakdown"][SEQUENCES]["n"] == 2
+    assert found["breakdown"]["question 2"] == {"n": 1, "correct": 1, "accuracy": 1.0}
+    lines = read_lines(conversing.out / "results.jsonl")
+    assert {(line["sequence"], line["position"]) for line in lines} == {("a/0", 0), ("a/0", 1), ("b/0", 0)}
+    again = command("score", "sqa", conversing.data, str(conversing.out / "results.jsonl"), "--json")
+    assert json.loads(again.out)["breakdown"][SEQUENCES]["correct"] == 2
+    shown = command("report", str(conversing.out), "--html", str(conversing.place / "page.html"))
+    assert shown.code == 0 and SEQUENCES in shown.out
+    assert "says a 0" in (conversing.place / "page.html").read_text()
+    assert "place in the conversation" in command("stats", str(conversing.out)).out
+
+
+def test_the_command_after_a_failure(conversing: Conversing) -> None:
+    conversing.broken = True
+    found = json.loads(conversing.run().out)
+    assert (found["correct"], found["n"]) == (1, 3), "the second question is not told of a Lark"
+    conversing.broken = False
+    found = json.loads(conversing.run("--retry-failed").out)
+    assert (found["correct"], found["n"]) == (3, 3)
+    assert found["usage"]["calls"] == len(conversing.server.requests)
+
+
+def test_a_limit_counts_questions_from_the_beginning_of_conversations(conversing: Conversing) -> None:
+    """The data has the last question first."""
+    found = json.loads(conversing.run("--limit", "1").out)
+    assert [line["id"] for line in read_lines(conversing.out / "results.jsonl")] == ["b/0/0"]
+    found = json.loads(conversing.run("--limit", "2").out)
+    assert [line["id"] for line in read_lines(conversing.out / "results.jsonl")] == ["b/0/0", "a/0/0"]
+    assert json.loads(conversing.run().out)["correct"] == 3 and found["n"] == 2
+
+
+def test_gold_history_is_another_setting(conversing: Conversing) -> None:
+    assert json.loads(conversing.run("--gold-history").out)["n"] == 3
+    told = conversing.run().err
+    assert 'history was "gold", and now is null' in told
+    assert "gold 0" in json.dumps(conversing.server.requests)
+
+
+def test_gold_history_needs_conversations(command: Command, tmp_path: Path) -> None:
+    alone = {"id": "s", "query": "which?", "label": ["Lark"], "table": TABLE}
+    data = write_rows(tmp_path / "data.jsonl", [alone])
+    asked = ("eval", "wikitq_offline", str(data), "--scorer", "tablerag", "--gold-history")
+    assert "the data has none" in command(*asked).err
+
+
+def test_an_inventory_without_history_is_told_of(conversing: Conversing) -> None:
+    text = INVENTORY.replace(', history: "list?"', "")
+    write(conversing.place, text, "mine.yaml")
+    done = conversing.run()
+    assert "takes no history: each question of a conversation is asked alone" in done.err
+    assert json.loads(done.out)["correct"] == 2
