@@ -3,43 +3,111 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from functools import lru_cache
 from typing import Any, Literal
 
+from chameleon.errors import MissingPackage
+from chameleon.retrieval.lexical.wordlists import IRREGULAR, MONTH_NAMES, MONTHS, NUMBERS, STOP_WORDS
+
 Analysis = Literal["words", "english"]
 
-_WORD = re.compile(r"\w+")
-# Words that say nothing of what a question or a table is about.
-_STOP_WORDS = (
-    "a an the and or of in on at by for from to with as is are was were be been being am do does did done "
-    "has have had having that this these those it its he she him his her hers they them their theirs we us "
-    "our i me my you your who whom whose which what when where why how than then there here if but so not no "
-    "nor can could will would shall should may might must into onto about between during per also any each "
-    "both such own same just only too very s t"
-)
-_STOP = frozenset(_STOP_WORDS.split())
+_RUN = re.compile(r"\w+")
+# Signs of vowels are no letters to `re`, but belong to the words of the scripts of South and South-East Asia.
+_WORD = re.compile(r"(?:[^\W_]|[\u0900-\u0963\u0966-\u0dff\u0e31-\u0e3a\u0e47-\u0e4e\u1000-\u109f])+")
+_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+")
+_DIGIT = re.compile(r"\d")
+_THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?: ?, ?\d{3})+(?!\d)")
+_YEAR_FIRST = re.compile(r"(?<!\d)(\d{4}) ?([-/]) ?(\d{1,2}) ?\2 ?(\d{1,2})(?!\d)")
+_MONTH_FIRST = re.compile(r"(?<!\d)(\d{1,2})/(\d{1,2})/(\d{4})(?!\d)")
+_DAY_FIRST = re.compile(r"(?<!\d)(\d{1,2})\.(\d{1,2})\.(\d{4})(?!\d)")
+_PAIR = re.compile(r"(\d+)\s*[-–:./]\s*(\d+)")
+_HIGHEST_SIGN = 9  # combining classes up to here change letters; above, they are accents and points
+_SHORT = 80
 
 
 def terms(text: str, analysis: Analysis = "english") -> list[str]:
     """The terms of a text in their order.
 
-    `words` are lower-cased runs of letters, digits and underscores, as they stand. `english` are the stems of
-    these (Porter's second stemmer) without stop words.
+    `words` are lower-cased runs of letters, digits and underscores, as they stand. `english` are words
+    without accents, stop words and English endings (Porter's second stemmer), where numbers and dates have
+    one form each: "1,234" and "1234", "three" and "3", "2004-03-16" and "16 March 2004". Two numbers with a
+    sign between them, such as a score or a decimal fraction, are one more term after the others ("3-1" and
+    "3 – 1": `3_1`). Of Chinese and Japanese, pairs of neighbouring characters are terms. Raises
+    `MissingPackage`.
     """
-    words = _WORD.findall(text.lower())
     if analysis == "words":
-        return words
-    return [_stem(word) for word in words if word not in _STOP]
+        return _RUN.findall(text.lower())
+    return list(_remembered(text) if len(text) <= _SHORT else _english(text))
+
+
+@lru_cache(maxsize=1 << 16)
+def _remembered(text: str) -> tuple[str, ...]:
+    return tuple(_english(text))  # cells are short, and come again
+
+
+def _english(text: str) -> list[str]:
+    text = folded(text)
+    pairs: list[str] = []
+    if _DIGIT.search(text):
+        text = _dated(_THOUSANDS.sub(lambda run: re.sub("[ ,]", "", run[0]), text))
+        pairs = [f"{first}_{second}" for first, second in _PAIR.findall(text)]
+    words = _WORD.findall(text)
+    if not text.isascii():
+        words = [piece for word in words for piece in _pieces(word)]
+    return [term for word in words if (term := _term(word))] + pairs
+
+
+def folded(text: str) -> str:
+    """The text in lower case, without accents, full-width and other forms of the same letters as one."""
+    if text.isascii():
+        return text.lower()
+    apart = unicodedata.normalize("NFKD", text.casefold())
+    bare = "".join(character for character in apart if unicodedata.combining(character) <= _HIGHEST_SIGN)
+    return unicodedata.normalize("NFKC", bare.casefold())
+
+
+def _dated(text: str) -> str:
+    """The text with dates in figures written as day, month and year."""
+    text = _YEAR_FIRST.sub(lambda date: _date(date, date[1], date[3], date[4]), text)
+    text = _MONTH_FIRST.sub(lambda date: _date(date, date[3], date[1], date[2]), text)
+    return _DAY_FIRST.sub(lambda date: _date(date, date[3], date[2], date[1]), text)
+
+
+def _date(found: re.Match[str], year: str, month: str, day: str) -> str:
+    is_date = 1 <= int(month) <= 12 and 1 <= int(day) <= 31
+    return f" {int(day)} {MONTHS[int(month) - 1]} {year} " if is_date else found[0]
+
+
+def _pieces(word: str) -> list[str]:
+    """The word, its parts in scripts that put no spaces between words as pairs of characters."""
+    found, end = [], 0
+    for run in _UNSPACED.finditer(word):
+        found.append(word[end : run.start()])
+        signs, end = run[0], run.end()
+        found += [signs[n : n + 2] for n in range(max(1, len(signs) - 1))]
+    return [piece for piece in (*found, word[end:]) if piece]
+
+
+@lru_cache(maxsize=1 << 17)
+def _term(word: str) -> str:
+    """The term that a word is, "" for a stop word."""
+    if word in STOP_WORDS:
+        return ""
+    if word.isdecimal():
+        return word[1:] if len(word) == 2 and word[0] == "0" else word
+    word = NUMBERS.get(word) or IRREGULAR.get(word) or MONTH_NAMES.get(word) or word
+    stem: str = _stemmer().stemWord(word)
+    return stem
 
 
 @lru_cache(maxsize=1)
 def _stemmer() -> Any:
-    import Stemmer
-
+    try:
+        import Stemmer
+    except ImportError:
+        raise MissingPackage(
+            "finding tables by English words needs the package PyStemmer",
+            hint="pip install 'chameleon-compose[retrieval]'",
+        ) from None
     return Stemmer.Stemmer("english", 0)
-
-
-@lru_cache(maxsize=1 << 16)
-def _stem(word: str) -> str:
-    stem: str = _stemmer().stemWord(word)
-    return stem

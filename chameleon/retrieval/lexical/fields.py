@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from typing import Any, Literal
 
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.lexical.analysis import Analysis, terms
+from chameleon.retrieval.lexical.wordlists import WEAK_WORDS
+
+WEAK = 0.3
+"""What a weak word counts for in a query."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +38,7 @@ class Bm25Settings:
 
 
 def term_counts(document: Document, settings: Bm25Settings) -> tuple[dict[str, int | float], float]:
-    """How often each term stands in the document, by the weights of its fields, and the sum of it: its length.
+    """How often each term stands in the document, by its fields' weights, and the sum of it: its length.
 
     A document's title is a caption; where the table's caption says the same, it counts once.
     """
@@ -46,16 +51,40 @@ def term_counts(document: Document, settings: Bm25Settings) -> tuple[dict[str, i
 
 
 def query_terms(query: str, settings: Bm25Settings) -> list[str]:
-    """The terms of a query in their order; one that is said twice counts twice."""
+    """The terms of a query in their order; one that is said twice is there twice."""
     return terms(query, settings.analysis)
 
 
-def _fields(document: Document, settings: Bm25Settings) -> Iterator[tuple[int, str]]:
+def query_weights(query: str, settings: Bm25Settings) -> dict[str, float]:
+    """What each term of a query counts for: as often as it is said, by `WEAK` where it is a weak word.
+
+    Words as they stand (`words`) all weigh the same.
+    """
+    counts = Counter(query_terms(query, settings))
+    if settings.analysis == "words":
+        return {term: float(count) for term, count in counts.items()}
+    weak = weak_terms()
+    return {term: count * (WEAK if term in weak else 1.0) for term, count in counts.items()}
+
+
+@lru_cache(maxsize=1)
+def weak_terms() -> frozenset[str]:
+    """The terms of `WEAK_WORDS`."""
+    return frozenset(terms(" ".join(sorted(WEAK_WORDS))))
+
+
+def caption_of(document: Document) -> str:
+    """The document's title and its table's caption, once where they are the same."""
     caption = document.table.caption if document.table else ""
-    for title in dict.fromkeys((document.title, caption)):
-        yield settings.caption, title
+    return "\n".join(dict.fromkeys((document.title, caption)))
+
+
+def _fields(document: Document, settings: Bm25Settings) -> Iterator[tuple[int, str]]:
+    yield settings.caption, caption_of(document)
     if document.table:
-        yield settings.header, " ".join(document.table.header)
+        for name in document.table.header:
+            yield settings.header, name
         for row in document.table.rows:
-            yield settings.cells, " ".join(row)
+            for cell in row:
+                yield settings.cells, cell
     yield settings.text, document.text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.index.arrays import load
 from chameleon.retrieval.index.files import broken
-from chameleon.retrieval.lexical.fields import Bm25Settings, query_terms
+from chameleon.retrieval.lexical.fields import Bm25Settings, query_weights
 from chameleon.retrieval.lexical.postings import digests, write_index, write_segment
 from chameleon.retrieval.part import Part, Searcher
 
@@ -112,14 +111,14 @@ class Bm25Searcher(Searcher):
 
     def _columns(self, query: str) -> list[tuple[NDArray[numpy.uint32], NDArray[numpy.float32]]]:
         """Of each term of the query that is known here: the documents that have it, and its scores there."""
-        said = Counter(query_terms(query, self.settings))
+        said = query_weights(query, self.settings)
         places, known = self._places(said)
         columns = []
-        for times, place, is_known in zip(said.values(), places.tolist(), known.tolist(), strict=True):
+        for weight, place, is_known in zip(said.values(), places.tolist(), known.tolist(), strict=True):
             if is_known:
                 begin, end = self._indptr[place : place + 2].tolist()
                 values = self._data[begin:end]
-                columns.append((self._indices[begin:end], values if times == 1 else values * times))
+                columns.append((self._indices[begin:end], values if weight == 1 else values * weight))
         return columns
 
     def _places(self, terms: Collection[str]) -> tuple[NDArray[numpy.int64], NDArray[numpy.bool_]]:
