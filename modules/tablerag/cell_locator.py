@@ -53,7 +53,8 @@ def located(
     - Items that are all that a column has in the kept rows stand for all of its cells there: a list of
       places names one but once.
     """
-    candidates = [_cells_of(item, table) for item in items]
+    texts = _by_text(table)
+    candidates = [_cells_of(item, table, texts) for item in items]
     missing = [item for item, cells in zip(items, candidates, strict=True) if not cells]
     rows = list(kept["rows"]) if kept else list(range(len(table.rows)))
     columns = frozenset(kept["columns"]) if kept else frozenset(range(len(table.header)))
@@ -95,16 +96,11 @@ def _whole_column(
     return filled if every and all(named.intersection(cells, filled) for cells in candidates) else []
 
 
-def _cells_of(item: str, table: Table) -> list[Cell]:
-    """The cells that have an item, by the strictest way in which any has it."""
+def _cells_of(item: str, table: Table, texts: Mapping[str, Sequence[Cell]]) -> Sequence[Cell]:
+    """The cells that have an item, by the strictest way in which any has it; `texts`: cells by their text."""
     wanted = normal(item)
-    if not wanted:
-        return []
-    texts = {
-        (row, column): normal(cell) for row, line in enumerate(table.rows) for column, cell in enumerate(line)
-    }
-    if same := [cell for cell, text in texts.items() if text == wanted]:
-        return same
+    if not wanted or wanted in texts:
+        return texts[wanted] if wanted else []
     if (number := read_value(item).number) is not None:
         equal = [
             (row, column.index)
@@ -116,11 +112,19 @@ def _cells_of(item: str, table: Table) -> list[Cell]:
             return sorted(equal)
     if len(wanted) < _LEAST_PART:
         return []
-    return [
-        cell
-        for cell, text in texts.items()
-        if len(text) >= _LEAST_PART and (_is_in(wanted, text) or _is_in(text, wanted))
+    parts = [
+        text for text in texts if len(text) >= _LEAST_PART and (_is_in(wanted, text) or _is_in(text, wanted))
     ]
+    return sorted(cell for text in parts for cell in texts[text])
+
+
+def _by_text(table: Table) -> dict[str, list[Cell]]:
+    """The cells by their text as it is compared."""
+    found: dict[str, list[Cell]] = {}
+    for row, line in enumerate(table.rows):
+        for column, cell in enumerate(line):
+            found.setdefault(normal(cell), []).append((row, column))
+    return found
 
 
 def _is_in(part: str, text: str) -> bool:

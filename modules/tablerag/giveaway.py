@@ -34,20 +34,25 @@ _PATTERNS = (
     ),
     re.compile(r"^\W*(?:final\s+)?(?:answer|verdict|label)\s*:\s*\S", re.IGNORECASE),
     re.compile(r"^\W*(?:yes|no|true|false|supports|refutes|not enough info)\W*$", re.IGNORECASE),
-    re.compile(r"^\W*(?:yes|no)\s*[,.:;–-]", re.IGNORECASE),
+    # "No, there are two", "No. There are two"; not "No. 3" and "No. is the number".
+    re.compile(r"^\W*(?:yes|no)\s*(?:[,:;–-]|\.(?=\s*$|\s+(?-i:[A-Z])))", re.IGNORECASE),
     re.compile(r"\b(?:therefore|thus|hence|so)\s*,?\s+(?:it is\s+)?(?:true|false|yes|no)\b", re.IGNORECASE),
 )
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
+_SENTENCE = re.compile(r"(?<=[.!?])(?<!\bNo\.)\s+|\n+")
 
 
 def gives_away(text: str) -> str:
     """The first sentence that announces an answer or a verdict, "" where none does."""
-    return next((sentence for sentence in sentences(text) if _announces(sentence)), "")
+    # A sentence may go over several lines, and a line may be one without a full stop.
+    listed = [*sentences(text), *sentences(" ".join(text.split()))]
+    return next((sentence for sentence in listed if _announces(sentence)), "")
 
 
 def kept_back(text: str) -> str:
     """The text without the sentences that announce an answer or a verdict."""
-    return " ".join(sentence for sentence in sentences(text) if not _announces(sentence))
+    while gives_away(text):
+        text = " ".join(sentence for sentence in sentences(text) if not _announces(sentence))
+    return text
 
 
 def sentences(text: str) -> list[str]:

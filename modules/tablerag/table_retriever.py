@@ -39,6 +39,12 @@ class TableRetriever(Module):
         """
         self.retriever, self.k, self.index, self.within = retriever, k, index, within
 
+    def check(self) -> None:
+        """Raise `InputError` for a name that is no retriever."""
+        from chameleon.retrieval.names import check_retriever
+
+        check_retriever(self.retriever)
+
     def run(self, state: State) -> dict[str, Any]:
         path = str(state.input.get("index") or self.index)
         if not path:

@@ -2,42 +2,40 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
 import pytest
-import yaml
 
-import chameleon.inventories
 from chameleon import Inventory, LLMModule
-from chameleon.inventory.source import _merge
+from chameleon.inventory.grid import Arm, Grid, fixed_plan
+from chameleon.modules.tablerag.semantic_filter import SemanticFilter
 from chameleon.modules.tablerag.table_answerer import TableAnswerer
 
+# One for each sample: a baseline asks once, the filter's code and a vote take five.
+CALLS = {
+    "baseline": 1,
+    "filter_late": 1,
+    "filter_dense": 1,
+    "filter_minilm": 1,
+    "filter_llm": 6,
+    "clarifier_terms": 2,
+    "clarifier_summary": 2,
+    "clarifier_both": 3,
+    "format_string": 1,
+    "format_markdown": 1,
+    "format_html": 1,
+    "consistency": 5,
+    "whole": 12,
+    "whole_without_filter": 7,
+    "whole_without_terms": 11,
+    "whole_without_summary": 11,
+    "whole_without_clarifiers": 10,
+    "whole_without_formatter": 12,
+    "whole_without_consistency": 4,
+}
 FORMS = {"tabfact": "verdict", "feverous": "label", "sqa": "items", "hybridqa": "short"}
-GRIDS = Path(chameleon.inventories.__path__[0]) / "grids"
 
 
-def grid(name: str) -> dict[str, Any]:
-    found = yaml.safe_load((GRIDS / f"{name}.yaml").read_text("utf-8"))
-    assert isinstance(found, dict)
-    return found
-
-
-def arm(grid: dict[str, Any], name: str, inventory: str = "") -> Inventory:
-    """An arm as docs/tablerag.md defines it: what is common, then its own keys, over the inventory."""
-    common, own = dict(grid.get("common", {})), dict(grid["arms"][name])
-    out = [*common.pop("without", []), *own.pop("without", [])]
-    base = {
-        "about": grid["about"],
-        "name": f"{grid['name']}_{name}",
-        "extends": inventory or grid["inventory"],
-    }
-    return Inventory.parse(_merge(_merge(base, common), own)).without(*out)
-
-
-def plan(inventory: Inventory) -> list[str]:
-    planned = inventory.planner.fixed_plans[0]  # type: ignore[attr-defined]
-    return [name for name in planned if name not in inventory.left_out]
+def plan(arm: Arm) -> list[str]:
+    return list(fixed_plan(arm.inventory) or ())
 
 
 @pytest.mark.parametrize("task", FORMS)
@@ -58,30 +56,30 @@ def test_the_parameters_are_the_published_ones(task: str) -> None:
 
 
 @pytest.mark.parametrize("task", FORMS)
-@pytest.mark.parametrize("name", sorted(file.stem for file in GRIDS.glob("*.yaml")))
-def test_every_arm_can_be_built_for_every_task(name: str, task: str) -> None:
-    arms = grid(name)
-    plans = {}
-    for each in arms["arms"]:
-        built = arm(arms, each, f"tablerag_{task}")
-        plans[each] = (plan(built), str(built.spec))
-        assert built.about and "table_answerer" in plan(built)
-    assert len({str(each) for each in plans.values()}) == len(plans), "no arm is another one again"
+def test_a_question_takes_so_many_calls(task: str) -> None:
+    arms = Grid.load("tablerag", inventory=f"tablerag_{task}").arms
+    assert {name: arm.calls for name, arm in arms.items()} == CALLS
 
 
-def test_the_arms_differ_by_what_their_names_say() -> None:
-    arms = grid("tablerag")
-    assert plan(arm(arms, "baseline")) == ["table_retriever", "table_answerer"]
-    assert plan(arm(arms, "filter_llm")) == ["table_retriever", "table_filter", "table_answerer"]
-    whole = arm(arms, "whole")
-    assert plan(whole) == plan(Inventory.load("tablerag_tabfact"))
-    samples = {
-        name: getattr(arm(arms, name).modules["table_answerer"], "samples", 0) for name in arms["arms"]
+@pytest.mark.parametrize("task", FORMS)
+@pytest.mark.parametrize("name", ["tablerag", "tablerag_retrieval"])
+def test_no_arm_is_another_one_again(name: str, task: str) -> None:
+    grid = Grid.load(name, inventory=f"tablerag_{task}")
+    seen = {
+        (str(plan(arm)), repr(arm.inventory.spec.modules if arm.inventory.spec else None))
+        for arm in grid.arms.values()
     }
-    assert {name for name, count in samples.items() if count == 5} == {
-        name
-        for name in arms["arms"]
-        if name.startswith(("whole", "consistency")) and "without_consis" not in name
-    }
-    late = arm(arms, "filter_late").modules["table_filter"]
-    assert (late.by, late.rows, late.needs_model) == ("late", 10, False)  # type: ignore[attr-defined]
+    assert len(seen) == len(grid.arms) == (19 if name == "tablerag" else 17)
+    assert all(arm.about for arm in grid.arms.values()) or name != "tablerag"
+
+
+def test_arms_have_the_parts_that_their_names_say() -> None:
+    arms = Grid.load("tablerag").arms
+    assert plan(arms["baseline"]) == ["table_retriever", "table_answerer"]
+    assert plan(arms["filter_llm"]) == ["table_retriever", "table_filter", "table_answerer"]
+    whole = Inventory.load("tablerag_tabfact").spec
+    assert whole is not None and arms["whole"].inventory.spec == whole.model_copy(
+        update={"name": "tablerag_whole", "about": arms["whole"].about}
+    )
+    late = arms["filter_late"].inventory.modules["table_filter"]
+    assert isinstance(late, SemanticFilter) and (late.by, late.rows) == ("late", 10)

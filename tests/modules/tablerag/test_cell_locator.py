@@ -1,0 +1,120 @@
+"""Where an answer stands in the table: in one column, in the rows that were kept, and as written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chameleon import Module, State, Table
+from chameleon.modules.tablerag.cell_locator import CellLocator, located
+from chameleon.modules.tablerag.cut import Cut, part
+from chameleon.modules.tablerag.final_answer import FinalAnswer
+from tests.benchmarks.shared_data import needs_data, rows
+from tests.modules.tablerag.running import REGATTA, output, run
+
+CLUBS = Table(
+    ["Home", "Score", "Away"],
+    [
+        ["Tarn Rovers", "2", "Mill Hill"],
+        ["Mill Hill", "1", "Arvik"],
+        ["Arvik", "3", "Tarn Rovers"],
+        ["Mill Hill", "1", "Selmark"],
+    ],
+)
+
+
+@pytest.mark.parametrize(
+    ("items", "question", "cells"),
+    [
+        (["Herons"], "", [(1, 1)]),
+        (["otters", " 'Pikes' "], "", [(0, 1), (2, 1)]),
+        (["1200"], "", [(0, 3)]),
+        (["980 points"], "", [(1, 3)]),
+        (["the Herons"], "", [(1, 1)]),
+        (["1"], "", [(0, 0)]),
+        (["SEL"], "Which country are the Pikes from?", [(2, 2)]),
+        (["SEL", "SEL"], "", [(0, 2), (2, 2)]),
+        (["SEL", "OST", "VAR"], "Which countries?", [(0, 2), (1, 2), (2, 2), (3, 2)]),
+        ([], "", []),
+    ],
+)
+def test_cells_are_found_by_their_text(items: list[str], question: str, cells: list[Any]) -> None:
+    assert located(items, REGATTA, question) == (cells, [])
+
+
+def test_items_stand_in_the_column_that_most_of_them_share() -> None:
+    assert located(["Tarn Rovers", "Arvik", "Selmark"], CLUBS)[0] == [(1, 2), (2, 2), (3, 2)]
+    assert located(["Tarn Rovers"], CLUBS, "Who was away?")[0] == [(2, 2)]
+    assert located(["Tarn Rovers"], CLUBS, "", {"rows": [0, 1, 2, 3], "columns": [1, 2]})[0] == [(2, 2)]
+
+
+def test_and_in_kept_rows() -> None:
+    assert located(["Mill Hill"], CLUBS)[0] == [(1, 0)], "the first of the column that has it"
+    assert located(["1"], CLUBS, "", {"rows": [3], "columns": [0, 1, 2]})[0] == [(3, 1)]
+
+
+def test_what_is_nowhere_is_told() -> None:
+    assert located(["Herons", "two of them", ""], REGATTA) == ([(1, 1)], ["two of them", ""])
+    assert located(["x"], Table(["a"])) == ([], ["x"])
+
+
+TABLES = st.integers(1, 3).flatmap(
+    lambda width: st.lists(
+        st.lists(st.sampled_from("abcd"), min_size=width, max_size=width), min_size=1, max_size=4
+    )
+)
+
+
+@given(TABLES, st.lists(st.sampled_from("abcdef"), max_size=4))
+def test_every_cell_that_is_found_has_an_item(lines: list[list[str]], items: list[str]) -> None:
+    table = Table([f"column {number}" for number in range(len(lines[0]))], lines)
+    cells, missing = located(items, table)
+    assert cells == sorted(set(cells))
+    assert {table.rows[row][column] for row, column in cells} == set(items) - set(missing)
+    assert set(missing) == set(items) - {cell for line in lines for cell in line}
+
+
+class Keep(Cut):
+    """Keeps the last two rows, without the first column."""
+
+    reads = ("input.table", "cache.kept?")
+
+    def run(self, state: State) -> Any:
+        return part(state.input["table"], [2, 3], [1, 2, 3])
+
+
+class Say(Module):
+    """Says that it is the Pikes."""
+
+    reads = ("input.table",)
+    writes = ("cache.answer",)
+
+    def run(self, state: State) -> Any:
+        return ["Pikes", "870"]
+
+    def update_cache(self, cache: Any, output: Any) -> Any:
+        return {"answer": output}
+
+
+def test_cells_are_those_of_the_table_before_any_cut() -> None:
+    state, _ = run([Keep(), Say(), CellLocator(), FinalAnswer()])
+    assert state.input["table"] == REGATTA.take_rows([2, 3]).take_columns([1, 2, 3])
+    assert state.cache["coordinates"] == ((2, 1), (2, 3)) and state.answer == ("Pikes", "870")
+    assert output(state, "cell_locator")["missing"] == ()
+
+
+@needs_data
+def test_the_cells_of_gold_texts_are_mostly_the_gold_cells() -> None:
+    """The figures of docs/tablerag.md."""
+    tables = {row["table_id"]: Table(row["header"], row["rows"]) for row in rows("sqa/tables.jsonl.gz")}
+    as_given = distinct = 0
+    asked = rows("sqa/dev.jsonl.gz")
+    for row in asked:
+        gold = sorted({(each[0], each[1]) for each in row["answer_coordinates"]})
+        table, texts = tables[row["table_id"]], row["answer_text"]
+        as_given += located(texts, table, row["question"])[0] == gold
+        distinct += located(list(dict.fromkeys(texts)), table, row["question"])[0] == gold
+    assert (as_given, distinct, len(asked)) == (2189, 2133, 2265)
