@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from chameleon.benchmarks.scorers.text_overlap import OverlapRule, StemmedOverlapRule
 from chameleon.benchmarks.tables.benchmark import SIZES, TableBenchmark, text_in, wrong
 from chameleon.errors import InputError
-from chameleon.evaluation.benchmark import Problem, Row, Scorer
+from chameleon.evaluation.benchmark import Cell, Problem, Row, Scorer
 
 _PARTS = ("version", "split", "data")
 
@@ -73,5 +73,15 @@ class Fetaqa(TableBenchmark):
             input={"question": question, "table": found[0]} if found else {},
             gold=gold,
             columns=(found[1],) if found else (),
-            detail={"question": question},
+            detail={"question": question, "highlighted": row.get("highlighted_cell_ids")},
+            table_id=table_id,
         )
+
+    def gold_cells(self, problem: Problem) -> Sequence[Collection[Cell]] | None:
+        """The cells that the annotators highlighted, without those of the header; each is needed."""
+        listed = problem.detail.get("highlighted")
+        if not isinstance(listed, list):
+            return None
+        pairs = [pair for pair in listed if isinstance(pair, list) and len(pair) == 2]
+        cells = {(row - 1, column) for row, column in pairs if type(row) is type(column) is int and row > 0}
+        return [{cell} for cell in sorted(cells)] or None

@@ -75,6 +75,7 @@ class Feverous(TableBenchmark):
             gold=label,
             columns=(_SHORT.get(label, label), *([found[1]] if found else []), *chosen),
             detail={"evidence": _groups(row)},
+            table_id=str(row.get("table_id") or ""),
         )
 
     def found(self, state: State) -> Mapping[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -13,9 +13,10 @@ from urllib.parse import unquote
 from chameleon.benchmarks.scorers.squad import ExactAndF1
 from chameleon.benchmarks.scorers.tablerag import AnswerRule
 from chameleon.benchmarks.tables.benchmark import SIZES, TableBenchmark, text_in, wrong
+from chameleon.benchmarks.tables.cells import cells_with
 from chameleon.benchmarks.tables.folder import TableFolder
 from chameleon.errors import InputError
-from chameleon.evaluation.benchmark import Problem, Row, Scorer
+from chameleon.evaluation.benchmark import Cell, Problem, Row, Scorer
 from chameleon.evaluation.data import DataFile
 
 SOURCES = ("table", "passage")
@@ -106,6 +107,14 @@ class Hybridqa(TableBenchmark):
             input=input,
             gold=gold,
             columns=(*([source] if source in SOURCES else []), *([found[1]] if found else [])),
+            table_id=table_id,
+        )
+
+    def gold_cells(self, problem: Problem) -> Sequence[Collection[Cell]] | None:
+        """The cells that have the answer, where that comes from the table."""
+        table = problem.input.get("table")
+        return (
+            cells_with([problem.gold], table) if table is not None and SOURCES[0] in problem.columns else None
         )
 
     def read_table(self, file: Path) -> Row:

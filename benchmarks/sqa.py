@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -11,9 +11,10 @@ from typing import Any, ClassVar
 from chameleon.benchmarks.scorers.sqa import CellRule, coordinates
 from chameleon.benchmarks.scorers.tablerag import AnswerRule
 from chameleon.benchmarks.tables.benchmark import SIZES, TableBenchmark, text_in, wrong
+from chameleon.benchmarks.tables.cells import cells_with
 from chameleon.benchmarks.tables.literals import texts_in
 from chameleon.errors import InputError
-from chameleon.evaluation.benchmark import Problem, Row, Scorer
+from chameleon.evaluation.benchmark import Cell, Problem, Row, Scorer
 from chameleon.evaluation.results import SEQUENCES
 from chameleon.state import State
 
@@ -89,12 +90,21 @@ class Sqa(TableBenchmark):
             detail={"coordinates": frozenset(cells)},
             sequence=_sequence_of(row),
             position=place,
+            table_id=str(row.get("table_file", row.get("table_id"))),
         )
 
     def found(self, state: State) -> Mapping[str, Any]:
         """The cells that the run has written to `cache.coordinates`, of the table that it was given."""
         cells = state.cache.get("coordinates")
         return {} if cells is None else {"coordinates": cells}
+
+    def gold_cells(self, problem: Problem) -> Sequence[Collection[Cell]] | None:
+        """The cells of the answer, each needed; where they are not known, those that have its texts."""
+        named = problem.detail["coordinates"]
+        if named is not None:
+            return [{cell} for cell in sorted(map(_cell, named))] or None
+        table = problem.input.get("table")
+        return None if table is None else cells_with(problem.gold, table)
 
     def read_table(self, file: Path) -> Row:
         """The table in `table_csv/NAME.csv`; the release has no captions."""
@@ -115,11 +125,17 @@ class Sqa(TableBenchmark):
             gold=_texts(row, "label"),
             columns=(WITHOUT_HISTORY, *([table[1]] if table else [])),
             detail={"coordinates": None},
+            table_id=str(row.get("table_id", id)),
         )
 
 
 def _sequence_of(row: Row) -> str:
     return f"{row['id']}/{row['annotator']}"
+
+
+def _cell(written: str) -> Cell:
+    row, column = written.strip("()").split(",")
+    return int(row), int(column)
 
 
 def _texts(row: Row, key: str) -> list[str]:

@@ -101,6 +101,7 @@ class Tabfact(TableBenchmark):
             gold=YES if label else NO,
             columns=(*channel, *([table[1]] if table else [])),
             detail={"statement": statement},
+            table_id=str(row.get("table_id") or "") if "table_text" in row else _table_id(row),
         )
 
     def read_table(self, file: Path) -> Row:
@@ -129,6 +130,7 @@ def _of_tablerag(row: Row) -> Row:
     table = row["table"] if isinstance(row["table"], Mapping) else {}
     return {
         "id": row.get("id"),
+        "table_id": row.get("table_id"),
         "statement": row["query"],
         "label": int(row["label"]),
         "table_text": [table.get("header"), *(table.get("rows") or [])],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -13,9 +13,10 @@ from chameleon.benchmarks.scorers.binder import BinderRule
 from chameleon.benchmarks.scorers.denotation import DenotationRule
 from chameleon.benchmarks.scorers.tablecot import TableCotRule
 from chameleon.benchmarks.tables.benchmark import SIZES, TableBenchmark, text_in, wrong
+from chameleon.benchmarks.tables.cells import cells_with
 from chameleon.benchmarks.tables.escapes import unescaped, unescaped_list
 from chameleon.errors import InputError
-from chameleon.evaluation.benchmark import Problem, Row, Scorer
+from chameleon.evaluation.benchmark import Cell, Problem, Row, Scorer
 
 
 class Wikitq(TableBenchmark):
@@ -23,7 +24,8 @@ class Wikitq(TableBenchmark):
 
     Rows are those of the original release (`data/*.tsv`; `tagged/data/*.tagged` has the canonical values of
     the answers too, and the tables lie in `csv/`), of JSON lines (`question`, `table_id`, `answer`,
-    `answer_canon`), and of recorded runs, whose answers are called `gold`.
+    `answer_canon`), of recorded runs, whose answers are called `gold`, and TableRAG's (`wikitq_id`,
+    `answers`), which hold their tables.
     """
 
     name = "wikitq"
@@ -33,6 +35,15 @@ class Wikitq(TableBenchmark):
         {"official": DenotationRule, "tablecot": TableCotRule, "binder": BinderRule}
     )
     tables_beside: ClassVar[tuple[str, ...]] = (*TableBenchmark.tables_beside, "../csv", "../../csv", "csv")
+
+    def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
+        """The rows; TableRAG's under the names that others have."""
+        for row in found:
+            if {"wikitq_id", "answers", "table"} <= row.keys():
+                named = {"id": row["wikitq_id"], "answer": row["answers"]}
+                yield {key: row.get(key) for key in ("question", "table_id", "table")} | named
+            else:
+                yield row
 
     def recognises(self, row: Row) -> bool:
         """Whether the row has a question, a table and a list of answers."""
@@ -60,6 +71,8 @@ class Wikitq(TableBenchmark):
             canon = _texts(row, "answer_canon") if "answer_canon" in row else None
         if canon is not None and len(canon) != len(gold):
             raise InputError(f"there are {len(gold)} answers and {len(canon)} canonical values")
+        if isinstance(row.get("table"), Mapping):
+            tables = {table_id: row["table"]}
         found = self.table(table_id, tables)
         return Problem(
             id=id,
@@ -67,7 +80,13 @@ class Wikitq(TableBenchmark):
             gold=gold,
             columns=(found[1],) if found else (),
             detail={"canon": canon, "question": question},
+            table_id=table_id,
         )
+
+    def gold_cells(self, problem: Problem) -> Sequence[Collection[Cell]] | None:
+        """The cells that have the answers; None where an answer is in no cell, such as a count."""
+        table = problem.input.get("table")
+        return None if table is None else cells_with(problem.gold, table)
 
     def read_table(self, file: Path) -> Row:
         """The table in `csv/NNN-csv/N.csv`, from the .tsv beside it if there is one.

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from chameleon.benchmarks.tables.literals import texts_in
+from chameleon.evaluation.benchmark import Cell
 from chameleon.table import Table
 
-Cell = tuple[int, int]
-"""The row below the header and the column, both from 0."""
+_LEAST_PART = 4  # characters: what is shorter stands inside too many cells by chance
 
 
 def cells_of(answer: Any, table: Table) -> list[Cell] | None:
@@ -26,6 +27,30 @@ def cells_of(answer: Any, table: Table) -> list[Cell] | None:
         if found := _in_a_column(wanted, table) or _anywhere(wanted, table):
             return found
     return None
+
+
+def cells_with(texts: Sequence[str], table: Table) -> list[frozenset[Cell]] | None:
+    """For each text all the cells that have it; None where there is no text, or one is in no cell.
+
+    A cell has a text if it reads the same, case and white space aside; only where none does, if it has the
+    text among its words, and that is not very short.
+    """
+    cells = [
+        (_plain(cell), (number, column))
+        for number, row in enumerate(table.rows)
+        for column, cell in enumerate(row)
+    ]
+    found = [_having(_plain(text), cells) for text in texts]
+    return found if found and all(found) else None
+
+
+def _having(wanted: str, cells: Sequence[tuple[str, Cell]]) -> frozenset[Cell]:
+    if same := frozenset(place for text, place in cells if text == wanted):
+        return same if wanted else frozenset()
+    if len(wanted) < _LEAST_PART:
+        return frozenset()
+    within = re.compile(rf"(?<!\w){re.escape(wanted)}(?!\w)")
+    return frozenset(place for text, place in cells if within.search(text))
 
 
 def _items(answer: Any) -> Iterator[list[str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
@@ -13,6 +13,8 @@ from chameleon.evaluation.published import Published, published_rows, published_
 from chameleon.state import State
 
 Row = Mapping[str, Any]
+Cell = tuple[int, int]
+"""The row below the header and the column, both from 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +25,8 @@ class Problem:
     benchmark's breakdown columns that it counts in (a column that is unknown here is left out). `detail`
     is whatever else the scorers need (the unit, the answer's type); `picture` is a picture of the problem,
     for people to look at. `sequence` names the conversation that the problem is a question of, and `position`
-    its place there, from 0: it is asked after those before it, and told what they were answered.
+    its place there, from 0: it is asked after those before it, and told what they were answered. `table_id`
+    names the table that it is about among all tables, where it is about one of many.
     """
 
     id: str
@@ -34,6 +37,7 @@ class Problem:
     picture: Path | None = None
     sequence: str = ""
     position: int = 0
+    table_id: str = ""
 
 
 class Scorer(ABC):
@@ -171,6 +175,14 @@ class Benchmark(ABC):
     def found(self, state: State) -> Mapping[str, Any]:
         """What a run has found besides its answer that a scorer looks at, by name; kept with the result."""
         return {}
+
+    def gold_cells(self, problem: Problem) -> Sequence[Collection[Cell]] | None:
+        """Where the gold answer stands in the problem's table: of each collection one cell is enough.
+
+        None where it stands in no cells, or in which is not known. It tells whether a part of a table still
+        has what the answer needs; no run is given it.
+        """
+        return None
 
     def run_columns(self, state: State) -> tuple[str, ...]:
         """Further columns that a run counts in, told from what it did, such as how long its chain is."""

@@ -1,0 +1,97 @@
+"""Where gold answers stand in their tables: what tells whether a part of a table still has them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chameleon import Table
+from chameleon.benchmarks.tables.cells import cells_with
+from chameleon.evaluation.data import DataFile, find_benchmark, read_problems, recognised
+from tests.benchmarks.shared_data import DATA, needs_data
+from tests.evaluation.rows import write_rows
+
+HEADER, ROWS = ["Boat", "Port"], [["Swift", "Ostrand"], ["Heron", "Tarn  bay"], ["Otter", "ostrand"]]
+TABLE = Table(HEADER, ROWS)
+INLINE = {"caption": "", "header": HEADER, "rows": ROWS}
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (["Ostrand"], [{(0, 1), (2, 1)}]),
+        (["heron", "TARN BAY"], [{(1, 0)}, {(1, 1)}]),
+        (["Tarn"], [{(1, 1)}]),  # a word of a cell
+        (["bay"], None),  # a short one, which would stand in many
+        (["Ostran"], None),
+        (["Heron", "2"], None),
+        ([""], None),
+        ([], None),
+    ],
+)
+def test_each_text_has_the_cells_that_read_so(texts: list[str], expected: Any) -> None:
+    assert cells_with(texts, TABLE) == expected
+
+
+def test_empty_cells_have_no_text() -> None:
+    assert cells_with(["  "], Table(["a"], [[""]])) is None
+
+
+def gold(name: str, row: dict[str, Any], path: Path) -> Any:
+    benchmark = find_benchmark(name)
+    file = write_rows(path / "rows.jsonl", [row])
+    [problem] = read_problems(benchmark, DataFile(file, benchmark.id_key))
+    assert problem.table_id == "boats" and "table_id" not in problem.input
+    return benchmark.gold_cells(problem)
+
+
+def test_every_benchmark_tells_what_it_knows(tmp_path: Path) -> None:
+    write_rows(tmp_path / "tables.jsonl", [{"table_id": "boats", **INLINE}])
+    asked = {"question": "Which?", "table_id": "boats"}
+    wikitq = {"id": "1", "answer": ["Heron"], **asked}
+    assert gold("wikitq", wikitq, tmp_path) == [{(1, 0)}]
+    fetaqa = {"id": 1, "answer": "The Heron.", "highlighted_cell_ids": [[0, 1], [2, 0], [1, 1]], **asked}
+    assert gold("fetaqa", fetaqa, tmp_path) == [{(0, 1)}, {(1, 0)}]
+    sqa = {"id": "s", "annotator": 0, "position": 0, "answer_text": ["Heron"], **asked}
+    assert gold("sqa", {**sqa, "answer_coordinates": [[1, 0], [0, 1]]}, tmp_path) == [{(0, 1)}, {(1, 0)}]
+    assert gold("sqa", {**sqa, "answer_coordinates": []}, tmp_path) is None
+    hybridqa = {"id": "h", "answer": "Heron", "table": INLINE, **asked}
+    assert gold("hybridqa", {**hybridqa, "answer_source": "table"}, tmp_path) == [{(1, 0)}]
+    assert gold("hybridqa", {**hybridqa, "answer_source": "passage"}, tmp_path) is None
+    tabfact = {"id": "t", "statement": "it is.", "table_id": "boats", "label": 1}
+    assert gold("tabfact", tabfact, tmp_path) is None
+    feverous = {"id": "f", "claim": "it is.", "label": "SUPPORTS", "table_id": "boats", "table": INLINE}
+    assert gold("feverous", feverous, tmp_path) is None
+
+
+def test_rows_of_tablerag(tmp_path: Path) -> None:
+    single = {"id": "q", "query": "Which?", "label": ["Swift"], "table_id": "boats", "table": INLINE}
+    assert gold("sqa", single, tmp_path) == [{(0, 0)}]
+    row = {"id": 4, "wikitq_id": "nt-4", "table_id": "boats", "question": "Which?", "label": "Otter"}
+    row |= {"answers": ["Otter"], "alternative_label": [], "table": INLINE}
+    file = write_rows(tmp_path / "e2e.jsonl", [row])
+    assert recognised(file).name == "wikitq"
+    assert gold("wikitq", row, tmp_path) == [{(2, 0)}]
+
+
+@needs_data
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [
+        ("sqa/dev.jsonl.gz", 2265),
+        ("tablerag/e2ewtq.jsonl.gz", 103),
+        ("hybridqa/dev.jsonl.gz", 183),
+        ("fetaqa/dev.jsonl.gz", 500),
+    ],
+)
+def test_cells_lie_in_their_tables(name: str, known: int) -> None:
+    benchmark = recognised(DATA / name)
+    problems = read_problems(benchmark, DataFile(DATA / name, benchmark.id_key))
+    found = [(problem.input["table"], benchmark.gold_cells(problem)) for problem in problems]
+    measurable = [(table, groups) for table, groups in found if groups]
+    assert len(measurable) == known
+    for table, groups in measurable:
+        height, width = len(table.rows), len(table.header)
+        assert all(0 <= row < height and 0 <= column < width for cells in groups for row, column in cells)
