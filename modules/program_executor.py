@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from chameleon import Module, State
+from chameleon import Module, State, Table
 from chameleon.errors import ModuleError
 from chameleon.sandbox import ExecResult, shared_executor
 
@@ -35,10 +35,12 @@ class ProgramExecutor(Module):
 
 def run_program(state: State, timeout: float | None = None) -> ExecResult:
     """Run `cache.program`; it sees the table as `table` and `df` if it names them."""
-    program: str = state.cache["program"]
-    inputs = (
-        {"table": state.table.to_program_input()} if state.table and _NAMES_TABLE.search(program) else None
-    )
+    return run_code(state.cache["program"], state.table, timeout)
+
+
+def run_code(program: str, table: Table | None, timeout: float | None = None) -> ExecResult:
+    """Run a program in the sandbox; it sees the table as `table` and `df` if it names them."""
+    inputs = {"table": table.to_program_input()} if table and _NAMES_TABLE.search(program) else None
     return shared_executor().run(program, inputs, timeout=timeout)
 
 

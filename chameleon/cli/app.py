@@ -12,6 +12,7 @@ from chameleon.cli.options import (
     AsJson,
     Choices,
     ImageFile,
+    IndexFolder,
     InventoryName,
     ModelName,
     Question,
@@ -57,6 +58,7 @@ def ask(
     table: TableFile = None,
     image: ImageFile = None,
     text: TextFile = None,
+    index: IndexFolder = None,
     choices: Choices = None,
     unit: Unit = None,
     inventory: InventoryName = None,
@@ -69,13 +71,13 @@ def ask(
     store: StoreMode = "auto",
     json: AsJson = False,
 ) -> None:
-    """Answer a question, with a table, a picture or a text if it needs one.
+    """Answer a question, from a table, an index of tables, a picture or a text.
 
     Exit codes: 0 answered, 1 failed, 2 wrong usage, 3 declined.
     """
     from chameleon.cli.asking import Asked, run_question
 
-    asked = Asked(question, table, image, text, choices, unit, inventory, model, store)
+    asked = Asked(question, table, image, text, index, choices, unit, inventory, model, store)
     raise typer.Exit(run_question(asked, trace=trace, log=log, as_json=json))
 
 
@@ -85,6 +87,7 @@ def plan(
     table: TableFile = None,
     image: ImageFile = None,
     text: TextFile = None,
+    index: IndexFolder = None,
     choices: Choices = None,
     unit: Unit = None,
     inventory: InventoryName = None,
@@ -95,7 +98,7 @@ def plan(
     """Show the plan for a question without running it."""
     from chameleon.cli.asking import Asked, plan_question
 
-    asked = Asked(question, table, image, text, choices, unit, inventory, model, store)
+    asked = Asked(question, table, image, text, index, choices, unit, inventory, model, store)
     raise typer.Exit(plan_question(asked, as_json=json))
 
 

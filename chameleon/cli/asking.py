@@ -12,8 +12,16 @@ from typing import Any
 import typer
 
 from chameleon.budget import Usage
-from chameleon.cli.given import STANDARD_INPUT, only, picture_file, read_tables, read_text, require_one_reader
-from chameleon.cli.setup import PICTURES, TABLES, Setup, StoreMode, set_up
+from chameleon.cli.given import (
+    STANDARD_INPUT,
+    index_folder,
+    only,
+    picture_file,
+    read_tables,
+    read_text,
+    require_one_reader,
+)
+from chameleon.cli.setup import CORPUS, PICTURES, TABLES, Setup, StoreMode, set_up
 from chameleon.cli.show import Page
 from chameleon.errors import InputError
 from chameleon.executor import Executor
@@ -34,6 +42,7 @@ class Asked:
     table: Sequence[str] | None
     image: Sequence[str] | None
     text: Sequence[str] | None
+    index: Path | None
     choices: str | None
     unit: str | None
     inventory: str | None
@@ -55,6 +64,8 @@ class Asked:
         self._require_sources()
         given: dict[str, Any] = {"question": self.question, "unit": self.unit}
         given |= read_tables(tables)
+        if self.index is not None:
+            given["index"] = index_folder(self.index)
         if text is not None:
             given["text"] = read_text(text)
         if self.choices is not None:
@@ -70,10 +81,16 @@ class Asked:
         """Raise `InputError` where no inventory is named and none of the general ones takes what is given."""
         if self.inventory is not None:
             return
-        if not self.table and not self.image and not self.text:
+        if not self.table and not self.image and not self.text and not self.index:
             raise InputError(
                 "the question comes without anything to answer it from",
-                hint="Give a table with --table, a picture with --image or a text with --text.",
+                hint="Give a table with --table, an index with --index, a picture with --image or a text "
+                "with --text.",
+            )
+        if self.index and (self.table or self.image or self.text):
+            raise InputError(
+                f"an index is given with something else, and {' and '.join(CORPUS)} take it alone",
+                hint="Leave one out, or name an inventory that takes them with --inventory.",
             )
         if self.table and (self.image or self.text):
             with_table, without_table = " and ".join(TABLES), " and ".join(PICTURES)
@@ -86,6 +103,8 @@ class Asked:
     @property
     def general(self) -> tuple[str, str]:
         """The inventories for such a question where none is named: with a model, and without."""
+        if self.index:
+            return CORPUS
         return PICTURES if not self.table and (self.image or self.text) else TABLES
 
 
@@ -93,6 +112,11 @@ def _set_up(asked: Asked, given: Mapping[str, Any]) -> Setup:
     """What will run. Raises `InputError` where that takes one table and is given more."""
     setup = set_up(asked.inventory, asked.model, asked.store, general=asked.general)
     inventory = setup.executor.inventory
+    if "index" in given and inventory.input_types and "index" not in inventory.input_types:
+        raise InputError(
+            f"the inventory {inventory.name} reads no index",
+            hint=f"Leave --inventory out, or name one that does, such as {CORPUS[0]}.",
+        )
     if "tables" in given and inventory.input_types and "tables" not in inventory.input_types:
         raise InputError(
             f"the inventory {inventory.name} takes one table, and {1 + len(given['tables'])} are given",
@@ -128,7 +152,7 @@ def _advised(state: State, executor: Executor) -> State:
     ended = state.ended
     if ended is None or ended.reason != "declined" or ended.error is None:
         return state
-    with_model = {without: name for name, without in (TABLES, PICTURES)}
+    with_model = {without: name for name, without in (TABLES, PICTURES, CORPUS)}
     name = with_model.get(executor.inventory.name)
     if name is None:
         return state
@@ -177,6 +201,7 @@ def summary(state: State, setup: Setup) -> dict[str, Any]:
     error = state.ended.error if state.ended else None
     return {
         "answer": to_json(state.answer),
+        **({"sources": to_json(state.cache["sources"])} if "sources" in state.cache else {}),
         "inventory": setup.executor.inventory.name,
         "model": setup.executor.model,
         "why": setup.why,

@@ -44,6 +44,15 @@ def read_tables(sources: Sequence[str]) -> dict[str, Any]:
     return {"table": first, "tables": others}
 
 
+def index_folder(path: Path) -> str:
+    """The absolute path of an index that is there; raises `InputError`."""
+    from chameleon.retrieval.index.manifest import at
+
+    folder = path.expanduser()
+    at(folder)
+    return str(folder.resolve())
+
+
 def require_one_reader(**sources: str | None) -> None:
     """Raise `BadParameter` where several options would read standard input."""
     reading = [f"--{name}" for name, source in sources.items() if source == STANDARD_INPUT]

@@ -40,8 +40,9 @@ def index_and_tell(sources: Sequence[Path], out: Path, retriever: str | None, *,
 
 def in_words(summary: Summary) -> str:
     """What was done, in a few lines."""
-    read = f"{_many(summary.tables, 'table')} with {_many(summary.rows, 'row')} in {_many(summary.files, 'file')}"
-    lines = [f"{f'Read {read}' if summary.files else 'Nothing new to read'}, {summary.seconds:.1f} s."]
+    read = f"Read {_many(summary.tables, 'table')} with {_many(summary.rows, 'row')}"
+    done = f"{read} in {_many(summary.files, 'file')}" if summary.files else "Nothing new to read"
+    lines = [f"{done}, {summary.seconds:.1f} s."]
     if summary.unchanged:
         lines.append(f"Unchanged: {_many(summary.unchanged, 'file')}.")
     if summary.vanished:

@@ -26,6 +26,10 @@ TextFile = Annotated[
     list[str] | None,
     typer.Option("--text", metavar="FILE|-", help="A text that belongs to the question."),
 ]
+IndexFolder = Annotated[
+    Path | None,
+    typer.Option("--index", metavar="INDEX", help="The tables to answer from, as `chameleon index` made it."),
+]
 Choices = Annotated[str | None, typer.Option("--choices", metavar='"A;B"', help="Options to choose from.")]
 Unit = Annotated[
     str | None,

@@ -12,6 +12,7 @@ from typing import Any
 import typer
 
 from chameleon.budget import Usage
+from chameleon.cli.sources import sources_in_words
 from chameleon.state import Begun, Event, Failure, Plan, Record, State
 from chameleon.table import Table, to_terminal
 from chameleon.table.terminal import harmless
@@ -64,6 +65,8 @@ class Page:
                 self._line(f"Did without: {harmless(str(failure))}")
             said = answer_text(state.answer, unit)
             self._line(f"Answer:\n{textwrap.indent(said, _INDENT)}" if "\n" in said else f"Answer: {said}")
+            for line in sources_in_words(state.cache.get("sources")):
+                self._line(f"From: {line}")
         elif ended.reason == "declined" and ended.error is not None:
             self._line(f"Declined: {harmless(ended.error.advice)}")
         else:
@@ -164,14 +167,21 @@ def _without_module(error: Failure, module: str) -> str:
 def _item(value: Any) -> str:
     """One of a list, on a line of its own."""
     if isinstance(value, Mapping):
-        return ", ".join(f"{key}: {plain(item)}" for key, item in value.items())
+        return ", ".join(f"{key}: {_rounded(item)}" for key, item in value.items())
     return plain(value)
+
+
+def _rounded(value: Any) -> str:
+    """A score with four digits, anything else in full."""
+    return f"{value:.4g}" if isinstance(value, float) else plain(value)
 
 
 def plain(value: Any) -> str:
     """A value in one piece: text as it is, a flat list with commas, what is nested as JSON."""
     if isinstance(value, Table):
         return f"a {len(value.rows)} × {len(value.header)} table"
+    if isinstance(value, tuple) and value and all(isinstance(item, Table) for item in value):
+        return ", ".join(map(plain, value))
     if isinstance(value, Mapping) or (isinstance(value, tuple) and any(map(_is_nested, value))):
         return json.dumps(to_json(value), ensure_ascii=False)
     if isinstance(value, tuple):

@@ -182,6 +182,7 @@ def _how_to_give(key: str) -> str:
     hints = {
         "table": "Give one with --table FILE.",
         "image": "Give one with --image FILE.",
+        "index": "Give one with --index INDEX, as `chameleon index` makes it.",
         "text": "Give one with --text FILE.",
         "choices": "Give them with --choices.",
         "question": "Ask one in quotes.",

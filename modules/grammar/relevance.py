@@ -22,22 +22,28 @@ _NEEDS_ALL_ROWS = STEERING - {
 
 
 def relevant_rows(question: str, table: Table) -> Table:
-    """The rows that the question names; the whole table where it may need the others too.
+    """The rows that the question names; the whole table where it may need the others too."""
+    rows = named_rows(question, table)
+    return table if rows is None else table.take_rows(rows)
+
+
+def named_rows(question: str, table: Table) -> list[int] | None:
+    """The positions of the rows that the question names; None where it may need the others too.
 
     Other rows may be needed for an average, a total, a superlative, a share or a bound, and wherever
     nothing, or the same name in two columns, is named.
     """
     frame = Frame(problem(question, table, (), ""))
     words = set(frame.texts.values()) | {w.text.lower() for w in frame.problem.words}
-    if frame.table is not table or not frame.cells or frame.bounds or words & _NEEDS_ALL_ROWS:
-        return table
+    if frame.table != table or not frame.cells or frame.bounds or words & _NEEDS_ALL_ROWS:
+        return None
     if any(len(mention.rows_of) > 1 for mention in frame.cells):
-        return table
+        return None
     by_column: dict[int, set[int]] = {}
     for mention in frame.cells:
         by_column.setdefault(mention.column, set()).update(mention.rows)
     rows = set.intersection(*by_column.values())
-    return table.take_rows(sorted(rows)) if rows else table
+    return sorted(rows) or None
 
 
 def relevant_columns(question: str, table: Table) -> Table:
@@ -47,7 +53,7 @@ def relevant_columns(question: str, table: Table) -> Table:
     """
     frame = Frame(problem(question, table, (), ""))
     named = [mention for mention in frame.columns if not mention.hinted]
-    if frame.table is not table or not frame.numeric_mentions():
+    if frame.table != table or not frame.numeric_mentions():
         return table
     if any(len(mention.columns) > 1 for mention in frame.columns) or frame.bounds:
         return table

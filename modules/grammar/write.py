@@ -76,10 +76,14 @@ FAMILIES: tuple[Family, ...] = (
 
 @dataclass(frozen=True)
 class Program:
-    """A short Python program that sets `ans`, and one sentence on how the question was understood."""
+    """A short Python program that sets `ans`, and one sentence on how the question was understood.
+
+    `columns` are the positions of those that it reads; none where it may read any.
+    """
 
     code: str
     reading: str
+    columns: frozenset[int] = frozenset()
 
 
 def write_program(question: str, table: Table, choices: Sequence[str] = (), unit: str = "") -> Program:
@@ -107,7 +111,7 @@ def write_program(question: str, table: Table, choices: Sequence[str] = (), unit
         unread = given.unread(draft)
         if not unread:
             _require_runnable(draft.code, given.table)
-            return Program(draft.code, draft.reading)
+            return Program(draft.code, draft.reading, draft.columns)
         drafts.append((draft, unread))
     raise _refusal(given, drafts, refusal)
 

@@ -1,0 +1,46 @@
+"""The tables that a search has found, with what the index says of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from chameleon import State, Table
+from chameleon.modules.tablerag.opened import opened
+from chameleon.retrieval.document import Document
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One table that may hold the answer: higher scores are nearer to the question."""
+
+    id: str
+    name: str
+    score: float
+    table: Table
+    source: Mapping[str, str]
+
+    def to_json(self) -> dict[str, object]:
+        """What to tell of it, without its cells."""
+        return {"id": self.id, "name": self.name, "score": self.score, "source": dict(self.source)}
+
+    @property
+    def called(self) -> str:
+        """Its caption with its place, for people."""
+        return self.id if self.name in self.id else f"{self.name} ({self.id})"
+
+
+def candidates(state: State) -> list[Candidate]:
+    """The tables among `cache.retrieved`, the best first; reads `input.index`, in which they lie."""
+    index, _ = opened(str(state.input["index"]))
+    found = []
+    for hit in state.cache["retrieved"]:
+        document = index.document(hit["id"])
+        if document.table is not None:
+            found.append(_candidate(document, document.table, float(hit["score"])))
+    return found
+
+
+def _candidate(document: Document, table: Table, score: float) -> Candidate:
+    captioned = table if table.caption.strip() else table.with_caption(document.title)
+    return Candidate(document.id, document.name, score, captioned, dict(document.source))

@@ -1,0 +1,74 @@
+"""Say which table, rows and columns an answer came from."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from chameleon import Module, State, Table
+from chameleon.modules.corpus.candidates import Candidate, candidates
+from chameleon.modules.corpus.parts import Part, kept_of, standing
+
+
+class TableSources(Module):
+    """Notes the table, rows and columns of the index that the answer came from. Follows the answer."""
+
+    reads = (
+        "input.question",
+        "input.index",
+        "input.table",
+        "input.choices?",
+        "input.unit?",
+        "cache.retrieved",
+        "cache.table_choice?",
+        "cache.program?",
+        "cache.program_result?",
+        "cache.answer",
+    )
+    writes = ("cache.sources",)
+    wordless = ("cache.sources",)
+
+    def run(self, state: State) -> list[dict[str, Any]]:
+        """One source: the document's `id`, `table`, where it lies, `rows` (counted from 1) and `columns`.
+
+        `of` is how many rows the table has; of more than a thousand, `rows` is left out. `cells` has row and
+        column of each cell in which an answer in words stands.
+        """
+        chosen = _chosen(state)
+        part = self.part(state, chosen.table)
+        cells = standing(state.cache["answer"], chosen.table, state.input["question"], part)
+        told = Part(part.rows, part.columns, cells).to_json(chosen.table)
+        return [{"id": chosen.id, "table": chosen.name, **chosen.source, **told}]
+
+    def part(self, state: State, table: Table) -> Part:
+        """What was read of the table: what lookups kept, else the columns that a program names, else all."""
+        kept = kept_of(table, state.input["table"])
+        if kept is not None and (kept.rows is not None or kept.columns is not None):
+            return kept
+        if state.cache.get("program_result") is None:
+            return Part()
+        names = set(_texts(str(state.cache.get("program", ""))))
+        named = [index for index, name in enumerate(table.header) if name in names]
+        return Part(None, named or None)
+
+    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
+        return {"sources": output}
+
+
+def _chosen(state: State) -> Candidate:
+    """The table that was chosen, else the first that was found."""
+    found = candidates(state)
+    id = state.cache.get("table_choice", {}).get("id")
+    return next((each for each in found if each.id == id), found[0])
+
+
+def _texts(program: str) -> Iterator[str]:
+    """The texts that a program holds."""
+    try:
+        tree = ast.parse(program)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
