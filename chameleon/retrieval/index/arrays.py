@@ -27,9 +27,11 @@ def load(path: Path) -> NDArray[Any]:
         with path.open("rb") as file:
             numpy.lib.format.read_magic(file)
             shape, _, dtype = numpy.lib.format.read_array_header_1_0(file)
-        if 0 in shape:  # there is nothing to map
-            return numpy.empty(shape, dtype)
-        mapped = numpy.load(path, mmap_mode="r", allow_pickle=False)
+            if dtype.hasobject:
+                raise broken(path)
+            if 0 in shape:  # there is nothing to map
+                return numpy.empty(shape, dtype)
+            mapped = numpy.memmap(file, dtype, "r", file.tell(), shape)
     except (ValueError, EOFError) as problem:
         raise broken(path) from problem
     except OSError as problem:

@@ -36,6 +36,9 @@ class Line(NamedTuple):
 
     @classmethod
     def of(cls, document: Document) -> Line:
+        """Raises `InputError` for a document without an id."""
+        if not document.id:
+            raise InputError("a document has no id", where=", ".join(document.source.values()))
         text = json.dumps(document.to_json(), ensure_ascii=False, separators=(",", ":"))
         line = text.encode("utf-8", "surrogatepass") + b"\n"
         return cls(document, line, key_of(document.id), _digest(line))

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 MOST_BYTES = 1 << 25
 """So many bytes of lines fill a segment, however few documents they are."""
 
-_MOST_DEAD = 1 / 3
-
 
 @dataclass(slots=True)
 class Segment:
@@ -156,7 +154,7 @@ def groups(segments: Iterable[Segment], size: int) -> list[list[Segment]]:
 
 def needs_writing(group: Sequence[Segment]) -> bool:
     """Whether a group is not a segment that can stay as it is."""
-    return len(group) > 1 or group[0].living < (1 - _MOST_DEAD) * len(group[0].alive)
+    return len(group) > 1 or 3 * group[0].living < 2 * len(group[0].alive)
 
 
 def _join(first: Sequence[Segment], second: Sequence[Segment], size: int) -> bool:

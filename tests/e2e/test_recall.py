@@ -1,0 +1,180 @@
+"""`chameleon recall`: the figures of the reference on real tables, and what it says of wrong files."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chameleon.retrieval.index import Index
+from chameleon.retrieval.names import parts_for
+from tests.benchmarks.shared_data import DATA, anchors, needs_data, rows
+from tests.e2e.commands import Command
+from tests.retrieval.corpora import tables
+
+FIGURES = ["recall@1", "recall@5", "recall@10", "recall@50", "mrr"]
+KEYS = ["n", *FIGURES, "queries_per_second"]
+
+
+def corpus_rows() -> list[dict[str, Any]]:
+    found = []
+    for document in tables(40):
+        assert document.table is not None
+        found.append({"table_id": document.id, **document.table.to_json()})
+    return found
+
+
+def lines(path: Path, rows: list[Any]) -> str:
+    text = "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+    path.write_bytes(gzip.compress(text) if path.suffix == ".gz" else text)
+    return str(path)
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> str:
+    return lines(tmp_path / "tables.jsonl.gz", corpus_rows())
+
+
+@pytest.fixture
+def queries(tmp_path: Path) -> str:
+    kinds = ("question", "statement", "query", "claim")
+    asked = []
+    for number, row in enumerate(corpus_rows()[:20]):
+        gold = "gold_table_id" if number % 2 else "table_id"
+        asked.append({"id": number, kinds[number % 4]: row["caption"], gold: row["table_id"]})
+    return lines(tmp_path / "queries.jsonl", asked)
+
+
+def figures(command: Command, *arguments: str) -> dict[str, float]:
+    outcome = command("recall", *arguments, "--json")
+    assert outcome.code == 0, outcome.err
+    found: dict[str, float] = json.loads(outcome.out)
+    assert list(found) == KEYS and found["queries_per_second"] > 0
+    return found
+
+
+def test_captions_find_their_tables(command: Command, corpus: str, queries: str) -> None:
+    found = figures(command, corpus, queries)
+    assert found["n"] == 20 and found["recall@1"] >= 0.9 and found["recall@50"] == 1.0
+    assert found["recall@1"] <= found["mrr"] <= 1.0
+    shown = command("recall", corpus, queries)
+    assert shown.code == 0 and "20 queries over 40 documents, retriever auto" in shown.out
+    assert f"recall@1    {found['recall@1']:.4f}" in shown.out and "queries a second" in shown.out
+
+
+def test_only_the_tables_that_are_named(command: Command, corpus: str, queries: str, tmp_path: Path) -> None:
+    assert "over 20 documents" in command("recall", corpus, queries, "--named-only").out
+    kept = str(tmp_path / "kept")
+    figures(command, corpus, queries, "--index", kept)
+    assert "over 20 documents" in command("recall", kept, queries, "--named-only").out
+
+
+def test_an_index_serves_as_corpus(command: Command, corpus: str, queries: str, tmp_path: Path) -> None:
+    kept = str(tmp_path / "kept")
+    first = figures(command, corpus, queries, "--index", kept)
+    for given in ((kept, queries), (corpus, queries, "--index", kept)):
+        again = figures(command, *given)
+        assert [again[name] for name in FIGURES] == [first[name] for name in FIGURES]
+    Index.build(kept, tables(1, seed=9, first=90))
+    told = command("recall", corpus, queries, "--index", kept)
+    assert told.code == 1 and "the index holds 41 documents, the corpus 40" in told.err
+    usage = command("recall", kept, queries, "--index", str(tmp_path / "other"))
+    assert usage.code == 2 and "the corpus is an index already" in " ".join(
+        usage.err.replace("│", "").split()
+    )
+
+
+def test_ranks_reach_beyond_what_is_found(command: Command, tmp_path: Path) -> None:
+    rows = [{"table_id": str(n), "header": ["word"], "rows": [["river"]], "caption": ""} for n in range(80)]
+    corpus = lines(tmp_path / "tables.jsonl", rows)
+    asked = [
+        {"id": 1, "question": "river", "table_id": "59"},
+        {"id": 2, "question": "unheard", "table_id": "3"},
+    ]
+    found = figures(command, corpus, lines(tmp_path / "queries.jsonl", asked), "--retriever", "bm25")
+    assert found["recall@50"] == 0.5 and found["recall@5"] == 0.5 and found["recall@1"] == 0.0
+    assert found["mrr"] == round((1 / 60 + 1 / 4) / 2, 4)
+
+
+def test_tables_under_a_key_and_uneven_ones(command: Command, tmp_path: Path) -> None:
+    table = {"header": ["year", "club"], "rows": [[1999, "Rovers", "extra"], [None]], "caption": None}
+    rows = [{"id": n, "table_id": "a", "question": "rovers", "table": table} for n in range(2)]
+    path = lines(tmp_path / "questions.jsonl", rows)
+    assert figures(command, path, path)["recall@1"] == 1.0
+    other = lines(tmp_path / "other.jsonl", [rows[0], {**rows[1], "table": {**table, "caption": "x"}}])
+    assert "row 2: the table_id 'a' stands for another table too" in command("recall", other, path).complaint
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ({"table_id": ""}, "row 2: this row has no table_id"),
+        ({"table_id": "b"}, "row 2: a table has a header and rows"),
+        ({"table_id": "b", "header": ["x"], "rows": ["y"]}, "row 2: each row of a table is a list"),
+        ({"table_id": "b", "header": [], "rows": []}, "row 2: the table has no column"),
+        ([], "line 2: each line must be a JSON object"),
+    ],
+)
+def test_a_corpus_that_is_none(command: Command, queries: str, tmp_path: Path, row: Any, told: str) -> None:
+    corpus = lines(tmp_path / "wrong.jsonl", [corpus_rows()[0], row])
+    outcome = command("recall", corpus, queries)
+    assert outcome.code == 1 and told in outcome.complaint and "wrong.jsonl" in outcome.complaint
+
+
+def test_queries_that_are_none(command: Command, corpus: str, queries: str, tmp_path: Path) -> None:
+    for row, told in (
+        ({"id": 1, "table_id": "x"}, "row 1: this row has none of question, statement, query, claim"),
+        ({"id": 1, "question": "x"}, "row 1: this row has neither gold_table_id nor table_id"),
+    ):
+        outcome = command("recall", corpus, lines(tmp_path / "q.jsonl", [row]))
+        assert outcome.code == 1 and told in outcome.complaint
+    (tmp_path / "empty.jsonl").write_text("")
+    assert command("recall", corpus, str(tmp_path / "empty.jsonl")).code == 1
+    absent = [{"id": n, "question": "x", "table_id": id} for n, id in enumerate(["table 1", "gone", "lost"])]
+    told = command("recall", corpus, lines(tmp_path / "q.jsonl", absent)).err
+    assert "2 of 3 queries name a table that the corpus does not have, such as 'gone'" in told
+
+
+def test_other_errors_are_sentences(command: Command, corpus: str, queries: str, tmp_path: Path) -> None:
+    assert (
+        "no retriever 'bm52'. Did you mean 'bm25'?"
+        in command("recall", corpus, queries, "-r", "bm52").complaint
+    )
+    assert "this is no file" in command("recall", str(tmp_path / "none"), queries).complaint
+    assert "this is no file" in command("recall", corpus, str(tmp_path / "none")).complaint
+    assert "the folder holds no index" in command("recall", str(tmp_path), queries).complaint
+    assert command("recall", corpus).code == 2
+    index = Index.build(tmp_path / "index", tables(40), parts_for("bm25"))
+    told = command("recall", str(index.path), queries, "--retriever", "okapi").complaint
+    assert "has no 'okapi'; it has: bm25" in told
+
+
+ANCHORED = [
+    ("tabfact.bm25", "tabfact/corpus.jsonl.gz", "tabfact/queries.jsonl.gz", None, False),
+    ("tabfact.bm25_first300", "tabfact/corpus.jsonl.gz", "tabfact/queries.jsonl.gz", 300, False),
+    ("wikitq.bm25", "wikitq/tables.jsonl.gz", "wikitq/queries.jsonl", None, True),
+    ("wikitq.bm25_all_tables", "wikitq/tables.jsonl.gz", "wikitq/queries.jsonl", None, False),
+    ("fetaqa.bm25", "fetaqa/tables.jsonl.gz", "fetaqa/queries.jsonl", None, True),
+    ("fetaqa.bm25_all_tables", "fetaqa/tables.jsonl.gz", "fetaqa/queries.jsonl", None, False),
+    ("tablerag.e2ewtq.bm25", "tablerag/e2ewtq.jsonl.gz", "tablerag/e2ewtq.jsonl.gz", None, False),
+]
+
+
+@needs_data
+@pytest.mark.parametrize(
+    ("name", "tables", "asked", "first", "named"), ANCHORED, ids=[row[0] for row in ANCHORED]
+)
+def test_okapi_has_the_figures_of_the_reference(
+    command: Command, tmp_path: Path, name: str, tables: str, asked: str, first: int | None, named: bool
+) -> None:
+    queries = str(DATA / asked) if first is None else lines(tmp_path / "q.jsonl", rows(asked)[:first])
+    more = ["--named-only"] if named else []
+    found = figures(command, str(DATA / tables), queries, "--retriever", "okapi", *more)
+    expected = {figure: anchors()[f"{name}.{figure}"] for figure in FIGURES}
+    assert {figure: found[figure] for figure in FIGURES} == {
+        figure: value for figure, (value, _) in expected.items()
+    }
+    assert {found["n"]} == {n for _, n in expected.values()}

@@ -1,0 +1,64 @@
+"""Retrievers by name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from chameleon.errors import InputError
+from chameleon.retrieval.document import Document
+from chameleon.retrieval.index import Index
+from chameleon.retrieval.names import check_retriever, part_of, parts_for, retriever
+from tests.retrieval.corpora import tables
+
+
+@pytest.mark.parametrize("name", ["okapi", "bm25", "auto"])
+def test_an_index_with_its_parts_is_searched_by_that_name(tmp_path: Path, name: str) -> None:
+    index = Index.build(tmp_path / "index", tables(30), parts_for(name))
+    hits = retriever(index, name).search("river bridge", 3)
+    assert len(hits) == 3 and hits == sorted(hits, key=lambda hit: -hit.score)
+
+
+@pytest.mark.parametrize("name", ["okapi", "bm25", "auto"])
+def test_parts_are_made_again_from_their_settings(name: str) -> None:
+    for part in parts_for(name):
+        again = part_of(part.name, part.settings())
+        assert type(again) is type(part) and again.settings() == part.settings()
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("bm52", "Did you mean 'bm25'?"),
+        ("okapy", "Did you mean 'okapi'?"),
+        ("", "There are: "),
+        ("??", "There are: "),
+    ],
+)
+def test_an_unknown_name_is_told_with_the_nearest(tmp_path: Path, name: str, hint: str) -> None:
+    index = Index.build(tmp_path / "index", tables(3), parts_for("bm25"))
+    for use in (check_retriever, parts_for, lambda name: retriever(index, name)):
+        with pytest.raises(InputError) as told:
+            use(name)
+        assert f"there is no retriever {name!r}" in str(told.value) and hint in str(told.value)
+
+
+@pytest.mark.parametrize("name", ["bm25:model", "okapi:", "bm25+", "bm25+more", "+rerank"])
+def test_names_that_are_put_together_wrongly(name: str) -> None:
+    with pytest.raises(InputError, match="there is no retriever"):
+        check_retriever(name)
+
+
+def test_an_index_without_the_part_says_which_it_has(tmp_path: Path) -> None:
+    index = Index.build(tmp_path / "index", tables(3), parts_for("bm25"))
+    with pytest.raises(InputError, match=r"has no 'okapi'; it has: bm25\. Build it again for that retriever"):
+        retriever(index, "okapi")
+
+
+def test_one_part_scores_what_another_has_found(tmp_path: Path) -> None:
+    index = Index.build(tmp_path / "index", [*tables(30), Document("none", text="z")], parts_for("bm25"))
+    searched = retriever(index, "bm25")
+    hits = searched.search("river bridge", 5)
+    scores = searched.scores("river bridge", ["none", *(hit.id for hit in hits)])  # type: ignore[attr-defined]
+    assert scores == [0.0, *(hit.score for hit in hits)]
