@@ -60,7 +60,7 @@ class LabelRule(Scorer):
 class AnswerRule(Scorer):
     """Right is a text that is one of the answers once normalised (SQuAD's exact match)."""
 
-    about = "TableRAG (YuhangWuAI/tablerag): exact match with one of the answers, without case and articles"
+    about = "TableRAG (YuhangWuAI/tablerag): exact match (SQuAD's) with one of the answers"
 
     def from_output(self, text: str, problem: Problem) -> str:
         """The text as it is."""

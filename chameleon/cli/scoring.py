@@ -61,6 +61,8 @@ def score_predictions(data: Data, recorded: Recorded, *, as_json: bool) -> int:
         outcomes = seen
         if result is not None:
             tally.add(result)
+    if not outcomes.problems:
+        raise InputError("there is no problem to score", where=str(data.path))
     if outcomes.missing and outcomes.missing == outcomes.problems:
         picked = f" that have {recorded.where}" if recorded.where else ""
         same = f"A row belongs to the problem with the same {data.benchmark.id_key!r}."

@@ -224,7 +224,24 @@ def test_the_command(command: Command, tmp_path: Path) -> None:
     }
 
 
+def test_a_report_shows_rules_that_grade_beside_others(command: Command, tmp_path: Path) -> None:
+    row = {**ROW, "claim": "the lark flew 20 minutes", "evidence": [["Kite_sentence_3"]]}
+    data = write_rows(tmp_path / "data.jsonl", [row, {**row, "id": "c2", "label": "REFUTES"}])
+    runs = {scorer: str(tmp_path / scorer) for scorer in FEVEROUS.scorers}
+    for scorer, out in runs.items():
+        options = ("--scorer", scorer, "--out", out, "--workers", "1", "--store", "off")
+        assert command("eval", "tabfact_offline", str(data), *options).code == 0
+    done = command("report", *runs.values(), "--html", str(tmp_path / "page.html"))
+    assert done.code == 0 and done.out.startswith("feverous: FEVEROUS score, label accuracy, precision,")
+    found = json.loads(command("report", *runs.values(), "--json").out)["tables"][0]
+    assert found["columns"][:2] == ["ALL", "SUPPORTS"] and found["columns"][-1] == "F1"
+    label, official, tablerag = found["rows"]
+    assert label["percent"]["ALL"] == tablerag["percent"]["ALL"] == 50.0
+    assert official["figures"]["label accuracy"] == 0.5 and "ALL" not in official["figures"]
+
+
 def test_no_claims(command: Command, tmp_path: Path) -> None:
     data = write_rows(tmp_path / "dev.jsonl", [BLANK])
-    shown = command("score", "feverous", str(data), str(data), "--scorer", "official")
-    assert "Traceback" not in shown.out + shown.err and "of 0" not in shown.out
+    for scorer in FEVEROUS.scorers:
+        done = command("score", "feverous", str(data), str(data), "--scorer", scorer)
+        assert done.code == 1 and "there is no problem to score" in done.complaint
