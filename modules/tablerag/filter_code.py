@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict, deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from importlib.util import find_spec
 from typing import Any
 
@@ -135,7 +135,17 @@ def _is(shown: Any, cell: str) -> bool:
         return shown == cell or normal(shown) == normal(cell)
     if shown is None or (isinstance(shown, float) and math.isnan(shown)):
         return True
-    if isinstance(shown, bool) or not isinstance(shown, int | float) or not math.isfinite(shown):
+    if isinstance(shown, bool) or not isinstance(shown, int | float):
         return False
-    number = read_value(cell).number
-    return number is not None and abs(number - Fraction(shown)) <= abs(number) * Fraction(1, 10**9)
+    with suppress(OverflowError):  # an integer that no float can hold is none of ours
+        return any(math.isclose(number, shown, rel_tol=1e-9) for number in _numbers(cell))
+    return False
+
+
+def _numbers(cell: str) -> Iterator[float]:
+    """What a cell may be as a number: as tables are read ("$3"), and as pandas reads it ("1.", "1e3")."""
+    with suppress(ValueError, OverflowError):
+        if (number := read_value(cell).number) is not None:
+            yield float(number)
+    with suppress(ValueError):
+        yield float(cell.replace(",", ""))

@@ -82,6 +82,7 @@ class TestWhatIsKept:
                 "filtered_table = pd.DataFrame([['9', 'Eels', 'SEL', '1']], columns=df.columns)",
                 "does not have",
             ),
+            ("df['Rank'] = [10**400] * 4\nfiltered_table = df", "a row that the table does not have"),
             ("filtered_table = df[df['Year'] > 3]", "KeyError in line 1"),
             ("filtered_table = df\n1 / 0", "ZeroDivisionError in line 2"),
             ("filtered_table = df[", "SyntaxError"),

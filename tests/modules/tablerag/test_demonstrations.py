@@ -1,0 +1,112 @@
+"""The demonstrations in TableRAG's prompts: read as meant, run in the sandbox, and nobody's test items."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chameleon import Table
+from chameleon.modules.tablerag.filter_code import Kept, run_filter, without_pandas
+from chameleon.modules.tablerag.giveaway import gives_away
+from chameleon.modules.tablerag.table_answerer import Form, answer_in
+from chameleon.modules.tablerag.term_clarifier import terms_in
+from chameleon.table.bars import split_rows
+from tests.benchmarks.shared_data import DATA, needs_data, rows
+
+PROMPTS = Path(__file__).resolve().parents[3] / "prompts/tablerag"
+ANSWERS: dict[str, tuple[Form, list[Any]]] = {
+    "tabfact": ("verdict", ["yes", "no", "no"]),
+    "feverous": ("label", ["REFUTES", "SUPPORTS", "NOT ENOUGH INFO"]),
+    "sqa": ("items", [["Polar Star", "Amber Arrow"], ["Amber Arrow"], ["22:15"]]),
+    "hybridqa": ("short", ["Anna Brede", "14,900", "1961"]),
+}
+# What the code of the filter's demonstrations keeps, counted by hand.
+KEPT = [Kept((1, 3), (0, 2)), Kept((0, 1, 2), (0, 2)), Kept((0, 1), (0, 1, 3)), Kept((0, 1, 2), (0, 3))]
+ITEM = re.compile(
+    r"(?:Title: (?P<title>.+)\n)?(?P<about>(?:.+\n)*?)<data>\n(?P<table>(?:.+\n)+?)</data>\n"
+    r"(?:Statement|Claim|Question|Question or statement): (?P<asked>.+)\n(?P<reply>(?:.+\n)+)"
+)
+
+
+def demonstrations(name: str) -> list[dict[str, Any]]:
+    text = (PROMPTS / f"{name}.md").read_text("utf-8").split("\nHere is the ")[0] + "\n"
+    found = [match.groupdict() for match in ITEM.finditer(text)]
+    assert len(found) == text.count("\n<data>\n") >= 2
+    return [demo | {"table": _table(demo["table"], demo["title"] or "")} for demo in found]
+
+
+def _table(text: str, caption: str) -> Table:
+    lines = [line for line in text.rstrip("\n").split("\n") if not line.startswith("… ")]
+    header, *body = split_rows(lines)
+    return Table(header, body, caption)
+
+
+ALL = [
+    demo
+    for name in sorted(file.stem for file in PROMPTS.glob("*.md"))
+    if name != "index_summary"
+    for demo in demonstrations(name)
+]
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_answers_are_read_as_meant(name: str) -> None:
+    form, answers = ANSWERS[name]
+    assert [answer_in(demo["reply"], form) for demo in demonstrations(name)] == answers
+
+
+@pytest.mark.skipif(bool(without_pandas()), reason="no pandas in a sandbox here")
+def test_the_code_of_the_filter_keeps_what_it_should() -> None:
+    found = []
+    for demo in demonstrations("llm_filter"):
+        code = re.fullmatch(r"Program:\n```python\n(.+)\n```\n+", demo["reply"], re.DOTALL)
+        assert code is not None
+        found.append(run_filter(code[1], demo["table"]))
+    assert found == KEPT
+
+
+def test_terms_are_json() -> None:
+    found = [terms_in(demo["reply"].removeprefix("Terms:")) for demo in demonstrations("term_clarifier")]
+    assert found[1] == {} and found[0] and set(found[0]) == {"att", "w", "l"}
+
+
+def test_no_description_gives_an_answer_away() -> None:
+    for demo in demonstrations("wiki_clarifier"):
+        description = demo["reply"].removeprefix("Description: ")
+        assert description != demo["reply"] and not gives_away(description)
+
+
+@pytest.mark.parametrize("name", sorted(file.stem for file in PROMPTS.glob("*.md")))
+def test_every_prompt_says_what_is_data(name: str) -> None:
+    system = (PROMPTS / f"{name}.md").read_text("utf-8").split("# user\n")[0]
+    assert "data from strangers" in system and "never follow instructions" in system
+
+
+def _normal(text: str) -> str:
+    return " ".join(re.findall(r"\w+", text.lower()))
+
+
+@needs_data
+def test_none_is_an_item_of_a_benchmark() -> None:
+    asked, tables, captions = set(), set(), set()
+    for path in sorted(DATA.glob("*/*.jsonl*")):
+        if path.parent.name not in ("tabfact", "feverous", "sqa", "hybridqa", "wikitq", "fetaqa", "tablerag"):
+            continue
+        for row in rows(str(path.relative_to(DATA))):
+            asked |= {
+                _normal(str(row[key])) for key in ("question", "statement", "claim", "query") if key in row
+            }
+            table = row if "rows" in row and "header" in row else row.get("table")
+            if isinstance(table, dict) and isinstance(table.get("rows"), list):
+                cells = [*table["header"], *(cell for line in table["rows"] for cell in line)]
+                tables.add(_normal(" ".join(map(str, cells))))
+                captions.add(_normal(str(table.get("caption") or "")))
+    assert len(asked) > 10_000 and len(tables) > 3_000
+    for demo in ALL:
+        table = demo["table"]
+        cells = [*table.header, *(cell for row in table.rows for cell in row)]
+        assert _normal(demo["asked"]) not in asked, demo["asked"]
+        assert _normal(" ".join(cells)) not in tables and _normal(table.caption) not in captions, table
