@@ -31,7 +31,7 @@ def load(path: Path) -> NDArray[Any]:
                 raise broken(path)
             if 0 in shape:  # there is nothing to map
                 return numpy.empty(shape, dtype)
-            mapped = numpy.memmap(file, dtype, "r", file.tell(), shape)
+            mapped: NDArray[Any] = numpy.memmap(file, dtype, "r", file.tell(), shape)
     except (ValueError, EOFError) as problem:
         raise broken(path) from problem
     except OSError as problem:
