@@ -53,16 +53,11 @@ class LexicalTableChoice(Module):
                     refused.append((each, refusal))
         if not fits:
             raise _of_nearest(*refused[0])
-        chosen = self._only(fits)
+        chosen, *agreeing = self._alike(fits)
         told = [text for word, text in stems.items() if word in words[chosen.id]]
+        alike = {"agreeing": [each.id for each in agreeing]} if agreeing else {}
         tried = len(fits) + len(refused)
-        return {
-            **chosen.to_json(),
-            "words": told,
-            "tried": tried,
-            "answering": len(fits),
-            "table": chosen.table,
-        }
+        return {**chosen.to_json(), "words": told, "tried": tried, **alike, "table": chosen.table}
 
     def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         return {"table": output["table"], "tables": []}
@@ -70,14 +65,14 @@ class LexicalTableChoice(Module):
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         return {"table_choice": {key: value for key, value in output.items() if key != "table"}}
 
-    def _only(self, fits: Sequence[_Fit]) -> Candidate:
-        """The one table that answers. Raises `Declined` where several do, and differently."""
+    def _alike(self, fits: Sequence[_Fit]) -> list[Candidate]:
+        """The tables that answer alike, or the first alone. Raises `Declined` where several differ."""
         first = fits[0].candidate
         if len(fits) == 1 or first.score >= self.ahead * fits[1].candidate.score > 0:
-            return first
+            return [first]
         answers = [run_code(fit.program.code, fit.candidate.table).plain for fit in fits]
         if all(answer == answers[0] for answer in answers):
-            return first
+            return [fit.candidate for fit in fits]
         told = [
             f"{fit.candidate.called}: {_short(answer)}" for fit, answer in zip(fits, answers, strict=True)
         ]

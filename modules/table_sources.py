@@ -30,16 +30,18 @@ class TableSources(Module):
     wordless = ("cache.sources",)
 
     def run(self, state: State) -> list[dict[str, Any]]:
-        """One source: the document's `id`, `table`, where it lies, `rows` (counted from 1) and `columns`.
+        """The table, and those that gave the same answer: `id`, where it lies, `rows` (from 1), `columns`.
 
         `of` is how many rows the table has; of more than a thousand, `rows` is left out. `cells` has row and
         column of each cell in which an answer in words stands.
         """
-        chosen = _chosen(state)
+        return [self._source(state, each) for each in _chosen(state)]
+
+    def _source(self, state: State, chosen: Candidate) -> dict[str, Any]:
         part = self.part(state, chosen.table)
         cells = standing(state.cache["answer"], chosen.table, state.input["question"], part)
         told = Part(part.rows, part.columns, cells).to_json(chosen.table)
-        return [{"id": chosen.id, "table": chosen.name, **chosen.source, **told}]
+        return {"id": chosen.id, "table": chosen.name, **chosen.source, **told}
 
     def part(self, state: State, table: Table) -> Part:
         """What was read of the table: what lookups kept, else the columns that a program names, else all."""
@@ -56,11 +58,12 @@ class TableSources(Module):
         return {"sources": output}
 
 
-def _chosen(state: State) -> Candidate:
-    """The table that was chosen, else the first that was found."""
-    found = candidates(state)
-    id = state.cache.get("table_choice", {}).get("id")
-    return next((each for each in found if each.id == id), found[0])
+def _chosen(state: State) -> list[Candidate]:
+    """The table that was chosen and those that agree with it, else the first that was found."""
+    choice = state.cache.get("table_choice", {})
+    ids = [choice.get("id"), *choice.get("agreeing", ())]
+    found = {each.id: each for each in candidates(state)}
+    return [found[id] for id in ids if id in found] or [next(iter(found.values()))]
 
 
 def _texts(program: str) -> Iterator[str]:

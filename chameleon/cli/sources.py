@@ -8,14 +8,16 @@ from typing import Any
 
 from chameleon.table.terminal import harmless
 
-_MOST = 6
+_MOST, _MOST_TABLES = 6, 4
 
 
 def sources_in_words(sources: Any) -> list[str]:
     """A line for each table that an answer came from; none for what is not written as `cache.sources` is."""
     if not isinstance(sources, Sequence) or isinstance(sources, str):
         return []
-    return [harmless(_line(source)) for source in sources if isinstance(source, Mapping)]
+    lines = [harmless(_line(source)) for source in sources if isinstance(source, Mapping)]
+    more = [f"and {len(lines) - _MOST_TABLES} more tables"] if len(lines) > _MOST_TABLES else []
+    return [*lines[:_MOST_TABLES], *more]
 
 
 def _line(source: Mapping[str, Any]) -> str:
