@@ -57,7 +57,10 @@ class SemanticFilter(Cut):
             return list(range(len(texts)))
         from chameleon.retrieval.ranking import similarities
 
-        return top(similarities(query, texts, self.by), most, order)
+        near = similarities(query, texts, self.by)
+        if min(near) == max(near):  # nothing tells them apart: to cut would be to throw dice
+            return list(range(len(texts)))
+        return top(near, most, order)
 
 
 def row_texts(table: Table, written: Written = "pairs") -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import PositiveInt
 
@@ -13,6 +13,10 @@ from chameleon.errors import Declined, InputError
 from chameleon.modules.tablerag.conversation import query_of
 from chameleon.modules.tablerag.opened import opened
 from chameleon.retrieval.document import Document
+
+if TYPE_CHECKING:
+    from chameleon.retrieval.index import Index
+    from chameleon.retrieval.retriever import Retriever
 
 
 class TableRetriever(Module):
@@ -46,13 +50,13 @@ class TableRetriever(Module):
         check_retriever(self.retriever)
 
     def run(self, state: State) -> dict[str, Any]:
-        path = str(state.input.get("index") or self.index)
-        if not path:
+        search = self.search_of(state)
+        if search is None:
             if "table" not in state.input:
                 raise InputError("there is neither a table nor an index to find one in")
             return {"note": "there is no index: the table that was given stays"}
-        index, retriever = opened(str(Path(path) / self.within) if self.within else path, self.retriever)
-        hits = retriever.search(query_of(state), self.k)
+        index, retriever, query = search
+        hits = retriever.search(query, self.k)
         found = [(hit, index.document(hit.id)) for hit in hits]
         if not any(document.table for _, document in found):
             raise Declined("no table in the index has to do with the question")
@@ -62,6 +66,14 @@ class TableRetriever(Module):
         ]
         documents = [document for _, document in found]
         return {"retrieved": told, "tables": list(_tables(documents)), "passages": _passages(documents)}
+
+    def search_of(self, state: State) -> tuple[Index, Retriever, str] | None:
+        """What `run` searches, by what and for what, for whoever measures it; None without an index."""
+        path = str(state.input.get("index") or self.index)
+        if not path:
+            return None
+        index, retriever = opened(str(Path(path) / self.within) if self.within else path, self.retriever)
+        return index, retriever, query_of(state)
 
     def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         if "retrieved" not in output:
