@@ -135,6 +135,7 @@ app.command("score")(figures.score)
 app.command("stats")(figures.stats)
 app.command("report")(figures.report)
 app.command("recall")(figures.recall)
+app.command("grid")(figures.grid)
 
 
 @app.command()
@@ -220,6 +221,14 @@ def list_inventories(json: AsJson = False) -> None:
     from chameleon.cli.listing import list_shipped_inventories
 
     list_shipped_inventories(as_json=json)
+
+
+@lists.command("grids")
+def list_grids(json: AsJson = False) -> None:
+    """The grids that are shipped: variants of an inventory, to be compared."""
+    from chameleon.cli.listing import list_shipped_grids
+
+    list_shipped_grids(as_json=json)
 
 
 @lists.command("benchmarks")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 from chameleon.cli import Interrupted
 from chameleon.cli.counts import counted, say, show_counts
@@ -25,6 +27,8 @@ from chameleon.evaluation.spending import Spending
 from chameleon.executor import Executor
 from chameleon.inventory import Inventory
 from chameleon.table.terminal import harmless
+
+NO_SETTINGS: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -60,30 +64,39 @@ def evaluate(data: Data, asked: Evaluated, *, as_json: bool) -> int:
         raise InputError("--retry-failed has nothing to try again", hint="Name the folder with --out.")
     setup = set_up(asked.inventory, asked.model, asked.store, asked.without)
     problems = list(data.problems())  # a fault in the data shows before anything is paid
-    _check_runnable(problems, data, setup.executor)
+    check_runnable(problems, data, setup.executor)
     say(f"Runs {counted(len(problems), 'problem')} of {data.benchmark.name} with {setup.why}.")
-    _check_history(problems, asked, setup.executor.inventory)
+    check_history(problems, asked, setup.executor.inventory)
     _tell_blind([each.id for each in problems if each.detail.get("has_picture") and not each.picture], data)
     tally = Tally(data.benchmark.columns, data.new_scorer())
     counts = Counts(tally, Spending(asked.max_cost))
     begun = time.monotonic()
-    if asked.out is None:
-        stopped = _run(setup.executor, problems, data, asked, counts, None)
-    else:
-        settings = settings_of(
-            setup.executor,
-            data.benchmark,
-            data.scorer,
-            data.file,
-            data.tables,
-            gold_history=asked.gold_history,
-        )
-        with RunFolder(asked.out, settings) as folder:
-            _take_up(folder, problems, counts, asked)
-            stopped = _run(setup.executor, problems, data, asked, counts, folder)
+    stopped = run_all(setup.executor, problems, data, asked, counts)
     seconds = time.monotonic() - begun
     show_counts(counts.tally, data.benchmark, data.scorer, seconds, counts.spending, as_json=as_json)
     return _tell_end(stopped, counts.tally, len(problems), asked)
+
+
+def run_all(
+    executor: Executor,
+    problems: Sequence[Problem],
+    data: Data,
+    asked: Evaluated,
+    counts: Counts,
+    further: Mapping[str, Any] = NO_SETTINGS,
+) -> Interrupted | Stopped | None:
+    """Run what is still to be run, into the folder that is asked for; why it stopped early, if it did.
+
+    `further` settings are kept with the others.
+    """
+    if asked.out is None:
+        return _run(executor, problems, data, asked, counts, None)
+    settings = settings_of(
+        executor, data.benchmark, data.scorer, data.file, data.tables, gold_history=asked.gold_history
+    )
+    with RunFolder(asked.out, {**settings, **further}) as folder:
+        _take_up(folder, problems, counts, asked)
+        return _run(executor, problems, data, asked, counts, folder)
 
 
 def _run(
@@ -94,7 +107,6 @@ def _run(
     counts: Counts,
     folder: RunFolder | None,
 ) -> Interrupted | Stopped | None:
-    """Run what is still to be run; why it stopped before the end, if it did."""
     with Progress(len(problems), counts.tally, counts.spending) as progress:
 
         def on_result(result: Result) -> None:
@@ -156,11 +168,19 @@ def _take_up(folder: RunFolder, problems: Sequence[Problem], counts: Counts, ask
         say(f"Goes on in {asked.out}: {done:,} of {len(problems):,} {'is' if done == 1 else 'are'} done.")
 
 
-def _check_runnable(problems: Sequence[Problem], data: Data, executor: Executor) -> None:
+def check_runnable(problems: Sequence[Problem], data: Data, executor: Executor) -> None:
     """Raise `InputError` before the first call when the data lacks what the inventory or the scorer needs.
 
     Raises `MissingPackage` when it is the scorer's package that is missing.
     """
+    check_given(problems, data)
+    _require_all(executor.inventory)
+    scorer = data.new_scorer()
+    scorer.judged(scorer.from_answer("", problems[0]), problems[0])
+
+
+def check_given(problems: Sequence[Problem], data: Data) -> None:
+    """Raise `InputError` where there is no problem, or problems have no question or table."""
     if not problems:
         raise InputError("there is no problem to run")
     missing = [problem.id for problem in problems if not problem.input]
@@ -171,9 +191,6 @@ def _check_runnable(problems: Sequence[Problem], data: Data, executor: Executor)
             f"the data has no {lacks} for {len(missing):,} problems, such as {missing[0]}",
             hint=f"This file holds recorded answers: `chameleon score` scores them.{tables}",
         )
-    _require_all(executor.inventory)
-    scorer = data.new_scorer()
-    scorer.judged(scorer.from_answer("", problems[0]), problems[0])
 
 
 def _require_all(inventory: Inventory) -> None:
@@ -195,7 +212,7 @@ def _require_all(inventory: Inventory) -> None:
     raise InventoryError(f"{len(found)} things keep {inventory.name} from running here", hint=hint)
 
 
-def _check_history(problems: Sequence[Problem], asked: Evaluated, inventory: Inventory) -> None:
+def check_history(problems: Sequence[Problem], asked: Evaluated, inventory: Inventory) -> None:
     """Say where questions of a conversation are asked alone. Raises `InputError` for a history of none."""
     if not any(problem.sequence for problem in problems):
         if asked.gold_history:

@@ -1,4 +1,4 @@
-"""The commands that run, score, count and show evaluations: `eval`, `score`, `stats`, `report`, `recall`."""
+"""The commands that run, score, count, show and compare evaluations, from `eval` to `grid`."""
 
 from __future__ import annotations
 
@@ -162,6 +162,96 @@ def recall(
 
     asked = Asked(corpus, queries, retriever, named_only, index)
     raise typer.Exit(measure_recall(asked, as_json=json))
+
+
+def grid(
+    grid: Annotated[
+        str | None,
+        typer.Argument(metavar="GRID|FILE", help="The grid: `list grids` shows all.", show_default=False),
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="DATA", help="As for `eval`; without any the arms are told.", show_default=False
+        ),
+    ] = None,
+    benchmark: Annotated[
+        str | None, typer.Option("--benchmark", "-b", metavar="NAME", help="By default told from the data.")
+    ] = None,
+    tables: TablesFile = None,
+    scorer: ScorerName = None,
+    limit: Limit = None,
+    inventory: Annotated[
+        str | None,
+        typer.Option("--inventory", "-i", metavar="NAME|FILE", help="In the place of the one that it names."),
+    ] = None,
+    arm: Annotated[
+        list[str] | None, typer.Option("--arm", metavar="NAME", help="This arm; may be given again.")
+    ] = None,
+    model: ModelName = None,
+    no_model: Annotated[
+        bool, typer.Option("--no-model", help="Measure what needs no model, also where one is configured.")
+    ] = False,
+    index: Annotated[
+        Path | None,
+        typer.Option("--index", metavar="DIR", help="Indexes to search; what is not there is built."),
+    ] = None,
+    workers: Annotated[
+        int,
+        typer.Option("--workers", "-w", min=1, max=1024, help="How many problems run at once with a model."),
+    ] = 8,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="DIR", help="Keep all here, a folder for each arm, and resume."),
+    ] = None,
+    max_cost: Annotated[
+        float | None,
+        typer.Option("--max-cost", metavar="USD", min=0, help="Stop when all arms have spent this much."),
+    ] = None,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Try the failed problems of DIR again.")
+    ] = False,
+    gold_history: Annotated[
+        bool,
+        typer.Option(
+            "--gold-history", help="Tell questions of a conversation the gold answers of earlier ones."
+        ),
+    ] = False,
+    store: StoreMode = "auto",
+    schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of grid files.")] = False,
+    json: AsJson = False,
+) -> None:
+    """Compare variants of an inventory in one table; without a model, by the parts of them that need none.
+
+    Exit codes: 0 done, 1 stopped before the end or no arm could run, 2 wrong usage, 130 after Ctrl-C.
+    """
+    from chameleon.cli.grid import Asked, compare, print_schema
+
+    if schema:
+        print_schema()
+        return
+    if grid is None:
+        raise typer.BadParameter("name a grid, or give --schema", param_hint="GRID|FILE")
+    asked = Asked(
+        grid,
+        data,
+        benchmark,
+        tables,
+        scorer,
+        limit,
+        inventory,
+        _names(arm),
+        model,
+        no_model,
+        store,
+        workers,
+        out,
+        index,
+        max_cost,
+        retry_failed,
+        gold_history,
+    )
+    raise typer.Exit(compare(asked, as_json=json))
 
 
 def _names(listed: list[str] | None) -> list[str]:

@@ -11,7 +11,9 @@ import typer
 from chameleon.errors import InventoryError
 from chameleon.evaluation.data import find_benchmark
 from chameleon.inventory import Inventory, InventorySpec, shipped_inventories
+from chameleon.inventory.grid import Grid
 from chameleon.inventory.resolve import find_class, hints_of, shipped
+from chameleon.inventory.source import shipped_grids
 from chameleon.llm_module import LLMModule
 from chameleon.module import Module, split_keys
 
@@ -96,6 +98,17 @@ def list_shipped_inventories(*, as_json: bool) -> None:
     for name in shipped_inventories():
         inventory = Inventory.load(name)
         rows.append({"name": name, "about": inventory.about, "needs_model": inventory.needs_model})
+    _print(rows, as_json)
+
+
+def list_shipped_grids(*, as_json: bool) -> None:
+    """Every shipped grid with its arms."""
+    rows = []
+    for name in shipped_grids():
+        grid = Grid.load(name)
+        rows.append(
+            {"name": name, "about": grid.spec.about, "inventory": grid.inventory, "arms": [*grid.arms]}
+        )
     _print(rows, as_json)
 
 

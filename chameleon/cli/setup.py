@@ -25,7 +25,7 @@ class Setup:
 
 
 def set_up(
-    inventory: str | None,
+    inventory: str | Inventory | None,
     model: str | None,
     store: StoreMode,
     without: Sequence[str] = (),
@@ -33,9 +33,10 @@ def set_up(
 ) -> Setup:
     """Choose inventory and model. A model that fails later is never replaced in silence.
 
-    `general` names the inventories to choose from where none is named: with a model, and without.
+    `general` names the inventories to choose from where none is named: with a model, and without. `without`
+    is left out of an inventory that is named.
     """
-    named = Inventory.load(inventory).without(*without) if inventory else None
+    named = Inventory.load(inventory).without(*without) if isinstance(inventory, str) else inventory
     if named is not None and not named.needs_model:
         unused = f", so {model} is not asked" if model else ""
         return Setup(Executor(named), f"inventory {named.name}; it asks no model{unused}")

@@ -119,7 +119,7 @@ class RunFolder:
                 if (self.path / name).stat().st_size:
                     told = f"the folder has {name} and no settings that made it"
                     raise LogError(told, where=str(self.path), hint=_ELSEWHERE)
-            _write_whole(file, json.dumps(settings, indent=2) + "\n")
+            write_whole(file, json.dumps(settings, indent=2) + "\n")
             return
         before = _read_settings(file)
         if difference := _difference(before, settings):
@@ -274,7 +274,7 @@ def _read_settings(file: Path) -> Mapping[str, Any]:
     return dict(settings)
 
 
-def _write_whole(file: Path, text: str) -> None:
+def write_whole(file: Path, text: str) -> None:
     """Write a file that is either not there or whole."""
     beside = file.with_name(file.name + ".new")
     beside.write_text(text, "utf-8")

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 DEPTHS = (1, 5, 10, 50)
 _QUESTIONS = ("question", "statement", "query", "claim")
 _GOLD = ("gold_table_id", "table_id")
+_SUMMARIES = ("summary", "llm_table_summary")
 _DEEPER = 1000
 
 
@@ -49,12 +50,13 @@ class Recall:
         return {"n": self.n} | {name: round(value, 4) for name, value in (recall | rest).items()}
 
 
-def read_corpus(path: Path) -> Iterator[Document]:
+def read_corpus(path: Path, *, summaries: bool = False) -> Iterator[Document]:
     """The tables of a file of JSON lines with `table_id`, `caption`, `header` and `rows`.
 
     A table may lie under the key `table`, as in files of questions; one that comes again word for word counts
-    once. Cells that are no text are written as JSON has them; short rows are filled up. Raises `InputError`
-    naming the row for anything else.
+    once. Cells that are no text are written as JSON has them; short rows are filled up. With `summaries` the
+    rows have one of their table as `summary` (or `llm_table_summary`, as TableRAG's), which becomes the
+    document's text. Raises `InputError` naming the row for anything else.
     """
     seen: dict[str, Table] = {}
     for number, row in enumerate(DataFile(path, "table_id"), 1):
@@ -68,7 +70,8 @@ def read_corpus(path: Path) -> Iterator[Document]:
             if before != table:
                 raise InputError(f"the table_id {str(id)!r} stands for another table too", where=where)
             continue
-        yield Document(str(id), table, source={"file": path.name})
+        text = _summary(row, where) if summaries else ""
+        yield Document(str(id), table, text=text, source={"file": path.name})
 
 
 def read_queries(path: Path) -> list[Query]:
@@ -137,6 +140,14 @@ def _rank(index: Index, retriever: Retriever, query: Query, hits: Sequence[Hit])
 def _place(id: str, hits: Sequence[Hit]) -> int:
     """The place of a document, from 1; 0 where it is not there."""
     return next((place for place, hit in enumerate(hits, 1) if hit.id == id), 0)
+
+
+def _summary(row: Mapping[str, Any], where: str) -> str:
+    """What is known of a table beside its cells: the text under a key, or what is under it as JSON."""
+    found = next((row[key] for key in _SUMMARIES if row.get(key)), None)
+    if found is None:
+        raise InputError(f"this row has no {_SUMMARIES[0]} of its table", where=where)
+    return _cell(found)
 
 
 def _table(data: Mapping[str, Any], where: str) -> Table:

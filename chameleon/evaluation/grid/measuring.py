@@ -1,0 +1,132 @@
+"""Measuring an arm: the part of it that needs no model, run for every problem, or what an evaluation kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+
+from chameleon.errors import ChameleonError, InputError
+from chameleon.evaluation.benchmark import Benchmark, Problem
+from chameleon.evaluation.conversations import Turn, in_turn, turn, with_history
+from chameleon.evaluation.folder import Run
+from chameleon.evaluation.grid.kept import Kept
+from chameleon.evaluation.grid.line import Line
+from chameleon.evaluation.grid.prepared import Prepared, prompted_table
+from chameleon.evaluation.grid.searching import recall_of
+from chameleon.evaluation.recall import Recall
+from chameleon.inventory.grid import Arm
+from chameleon.inventory.obstacles import all_of
+from chameleon.state import Begun, Ended, Failure, State
+
+_ALIKE = 3
+"""So many problems that fail at the beginning, and in one way, are taken for all of them."""
+_MISSING = ("AuthFailed", "MissingPackage", "NoModel", "SandboxUnavailable")
+_AT_ONCE = 256
+
+
+class Measuring:
+    """Runs what of an arm needs no model, over problems; `gold_history` is as `Evaluation` has it.
+
+    Questions of a conversation are told those before them, without answers: there is no model to give any.
+    """
+
+    def __init__(
+        self,
+        arm: Arm,
+        benchmark: Benchmark,
+        *,
+        gold_history: bool = False,
+        advance: Callable[[int], object] = lambda done: None,
+    ) -> None:
+        self.arm, self.benchmark, self.gold_history = arm, benchmark, gold_history
+        self.advance = advance
+        self.kept = Kept()
+        self.failed, self.seconds = 0, 0.0
+        self._first: list[Failure | None] = []
+        self._last: Failure | None = None
+        self._begun: list[tuple[Problem, State]] = []
+
+    def line(self, problems: Sequence[Problem]) -> Line:
+        """Run them all, and tell what was measured; an arm that cannot run here says why."""
+        prepared = Prepared.of(self.arm.inventory)
+        if prepared is None:
+            return Line(self.arm, asks=("the planner",))
+        asks = prepared.asks
+        if found := [each for each in prepared.part.obstacles() if each.stops]:
+            return Line(self.arm, asks=asks, lacks=str(all_of(found, self.arm.name)))
+        for problem in self._asked(problems):
+            self._run(problem, prepared)
+            if lacks := self._hopeless():
+                return Line(self.arm, asks=asks, lacks=lacks)
+        if self._first and self.failed == len(self._begun):
+            return Line(self.arm, asks=asks, lacks=str(self._first[0]))
+        lacks, recall = "", None
+        try:
+            recall = recall_of(prepared.part, self._begun)
+        except ChameleonError as problem:
+            lacks = str(problem)
+        n = len(self._begun)
+        return Line(self.arm, n, asks, lacks, self.failed, self.seconds, recall, self.kept)
+
+    def _asked(self, problems: Sequence[Problem]) -> Iterator[Problem]:
+        for questions in in_turn(problems):
+            turns: list[Turn] = []
+            for problem in questions:
+                yield with_history(problem, turns) if problem.sequence else problem
+                turns.append(turn(problem, problem.gold if self.gold_history else None))
+
+    def _run(self, problem: Problem, prepared: Prepared) -> None:
+        try:
+            state = prepared.state(problem.input)
+        except InputError as error:
+            state = State(ended=Ended("failed", Failure.of(error)))
+        failure = self._last = _failure(state)
+        if len(self._first) < _ALIKE:
+            self._first.append(failure)
+        self.failed += failure is not None
+        self.seconds += state.seconds
+        if prepared.knows_table:
+            groups = self.benchmark.gold_cells(problem)
+            text = None if failure else prepared.prompted(state)
+            self.kept.add(state, problem, groups, text, failed=failure is not None)
+        self._begun.append((problem, State().after(state.begun) if state.begun else state))
+        self.advance(len(self._begun))
+
+    def _hopeless(self) -> str:
+        """Why no further problem is tried: something is missing here, or all the first ones failed alike."""
+        if self._last is not None and self._last.kind in _MISSING:
+            return str(self._last)
+        told = {str(failure) if failure else "" for failure in self._first}
+        return told.pop() if len(self._first) == _ALIKE and len(told) == 1 else ""
+
+
+def look_back(arm: Arm, run: Run, problems: Sequence[Problem], benchmark: Benchmark) -> Kept:
+    """What was left of the tables in the runs of an evaluation that has ended, from their events."""
+    kept, inventory = Kept(), arm.inventory
+    by_id = {problem.id: problem for problem in problems}
+    left = iter([result.id for result in run.results if result.id in by_id])
+    while ids := list(islice(left, _AT_ONCE)):
+        for id, events in run.histories(ids).items():
+            state, problem = State.fold(events), by_id[id]
+            asked = [name for name in state.plan if inventory.modules[name].needs_model]
+            failed = _failure(state) is not None
+            text = None if failed else prompted_table(inventory, asked, state)
+            kept.add(state, problem, benchmark.gold_cells(problem), text, failed=failed)
+    return kept
+
+
+def recall_over(arm: Arm, problems: Sequence[Problem]) -> Recall | None:
+    """How well an arm finds the tables of problems, each asked alone; None where it searches no index."""
+    inventory = arm.inventory
+    begun = []
+    for problem in problems:
+        taken = inventory.input_types
+        given = {key: value for key, value in problem.input.items() if not taken or key in taken}
+        begun.append((problem, State().after(Begun(inventory.name, inventory.check_input(given)))))
+    return recall_of(inventory, begun)
+
+
+def _failure(state: State) -> Failure | None:
+    """What kept a run from its end, if it was a step or its input."""
+    failed = next((record.error for record in state.history if record.error), None)
+    return failed or (state.ended.error if state.ended and state.begun is None else None)
