@@ -112,7 +112,7 @@ def score(
         outcomes.unknown -= 1
         ours = "declined" in row and not (wanted.is_text or wanted.is_program)
         prediction = (
-            scorer.from_run(value, row.get("found") or {}, problem)
+            scorer.from_run(value, _found_in(row), problem)
             if ours
             else _prediction(value, problem, wanted, scorer)
         )
@@ -120,6 +120,11 @@ def score(
         answered = _was_answered(row) if ours else prediction is not None
         judged = scorer.judged(prediction, problem, answered=_was_answered(row))
         yield _result(problem, prediction, judged, answered=answered), outcomes
+
+
+def _found_in(row: Row) -> Mapping[str, Any]:
+    found = row.get("found")
+    return found if isinstance(found, Mapping) else {}
 
 
 def _was_answered(row: Row) -> bool:

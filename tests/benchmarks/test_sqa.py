@@ -257,6 +257,16 @@ def test_gold_texts_are_found_again_in_most_tables() -> None:
     assert (right, len(asked)) == (2163, 2265)
 
 
+@given(anything)
+def test_results_that_hold_anything_are_scored(found: Any) -> None:
+    row = {**ROW, "declined": False, "answer": "Swift, Heron", "found": found}
+    ((result, _),) = score([problem()], [row], SQA.id_of, Field("prediction"), RULE)
+    assert result is not None and result.correct
+    row["found"] = {"coordinates": found}
+    ((result, _),) = score([problem()], [row], SQA.id_of, Field("prediction"), RULE)
+    assert result is not None and result.correct in (True, False)
+
+
 def test_the_command(command: Command, tmp_path: Path) -> None:
     data = write_rows(tmp_path / "data.jsonl", [ROW, NEXT, {**ROW, "annotator": 1}])
     write_rows(tmp_path / "tables.jsonl", [TABLE])
