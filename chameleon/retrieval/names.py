@@ -2,7 +2,8 @@
 
 okapi   BM25 as the package rank_bm25 computes it, over words as they stand: a reference
 bm25    BM25 over stems, a table's caption and header weighted
-auto    the one that was measured to be best where nothing but words is at hand
+lexical bm25, its first hundred in the order of closer evidence: rows, whole cells, names of columns
+auto    the one that was measured to be best where nothing but words is at hand: lexical
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from chameleon.retrieval.index import Index
 from chameleon.retrieval.part import Part
 from chameleon.retrieval.retriever import Retriever
 
-AUTO = "auto"
+AUTO, LEXICAL = "auto", "lexical"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,16 @@ def retriever(index: Index, name: str = AUTO) -> Retriever:
 def _first(index: Index, given: Name) -> Retriever:
     from chameleon.retrieval.index.searching import IndexRetriever
 
-    return IndexRetriever(index, "bm25" if given.first == AUTO else given.first)
+    wanted = LEXICAL if given.first == AUTO else given.first
+    if wanted == "bm25" and LEXICAL in index.settings and "bm25" not in index.settings:
+        from chameleon.retrieval.lexical.ranking import LexicalSearcher
+
+        searcher = index.searcher(LEXICAL)
+        assert isinstance(searcher, LexicalSearcher)
+        return IndexRetriever(index, LEXICAL, searcher.first)
+    if given.first == AUTO and LEXICAL not in index.settings and "bm25" in index.settings:
+        wanted = "bm25"  # built for nothing else
+    return IndexRetriever(index, wanted)
 
 
 def _okapi(_: str = "") -> list[Part]:
@@ -89,19 +99,32 @@ def _bm25(_: str = "") -> list[Part]:
     return [Bm25Part()]
 
 
+def _lexical(_: str = "") -> list[Part]:
+    from chameleon.retrieval.lexical.ranking import LexicalPart
+
+    return [LexicalPart()]
+
+
 def _made_lexical(name: str) -> Callable[[Mapping[str, Any]], Part]:
-    def made(settings: Mapping[str, Any]) -> Part:
+    def make(settings: Mapping[str, Any]) -> Part:
         from chameleon.retrieval.lexical.fields import Bm25Settings
         from chameleon.retrieval.lexical.part import Bm25Part, OkapiPart
+        from chameleon.retrieval.lexical.ranking import LexicalPart
 
-        return (OkapiPart if name == "okapi" else Bm25Part)(Bm25Settings(**settings))
+        made = {"okapi": OkapiPart, "bm25": Bm25Part, LEXICAL: LexicalPart}[name]
+        return made(Bm25Settings(**settings))
 
-    return made
+    return make
 
 
-_PARTS: Mapping[str, Callable[[str], list[Part]]] = {"okapi": _okapi, "bm25": _bm25, AUTO: _bm25}
+_PARTS: Mapping[str, Callable[[str], list[Part]]] = {
+    "okapi": _okapi,
+    "bm25": _bm25,
+    LEXICAL: _lexical,
+    AUTO: _lexical,
+}
 _MADE: Mapping[str, Callable[[Mapping[str, Any]], Part]] = {
-    name: _made_lexical(name) for name in ("okapi", "bm25")
+    name: _made_lexical(name) for name in ("okapi", "bm25", LEXICAL)
 }
 _WITH_MODEL = ("dense", "late")
 

@@ -13,14 +13,14 @@ from chameleon.retrieval.names import check_retriever, part_of, parts_for, retri
 from tests.retrieval.corpora import tables
 
 
-@pytest.mark.parametrize("name", ["okapi", "bm25", "auto"])
+@pytest.mark.parametrize("name", ["okapi", "bm25", "lexical", "auto"])
 def test_an_index_with_its_parts_is_searched_by_that_name(tmp_path: Path, name: str) -> None:
     index = Index.build(tmp_path / "index", tables(30), parts_for(name))
     hits = retriever(index, name).search("river bridge", 3)
     assert len(hits) == 3 and hits == sorted(hits, key=lambda hit: -hit.score)
 
 
-@pytest.mark.parametrize("name", ["okapi", "bm25", "auto"])
+@pytest.mark.parametrize("name", ["okapi", "bm25", "lexical", "auto"])
 def test_parts_are_made_again_from_their_settings(name: str) -> None:
     for part in parts_for(name):
         again = part_of(part.name, part.settings())
@@ -62,3 +62,14 @@ def test_one_part_scores_what_another_has_found(tmp_path: Path) -> None:
     hits = searched.search("river bridge", 5)
     scores = searched.scores("river bridge", ["none", *(hit.id for hit in hits)])  # type: ignore[attr-defined]
     assert scores == [0.0, *(hit.score for hit in hits)]
+
+
+def test_bm25_is_the_first_stage_of_lexical_and_auto_takes_what_is_there(tmp_path: Path) -> None:
+    both = Index.build(tmp_path / "both", tables(30), parts_for("lexical"))
+    alone = Index.build(tmp_path / "alone", tables(30), parts_for("bm25"))
+    query = "river bridge"
+    assert retriever(both, "bm25").search(query) == retriever(alone, "bm25").search(query)
+    assert retriever(alone, "auto").search(query) == retriever(alone, "bm25").search(query)
+    assert retriever(both, "auto").search(query) == retriever(both, "lexical").search(query)
+    with pytest.raises(InputError, match="has no 'lexical'"):
+        retriever(alone, "lexical")

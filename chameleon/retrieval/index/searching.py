@@ -10,11 +10,11 @@ from chameleon.retrieval.retriever import Hit, Retriever
 
 
 class IndexRetriever(Retriever):
-    """Searches one part of an index."""
+    """Searches one part of an index, by its own searcher or by another that finds the same positions."""
 
-    def __init__(self, index: Index, part: str) -> None:
+    def __init__(self, index: Index, part: str, searcher: Searcher | None = None) -> None:
         self.index, self.part = index, part
-        self.searcher: Searcher = index.searcher(part)
+        self.searcher: Searcher = searcher or index.searcher(part)
 
     def search(self, query: str, k: int = 10) -> list[Hit]:
         positions, scores = self.searcher.search(query, k)
