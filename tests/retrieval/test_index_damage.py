@@ -234,6 +234,24 @@ def test_a_write_that_the_system_refuses_is_told(tmp_path: Path, limit: int) -> 
     assert len(build(tmp_path / "index")) == 12
 
 
+FEW_FILES = """
+import resource, sys
+from chameleon.retrieval.index import Index
+from chameleon.retrieval.names import parts_for, retriever
+from tests.retrieval.corpora import tables
+resource.setrlimit(resource.RLIMIT_NOFILE, (100, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+index = Index.build(sys.argv[1], tables(80), parts_for("auto"), segment_size=1)
+print(len(retriever(Index.open(sys.argv[1])).search("river bridge")))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="this system has no such limit")
+def test_many_segments_are_opened_where_few_files_may_be(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", FEW_FILES, str(tmp_path / "index")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True, env=environment())
+    assert done.stdout == "10\n"
+
+
 def test_what_a_source_of_documents_raises_goes_through(tmp_path: Path) -> None:
     def documents() -> Iterator[Document]:
         yield from tables(3)

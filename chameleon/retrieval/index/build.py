@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from chameleon.errors import InputError
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.index import manifest as manifests
-from chameleon.retrieval.index.files import failed, locked, make_folder, remove, sync
+from chameleon.retrieval.index.files import allow_files, failed, locked, make_folder, remove, sync
 from chameleon.retrieval.index.index import SEGMENT_SIZE, Index, Progress
 from chameleon.retrieval.index.manifest import BUILDING, MANIFEST, SEGMENTS, Folder, Manifest
 from chameleon.retrieval.index.records import Line, read_lines, read_records, write_catalogue
@@ -192,6 +192,7 @@ class Build:
         import numpy
 
         kept = [self._one(group) for group in groups(self.segments, self._size)]
+        allow_files(2 * sum(len(segment.folder.files) for segment in kept))
         folder = self.path / manifests.next_finished(self.old.manifest if self.old else None)
         make_folder(folder)
         paths = [self.path / SEGMENTS / segment.folder.name for segment in kept]

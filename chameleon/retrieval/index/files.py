@@ -16,9 +16,11 @@ from chameleon.errors import InputError
 
 if sys.platform != "win32":
     import fcntl
+    import resource
 
 AGAIN = "Build the index again."
 _BLOCK = 1 << 22
+_FILES_OF_OTHERS = 256
 
 
 def broken(path: Path) -> InputError:
@@ -93,6 +95,17 @@ def remove(path: Path) -> None:
     else:
         with suppress(OSError):
             path.unlink(missing_ok=True)
+
+
+def allow_files(count: int) -> None:
+    """Let this process have so many more files open, as far as the system does: each mapped array is one."""
+    if sys.platform != "win32":
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        wanted = _FILES_OF_OTHERS + count
+        if soft != resource.RLIM_INFINITY and soft < wanted:
+            most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+            with suppress(OSError, ValueError):
+                resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, most), hard))
 
 
 def checksum(path: Path) -> tuple[int, int]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from chameleon.errors import InputError
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.index import manifest as manifests
+from chameleon.retrieval.index.files import allow_files
 from chameleon.retrieval.index.manifest import MANIFEST, SEGMENTS, Manifest
 from chameleon.retrieval.index.records import LINES, Catalogue, Ids
 from chameleon.retrieval.part import Part, Searcher
@@ -42,6 +43,7 @@ class Index:
         finished.check(self._finished)
         for folder, segment in zip(self._segments, manifest.segments, strict=True):
             segment.check(folder, without=LINES)
+        allow_files(2 * sum(len(folder.files) for folder in (finished, *manifest.segments)))
         self.catalogue = Catalogue(self._finished, self._segments)
         self._searchers: dict[str, Searcher] = {}
         self._lock = threading.Lock()

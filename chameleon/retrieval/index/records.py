@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 LINES = "documents.jsonl"
 # Of a document: where its line begins and how long it is, the digests of its id and of its line, and where
-# its id ends in `ids.npy`.
-_RECORD = [("start", "<u8"), ("size", "<u8"), ("key", "<u8"), ("content", "<u8"), ("id_end", "<u8")]
+# its id begins and ends in `ids.npy`.
+_RECORD = [(name, "<u8") for name in ("start", "size", "key", "content", "id_start", "id_end")]
 _ALIVE, _KEYS, _PLACES, _RECORDS, _IDS = "alive.npy", "keys.npy", "places.npy", "records.npy", "ids.npy"
 
 
@@ -69,7 +69,9 @@ def write_lines(folder: Path, lines: Sequence[Line]) -> None:
     records["start"] = numpy.cumsum(records["size"]) - records["size"]
     records["key"] = numpy.array([line.key for line in lines], numpy.uint64)
     records["content"] = numpy.array([line.content for line in lines], numpy.uint64)
-    records["id_end"] = numpy.cumsum([len(id) for id in ids], dtype=numpy.uint64)
+    sizes = numpy.array([len(id) for id in ids], numpy.uint64)
+    records["id_end"] = numpy.cumsum(sizes)
+    records["id_start"] = records["id_end"] - sizes
     save(folder / _RECORDS, records)
     save(folder / _IDS, numpy.frombuffer(b"".join(ids), numpy.uint8))
     path = folder / LINES
@@ -114,7 +116,8 @@ def write_catalogue(segments: Iterable[Path], alive: NDArray[numpy.bool_], folde
         for segment in segments:
             found = read_records(segment).copy()
             keys[count : count + len(found)] = found["key"]
-            found["id_end"] += numpy.uint64(base)
+            for field in ("id_start", "id_end"):
+                found[field] += numpy.uint64(base)
             records.append(found)
             names = load(segment / _IDS)
             ids.append(names)
@@ -135,7 +138,7 @@ class Catalogue:
         self.alive = load(folder / _ALIVE)
         self.records = load(folder / _RECORDS)
         self._keys, self._places = load(folder / _KEYS), load(folder / _PLACES)
-        self._ends, self._names = self.records["id_end"], memoryview(load(folder / _IDS))
+        self._spans, self._names = self.records[["id_start", "id_end"]], memoryview(load(folder / _IDS))
         self._lines = [segment / LINES for segment in segments]
         if len(self.alive) != len(self.records):
             raise broken(folder / _RECORDS)
@@ -150,19 +153,13 @@ class Catalogue:
 
     def id(self, position: int) -> str:
         """The id of the document at this position."""
-        begin = int(self._ends[position - 1]) if position else 0
-        return str(self._names[begin : int(self._ends[position])], "utf-8", "surrogatepass")
+        begin, end = self._spans[position].tolist()
+        return str(self._names[begin:end], "utf-8", "surrogatepass")
 
     def ids(self, positions: NDArray[numpy.int64]) -> list[str]:
         """The ids of the documents at these positions."""
-        import numpy
-
-        ends = self._ends[positions].tolist()
-        begins = numpy.where(positions > 0, self._ends[positions - 1], 0).tolist()
-        names = self._names
-        return [
-            str(names[begin:end], "utf-8", "surrogatepass") for begin, end in zip(begins, ends, strict=True)
-        ]
+        names, spans = self._names, self._spans[positions].tolist()
+        return [str(names[begin:end], "utf-8", "surrogatepass") for begin, end in spans]
 
     def find(self, id: str, key: int | None = None) -> int | None:
         """The position of the living document with this id."""

@@ -18,7 +18,7 @@ class IndexRetriever(Retriever):
 
     def search(self, query: str, k: int = 10) -> list[Hit]:
         positions, scores = self.searcher.search(query, k)
-        return list(map(Hit, self.index.ids_at(positions), scores.tolist()))
+        return list(map(Hit._make, zip(self.index.ids_at(positions), scores.tolist(), strict=True)))
 
     def scores(self, query: str, ids: Sequence[str]) -> list[float]:
         """How well these documents fit the query, in their order. Raises `InputError` for an unknown id."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.index.arrays import load
 from chameleon.retrieval.index.files import broken
+from chameleon.retrieval.lexical.best import Column, Sums, sums
 from chameleon.retrieval.lexical.fields import Bm25Settings, query_weights
 from chameleon.retrieval.lexical.postings import digests, write_index, write_segment
 from chameleon.retrieval.part import Part, Searcher
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     import numpy
     from numpy.typing import NDArray
 
+_TERMS_AT_HAND = 1 << 13
 OKAPI = Bm25Settings(analysis="words", caption=1, header=1, cells=1, text=1, k1=1.5, b=0.75, idf="okapi")
 """The reference: Okapi's rule over words as they stand, all fields alike."""
 
@@ -61,6 +64,8 @@ class Bm25Searcher(Searcher):
         self._indptr = load(folder / "indptr.npy")
         self._indices = load(folder / "indices.npy")
         self._data = load(folder / "data.npy")
+        self._column = lru_cache(maxsize=_TERMS_AT_HAND)(self._look_up)
+        self._sums = Sums(count)
         if not len(self._terms) == len(self._df) == len(self._indptr) - 1:
             raise broken(folder / "indptr.npy")
         if not int(self._indptr[-1]) == len(self._indices) == len(self._data):
@@ -86,40 +91,38 @@ class Bm25Searcher(Searcher):
         return found
 
     def search(self, query: str, k: int) -> tuple[NDArray[numpy.int64], NDArray[numpy.float32]]:
-        import numpy
+        return self.search_terms(query_weights(query, self.settings), k)
 
-        columns = self._columns(query)
-        if not columns or k < 1:
-            return numpy.empty(0, numpy.int64), numpy.empty(0, numpy.float32)
-        scores: NDArray[numpy.float32] = numpy.zeros(self._count, numpy.float32)
-        for positions, values in columns:
-            numpy.add.at(scores, positions, values)
-        candidates = _candidates(scores, [positions for positions, _ in columns], k)
-        found = scores[candidates]
-        best = numpy.argsort(-found, kind="stable")[:k]
-        return candidates[best].astype(numpy.int64), found[best]
+    def search_terms(
+        self, weights: Mapping[str, float], k: int
+    ) -> tuple[NDArray[numpy.int64], NDArray[numpy.float32]]:
+        """The same for terms that are known, with what each of them counts for."""
+        return self._sums.best(self._columns(weights), k)
 
     def scores(self, query: str, positions: NDArray[numpy.int64]) -> NDArray[numpy.float32]:
         import numpy
 
-        wanted = positions.astype(numpy.uint32)
-        scores: NDArray[numpy.float32] = numpy.zeros(len(wanted), numpy.float32)
-        for held, values in self._columns(query):
-            places = numpy.minimum(numpy.searchsorted(held, wanted), len(held) - 1)
-            scores += numpy.where(held[places] == wanted, values[places], numpy.float32(0))
-        return scores
+        return sums(self._columns(query_weights(query, self.settings)), positions.astype(numpy.uint32))
 
-    def _columns(self, query: str) -> list[tuple[NDArray[numpy.uint32], NDArray[numpy.float32]]]:
-        """Of each term of the query that is known here: the documents that have it, and its scores there."""
-        said = query_weights(query, self.settings)
-        places, known = self._places(said)
+    def _columns(self, weights: Mapping[str, float]) -> list[Column]:
+        """Of each term that is known here: the documents that have it, and its scores there, weighted."""
         columns = []
-        for weight, place, is_known in zip(said.values(), places.tolist(), known.tolist(), strict=True):
-            if is_known:
-                begin, end = self._indptr[place : place + 2].tolist()
-                values = self._data[begin:end]
-                columns.append((self._indices[begin:end], values if weight == 1 else values * weight))
+        for term, weight in weights.items():
+            column = self._column(term)
+            if column is not None and weight != 1:
+                # A factor that is a Python number leaves the scores in single precision.
+                column = Column(column.positions, column.scores * weight, column.limit * weight)
+            if column is not None:
+                columns.append(column)
         return columns
+
+    def _look_up(self, term: str) -> Column | None:
+        places, known = self._places([term])
+        if not known[0]:
+            return None
+        begin, end = self._indptr[places[0] : places[0] + 2].tolist()
+        scores = self._data[begin:end]
+        return Column(self._indices[begin:end], scores, float(scores.max()))
 
     def _places(self, terms: Collection[str]) -> tuple[NDArray[numpy.int64], NDArray[numpy.bool_]]:
         """Where the terms stand in the vocabulary, and which of them do."""
@@ -130,20 +133,3 @@ class Bm25Searcher(Searcher):
             return numpy.zeros(len(known), numpy.int64), numpy.zeros(len(known), numpy.bool_)
         places = numpy.minimum(numpy.searchsorted(self._terms, known), len(self._terms) - 1)
         return places, self._terms[places] == known
-
-
-def _candidates(
-    scores: NDArray[numpy.float32], columns: Sequence[NDArray[numpy.uint32]], k: int
-) -> NDArray[Any]:
-    """Positions, ascending, among which the best `k` are, of the documents that are in a column.
-
-    The k-th best score of one column is a bound from below for that of all: seldom are many above it.
-    """
-    import numpy
-
-    if long := [column for column in columns if len(column) >= k]:
-        sample = scores[min(long, key=len)]
-        bound = numpy.partition(sample, len(sample) - k)[len(sample) - k]
-        if bound > 0:
-            return numpy.flatnonzero(scores >= bound)
-    return numpy.unique(numpy.concatenate(columns))
