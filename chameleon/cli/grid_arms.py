@@ -20,7 +20,7 @@ from chameleon.cli.setup import set_up
 from chameleon.errors import ChameleonError, InputError
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.evaluate import Stopped
-from chameleon.evaluation.folder import SETTINGS, read_run
+from chameleon.evaluation.folder import SETTINGS, read_run, spent_in
 from chameleon.evaluation.grid.line import Evaluated, Line
 from chameleon.evaluation.grid.measuring import Measuring, look_back, recall_over
 from chameleon.evaluation.grid.searching import Indexed
@@ -114,10 +114,10 @@ class Arms:
         """What is left for an arm of what the whole grid may cost."""
         if self.asked.max_cost is None:
             return None
-        others = [path.parent for path in self._home.glob(f"*/{SETTINGS}") if path.parent.name != arm.name]
-        spent = {path.name: read_run(path).tally.usage for path in others} | self._spent
-        spent.pop(arm.name, None)
-        cost = sum(spent.values(), Usage()).cost
+        for path in self._home.glob(f"*/{SETTINGS}"):
+            if path.parent.name not in self._spent:
+                self._spent[path.parent.name] = spent_in(path.parent)
+        cost = sum((spent for name, spent in self._spent.items() if name != arm.name), Usage()).cost
         return self.asked.max_cost if cost is None else max(self.asked.max_cost - cost, 0.0)
 
 

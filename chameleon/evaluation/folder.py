@@ -189,6 +189,16 @@ def read_run(path: str | os.PathLike[str]) -> Run:
     return Run(folder, _read_settings(folder / SETTINGS), list(_parsed(whole, folder / RESULTS)))
 
 
+def spent_in(path: Path) -> Usage:
+    """What all calls have cost whose events lie in a folder, also those of runs that have not ended."""
+    spent = Usage()
+    with (path / EVENTS).open("rb") as lines:
+        for line in lines:
+            if line.endswith(b"\n") and (data := json.loads(line))["event"] != _BACK:
+                spent += _usage([event_from_json(data)])
+    return spent
+
+
 def _where_runs_are(folder: Path) -> str:
     """What to name instead: the runs in the folder, if it has any."""
     runs = sorted(path.parent.name for path in folder.glob(f"*/{SETTINGS}")) if folder.is_dir() else []

@@ -1,0 +1,309 @@
+"""`chameleon grid`: its arms told, measured without a model, and evaluated with one over real HTTP."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chameleon.evaluation.recall import measure, read_corpus, read_queries
+from chameleon.inventory.source import shipped_grids
+from chameleon.retrieval.index import Index
+from chameleon.retrieval.names import parts_for, retriever
+from tests.benchmarks.shared_data import DATA, needs_data
+from tests.e2e.commands import Command
+from tests.engine.files import write
+from tests.evaluation.grid_runs import BOATS, GRID, HEADER, arms, last_boat, make
+from tests.evaluation.rows import read_lines, write_rows
+from tests.loopback import Fault, LoopbackServer, Reply
+
+Start = Callable[..., LoopbackServer]
+MODEL = ("--model", "openai:local", "--workers", "1")
+SEARCHED = """\
+name: searched
+inventory: finder.yaml
+indexes: {plain: {}, told: {summaries: true}}
+arms:
+  given: {without: [finder]}
+  plain: {modules: {finder: {within: plain}}}
+  told: {modules: {finder: {within: told}}}
+  okapi: {modules: {finder: {within: plain, retriever: okapi}}}
+  dense: {modules: {finder: {within: plain, retriever: "dense:nobody:nothing"}}}
+"""
+FINDER = """\
+name: finder
+input: {question: str, table: "Table?", index: "str?"}
+planner: {use: fixed, plan: [finder, table_answerer]}
+modules:
+  finder: {use: table_retriever, retriever: bm25}
+  table_answerer: {prompt: tablerag/hybridqa, form: short, samples: 1}
+"""
+
+
+def test_the_arms_are_told_where_there_is_no_data(command: Command) -> None:
+    told = command("grid", "tablerag")
+    assert told.code == 0 and told.err == ""
+    assert told.out.startswith("tablerag: Each part of TableRAG by itself")
+    assert "All parts but the filter." in told.out and "`chameleon grid tablerag DATA`" in told.out
+    found = json.loads(command("grid", "tablerag", "--json", "--arm", "whole", "--arm", "baseline").out)
+    assert [(arm["arm"], arm["calls_per_question"]) for arm in found["arms"]] == [
+        ("baseline", 1),
+        ("whole", 12),
+    ]
+
+
+def test_grids_are_listed(command: Command) -> None:
+    listed = json.loads(command("list", "grids", "--json").out)
+    assert [row["name"] for row in listed] == shipped_grids()
+    assert command("grid", "--schema").out.startswith("{")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        ((), 2, ""),
+        (("tablerg",), 1, "there is no grid 'tablerg'. Did you mean 'tablerag'?"),
+        (("tablerag", "--arm", "bseline"), 1, "no arm 'bseline'. Did you mean 'baseline'?"),
+        (("tablerag", "--inventory", "tabmwp"), 1, "the arm baseline: "),
+        (("tablerag", "no_such_file.jsonl"), 1, "this is no file"),
+        (("tablerag", "--no-model", "--model", "openai:local"), 2, ""),
+    ],
+)
+def test_what_cannot_be_done_is_told(
+    command: Command, arguments: tuple[str, ...], code: int, told: str
+) -> None:
+    outcome = command("grid", *arguments)
+    assert outcome.code == code and told in outcome.err and "Traceback" not in outcome.err
+
+
+def test_without_a_model_all_that_needs_none_is_measured(command: Command, tmp_path: Path) -> None:
+    grid, questions = make(tmp_path)
+    out = tmp_path / "out"
+    shown = command("grid", grid, questions, "--out", str(out))
+    assert shown.code == 0 and shown.out.startswith("sieves over 4 problems of wikitq")
+    assert "Answers need a model, so nothing is said of them." in shown.out
+    found = arms(command("grid", grid, questions, "--json").out)
+    assert [found[name]["table"]["gold_kept"] for name in found] == [1.0, 0.3333, 0.6667]
+    assert all(found[name]["evaluation"] is None and found[name]["retrieval"] is None for name in found)
+    kept = json.loads((out / "grid.json").read_text())
+    assert {arm["arm"]: arm["table"] for arm in kept["arms"]} == {
+        name: found[name]["table"] for name in found
+    }
+    assert (kept["benchmark"], kept["problems"], kept["model"]) == ("wikitq", 4, None)
+    lines = (out / "grid.md").read_text().splitlines()
+    assert lines[0].startswith("| arm | gold kept, % | of | rows |") and len(lines) == 7
+    assert len({line.count("|") for line in lines[:5]}) == 1
+    assert lines[3].startswith("| one | 33.33 | 3 | 1.0 |")
+
+
+def test_a_grid_names_its_data(command: Command, tmp_path: Path) -> None:
+    grid, _ = make(tmp_path, f"data: questions.jsonl\nbenchmark: wikitq\n{GRID}")
+    found = arms(command("grid", grid, "--json", "--limit", "2").out)
+    assert [found[name]["problems"] for name in found] == [2, 2, 2]
+
+
+def test_with_a_model_every_arm_is_evaluated_and_compared(
+    loopback: Start, command: Command, tmp_path: Path
+) -> None:
+    server = loopback(last_boat)
+    grid, questions = make(tmp_path)
+    out = tmp_path / "out"
+    asked = ("grid", grid, questions, *MODEL, "--out", str(out))
+    first = command(*asked, "--json")
+    assert first.code == 0 and "Evaluates 3 arms of sieves over 4 problems of wikitq" in first.err
+    found = arms(first.out)
+    # The model answers with the last row that it sees: of all Otter, of one Swift, of two Heron.
+    assert [found[name]["evaluation"]["correct"] for name in found] == [1, 1, 1]
+    whole, one = found["whole"]["evaluation"], found["one"]["evaluation"]
+    assert whole["difference"] is None and (one["difference"], one["accuracy"]) == (0.0, 0.25)
+    assert one["difference_half_width_90"] == pytest.approx(1.645 * (2 / 4 / 4) ** 0.5)
+    assert whole["half_width_90"] == pytest.approx(1.645 * (0.25 * 0.75 / 4) ** 0.5)
+    assert (one["usage"]["calls"], one["usage"]["input_tokens"], one["declined"]) == (4, 44, 0)
+    assert one["usage"]["cost"] == pytest.approx(4 * 18 / 1e6)
+    # What was left of the tables is measured as well, from the events of the runs.
+    assert [found[name]["table"]["gold_kept"] for name in found] == [1.0, 0.3333, 0.6667]
+    assert found["one"]["table"]["rows"] == 1
+    assert len(server.requests) == 12
+
+    again = command(*asked, "--json")  # nothing is asked again
+    assert again.code == 0 and len(server.requests) == 12
+    assert arms(again.out) == found
+    for name in found:
+        assert len(read_lines(out / name / "results.jsonl")) == 4
+    shown = command(*asked)
+    assert "± is half of a 90 % interval" in shown.out and "+0.00 ± 58.16" in shown.out
+    report = command("report", *(str(out / name) for name in found))
+    assert report.code == 0 and "sieves_one" in report.out
+
+
+def test_equal_prompts_are_paid_once(loopback: Start, command: Command, tmp_path: Path) -> None:
+    server = loopback(last_boat)
+    grid, questions = make(tmp_path, GRID.replace("one: {}", 'again: {about: "All.", without: [keep]}'))
+    found = arms(command("grid", grid, questions, *MODEL, "--json").out)
+    assert [found[name]["evaluation"]["usage"]["calls"] for name in found] == [4, 0, 4]
+    assert found["again"]["evaluation"]["accuracy"] == found["whole"]["evaluation"]["accuracy"]
+    assert len(server.requests) == 8
+
+
+def test_max_cost_is_that_of_all_arms(loopback: Start, command: Command, tmp_path: Path) -> None:
+    server = loopback(last_boat)
+    grid, questions = make(tmp_path)
+    asked = ("grid", grid, questions, *MODEL, "--out", str(tmp_path / "out"), "--json", "--max-cost")
+    call = 18 / 1e6
+    stopped = command(*asked, str(5.5 * call))
+    assert stopped.code == 1 and "the cost has reached --max-cost" in stopped.err
+    found = arms(stopped.out)
+    # The second arm stops after its second call, before that run has ended.
+    assert [found[name]["problems"] for name in found] == [4, 1, 0] and len(server.requests) == 6
+    assert found["two"]["lacks"] == "not come to"
+    assert command(*asked, str(5.5 * call)).code == 1 and len(server.requests) == 6
+    other = command(*asked, str(5.5 * call), "--arm", "two")
+    assert other.code == 1 and len(server.requests) == 6
+    done = command(*asked, "1")
+    assert done.code == 0 and len(server.requests) == 12
+    assert [arm["problems"] for arm in arms(done.out).values()] == [4, 4, 4]
+
+
+def test_an_arm_that_cannot_run_leaves_the_others_alone(
+    loopback: Start, command: Command, tmp_path: Path
+) -> None:
+    loopback(last_boat)
+    grid, questions = make(
+        tmp_path, GRID.replace("one: {}", "one: {modules: {keep: {use: table_retriever, retriever: bm26}}}")
+    )
+    outcome = command("grid", grid, questions, *MODEL)
+    assert outcome.code == 0 and "one could not run: " in outcome.out and "'bm26'" in outcome.out
+    assert command("grid", grid, questions, *MODEL, "--arm", "one").code == 1
+
+
+def test_failures_are_counted_and_tried_again(loopback: Start, command: Command, tmp_path: Path) -> None:
+    grid, questions = make(tmp_path)
+    asked = ("grid", grid, questions, *MODEL, "--out", str(tmp_path / "out"), "--json", "--arm", "one")
+    loopback([Fault(500), Reply("The answer is: Swift")])
+    found = arms(command(*asked).out)["one"]
+    assert (found["evaluation"]["failed"], found["evaluation"]["n"]) == (1, 4)
+    assert found["table"]["gold_known"] == 3  # a model that fails has seen its table
+    again = arms(command(*asked, "--retry-failed").out)["one"]
+    assert (again["evaluation"]["failed"], again["evaluation"]["correct"]) == (0, 1)
+
+
+def test_a_wrong_key_stops_all(loopback: Start, command: Command, tmp_path: Path) -> None:
+    server = loopback([Fault(401)])
+    grid, questions = make(tmp_path)
+    outcome = command("grid", grid, questions, *MODEL)
+    assert outcome.code == 1 and "refused the key" in outcome.err and len(server.requests) == 1
+
+
+def test_arms_that_ask_no_model_are_evaluated_without_one(command: Command, tmp_path: Path) -> None:
+    write(tmp_path, "name: offline\ninventory: wikitq_offline\narms: {it: {}}", "offline.yaml")
+    _, questions = make(tmp_path)
+    found = arms(command("grid", str(tmp_path / "offline.yaml"), questions, "--json").out)["it"]
+    assert found["evaluation"]["n"] == 4 and found["needs_a_model"] == []
+
+
+@pytest.fixture
+def fleet(tmp_path: Path) -> tuple[str, str]:
+    """A grid over two indexes of four tables that differ by a word, and questions about them."""
+    write(tmp_path, FINDER, "finder.yaml")
+    words, seasons = ("lantern", "kettle", "mirror", "clock"), ("spring", "summer", "autumn", "winter")
+    data: list[dict[str, Any]] = [
+        {
+            "wikitq_id": f"nt-{number}",
+            "table_id": f"boats-{number}",
+            "question": f"Which boat has a {words[number]} or a {words[number - 1]} in {seasons[number]}?",
+            "answers": [BOATS[0][0]],
+            "table": {"caption": "", "header": HEADER, "rows": [*BOATS, [words[number], "at sea"]]},
+            "llm_table_summary": f"Boats of the {seasons[number]}.",
+        }
+        for number in range(4)
+    ]
+    return str(write(tmp_path, SEARCHED, "searched.yaml")), str(write_rows(tmp_path / "e2e.jsonl", data))
+
+
+def test_indexes_are_built_searched_and_found_again(
+    command: Command, fleet: tuple[str, str], tmp_path: Path
+) -> None:
+    pytest.importorskip("Stemmer")
+    index = tmp_path / "index"
+    asked = ("grid", *fleet, "--json", "--index", str(index))
+    first = command(*asked)
+    assert first.code == 0 and first.err.count("Built the index ") == 2
+    found = arms(first.out)
+    assert found["given"]["retrieval"] is None and found["given"]["table"]["gold_kept"] == 1
+    for name in ("plain", "told", "okapi"):
+        retrieval = found[name]["retrieval"]
+        assert retrieval["n"] == 4 and retrieval["recall@5"] == 1 and 0 < retrieval["mrr"] <= 1
+        # The first of the found tables is the one that comes to the model.
+        assert found[name]["table"]["gold_kept"] == pytest.approx(retrieval["recall@1"])
+    assert found["plain"]["retrieval"]["recall@1"] < found["told"]["retrieval"]["recall@1"] == 1
+    assert found["dense"]["retrieval"] is None and found["dense"]["lacks"]
+    assert [Index.open(index / name).document("boats-0").text for name in ("plain", "told")] == [
+        "",
+        "Boats of the spring.",
+    ]
+    again = command(*asked)
+    assert "Built" not in again.err
+    for name, arm in arms(again.out).items():
+        before, now = found[name]["retrieval"] or {}, arm["retrieval"] or {}
+        assert {k: v for k, v in now.items() if "second" not in k} == {
+            k: v for k, v in before.items() if "second" not in k
+        }
+
+
+def test_tables_without_summaries_leave_out_the_arms_that_search_them(
+    command: Command, fleet: tuple[str, str], tmp_path: Path
+) -> None:
+    pytest.importorskip("Stemmer")
+    _, questions = make(tmp_path)
+    found = arms(command("grid", fleet[0], questions, "--json", "--limit", "2").out)
+    assert "no summary of its table" in found["told"]["lacks"]
+    assert found["plain"]["retrieval"]["n"] == 2
+
+
+def test_an_index_that_others_have_built_is_searched(
+    loopback: Start, command: Command, fleet: tuple[str, str], tmp_path: Path
+) -> None:
+    pytest.importorskip("Stemmer")
+    loopback(last_boat)
+    corpus = Path(fleet[1])
+    Index.build(tmp_path / "index" / "plain", read_corpus(corpus), parts_for("bm25"))
+    asked = ("grid", *fleet, "--arm", "plain", "--json", "--index", str(tmp_path / "index"))
+    out = ("--out", str(tmp_path / "out"), *MODEL)
+    found = arms(command(*asked, *out).out)["plain"]
+    assert found["evaluation"]["n"] == 4 and found["retrieval"]["recall@5"] == 1
+    settings = json.loads((tmp_path / "out/plain/settings.json").read_text())
+    assert list(settings["index"]) == ["plain"]
+    shutil.rmtree(tmp_path / "index")
+    changed = read_corpus(corpus, summaries=True)
+    Index.build(tmp_path / "index" / "plain", changed, parts_for("bm25"))
+    refused = command(*asked, *out)
+    assert refused.code == 1 and "made with other settings: index.plain" in refused.out
+
+
+@needs_data
+def test_okapi_finds_what_the_reference_finds(command: Command, tmp_path: Path) -> None:
+    data = DATA / "tablerag/e2ewtq.jsonl.gz"
+    write(tmp_path, FINDER, "finder.yaml")
+    grid = write(tmp_path, SEARCHED.partition("  dense:")[0], "searched.yaml")
+    found = arms(command("grid", str(grid), str(data), "--json", "--arm", "okapi").out)["okapi"]["retrieval"]
+    assert (found["recall@1"], found["recall@10"], found["mrr"]) == (0.6604, 0.9057, 0.7343)
+    index = Index.build(tmp_path / "own", read_corpus(data), parts_for("okapi"))
+    own = measure(index, retriever(index, "okapi"), read_queries(data)).to_json()
+    assert {key: value for key, value in own.items() if "second" not in key} == {
+        key: value for key, value in found.items() if "second" not in key
+    }
+
+
+def test_shipped_grids_run_over_questions_of_ours(command: Command, tmp_path: Path) -> None:
+    _, questions = make(tmp_path)
+    outcome = command("grid", "tablerag", questions, "--inventory", "tablerag_hybridqa", "--json")
+    found = arms(outcome.out)
+    assert outcome.code == 0 and found["baseline"]["table"]["gold_kept"] == 1
+    tokens = {name: found[name]["table"]["tokens"] for name in found if name.startswith("format_")}
+    assert tokens["format_string"] < tokens["format_markdown"] < tokens["format_html"]
+    assert found["filter_llm"]["table"] is None
+    assert found["filter_llm"]["needs_a_model"] == ["table_filter", "table_answerer"]
