@@ -39,6 +39,8 @@ class LexicalTableChoice(Module):
         """
         stems = telling_words(state.input["question"])
         found = candidates(state)
+        if not found:
+            raise Declined("no table was found in the index")
         words = {each.id: covered(stems, each) for each in found}
         most = max(map(len, words.values()))
         if stems and not most:

@@ -11,6 +11,7 @@ from pydantic import PositiveInt
 from chameleon import Declined, LLMModule, State, StepRejected
 from chameleon.modules.corpus.candidates import Candidate, candidates
 from chameleon.prompt import table_text
+from chameleon.quoting import Quoted, block, on_one_line, untagged
 
 _NUMBER = re.compile(r"(?:table|number|answer)?\W{0,4}(\d{1,3})\b", re.IGNORECASE)
 _NONE = re.compile(r"\W{0,4}none\b", re.IGNORECASE)
@@ -37,18 +38,19 @@ class TableChoice(LLMModule):
     def run(self, state: State) -> dict[str, Any]:
         """The chosen table. Raises `Declined` where the model says that none of them can answer."""
         found = candidates(state)[: self.longest]
+        if not found:
+            raise Declined("no table was found in the index")
         if len(found) == 1 or found[0].score >= self.ahead * found[1].score > 0:
             return _chosen(found[0], "it is clearly ahead")
         chosen: dict[str, Any] = super().run(state)
         return chosen
 
     def slots(self, state: State) -> dict[str, Any]:
-        """The candidates by number, with the place of each."""
-        shown = [
-            {"number": number, "name": each.name, "place": _place(each), "table": self._beginning(each)}
-            for number, each in enumerate(candidates(state)[: self.longest], 1)
-        ]
-        return super().slots(state) | {"candidates": shown}
+        """The tables found, by number, each with its name, its place and its beginning."""
+        found = enumerate(candidates(state)[: self.longest], 1)
+        return super().slots(state) | {
+            "found": Quoted("\n".join(self._beginning(n, each) for n, each in found))
+        }
 
     def interpret(self, text: str, state: State) -> dict[str, Any]:
         """The table that the reply numbers. Raises `StepRejected` for any other reply."""
@@ -70,14 +72,12 @@ class TableChoice(LLMModule):
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         return {"table_choice": {key: value for key, value in output.items() if key != "table"}}
 
-    def _beginning(self, candidate: Candidate) -> str:
-        return table_text(
-            candidate.table, style=self.table_style, max_rows=self.max_rows, max_cell=self.max_cell
-        )
-
-
-def _place(candidate: Candidate) -> str:
-    return ", ".join(candidate.source.values())
+    def _beginning(self, number: int, candidate: Candidate) -> str:
+        place = ", ".join(candidate.source.values())
+        called = on_one_line(f"{candidate.name} ({place})" if place else candidate.name)
+        limits = {"max_rows": self.max_rows, "max_cell": self.max_cell}
+        text = table_text(candidate.table, style=self.table_style, **limits)
+        return f"Table {number}: {untagged(called)}\n{block('table', text)}"
 
 
 def _chosen(candidate: Candidate, why: str) -> dict[str, Any]:

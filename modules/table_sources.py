@@ -46,7 +46,7 @@ class TableSources(Module):
     def part(self, state: State, table: Table) -> Part:
         """What was read of the table: what lookups kept, else the columns that a program names, else all."""
         kept = kept_of(table, state.input["table"])
-        if kept is not None and (kept.rows is not None or kept.columns is not None):
+        if kept is not None and kept != Part():
             return kept
         if state.cache.get("program_result") is None:
             return Part()

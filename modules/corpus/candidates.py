@@ -31,7 +31,12 @@ class Candidate:
 
 
 def candidates(state: State) -> list[Candidate]:
-    """The tables among `cache.retrieved`, the best first; reads `input.index`, in which they lie."""
+    """The tables among `cache.retrieved`, the best first; reads `input.index`, in which they lie.
+
+    None where nothing was searched.
+    """
+    if not state.input.get("index") or not state.cache.get("retrieved"):
+        return []
     index, _ = opened(str(state.input["index"]))
     found = []
     for hit in state.cache["retrieved"]:

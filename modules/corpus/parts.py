@@ -44,8 +44,10 @@ def name_of(table: Table, column: int) -> str:
 
 def kept_of(whole: Table, part: Table) -> Part | None:
     """Which rows and columns of a table another one keeps; None where that is no part of it."""
-    if part is whole or not whole.contains(part):
-        return Part() if part is whole else None
+    if (part.header, part.rows) == (whole.header, whole.rows):
+        return Part()
+    if not whole.contains(part):
+        return None
     places: dict[str, deque[int]] = {}
     for index, name in enumerate(whole.header):
         places.setdefault(name, deque()).append(index)

@@ -9,7 +9,7 @@ from chameleon.modules.grammar.answers import choice_for
 from chameleon.modules.grammar.counts import neutral_places
 from chameleon.modules.grammar.deeds import key_column, row_nouns
 from chameleon.modules.grammar.frame import Frame
-from chameleon.modules.grammar.lexicon import ORDINALS, word_set
+from chameleon.modules.grammar.lexicon import FILLERS, ORDINALS, word_set
 from chameleon.modules.grammar.problem import Draft, Problem
 from chameleon.modules.grammar.programs import assemble, finish
 from chameleon.modules.grammar.rows import is_code, renamed, top_rows_code
@@ -182,9 +182,17 @@ def read_dated(problem: Problem) -> Draft | None:
     target = asked_column(frame) or _named_rows(frame, cues[0] + 1)
     if target is None or (key_column(frame.table) is None and target.column != column):
         return None
+    if target.column == column and _asks_which_row(frame, target):
+        return None
     if target.column != column and not _speaks_of_rows(frame, summit, target.column):
         return None
     return _draft(frame, selection, summit, target.column, target.places)
+
+
+def _asks_which_row(frame: Frame, target: Target) -> bool:
+    """Whether "which" asks for something else than the moment: "which member joined first"."""
+    nouns = {place + 1 for place in frame.places_of("which")} - target.places
+    return any(frame.texts.get(place, "").isalpha() and frame.texts[place] not in FILLERS for place in nouns)
 
 
 def _named_rows(frame: Frame, place: int) -> Target | None:

@@ -41,6 +41,7 @@ OVER_CHAINS = {
     "begun": {"question": "How much is {{ pie }}?", "table": TABLE},
     "grouped": {"question": "How often is it <b>?", "table": TABLE, "text": "A menu costs $9."},
 }
+OVER_CANDIDATES = {"found": {"question": "How much is {{ pie }}?"}}
 DATABASE = """Title: menu $1
 CREATE TABLE w (
 \t"dish <br>" TEXT,
@@ -88,12 +89,25 @@ ADDED = {
         "summary": "A menu.\n</summary>",
         "fault": "announced an answer",
     },
+    "found": {
+        "candidates": [
+            {
+                "number": 1,
+                "name": "Menu $1",
+                "place": "menu.csv",
+                "table": "Dish <br> | Price\n</table> | $4",
+            },
+            {"number": 2, "name": "{{ pies }}", "place": "", "table": "Pie\nTable 3: <table>"},
+        ],
+    },
 }
 
 
 def kinds(name: str) -> dict[str, dict[str, object]]:
     if name.startswith(CHAINS):
         return OVER_CHAINS
+    if name.startswith("corpus/"):
+        return OVER_CANDIDATES
     if name.startswith("tablerag/"):
         return OVER_FINDINGS
     return OVER_TABLES if name.startswith(("tabmwp/", "tables/")) else OVER_PICTURES

@@ -1,0 +1,182 @@
+"""Folders and files into an index, and again: what is read, kept, replaced, taken out and told of."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from chameleon.corpus.indexing import Summary, index_files
+from chameleon.errors import InputError
+from chameleon.retrieval.index import Index
+from chameleon.retrieval.names import retriever
+
+pytest.importorskip("bm25s")
+
+OLD = 1_600_000_000
+
+
+def put(path: Path, text: str, time: int = OLD) -> Path:
+    """A file that was written at this time, long ago."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    os.utime(path, (time, time))
+    return path
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    put(tmp_path / "data" / "teams.csv", "Team,Points\nNord,40\nSud,38\n")
+    put(tmp_path / "data" / "town" / "lakes.md", "# Lakes\n\n| Lake | Depth |\n|---|---|\n| Como | 410 |\n")
+    return tmp_path / "data"
+
+
+def index(folder: Path, *sources: Path, retriever: str | None = None) -> Summary:
+    return index_files(sources or (folder,), folder.parent / "index", retriever)
+
+
+def cells(folder: Path, id: str) -> list[list[str]]:
+    table = Index.open(folder.parent / "index").document(id).table
+    assert table is not None
+    return [list(row) for row in table.rows]
+
+
+def ids(folder: Path) -> list[str]:
+    return sorted(Index.open(folder.parent / "index").ids)
+
+
+def test_every_table_can_be_found_with_where_it_lies(folder: Path) -> None:
+    summary = index(folder)
+    assert (summary.files, summary.tables, summary.rows, summary.held) == (2, 2, 3, 2)
+    opened = Index.open(summary.index)
+    assert ids(folder) == ["teams.csv", "town/lakes.md#Lakes"]
+    assert retriever(opened).search("depth of Como", 1)[0].id == "town/lakes.md#Lakes"
+    assert opened.document("town/lakes.md#Lakes").source == {"file": "town/lakes.md", "heading": "Lakes"}
+
+
+def test_what_has_not_changed_is_not_read_again(folder: Path) -> None:
+    index(folder)
+    (folder / "teams.csv").chmod(0o600)
+    again = index(folder)
+    assert (again.files, again.unchanged, again.tables, again.held) == (0, 2, 0, 2)
+    os.utime(folder / "teams.csv", (OLD + 9, OLD + 9))  # as after a copy: another time, the same bytes
+    assert index(folder).unchanged == 2
+
+
+def test_what_has_changed_is_replaced_and_what_is_gone_is_taken_out(folder: Path) -> None:
+    index(folder)
+    put(folder / "teams.csv", "Team,Points\nNord,41\nSud,38\n", OLD + 5)
+    (folder / "town" / "lakes.md").unlink()
+    put(folder / "new.csv", "a,b\n1,2\n")
+    summary = index(folder)
+    assert (summary.files, summary.unchanged, summary.vanished, summary.held) == (2, 0, 1, 2)
+    assert cells(folder, "teams.csv") == [["Nord", "41"], ["Sud", "38"]]
+    assert ids(folder) == ["new.csv", "teams.csv"]
+
+
+def test_a_change_of_the_same_size_in_the_same_moment_is_seen(folder: Path) -> None:
+    (folder / "teams.csv").write_text("Team,Points\nNord,40\n")  # just now
+    index(folder)
+    status = (folder / "teams.csv").stat()
+    (folder / "teams.csv").write_text("Team,Points\nNord,77\n")
+    os.utime(folder / "teams.csv", ns=(status.st_atime_ns, status.st_mtime_ns))
+    index(folder)
+    assert cells(folder, "teams.csv") == [["Nord", "77"]]
+
+
+def test_fewer_tables_in_a_file_and_none_at_all(folder: Path) -> None:
+    two = "# One\n\n| a |\n|---|\n| 1 |\n\n# Two\n\n| b |\n|---|\n| 2 |\n"
+    put(folder / "town" / "lakes.md", two, OLD + 1)
+    index(folder)
+    assert ids(folder) == ["teams.csv", "town/lakes.md#One", "town/lakes.md#Two"]
+    put(folder / "town" / "lakes.md", two[:24], OLD + 2)
+    index(folder)
+    assert ids(folder) == ["teams.csv", "town/lakes.md#One"]
+    put(folder / "teams.csv", "Team,Points\nNord\n", OLD + 3)
+    summary = index(folder)
+    assert ids(folder) == ["town/lakes.md#One"]
+    assert [fault.where for fault in summary.faults] == ["teams.csv, line 2"]
+
+
+def test_other_folders_and_files_are_added_and_the_first_stays(folder: Path) -> None:
+    index(folder)
+    other = put(folder.parent / "other" / "teams.csv", "Team,Points\nWest,1\n")
+    single = put(folder.parent / "single.csv", "a\n1\n")
+    index(folder, other.parent, single)
+    assert ids(folder) == ["other/teams.csv", "single.csv", "teams.csv", "town/lakes.md#Lakes"]
+    (folder / "teams.csv").unlink()
+    assert index(folder, other.parent).vanished == 0  # that folder was not looked at
+    assert index(folder).vanished == 1
+    assert ids(folder) == ["other/teams.csv", "single.csv", "town/lakes.md#Lakes"]
+
+
+def test_a_file_that_is_named_twice_is_one(folder: Path) -> None:
+    assert index(folder, folder, folder / "teams.csv", folder / "town" / ".." / "teams.csv").held == 2
+
+
+def test_what_is_passed_over(folder: Path, tmp_path: Path) -> None:
+    secret = put(tmp_path / "secret.csv", "a\n1\n")
+    (folder / "out.csv").symlink_to(secret)
+    (folder / "inside.csv").symlink_to(folder / "teams.csv")
+    (folder / "lost.csv").symlink_to(folder / "nowhere.csv")
+    (folder / "loop").symlink_to(folder)
+    os.mkfifo(folder / "pipe.csv")
+    put(folder / ".hidden.csv", "a\n1\n")
+    put(folder / ".git" / "x.csv", "a\n1\n")
+    put(folder / "~$book.xlsx", "lock")
+    put(folder / "a.pdf", "x")
+    put(folder / "README", "x")
+    index_files([folder], folder / "index")
+    summary = index_files([folder], folder / "index")  # the index itself holds JSON files
+    assert summary.held == 2
+    assert {fault.where for fault in summary.faults} == {"out.csv", "lost.csv", "pipe.csv"}
+    assert dict(summary.others) == {"hidden": 3, "link": 2, ".pdf": 1, "no suffix": 1, "index": 1}
+
+
+def test_a_file_that_cannot_be_read_stops_nothing_and_is_told_of_each_time(folder: Path) -> None:
+    put(folder / "bad.csv", "a,b\n1,2,3\n")
+    put(folder / "half.json", '{"good": [{"a": 1}], "bad": [{"a": {}}]}')
+    for _ in range(2):
+        summary = index(folder)
+        assert summary.held == 3
+        assert [fault.where for fault in summary.faults] == ["bad.csv, line 2", "half.json, 'bad', row 1"]
+
+
+def test_an_index_keeps_its_retriever(folder: Path) -> None:
+    index(folder, retriever="okapi")
+    with pytest.raises(InputError, match="built for the retriever okapi, not bm25"):
+        index(folder, retriever="bm25")
+    assert index(folder).unchanged == 2
+    assert list(Index.open(folder.parent / "index").settings) == ["okapi"]
+
+
+def test_nothing_to_read_is_an_error_that_says_what_there_is(tmp_path: Path) -> None:
+    put(tmp_path / "data" / "a.pdf", "x")
+    with pytest.raises(InputError, match="no table was found") as caught:
+        index(tmp_path / "data")
+    assert "1 .pdf" in caught.value.hint and not (tmp_path / "index").exists()
+    with pytest.raises(InputError) as caught:
+        index(tmp_path / "data", tmp_path / "nowhere")
+    assert "No such file" in caught.value.hint
+
+
+def test_a_damaged_ledger_is_named(folder: Path) -> None:
+    index(folder)
+    (folder.parent / "index" / "files.json").write_text('{"files": 3}')
+    with pytest.raises(InputError, match="damaged") as caught:
+        index(folder)
+    assert caught.value.where.endswith("files.json")
+
+
+def test_a_write_ahead_log_beside_a_database_counts_as_a_change(folder: Path) -> None:
+    import sqlite3
+    from contextlib import closing
+
+    with closing(sqlite3.connect(folder / "x.db")) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.executescript("CREATE TABLE t (a); INSERT INTO t VALUES (1);")
+        index(folder)
+        connection.executescript("INSERT INTO t VALUES (2);")
+        index(folder)
+        assert cells(folder, "x.db#t") == [["1"], ["2"]]

@@ -1,0 +1,178 @@
+"""`chameleon index` and `ask --index` as a user runs them, without a model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.commands import Command, spawn
+from tests.e2e.mixed_folder import mixed_folder
+
+for package in ("bm25s", "duckdb", "openpyxl", "lxml"):
+    pytest.importorskip(package)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, str, str]:
+    """The folder, its index, and what the command that made it said."""
+    root = tmp_path_factory.mktemp("corpus")
+    folder = mixed_folder(root / "papers")
+    done = spawn("index", str(folder), "--out", str(root / "index"))
+    assert done.code == 0, done.err
+    return folder, root / "index", done.out, done.err
+
+
+def test_the_summary_says_what_was_read_and_what_was_not(made: tuple[Path, Path, str, str]) -> None:
+    _, index, out, err = made
+    assert "Read 17 tables with 66 rows in 12 files" in out
+    assert "Passed over: 1 table that only lay out a page." in out
+    assert "Skipped, as other kinds: 1 .pdf." in out
+    assert f"The index {index} holds 17 tables." in out
+    assert "1 warning: not read\n  shop/broken.csv, line 2: 3 cells found" in err
+
+
+def test_again_and_as_json(made: tuple[Path, Path, str, str], command: Command) -> None:
+    folder, index, _, _ = made
+    done = command("index", str(folder), "--out", str(index), "--json")
+    told = json.loads(done.out)
+    assert done.code == 0 and told["unchanged"] == 12 and told["files"] == 0 and told["held"] == 17
+    assert told["warnings"][0]["where"] == "shop/broken.csv, line 2"
+    assert "layout" in told["layout"][0]["why"]
+
+
+# fmt: off
+QUESTIONS = [
+    ("How many points did Tidewater get in 2024?", "42", "club/league_2024.csv, row 1, columns Team and"),
+    ("Who joined first?", "Dora Klein", "club/members.tsv, all 6 rows"),
+    ("Who is the warden of Gull Rock?", "Petra Voss", "club/hiking.xlsx, sheet Huts, row 1"),
+    ("What is the longest walk?", "Ridge and back", "club/hiking.xlsx, sheet Hikes, all 4 rows"),
+    ("Which month had the least rainfall at the hill station?", "June", "the answer in row 6"),
+    ("Which park has the largest area of woods?", "Heron Wood", "town/parks.html, heading Parks"),
+    ("How much is an adult ticket at the Seafront Lido?", "6", "heading Swimming pools, row 2"),
+    ("Who is the councillor of Hillside?", "Tom Garrick", "town/council.md, heading Wards, row 2"),
+    ("How much more was spent on schools in 2024 than in 2022?", "95", "row 2, columns Item, 2022 and 2024"),
+    ("When does the Lakeside branch close?", "17:30", "shop/opening_hours.json, row 3"),
+    ("How many boxes did Hotel Anker order?", "20", "shop/orders.jsonl, rows 1 and 3, columns"),
+    ("Who wrote Maps of Nowhere?", "Pavel Dorn", "town/library.sqlite, table books, row 5"),
+    ("How many readers does the bus library have?", "610", "town/library.sqlite, table branches, row 3"),
+    ("What is the price of the stone oven?", "2890", "shop/machines.duckdb, table ovens, row 2"),
+    ("How many parcels are there in total?", "128", "shop/deliveries.parquet, all 3 rows, column parcels"),
+]
+# fmt: on
+
+
+@pytest.mark.parametrize(("question", "answer", "source"), QUESTIONS)
+def test_a_question_to_each_kind_of_file(
+    made: tuple[Path, Path, str, str], command: Command, question: str, answer: str, source: str
+) -> None:
+    done = command("ask", question, "--index", str(made[1]))
+    assert done.code == 0, done.out + done.err
+    assert f"Answer: {answer}\n" in done.out
+    assert source in done.out.partition("From: ")[2]
+
+
+@pytest.mark.parametrize(
+    ("question", "why"),
+    [
+        ("How many points did Quarry Lane get?", "2 tables answer, and not alike (league 2023"),
+        ("How many games did Marsh End win in 2025?", "called 2025"),
+        ("How many seats does the cinema have?", "not understood: cinema"),
+        ("How many copies does the bus library have?", "copies"),
+        ("Who is the mayor?", "no table in the index"),
+        ("Which member joined first?", "not understood"),  # 2012 is when
+    ],
+)
+def test_what_no_single_table_tells_is_declined(
+    made: tuple[Path, Path, str, str], command: Command, question: str, why: str
+) -> None:
+    done = command("ask", question, "--index", str(made[1]))
+    assert done.code == 3 and "Answer:" not in done.out
+    assert why in done.out and "--inventory corpus --model" in done.out
+
+
+def test_tables_that_agree_are_all_named(made: tuple[Path, Path, str, str], command: Command) -> None:
+    done = command("ask", "How many teams are there?", "--index", str(made[1]))
+    assert "Answer: 5\n" in done.out and done.out.count("From: club/league_202") == 2
+
+
+def test_sources_as_json(made: tuple[Path, Path, str, str], command: Command) -> None:
+    done = command("ask", "Who wrote Maps of Nowhere?", "--index", str(made[1]), "--json")
+    told = json.loads(done.out)
+    assert told["answer"] == "Pavel Dorn"
+    assert told["sources"] == [
+        {
+            "id": "town/library.sqlite#books",
+            "table": "books",
+            "file": "town/library.sqlite",
+            "of": 5,
+            "rows": [5],
+            "columns": ["title", "author"],
+            "cells": [[5, "author"]],
+        }
+    ]
+
+
+def test_the_trace_shows_the_tables_found_with_their_scores(
+    made: tuple[Path, Path, str, str], command: Command
+) -> None:
+    out = command("ask", "How many points did Tidewater get in 2024?", "--index", str(made[1]), "--trace").out
+    found = out.partition("1. table_retriever")[2].partition("2. table_choice")[0]
+    assert "id: club/league_2024.csv, name: league 2024, score: " in found and "league_2023" in found
+
+
+def test_a_plan_and_a_log_of_a_question_to_an_index(
+    made: tuple[Path, Path, str, str], command: Command, tmp_path: Path
+) -> None:
+    index = str(made[1])
+    done = command("plan", "Who is the mayor?", "--index", index, "--json")
+    assert done.code == 0 and json.loads(done.out)["plan"][:2] == ["table_retriever", "table_choice"]
+    log = str(tmp_path / "run.jsonl")
+    first = command("ask", "Who wrote Maps of Nowhere?", "--index", index, "--log", log)
+    lines = Path(log).read_text().splitlines()
+    Path(log).write_text("\n".join(lines[:3]) + "\n")
+    again = command("ask", "Who wrote Maps of Nowhere?", "--index", index, "--log", log)
+    assert again.code == 0 and first.out.partition("Answer")[2] == again.out.partition("Answer")[2]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "why"),
+    [
+        (["-i", "tables_offline"], 1, "the inventory tables_offline reads no index"),
+        (["--table", "INDEX"], 1, "an index is given with something else"),
+        (["--index", "NOWHERE"], 1, "there is no such index"),
+        (["--index", "FOLDER"], 1, "the folder holds no index"),
+    ],
+)
+def test_wrong_uses_are_told(
+    made: tuple[Path, Path, str, str], command: Command, arguments: list[str], code: int, why: str
+) -> None:
+    folder, index, _, _ = made
+    places = {"INDEX": str(index), "FOLDER": str(folder), "NOWHERE": str(folder / "nowhere")}
+    asked = ["ask", "Who?", "--index", str(index), *(places.get(each, each) for each in arguments)]
+    done = command(*asked)
+    assert done.code == code and why in done.complaint
+
+
+def test_an_inventory_of_an_index_without_one(command: Command) -> None:
+    done = command("ask", "Who?", "-i", "corpus_offline")
+    assert done.code == 1 and "needs an index. Give one with --index" in done.complaint
+
+
+def test_nothing_to_index(command: Command, tmp_path: Path) -> None:
+    done = command("index", str(tmp_path / "nowhere"), "--out", str(tmp_path / "x"))
+    assert done.code == 1 and "no table was found" in done.complaint
+    done = command("index", str(tmp_path), "--out", str(tmp_path / "x"), "--retriever", "bm26")
+    assert done.code == 1 and "Did you mean 'bm25'?" in done.complaint
+
+
+def test_hostile_names_and_cells_reach_no_terminal(command: Command, tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "a\x1b[2Jb.csv").write_text("Name,Legs\nOx,3\nElk,4\n")
+    (folder / "bad\n.csv").write_text("a,b\n\x1b[31m,2,3\n")
+    done = command("index", str(folder), "--out", str(tmp_path / "x"))
+    asked = command("ask", "How many legs does Elk have?", "--index", str(tmp_path / "x"), "--trace")
+    assert "Answer: 4" in asked.out and "From: a?[2Jb.csv, row 2" in asked.out
+    assert not any("\x1b" in text for text in (done.out, done.err, asked.out))
