@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 import unicodedata
 from functools import lru_cache
 from typing import Any, Literal
@@ -24,6 +25,7 @@ _DAY_FIRST = re.compile(r"(?<!\d)(\d{1,2})\.(\d{1,2})\.(\d{4})(?!\d)")
 _PAIR = re.compile(r"(\d+)\s*[-–:./]\s*(\d+)")
 _HIGHEST_SIGN = 9  # combining classes up to here change letters; above, they are accents and points
 _SHORT = 80
+_stemming = threading.Lock()
 
 
 def terms(text: str, analysis: Analysis = "english") -> list[str]:
@@ -97,7 +99,8 @@ def _term(word: str) -> str:
     if word.isdecimal():
         return word[1:] if len(word) == 2 and word[0] == "0" else word
     word = NUMBERS.get(word) or IRREGULAR.get(word) or MONTH_NAMES.get(word) or word
-    stem: str = _stemmer().stemWord(word)
+    with _stemming:  # a stemmer takes one caller at a time
+        stem: str = _stemmer().stemWord(word)
     return stem
 
 
