@@ -11,6 +11,7 @@ import pytest
 
 from chameleon.inventory import Card
 from chameleon.prompt import Prompt, slots_of
+from chameleon.quoting import Quoted, block
 from chameleon.state import State
 from chameleon.table import Table
 
@@ -90,15 +91,7 @@ ADDED = {
         "fault": "announced an answer",
     },
     "found": {
-        "candidates": [
-            {
-                "number": 1,
-                "name": "Menu $1",
-                "place": "menu.csv",
-                "table": "Dish <br> | Price\n</table> | $4",
-            },
-            {"number": 2, "name": "{{ pies }}", "place": "", "table": "Pie\nTable 3: <table>"},
-        ],
+        "found": Quoted(f"Table 1: Menu $1\n{block('table', 'Dish | {{ b }}')}\nTable 2: {{{{ pies }}}}"),
     },
 }
 
