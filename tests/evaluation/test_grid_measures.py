@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from chameleon import Inventory, State, Table
 from chameleon.evaluation.benchmark import Benchmark, Problem
 from chameleon.evaluation.data import DataFile, find_benchmark, read_problems
+from chameleon.evaluation.grid.comparison import Comparison
 from chameleon.evaluation.grid.kept import Kept, has_gold, source_table
 from chameleon.evaluation.grid.line import Line
 from chameleon.evaluation.grid.measuring import Measuring
@@ -192,7 +193,10 @@ def test_an_arm_that_fails_over_all_is_not_measured(tmp_path: Path) -> None:
 def test_a_problem_that_fails_has_lost_its_answer(tmp_path: Path) -> None:
     grid = GRID.replace("one: {}", "one: {modules: {keep: {lost: Fleet 1, rows: 3}}}")
     line = measured(tmp_path, grid)["one"]
-    assert (line.n, line.failed, line.lacks) == (4, 1, "")
+    assert (line.n, line.failed, line.lacks) == (4, 1, "") and "it cannot be kept" in line.reason
+    [answers, lost] = Comparison([line], "wikitq", {}).notes
+    assert "Answers need a model" in answers
+    assert lost.startswith("one: 1 of 4 problems came to no table, the first since module keep: ")
     assert line.kept.to_json()["gold_kept"] == 0.6667 and line.kept.n == 3
 
 

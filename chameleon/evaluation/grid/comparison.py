@@ -49,6 +49,10 @@ class Comparison:
             if line.lacks:
                 lacking.setdefault(line.lacks, []).append(line.arm.name)
         found = [f"{', '.join(names)} could not run: {reason}" for reason, names in lacking.items()]
+        for line in self.lines:
+            if line.failed:
+                told = f"{line.failed:,} of {line.n:,} problems came to no table"
+                found.append(f"{line.arm.name}: {told}, the first since {line.reason}")
         if any(line.asks for line in self.lines):
             found.insert(0, "Answers need a model, so nothing is said of them.")
         if any(line.evaluated is not None and line.evaluated.half_width is not None for line in self.lines):

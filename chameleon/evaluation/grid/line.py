@@ -62,8 +62,8 @@ class Line:
     """One arm in the comparison.
 
     `asks` are the modules that ask a model and did not run, the one that answers last. `lacks` says why the
-    arm could not run at all, or not to its end. `failed` counts the problems that failed without a model, and
-    `seconds` are those of the steps of all `n` of them.
+    arm could not run at all, or not to its end. `failed` counts the problems that failed without a model,
+    `reason` is what the first of them failed with, and `seconds` are those of the steps of all `n` problems.
     """
 
     arm: Arm
@@ -71,6 +71,7 @@ class Line:
     asks: Sequence[str] = ()
     lacks: str = ""
     failed: int = 0
+    reason: str = ""
     seconds: float = 0.0
     recall: Recall | None = None
     kept: Kept = field(default_factory=Kept)
@@ -88,6 +89,7 @@ class Line:
             "lacks": self.lacks or None,
             "problems": self.n,
             "failed": self.failed,
+            "failed_first_for": self.reason or None,
             "seconds_per_question": round(self.seconds / self.n, 6) if self.n else None,
             "evaluation": evaluated.to_json(benchmark, first) if evaluated else None,
             "retrieval": self.recall.to_json() if self.recall else None,

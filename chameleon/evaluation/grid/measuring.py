@@ -41,7 +41,7 @@ class Measuring:
         self.arm, self.benchmark, self.gold_history = arm, benchmark, gold_history
         self.advance = advance
         self.kept = Kept()
-        self.failed, self.seconds = 0, 0.0
+        self.failed, self.reason, self.seconds = 0, "", 0.0
         self._first: list[Failure | None] = []
         self._last: Failure | None = None
         self._begun: list[tuple[Problem, State]] = []
@@ -58,15 +58,15 @@ class Measuring:
             self._run(problem, prepared)
             if lacks := self._hopeless():
                 return Line(self.arm, asks=asks, lacks=lacks)
-        if self._first and self.failed == len(self._begun):
-            return Line(self.arm, asks=asks, lacks=str(self._first[0]))
+        if self.failed == len(self._begun):
+            return Line(self.arm, asks=asks, lacks=self.reason)
         lacks, recall = "", None
         try:
             recall = recall_of(prepared.part, self._begun)
         except ChameleonError as problem:
             lacks = str(problem)
         n = len(self._begun)
-        return Line(self.arm, n, asks, lacks, self.failed, self.seconds, recall, self.kept)
+        return Line(self.arm, n, asks, lacks, self.failed, self.reason, self.seconds, recall, self.kept)
 
     def _asked(self, problems: Sequence[Problem]) -> Iterator[Problem]:
         for questions in in_turn(problems):
@@ -84,6 +84,7 @@ class Measuring:
         if len(self._first) < _ALIKE:
             self._first.append(failure)
         self.failed += failure is not None
+        self.reason = self.reason or (str(failure) if failure else "")
         self.seconds += state.seconds
         if prepared.knows_table:
             groups = self.benchmark.gold_cells(problem)
