@@ -69,7 +69,7 @@ def test_no_arm_is_another_one_again(name: str, task: str) -> None:
         (str(plan(arm)), repr(arm.inventory.spec.modules if arm.inventory.spec else None))
         for arm in grid.arms.values()
     }
-    assert len(seen) == len(grid.arms) == (19 if name == "tablerag" else 17)
+    assert len(seen) == len(grid.arms) == 19
     assert all(arm.about for arm in grid.arms.values()) or name != "tablerag"
 
 
