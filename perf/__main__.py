@@ -11,7 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-SCRIPTS = ("steps", "calls", "replies", "batch", "evaluation", "sandbox", "sql", "table_ops")
+SCRIPTS = ("steps", "calls", "replies", "batch", "evaluation", "sandbox", "sql", "table_ops", "retrieval")
 
 for script in SCRIPTS:
     print(f"\n== perf/{script}.py", flush=True)
