@@ -82,7 +82,7 @@ def compare(asked: Asked, *, as_json: bool) -> int:
     model = None if asked.no_model else _model(asked, grid)
     with ExitStack() as close:
         folder = _index_folder(asked, grid, close)
-        indexed = _indexed(folder, grid, data)
+        indexed = _indexed(folder, grid, data, own=not _is_given(asked, grid))
         given = [_with_index(problem, folder) for problem in problems]
         _announce(grid, data, problems, model)
         arms = Arms(asked, data, given, model, indexed, folder if _is_given(asked, grid) else None, close)
@@ -154,7 +154,7 @@ def _index_folder(asked: Asked, grid: Grid, close: ExitStack) -> Path | None:
     return Path(close.enter_context(tempfile.TemporaryDirectory(prefix="chameleon-")))
 
 
-def _indexed(folder: Path | None, grid: Grid, data: Data) -> Indexed:
+def _indexed(folder: Path | None, grid: Grid, data: Data, *, own: bool) -> Indexed:
     """Build what is not there of the indexes; every table of the data counts, whatever --limit says."""
     if folder is None or not grid.spec.indexes:
         return Indexed()
@@ -165,7 +165,7 @@ def _indexed(folder: Path | None, grid: Grid, data: Data) -> Indexed:
             return read_corpus(whole.tables, summaries=summaries)
         return read_corpus(whole.path, summaries=True) if summaries else _tables_of(whole.problems())
 
-    found = build_indexes(folder, grid, documents)
+    found = build_indexes(folder, grid, documents, own=own)
     for within in found.built:
         say(f"Built the index {folder / within}.")
     return found

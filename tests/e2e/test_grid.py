@@ -254,6 +254,26 @@ def test_indexes_are_built_searched_and_found_again(
         }
 
 
+def test_an_index_of_its_own_is_made_anew_where_it_lacks_something(
+    command: Command, fleet: tuple[str, str], tmp_path: Path
+) -> None:
+    pytest.importorskip("Stemmer")
+    asked = ("grid", *fleet, "--json", "--out", str(tmp_path / "out"), "--arm")
+    assert arms(command(*asked, "plain").out)["plain"]["retrieval"]["n"] == 4
+    second = command(*asked, "plain", "--arm", "okapi", "--arm", "dense")
+    found = arms(second.out)
+    assert second.err.count("Built the index ") == 1 and found["okapi"]["retrieval"]["n"] == 4
+    assert found["dense"]["lacks"] and found["plain"]["retrieval"]["n"] == 4
+    assert "Built" not in command(*asked, "plain").err
+    # One that the user names is left as it is.
+    kept = (*asked[:4], "--index", str(tmp_path / "out/index"), "--arm")
+    told = arms(command(*kept, "okapi").out)["okapi"]
+    assert told["retrieval"]["n"] == 4
+    Index.build(tmp_path / "named/plain", read_corpus(Path(fleet[1])), parts_for("bm25"))
+    kept = (*asked[:4], "--index", str(tmp_path / "named"), "--arm")
+    assert "the index has no 'okapi'" in arms(command(*kept, "okapi").out)["okapi"]["lacks"]
+
+
 def test_tables_without_summaries_leave_out_the_arms_that_search_them(
     command: Command, fleet: tuple[str, str], tmp_path: Path
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -82,41 +83,57 @@ class Indexed:
         return ""
 
 
-def build_indexes(folder: Path, grid: Grid, documents: Documents) -> Indexed:
+def build_indexes(folder: Path, grid: Grid, documents: Documents, *, own: bool = False) -> Indexed:
     """Make the indexes of the grid that its arms search and that are not there.
 
     Each has what all retrievers need that arms search it by. What cannot be had here is left out, with the
-    reason. Raises `InputError` for documents that cannot be read, or a folder with something else in it.
+    reason. In a folder of our `own` an index that lacks something is made anew. Raises `InputError` for
+    documents that cannot be read, or a folder with something else in it.
     """
     from chameleon.retrieval.index import Index
-    from chameleon.retrieval.index.manifest import MANIFEST
 
-    wanted: dict[str, dict[str, None]] = {}
+    sample = next(iter(documents(False)), None)
+    if sample is None:
+        return Indexed()
+    built, lacks, missing = list[str](), dict[str, str](), dict[str, str]()
+    usable = _Usable(sample)
+    for within, names in _wanted(grid).items():
+        place, summaries = folder / within, grid.spec.indexes[within].summaries
+        there = _parts_there(place)
+        if there is not None and not own:
+            continue
+        parts = usable.parts(names, lacks)
+        if there is not None and there >= parts.keys():
+            continue
+        if there is not None:
+            shutil.rmtree(place)
+        try:
+            Index.build(place, documents(summaries), [*parts.values()])
+        except InputError as problem:
+            if not summaries:
+                raise
+            missing[within] = str(problem)
+        else:
+            built.append(within)
+    return Indexed(tuple(built), lacks, missing)
+
+
+def _wanted(grid: Grid) -> Mapping[str, Sequence[str]]:
+    """The retrievers that arms search by, by the folder of the index, where the grid tells how it is made."""
+    found: dict[str, dict[str, None]] = {}
     for arm in grid.arms.values():
         for _, module in searching(arm.inventory):
             if module.within in grid.spec.indexes:
-                wanted.setdefault(module.within, {})[module.retriever] = None
-    to_build = [within for within in wanted if not (folder / within / MANIFEST).exists()]
-    sample = next(iter(documents(False)), None) if to_build else None
-    if sample is None:
-        return Indexed()
-    lacks, missing = dict[str, str](), dict[str, str]()
-    usable = _Usable(sample)
-    for within in to_build:
-        parts: dict[str, Part] = {}
-        for name in wanted[within]:
-            try:
-                usable.add(name, parts)
-            except ChameleonError as problem:
-                lacks[name] = str(problem)
-        try:
-            Index.build(folder / within, documents(grid.spec.indexes[within].summaries), [*parts.values()])
-        except InputError as problem:
-            if not grid.spec.indexes[within].summaries:
-                raise
-            missing[within] = str(problem)
-    built = tuple(within for within in to_build if within not in missing)
-    return Indexed(built, lacks, missing)
+                found.setdefault(module.within, {})[module.retriever] = None
+    return {within: list(names) for within, names in found.items()}
+
+
+def _parts_there(place: Path) -> frozenset[str] | None:
+    """The parts that an index has; None where there is no index."""
+    from chameleon.retrieval.index import Index
+    from chameleon.retrieval.index.manifest import MANIFEST
+
+    return frozenset(Index.open(place).settings) if (place / MANIFEST).exists() else None
 
 
 class _Usable:
@@ -126,7 +143,17 @@ class _Usable:
         self._sample = sample
         self._tried: dict[str, ChameleonError | None] = {}
 
-    def add(self, retriever: str, parts: dict[str, Part]) -> None:
+    def parts(self, retrievers: Sequence[str], lacks: dict[str, str]) -> dict[str, Part]:
+        """The parts that these retrievers need, by name; `lacks` is told which of them cannot be had."""
+        found: dict[str, Part] = {}
+        for retriever in retrievers:
+            try:
+                self._add(retriever, found)
+            except ChameleonError as problem:
+                lacks[retriever] = str(problem)
+        return found
+
+    def _add(self, retriever: str, parts: dict[str, Part]) -> None:
         """Put the parts that a retriever needs to those of an index; raises what keeps one out."""
         from chameleon.retrieval.names import parts_for
 
