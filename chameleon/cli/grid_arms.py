@@ -22,11 +22,12 @@ from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.evaluate import Stopped
 from chameleon.evaluation.folder import SETTINGS, read_run, spent_in
 from chameleon.evaluation.grid.line import Evaluated, Line
-from chameleon.evaluation.grid.measuring import Measuring, look_back, recall_over
-from chameleon.evaluation.grid.searching import Indexed
+from chameleon.evaluation.grid.measuring import Measuring, look_back
+from chameleon.evaluation.grid.searching import Indexed, recall_of
 from chameleon.evaluation.results import Tally
 from chameleon.evaluation.spending import Spending
 from chameleon.inventory.grid import Arm
+from chameleon.table.terminal import harmless
 
 if TYPE_CHECKING:
     from chameleon.cli.grid import Asked
@@ -105,8 +106,12 @@ class Arms:
         stopped = run_all(setup.executor, problems, data, of_arm, counts, self._further)
         self._spent[arm.name] = counts.spending.usage
         run = read_run(out)
-        kept = look_back(arm, run, problems, data.benchmark)
-        recall = recall_over(arm, problems)
+        kept, begun = look_back(arm, run, problems, data.benchmark)
+        try:
+            recall = recall_of(arm.inventory, begun)
+        except ChameleonError as problem:  # the index has not all tables: no reason to lose what was paid for
+            say(f"{arm.name}: how well it searches is not measured: {harmless(str(problem))}")
+            recall = None
         evaluated = Evaluated(counts.tally, run.results)
         return Line(arm, counts.tally.all.n, recall=recall, kept=kept, evaluated=evaluated), stopped
 

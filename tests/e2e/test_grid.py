@@ -327,3 +327,18 @@ def test_shipped_grids_run_over_questions_of_ours(command: Command, tmp_path: Pa
     assert tokens["format_string"] < tokens["format_markdown"] < tokens["format_html"]
     assert found["filter_llm"]["table"] is None
     assert found["filter_llm"]["needs_a_model"] == ["table_filter", "table_answerer"]
+
+
+def test_what_was_paid_for_is_shown_where_the_search_cannot_be_measured(
+    loopback: Start, command: Command, fleet: tuple[str, str], tmp_path: Path
+) -> None:
+    pytest.importorskip("Stemmer")
+    loopback(last_boat)
+    documents = [each for each in read_corpus(Path(fleet[1])) if each.id != "boats-2"]
+    Index.build(tmp_path / "index/plain", documents, parts_for("bm25"))
+    asked = ("grid", *fleet, "--arm", "plain", "--json", "--index", str(tmp_path / "index"))
+    outcome = command(*asked, *MODEL)
+    found = arms(outcome.out)["plain"]
+    assert outcome.code == 0 and found["evaluation"]["n"] == 4 and found["retrieval"] is None
+    assert "how well it searches is not measured: " in outcome.err
+    assert "the corpus does not have" in arms(command(*asked, "--no-model").out)["plain"]["lacks"]

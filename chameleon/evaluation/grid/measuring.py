@@ -13,10 +13,9 @@ from chameleon.evaluation.grid.kept import Kept
 from chameleon.evaluation.grid.line import Line
 from chameleon.evaluation.grid.prepared import Prepared, prompted_table
 from chameleon.evaluation.grid.searching import recall_of
-from chameleon.evaluation.recall import Recall
 from chameleon.inventory.grid import Arm
 from chameleon.inventory.obstacles import all_of
-from chameleon.state import Begun, Ended, Failure, State
+from chameleon.state import Ended, Failure, State
 
 _ALIKE = 3
 """So many problems that fail at the beginning, and in one way, are taken for all of them."""
@@ -90,7 +89,7 @@ class Measuring:
             groups = self.benchmark.gold_cells(problem)
             text = None if failure else prepared.prompted(state)
             self.kept.add(state, problem, groups, text, failed=failure is not None)
-        self._begun.append((problem, State().after(state.begun) if state.begun else state))
+        self._begun.append((problem, _begun(state)))
         self.advance(len(self._begun))
 
     def _hopeless(self) -> str:
@@ -101,9 +100,11 @@ class Measuring:
         return told.pop() if len(self._first) == _ALIKE and len(told) == 1 else ""
 
 
-def look_back(arm: Arm, run: Run, problems: Sequence[Problem], benchmark: Benchmark) -> Kept:
-    """What was left of the tables in the runs of an evaluation that has ended, from their events."""
-    kept, inventory = Kept(), arm.inventory
+def look_back(
+    arm: Arm, run: Run, problems: Sequence[Problem], benchmark: Benchmark
+) -> tuple[Kept, list[tuple[Problem, State]]]:
+    """What was left of the tables in the runs of an evaluation, and each problem as its run began."""
+    kept, begun, inventory = Kept(), list[tuple[Problem, State]](), arm.inventory
     by_id = {problem.id: problem for problem in problems}
     left = iter([result.id for result in run.results if result.id in by_id])
     while ids := list(islice(left, _AT_ONCE)):
@@ -113,18 +114,13 @@ def look_back(arm: Arm, run: Run, problems: Sequence[Problem], benchmark: Benchm
             failed = _failure(state) is not None
             text = None if failed else prompted_table(inventory, asked, state)
             kept.add(state, problem, benchmark.gold_cells(problem), text, failed=failed)
-    return kept
+            begun.append((problem, _begun(state)))
+    return kept, begun
 
 
-def recall_over(arm: Arm, problems: Sequence[Problem]) -> Recall | None:
-    """How well an arm finds the tables of problems, each asked alone; None where it searches no index."""
-    inventory = arm.inventory
-    begun = []
-    for problem in problems:
-        taken = inventory.input_types
-        given = {key: value for key, value in problem.input.items() if not taken or key in taken}
-        begun.append((problem, State().after(Begun(inventory.name, inventory.check_input(given)))))
-    return recall_of(inventory, begun)
+def _begun(state: State) -> State:
+    """The state as it was before the first step."""
+    return State().after(state.begun) if state.begun else state
 
 
 def _failure(state: State) -> Failure | None:
