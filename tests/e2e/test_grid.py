@@ -342,3 +342,29 @@ def test_what_was_paid_for_is_shown_where_the_search_cannot_be_measured(
     assert outcome.code == 0 and found["evaluation"]["n"] == 4 and found["retrieval"] is None
     assert "how well it searches is not measured: " in outcome.err
     assert "the corpus does not have" in arms(command(*asked, "--no-model").out)["plain"]["lacks"]
+
+
+def test_grades_are_compared_without_intervals(loopback: Start, command: Command, tmp_path: Path) -> None:
+    pytest.importorskip("sacrebleu")
+    pytest.importorskip("rouge_score")
+    loopback(last_boat)
+    grid, _ = make(tmp_path)
+    sentences = [
+        {"id": number, "question": "Which?", "table_id": f"boats-{number}"}
+        | {"answer": "Swift", "highlighted_cell_ids": [[0, 0], [3, 0]]}
+        for number in range(3)
+    ]
+    questions = str(write_rows(tmp_path / "sentences.jsonl", sentences))
+    asked = ("grid", grid, questions, *MODEL, "--out", str(tmp_path / "out"))
+    outcome = command(*asked, "--json")
+    found = {name: arm["evaluation"] for name, arm in arms(outcome.out).items()}
+    rouge = {name: each["figures"]["ROUGE-1"] for name, each in found.items()}
+    assert rouge == {"whole": 0, "one": 1, "two": 0}  # the last rows are Otter, Swift and Heron
+    assert found["one"]["difference"] == pytest.approx(
+        found["one"]["figures"]["BLEU"] - found["whole"]["figures"]["BLEU"]
+    )
+    assert found["one"]["half_width_90"] is found["one"]["difference_half_width_90"] is None
+    kept = [arm["table"]["gold_kept"] for arm in arms(outcome.out).values()]
+    assert kept == [1, 0, 0]  # the highlighted cell below the header is in the last row
+    shown = command(*asked).out
+    assert "BLEU" in shown and "ROUGE-L" in shown and "interval" not in shown and "accuracy" not in shown
