@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from chameleon import Declined, Module, State
@@ -12,6 +12,7 @@ from chameleon.modules.grammar import Program, write_program
 from chameleon.modules.program_executor import run_code
 
 _LONGEST_ANSWER = 60
+_NAME_IT = "Ask again with words that only the name of one has."
 
 
 class _Fit(NamedTuple):
@@ -27,39 +28,28 @@ class LexicalTableChoice(Module):
     wordless = ("cache.table_choice",)
 
     def __init__(self, ahead: float = 1.5) -> None:
-        """`ahead`: how many times the next score the first must have to be taken where answers differ."""
+        """`ahead`: a table counts as rival of the first unless that has so many times its score."""
         self.ahead = ahead
 
     def run(self, state: State) -> dict[str, Any]:
         """The chosen table. Raises `Declined` where none or no single one answers.
 
-        Of the tables found only those stay that have as many of the question's telling words as any of them:
-        one that has fewer may be read to the end by chance. They are tried in their order. Where several
-        answer, and not alike, the first is taken if its score is `ahead` times that of the next.
+        Of the tables found, those count that have as many of the question's telling words as any of them, and
+        of these the first with its rivals. All of them must answer, and alike: one that fits as well and
+        cannot be read may be the one that is meant, unless it is a part of one that answers, as a view is.
         """
         stems = telling_words(state.input["question"])
         found = candidates(state)
-        if not found:
-            raise Declined("no table was found in the index")
         words = {each.id: covered(stems, each) for each in found}
-        most = max(map(len, words.values()))
-        if stems and not most:
+        most = max(map(len, words.values()), default=0)
+        if not found or (stems and not most):
             raise Declined("no table in the index has to do with the question")
-        fits: list[_Fit] = []
-        refused: list[tuple[Candidate, Declined]] = []
-        for each in found:
-            if len(words[each.id]) == most:
-                try:
-                    fits.append(_Fit(each, _program(state, each)))
-                except Declined as refusal:
-                    refused.append((each, refusal))
-        if not fits:
-            raise _of_nearest(*refused[0])
-        chosen, *agreeing = self._alike(fits)
+        fitting = [each for each in found if len(words[each.id]) == most]
+        near = [each for each in fitting if each.score * self.ahead >= fitting[0].score]
+        chosen, *agreeing = _alike(state, near)
         told = [text for word, text in stems.items() if word in words[chosen.id]]
         alike = {"agreeing": [each.id for each in agreeing]} if agreeing else {}
-        tried = len(fits) + len(refused)
-        return {**chosen.to_json(), "words": told, "tried": tried, **alike, "table": chosen.table}
+        return {**chosen.to_json(), "words": told, "tried": len(near), **alike, "table": chosen.table}
 
     def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         return {"table": output["table"], "tables": []}
@@ -67,21 +57,39 @@ class LexicalTableChoice(Module):
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         return {"table_choice": {key: value for key, value in output.items() if key != "table"}}
 
-    def _alike(self, fits: Sequence[_Fit]) -> list[Candidate]:
-        """The tables that answer alike, or the first alone. Raises `Declined` where several differ."""
-        first = fits[0].candidate
-        if len(fits) == 1 or first.score >= self.ahead * fits[1].candidate.score > 0:
-            return [first]
-        answers = [run_code(fit.program.code, fit.candidate.table).plain for fit in fits]
-        if all(answer == answers[0] for answer in answers):
-            return [fit.candidate for fit in fits]
+
+def _alike(state: State, near: Sequence[Candidate]) -> list[Candidate]:
+    """The tables that answer. Raises `Declined` where they differ, or where one does not that is no part."""
+    fits: list[_Fit] = []
+    refused: list[tuple[Candidate, Declined]] = []
+    for each in near:
+        try:
+            fits.append(_Fit(each, _program(state, each)))
+        except Declined as refusal:
+            refused.append((each, refusal))
+    if not fits:
+        raise _of_nearest(*refused[0])
+    refused = [one for one in refused if not any(fit.candidate.table.contains(one[0].table) for fit in fits)]
+    if refused:
+        raise Declined(
+            f"it is not clear which table is meant: {_named(each for each, _ in fits)} would answer, and "
+            f"{_named(each for each, _ in refused)} fits as well and is not understood",
+            hint=_NAME_IT,
+        )
+    answering = [fit.candidate for fit in fits]
+    if len(fits) == 1:
+        return answering
+    answers = [run_code(fit.program.code, fit.candidate.table).plain for fit in fits]
+    if any(answer != answers[0] for answer in answers):
         told = [
             f"{fit.candidate.called}: {_short(answer)}" for fit, answer in zip(fits, answers, strict=True)
         ]
-        raise Declined(
-            f"{len(fits)} tables answer, and not alike ({'; '.join(told)})",
-            hint="Ask again with words that only the name of one has.",
-        )
+        raise Declined(f"{len(fits)} tables answer, and not alike ({'; '.join(told)})", hint=_NAME_IT)
+    return answering
+
+
+def _named(tables: Iterable[Candidate]) -> str:
+    return ", ".join(each.called for each in tables)
 
 
 def _program(state: State, candidate: Candidate) -> Program:
