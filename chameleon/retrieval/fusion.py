@@ -43,6 +43,9 @@ class Hybrid(Retriever):
         self.depth, self.damping = depth, damping
 
     def search(self, query: str, k: int = 10) -> list[Hit]:
+        return self.search_many([query], k)[0]
+
+    def search_many(self, queries: Sequence[str], k: int = 10) -> list[list[Hit]]:
         wanted = max(k, self.depth)
-        rankings = [retriever.search(query, wanted) for retriever in self.retrievers]
-        return fused(rankings, self.weights, self.damping)[:k]
+        rankings = [retriever.search_many(queries, wanted) for retriever in self.retrievers]
+        return [fused(of_query, self.weights, self.damping)[:k] for of_query in zip(*rankings, strict=True)]

@@ -35,5 +35,9 @@ class MiniLM(Embeddings):
         found: list[list[float]] = vectors.tolist()
         return found
 
+    def embed_queries(self, queries: list[str]) -> list[list[float]]:
+        """Many queries at once: the model makes no difference between them and documents."""
+        return self.embed_documents(queries)
+
     def embed_query(self, text: str) -> list[float]:
         return self.embed_documents([text])[0]

@@ -4,45 +4,84 @@ okapi   BM25 as the package rank_bm25 computes it, over words as they stand: a r
 bm25    BM25 over stems, a table's caption and header weighted
 lexical bm25, its first hundred in the order of closer evidence: rows, whole cells, names of columns
 auto    the one that was measured to be best where nothing but words is at hand: lexical
+dense   the nearest by embeddings
+hybrid  lexical and dense, their rankings fused
+
+Of dense and hybrid the embeddings and the store of vectors can be named, `dense:PROVIDER:MODEL@STORE`, both
+or one (`dense@hnsw`); the defaults are `minilm` and `flat`. After any of these names
+
++rerank       orders the first hundred by the evidence of `lexical`
++rerank:PART  by the part `dense` or another
++rerank:NAME  by a cross-encoder
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
 
 from chameleon.errors import InputError
+from chameleon.retrieval.embeddings import MINILM, check_name
+from chameleon.retrieval.fusion import Hybrid
 from chameleon.retrieval.index import Index
 from chameleon.retrieval.part import Part
-from chameleon.retrieval.retriever import Retriever
+from chameleon.retrieval.retriever import Reranked, Reranker, Retriever
+from chameleon.retrieval.vectors.store import FLAT, is_store, store_named
 
-AUTO, LEXICAL = "auto", "lexical"
+AUTO, LEXICAL, DENSE, HYBRID = "auto", "lexical", "dense", "hybrid"
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A retriever's name, taken apart: the first stage and its model ("" is the default)."""
+    """A retriever's name, taken apart: the first stage with its model and store, what reranks.
+
+    "" is the default of each; `rerank` is None where nothing reranks.
+    """
 
     first: str
     model: str = ""
+    store: str = ""
+    rerank: str | None = None
 
 
 def check_retriever(name: str) -> Name:
     """The name taken apart. Raises `InputError` for one that is no retriever, with the nearest that is."""
-    first, plus, _ = name.partition("+")
-    stage, colon, model = first.partition(":")
-    wrong = stage not in _PARTS or (colon and (stage not in _WITH_MODEL or not model))
-    if wrong or plus:
+    first, plus, second = name.partition("+")
+    stage, model, store = _apart(first)
+    reranks, colon, reranker = second.partition(":")
+    known = stage in _PARTS and (stage in _WITH_MODEL or first == stage)
+    if not known or (plus and (reranks != "rerank" or bool(colon) != bool(reranker))):
         raise InputError(f"there is no retriever {name!r}", hint=_nearest(stage))
-    return Name(stage, model)
+    if model:
+        check_name(model)
+    return Name(stage, model, store, reranker if plus else None)
+
+
+def _apart(first: str) -> tuple[str, str, str]:
+    """Stage, model and store of STAGE:MODEL@STORE. Raises `InputError` for a store of no form."""
+    stage = re.split("[:@]", first, maxsplit=1)[0]
+    model, _, store = first.removeprefix(stage).rpartition("@")
+    if not is_store(store):  # models have names with @ too
+        model, store = first.removeprefix(stage), ""
+    if model.startswith(":") and len(model) > 1:
+        return stage, model[1:], store
+    if model.startswith("@"):
+        store_named(model[1:])
+    return (stage, "", store) if not model else ("", "", "")
 
 
 def parts_for(name: str) -> list[Part]:
     """The parts that an index must hold for this retriever. Raises `InputError`, `MissingPackage`."""
     given = check_retriever(name)
-    return _PARTS[given.first](given.model)
+    found = {part.name: part for part in _PARTS[given.first](given)}
+    if given.rerank is not None and (also := given.rerank or LEXICAL) in _PARTS:
+        found |= {part.name: part for part in _PARTS[also](Name(also)) if part.name not in found}
+    if LEXICAL in found:
+        found.pop("bm25", None)  # it is the first stage of lexical
+    return list(found.values())
 
 
 def part_of(name: str, settings: Mapping[str, Any]) -> Part:
@@ -69,12 +108,19 @@ def retriever(index: Index, name: str = AUTO) -> Retriever:
     package is not installed.
     """
     given = check_retriever(name)
-    return _first(index, given)
+    first = _first(index, given)
+    if given.rerank is None:
+        return first
+    return Reranked(first, _reranker(index, given.rerank or LEXICAL))
 
 
 def _first(index: Index, given: Name) -> Retriever:
     from chameleon.retrieval.index.searching import IndexRetriever
 
+    if given.first == HYBRID:
+        return Hybrid([_first(index, Name(AUTO)), _first(index, replace(given, first=DENSE))])
+    if given.first == DENSE:
+        _check_dense(index, given)
     wanted = LEXICAL if given.first == AUTO else given.first
     if wanted == "bm25" and LEXICAL in index.settings and "bm25" not in index.settings:
         from chameleon.retrieval.lexical.ranking import LexicalSearcher
@@ -87,22 +133,66 @@ def _first(index: Index, given: Name) -> Retriever:
     return IndexRetriever(index, wanted)
 
 
-def _okapi(_: str = "") -> list[Part]:
+def _reranker(index: Index, name: str) -> Reranker:
+    if name in _PARTS:
+        found = _first(index, Name(name))
+        assert isinstance(found, Reranker)
+        return found
+    from chameleon.retrieval.cross_encoder import CrossEncoder
+
+    return CrossEncoder(index, name)
+
+
+def _check_dense(index: Index, given: Name) -> None:
+    """Raise `InputError` unless the index has the vectors that are named, and load a store of one's own."""
+    wanted = {"embeddings": given.model, "store": given.store}
+    there = index.settings.get(DENSE, wanted)
+    for key, value in wanted.items():
+        if value and value != there.get(key):
+            raise InputError(
+                f"the index has the {key} {there.get(key)!r}, not {value!r}",
+                where=str(index.path),
+                hint=f"Name the retriever {given.first} alone, or build another index.",
+            )
+    if given.store:
+        store_named(given.store, load=True)
+
+
+def _okapi(_: Name) -> list[Part]:
     from chameleon.retrieval.lexical.part import OkapiPart
 
     return [OkapiPart()]
 
 
-def _bm25(_: str = "") -> list[Part]:
+def _bm25(_: Name) -> list[Part]:
     from chameleon.retrieval.lexical.part import Bm25Part
 
     return [Bm25Part()]
 
 
-def _lexical(_: str = "") -> list[Part]:
+def _lexical(_: Name) -> list[Part]:
     from chameleon.retrieval.lexical.ranking import LexicalPart
 
     return [LexicalPart()]
+
+
+def _dense(given: Name) -> list[Part]:
+    from chameleon.retrieval.vectors.part import DensePart, DenseSettings
+
+    settings = DenseSettings(given.model or MINILM, given.store or FLAT)
+    part = DensePart(settings, store_named(settings.store, load=True))
+    part.check()
+    return [part]
+
+
+def _hybrid(given: Name) -> list[Part]:
+    return [*_lexical(given), *_dense(given)]
+
+
+def _made_dense(settings: Mapping[str, Any]) -> Part:
+    from chameleon.retrieval.vectors.part import DensePart, DenseSettings
+
+    return DensePart(DenseSettings(**settings))
 
 
 def _made_lexical(name: str) -> Callable[[Mapping[str, Any]], Part]:
@@ -117,16 +207,18 @@ def _made_lexical(name: str) -> Callable[[Mapping[str, Any]], Part]:
     return make
 
 
-_PARTS: Mapping[str, Callable[[str], list[Part]]] = {
+_PARTS: Mapping[str, Callable[[Name], list[Part]]] = {
     "okapi": _okapi,
     "bm25": _bm25,
     LEXICAL: _lexical,
     AUTO: _lexical,
+    DENSE: _dense,
+    HYBRID: _hybrid,
 }
 _MADE: Mapping[str, Callable[[Mapping[str, Any]], Part]] = {
     name: _made_lexical(name) for name in ("okapi", "bm25", LEXICAL)
-}
-_WITH_MODEL = ("dense", "late")
+} | {DENSE: _made_dense}
+_WITH_MODEL = (DENSE, HYBRID)
 
 
 def _nearest(stage: str) -> str:

@@ -51,6 +51,12 @@ class Searcher(ABC):
     def search(self, query: str, k: int) -> tuple[NDArray[numpy.int64], NDArray[numpy.float32]]:
         """The positions and scores of up to `k` living documents, the best first, ties by position."""
 
+    def search_many(
+        self, queries: Sequence[str], k: int
+    ) -> list[tuple[NDArray[numpy.int64], NDArray[numpy.float32]]]:
+        """A search for each query; override it where many at once cost less."""
+        return [self.search(query, k) for query in queries]
+
     @abstractmethod
     def scores(self, query: str, positions: NDArray[numpy.int64]) -> NDArray[numpy.float32]:
         """The scores of these documents, in their order: what reranking asks for."""

@@ -41,11 +41,17 @@ class Reranked(Retriever):
         self.first, self.reranker, self.depth = first, reranker, depth
 
     def search(self, query: str, k: int = 10) -> list[Hit]:
-        found = self.first.search(query, max(k, self.depth))
+        return self.search_many([query], k)[0]
+
+    def search_many(self, queries: Sequence[str], k: int = 10) -> list[list[Hit]]:
+        found = self.first.search_many(queries, max(k, self.depth))
+        return [self._ordered(query, hits)[:k] for query, hits in zip(queries, found, strict=True)]
+
+    def _ordered(self, query: str, found: Sequence[Hit]) -> list[Hit]:
         candidates, rest = found[: self.depth], found[self.depth :]
         if not candidates:
             return []
         scored = self.reranker.scores(query, [hit.id for hit in candidates])
         hits = sorted(map(Hit, [hit.id for hit in candidates], scored), key=lambda hit: -hit.score)
         lowest = min(scored)
-        return [*hits, *(Hit(hit.id, lowest - rank) for rank, hit in enumerate(rest, 1))][:k]
+        return [*hits, *(Hit(hit.id, lowest - rank) for rank, hit in enumerate(rest, 1))]

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from chameleon.retrieval.index.index import Index
 from chameleon.retrieval.part import Searcher
-from chameleon.retrieval.retriever import Hit, Retriever
+from chameleon.retrieval.retriever import Hit, Reranker, Retriever
+
+if TYPE_CHECKING:
+    import numpy
+    from numpy.typing import NDArray
 
 
-class IndexRetriever(Retriever):
+class IndexRetriever(Retriever, Reranker):
     """Searches one part of an index, by its own searcher or by another that finds the same positions."""
 
     def __init__(self, index: Index, part: str, searcher: Searcher | None = None) -> None:
@@ -17,10 +22,15 @@ class IndexRetriever(Retriever):
         self.searcher: Searcher = searcher or index.searcher(part)
 
     def search(self, query: str, k: int = 10) -> list[Hit]:
-        positions, scores = self.searcher.search(query, k)
-        return list(map(Hit._make, zip(self.index.ids_at(positions), scores.tolist(), strict=True)))
+        return self._hits(*self.searcher.search(query, k))
+
+    def search_many(self, queries: Sequence[str], k: int = 10) -> list[list[Hit]]:
+        return [self._hits(*found) for found in self.searcher.search_many(queries, k)]
 
     def scores(self, query: str, ids: Sequence[str]) -> list[float]:
         """How well these documents fit the query, in their order. Raises `InputError` for an unknown id."""
         found: list[float] = self.searcher.scores(query, self.index.positions(ids)).tolist()
         return found
+
+    def _hits(self, positions: NDArray[numpy.int64], scores: NDArray[numpy.float32]) -> list[Hit]:
+        return list(map(Hit._make, zip(self.index.ids_at(positions), scores.tolist(), strict=True)))
