@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     import numpy
     from numpy.typing import NDArray
 
-BLOCK = 1 << 15
-"""How many tokens are multiplied at once: with 32 query tokens the products are 4 MiB."""
-HALF_BLOCK = 1 << 12
+BLOCK = 1 << 16
+"""How many tokens are multiplied at once: with 32 query tokens the products are 8 MiB."""
+HALF_BLOCK = 1 << 14
 """The same of float16: what they are widened to is to stay in the cache as well."""
 _HALF_SCALE = 112
 _HALF_BITS = 0x8FFFE000
