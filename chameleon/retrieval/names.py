@@ -6,12 +6,14 @@ lexical bm25, its first hundred in the order of closer evidence: rows, whole cel
 auto    the one that was measured to be best where nothing but words is at hand: lexical
 dense   the nearest by embeddings
 hybrid  lexical and dense, their rankings fused
+late    token by token: late interaction, for which every document is scored
 
 Of dense and hybrid the embeddings and the store of vectors can be named, `dense:PROVIDER:MODEL@STORE`, both
-or one (`dense@hnsw`); the defaults are `minilm` and `flat`. After any of these names
+or one (`dense@hnsw`); the defaults are `minilm` and `flat`. Of late the token encoder can be named,
+`late:ENCODER`; the default is `minilm`. After any of these names
 
 +rerank       orders the first hundred by the evidence of `lexical`
-+rerank:PART  by the part `dense` or another
++rerank:PART  by the part `dense`, `late`, `late:ENCODER` or another
 +rerank:NAME  by a cross-encoder
 """
 
@@ -27,11 +29,12 @@ from chameleon.errors import InputError
 from chameleon.retrieval.embeddings import MINILM, check_name
 from chameleon.retrieval.fusion import Hybrid
 from chameleon.retrieval.index import Index
+from chameleon.retrieval.late.encoder import plug
 from chameleon.retrieval.part import Part
 from chameleon.retrieval.retriever import Reranked, Reranker, Retriever
 from chameleon.retrieval.vectors.store import FLAT, is_store, store_named
 
-AUTO, LEXICAL, DENSE, HYBRID = "auto", "lexical", "dense", "hybrid"
+AUTO, LEXICAL, DENSE, HYBRID, LATE = "auto", "lexical", "dense", "hybrid", "late"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,7 @@ def check_retriever(name: str) -> Name:
     known = stage in _PARTS and (stage in _WITH_MODEL or first == stage)
     if not known or (plus and (reranks != "rerank" or bool(colon) != bool(reranker))):
         raise InputError(f"there is no retriever {name!r}", hint=_nearest(stage))
-    if model:
+    if model and stage != LATE:
         check_name(model)
     return Name(stage, model, store, reranker if plus else None)
 
@@ -64,11 +67,11 @@ def _apart(first: str) -> tuple[str, str, str]:
     """Stage, model and store of STAGE:MODEL@STORE. Raises `InputError` for a store of no form."""
     stage = re.split("[:@]", first, maxsplit=1)[0]
     model, _, store = first.removeprefix(stage).rpartition("@")
-    if not is_store(store):  # models have names with @ too
+    if stage == LATE or not is_store(store):  # models have names with @ too
         model, store = first.removeprefix(stage), ""
     if model.startswith(":") and len(model) > 1:
         return stage, model[1:], store
-    if model.startswith("@"):
+    if model.startswith("@") and stage != LATE:
         store_named(model[1:])
     return (stage, "", store) if not model else ("", "", "")
 
@@ -77,8 +80,8 @@ def parts_for(name: str) -> list[Part]:
     """The parts that an index must hold for this retriever. Raises `InputError`, `MissingPackage`."""
     given = check_retriever(name)
     found = {part.name: part for part in _PARTS[given.first](given)}
-    if given.rerank is not None and (also := given.rerank or LEXICAL) in _PARTS:
-        found |= {part.name: part for part in _PARTS[also](Name(also)) if part.name not in found}
+    if given.rerank is not None and (also := _part_that_reranks(given.rerank)):
+        found |= {part.name: part for part in _PARTS[also.first](also) if part.name not in found}
     if LEXICAL in found:
         found.pop("bm25", None)  # it is the first stage of lexical
     return list(found.values())
@@ -111,7 +114,7 @@ def retriever(index: Index, name: str = AUTO) -> Retriever:
     first = _first(index, given)
     if given.rerank is None:
         return first
-    return Reranked(first, _reranker(index, given.rerank or LEXICAL))
+    return Reranked(first, _reranker(index, given.rerank))
 
 
 def _first(index: Index, given: Name) -> Retriever:
@@ -120,7 +123,12 @@ def _first(index: Index, given: Name) -> Retriever:
     if given.first == HYBRID:
         return Hybrid([_first(index, Name(AUTO)), _first(index, replace(given, first=DENSE))])
     if given.first == DENSE:
-        _check_dense(index, given)
+        _check(index, given, {"embeddings": given.model, "store": given.store})
+        if given.store:
+            store_named(given.store, load=True)
+    if given.first == LATE:
+        _check(index, given, {"encoder": given.model})
+        plug(given.model)
     wanted = LEXICAL if given.first == AUTO else given.first
     if wanted == "bm25" and LEXICAL in index.settings and "bm25" not in index.settings:
         from chameleon.retrieval.lexical.ranking import LexicalSearcher
@@ -134,8 +142,8 @@ def _first(index: Index, given: Name) -> Retriever:
 
 
 def _reranker(index: Index, name: str) -> Reranker:
-    if name in _PARTS:
-        found = _first(index, Name(name))
+    if part := _part_that_reranks(name):
+        found = _first(index, part)
         assert isinstance(found, Reranker)
         return found
     from chameleon.retrieval.cross_encoder import CrossEncoder
@@ -143,10 +151,15 @@ def _reranker(index: Index, name: str) -> Reranker:
     return CrossEncoder(index, name)
 
 
-def _check_dense(index: Index, given: Name) -> None:
-    """Raise `InputError` unless the index has the vectors that are named, and load a store of one's own."""
-    wanted = {"embeddings": given.model, "store": given.store}
-    there = index.settings.get(DENSE, wanted)
+def _part_that_reranks(name: str) -> Name | None:
+    """The part that is named after `+rerank:`, lexical where nothing is; None for a cross-encoder."""
+    stage, model, _ = _apart(name or LEXICAL)
+    return Name(stage, model) if stage in _PARTS and (stage == LATE or not model) else None
+
+
+def _check(index: Index, given: Name, wanted: Mapping[str, str]) -> None:
+    """Raise `InputError` unless the index's part has the settings that are named."""
+    there = index.settings.get(given.first, wanted)
     for key, value in wanted.items():
         if value and value != there.get(key):
             raise InputError(
@@ -154,8 +167,6 @@ def _check_dense(index: Index, given: Name) -> None:
                 where=str(index.path),
                 hint=f"Name the retriever {given.first} alone, or build another index.",
             )
-    if given.store:
-        store_named(given.store, load=True)
 
 
 def _okapi(_: Name) -> list[Part]:
@@ -189,10 +200,25 @@ def _hybrid(given: Name) -> list[Part]:
     return [*_lexical(given), *_dense(given)]
 
 
+def _late(given: Name) -> list[Part]:
+    from chameleon.retrieval.late.part import LatePart, LateSettings
+
+    plug(given.model)
+    part = LatePart(LateSettings(given.model or MINILM))
+    part.check()
+    return [part]
+
+
 def _made_dense(settings: Mapping[str, Any]) -> Part:
     from chameleon.retrieval.vectors.part import DensePart, DenseSettings
 
     return DensePart(DenseSettings(**settings))
+
+
+def _made_late(settings: Mapping[str, Any]) -> Part:
+    from chameleon.retrieval.late.part import LatePart, LateSettings
+
+    return LatePart(LateSettings(**settings))
 
 
 def _made_lexical(name: str) -> Callable[[Mapping[str, Any]], Part]:
@@ -214,11 +240,12 @@ _PARTS: Mapping[str, Callable[[Name], list[Part]]] = {
     AUTO: _lexical,
     DENSE: _dense,
     HYBRID: _hybrid,
+    LATE: _late,
 }
 _MADE: Mapping[str, Callable[[Mapping[str, Any]], Part]] = {
     name: _made_lexical(name) for name in ("okapi", "bm25", LEXICAL)
-} | {DENSE: _made_dense}
-_WITH_MODEL = (DENSE, HYBRID)
+} | {DENSE: _made_dense, LATE: _made_late}
+_WITH_MODEL = (DENSE, HYBRID, LATE)
 
 
 def _nearest(stage: str) -> str:
