@@ -9,7 +9,15 @@ import pytest
 
 from chameleon.evaluation.data import find_benchmark, recognised
 from chameleon.inventory.resolve import shipped
-from tests.benchmarks import test_fetaqa, test_feverous, test_hybridqa, test_sqa, test_tabfact, test_wikitq
+from tests.benchmarks import (
+    test_fetaqa,
+    test_feverous,
+    test_finqa,
+    test_hybridqa,
+    test_sqa,
+    test_tabfact,
+    test_wikitq,
+)
 from tests.benchmarks.shared_data import DATA, needs_data
 from tests.benchmarks.test_tablerag_evaluator import ROW as STATEMENT
 
@@ -24,11 +32,14 @@ _FORMS: list[tuple[str, Mapping[str, Any]]] = [
     ("hybridqa", test_hybridqa.RELEASED),
     ("feverous", test_feverous.ROW),
     ("feverous", test_feverous.RELEASED),
+    ("finqa", test_finqa.ROW),
+    ("finqa", test_finqa.SINGLE),
     ("tabfact", STATEMENT),
 ]
 _FILES = {
     "fetaqa": ("fetaqa/dev.jsonl.gz", "fetaqa/dev_test_half.jsonl.gz"),
     "feverous": ("feverous/dev.jsonl.gz",),
+    "finqa": ("finqa/dev_200.jsonl.gz", "finqa/dev_883.jsonl.gz", "finqa/train_100.jsonl.gz"),
     "hybridqa": ("hybridqa/dev.jsonl.gz", "hybridqa/reference.jsonl.gz"),
     "scienceqa": ("scienceqa/problems.jsonl.gz",),
     "sqa": ("sqa/dev.jsonl.gz", "tablerag/sqa_small.jsonl.gz"),

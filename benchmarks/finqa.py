@@ -1,0 +1,158 @@
+"""FinQA: numeric questions over a page of a financial report, text and table (Chen et al., 2021)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+from chameleon.benchmarks.scorers.finqa import ExecutionRule, OfficialRule, PrecisionRule, ProgramRule
+from chameleon.benchmarks.scorers.finqa_answers import AnswerRule
+from chameleon.benchmarks.tables.benchmark import table_of, text_in, wrong
+from chameleon.errors import InputError
+from chameleon.evaluation.benchmark import Benchmark, Problem, Row, Scorer
+from chameleon.state import State
+from chameleon.table import Table
+from chameleon.table.calculation import steps_of, tokens_of
+
+_STEPS = ("1 step", "2 steps", "3+ steps")
+_FACTS = ("table", "text", "table and text")
+_YES_NO = "yes/no"
+
+Lines = list[list[str]]
+
+
+class Finqa(Benchmark):
+    """FinQA by its official accuracies, by RAG-CoT's lenient one, and by Program of Thoughts' rule.
+
+    Rows are those of the release (`pre_text`, `post_text`, `table`, `qa`), and JSON lines of single questions
+    (`question`, `table`, `retrieved_context`, `program`, `exe_ans`), whose texts are what some retriever
+    found. Predictions are lists of tokens under "predicted", as the original script takes them, or others.
+
+    A run is given the sentences as `input.passages`, each with its place beside the table. Which of them a
+    question needs (`gold_inds`) stays in `detail`: it is gold data.
+    """
+
+    name = "finqa"
+    about = "Numeric questions over a page of a financial report, text and table (Chen et al., 2021)"
+    columns = (*_FACTS, *_STEPS, _YES_NO)
+    scorers: ClassVar[Mapping[str, type[Scorer]]] = MappingProxyType(
+        {
+            "official": OfficialRule,
+            "execution": ExecutionRule,
+            "program": ProgramRule,
+            "answer": AnswerRule,
+            "pot": PrecisionRule,
+        }
+    )
+    groups: ClassVar[Mapping[str, tuple[str, ...]]] = {"facts": _FACTS, "steps": _STEPS, "answer": (_YES_NO,)}
+
+    def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
+        """The rows; predictions of the original form under the name that others have."""
+        for row in found:
+            yield {**row, "prediction": row["predicted"]} if "predicted" in row else row
+
+    def recognises(self, row: Row) -> bool:
+        """Whether the row has a report with its question, or a question with a program of FinQA's."""
+        if {"pre_text", "post_text", "table", "qa"} <= row.keys():
+            return True
+        return {"question", "table", "retrieved_context", "program"} <= row.keys()
+
+    def problem(self, row: Row, tables: Mapping[str, Any]) -> Problem:
+        """The problem in a row; `gold` is the value of the gold program, None where the row has none.
+
+        `detail` has the question, the gold `program`, the annotators' `answer`, the table's `lines` as they
+        stand, and `facts`: which sentences ("text_4", counted through both texts) and lines of the table
+        ("table_2", the header being 0) hold the answer. All but the first and the lines are None where they
+        are not known.
+        """
+        id = self.id_of(row)
+        if id is None:
+            raise InputError('a problem of FinQA needs its id as "id"')
+        asked = row.get("qa", row)
+        if not isinstance(asked, Mapping):
+            raise wrong(row, "qa", "an object")
+        lines, question = _lines(row), text_in(asked, "question")
+        program, gold = _optional(asked, "program"), asked.get("exe_ans")
+        if gold is not None and (isinstance(gold, bool) or not isinstance(gold, str | int | float)):
+            raise wrong(asked, "exe_ans", "a number, or yes or no")
+        facts = list(asked["gold_inds"]) if isinstance(asked.get("gold_inds"), Mapping | list) else None
+        return Problem(
+            id=id,
+            input=self.given(question, lines, _passages(row, lines), facts),
+            gold=gold,
+            columns=_columns(program, gold, facts),
+            detail={
+                "question": question,
+                "program": program,
+                "answer": _optional(asked, "answer"),
+                "lines": lines,
+                "facts": facts,
+            },
+        )
+
+    def given(
+        self, question: str, lines: Lines, passages: list[dict[str, str]], facts: Sequence[str] | None
+    ) -> dict[str, Any]:
+        """What a run is given: the whole report, and no word of which facts are gold."""
+        return {"question": question, "table": _table(lines), "passages": passages}
+
+    def found(self, state: State) -> Mapping[str, Any]:
+        """The program that the run wrote to `cache.finqa_program`, which the official rules look at."""
+        program = state.cache.get("finqa_program")
+        return {"program": program} if isinstance(program, str) else {}
+
+
+def _lines(row: Row) -> Lines:
+    lines = row.get("table")
+    if not (isinstance(lines, list) and lines and all(isinstance(line, list) and line for line in lines)):
+        raise wrong(row, "table", "a list of lines with cells, the header first")
+    return [[str(cell) for cell in line] for line in lines]
+
+
+def _table(lines: Lines) -> Table:
+    return table_of(lines[0], lines[1:], "")
+
+
+def _passages(row: Row, lines: Lines) -> list[dict[str, str]]:
+    """The sentences with their place; of retrieved ones those that are lines of the table are left out."""
+    if "retrieved_context" in row:
+        in_table = {line_as_text(lines[0], line) for line in lines}
+        kept = [text for text in _texts(row, "retrieved_context") if " ".join(text.split()) not in in_table]
+        return [{"title": "", "text": text} for text in kept]
+    return [
+        {"title": "", "text": text, "place": place}
+        for key, place in (("pre_text", "before"), ("post_text", "after"))
+        for text in _texts(row, key)
+    ]
+
+
+def line_as_text(header: Sequence[str], line: Sequence[str]) -> str:
+    """A line of the table as a sentence, as FinQA's retriever reads it."""
+    cells = (f"the {line[0]} of {name} is {cell} ;" for name, cell in zip(header[1:], line[1:], strict=False))
+    return " ".join(" ".join((header[0], *cells)).split())
+
+
+def _columns(program: str | None, gold: Any, facts: Sequence[str] | None) -> tuple[str, ...]:
+    columns = []
+    if facts:
+        kinds = {fact.partition("_")[0] for fact in facts}
+        columns.append(_FACTS[2] if len(kinds) > 1 else _FACTS[0] if "table" in kinds else _FACTS[1])
+    if program is not None:
+        steps = len(steps_of(tokens_of(program)[:-1]))
+        columns.append(_STEPS[min(max(steps, 1), 3) - 1])
+    return (*columns, _YES_NO) if isinstance(gold, str) else tuple(columns)
+
+
+def _texts(row: Row, key: str) -> list[str]:
+    texts = row.get(key)
+    if not (isinstance(texts, list) and all(isinstance(text, str) for text in texts)):
+        raise wrong(row, key, "a list of texts")
+    return texts
+
+
+def _optional(row: Row, key: str) -> str | None:
+    if not isinstance(value := row.get(key), str | None):
+        raise wrong(row, key, "a text")
+    return value or None

@@ -1,0 +1,178 @@
+"""How FinQA is scored (Chen et al., 2021), and how Program of Thoughts scores it.
+
+Sources: the repositories czyssrs/FinQA, `code/evaluate/evaluate.py`, and wenhuchen/Program-of-Thoughts. What
+the docstrings call an oddity is a part of the metric: its figures depend on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from chameleon.benchmarks.scorers.finqa_answers import AnswerRule
+from chameleon.benchmarks.scorers.finqa_equivalence import equivalent
+from chameleon.benchmarks.scorers.numeric import floatify, same_number
+from chameleon.errors import InputError
+from chameleon.evaluation.benchmark import GradedScorer, Problem, Scorer
+from chameleon.evaluation.intervals import half_width
+from chameleon.table.calculation import PLACES, calculated, tokens_of
+
+_KINDS = ("execution", "program", "answer")
+
+
+class _ProgramRule(Scorer):
+    """What the rules for programs read: a program as text or tokens, or a number where there is none."""
+
+    def from_output(self, text: str, problem: Problem) -> str:
+        """The text, which must be a program alone."""
+        return text.strip()
+
+    def from_run(self, answer: Any, found: Mapping[str, Any], problem: Problem) -> Any:
+        """The run's answer with the program that it wrote (`cache.finqa_program`), if it wrote one."""
+        return {"program": found.get("program"), "answer": answer}
+
+
+class OfficialRule(_ProgramRule, GradedScorer):
+    """Execution accuracy, program accuracy and answer accuracy in percent, and half of their 90 % intervals.
+
+    The first two are FinQA's; the third is RAG-CoT's, see `AnswerRule`.
+    """
+
+    about = "FinQA (Chen et al., 2021): execution and program accuracy in percent; RAG-CoT's answer accuracy"
+    figures: ClassVar[tuple[str, ...]] = (
+        *(f"{kind} accuracy" for kind in _KINDS),
+        *(f"{kind} ± 90 %" for kind in _KINDS),
+    )
+
+    def grades(self, prediction: Any, problem: Problem) -> Mapping[str, float]:
+        """1 or 0 for each; None is neither. Raises `InputError`, `MissingPackage`.
+
+        Of a run the answer is graded that it gives, of a program alone the value that it comes to.
+        """
+        answer = (
+            prediction.get("answer")
+            if isinstance(prediction, Mapping)
+            else None
+            if (tokens := tokens_in(prediction)) is None
+            else calculated(tokens, _known(problem)[0]).value
+        )
+        return {
+            "execution": float(executes(prediction, problem)),
+            "program": float(is_equivalent(prediction, problem)),
+            "answer": float(AnswerRule().right(answer, problem)),
+        }
+
+    def overall(self, sums: Mapping[str, float], n: int) -> Mapping[str, float]:
+        """The shares of all problems in percent, and half of their intervals."""
+        shares = {kind: sums[kind] / n for kind in _KINDS}
+        means = {f"{kind} accuracy": 100 * share for kind, share in shares.items()}
+        return means | {f"{kind} ± 90 %": 100 * half_width(share, n) for kind, share in shares.items()}
+
+
+class ExecutionRule(_ProgramRule):
+    """Right is a valid program that comes to the gold value: execution accuracy alone."""
+
+    about = "FinQA's execution accuracy alone, broken down by facts and steps"
+
+    def right(self, prediction: Any, problem: Problem) -> bool:
+        """See `executes`."""
+        return executes(prediction, problem)
+
+
+class ProgramRule(_ProgramRule):
+    """Right is a program that is equivalent to the gold one: program accuracy alone."""
+
+    about = "FinQA's program accuracy alone, broken down by facts and steps"
+
+    def right(self, prediction: Any, problem: Problem) -> bool:
+        """See `is_equivalent`."""
+        return is_equivalent(prediction, problem)
+
+
+class PrecisionRule(Scorer):
+    """Right is the number to the places of the coarser one, and True and False are yes and no."""
+
+    about = "Program of Thoughts (Chen et al., 2022): numbers to the places of the coarser one"
+
+    def from_value(self, value: Any, problem: Problem) -> Any:
+        """The value as a float where it can be one, "34.7%" as its hundredth, else as a text."""
+        return number_or_text(value)
+
+    def right(self, prediction: Any, problem: Problem) -> bool:
+        """Whether the prediction equals the gold value; None never does.
+
+        Oddity of the metric: a prediction of few places is compared with few, so that 0.0 is right for 0.04.
+        """
+        if prediction is None:
+            return False
+        if isinstance(prediction, bool):
+            prediction = "yes" if prediction else "no"
+        if isinstance(prediction, str) or isinstance(problem.gold, str):
+            return bool(prediction == problem.gold)
+        return same_number(prediction, problem.gold)
+
+
+def executes(prediction: Any, problem: Problem) -> bool:
+    """Whether a prediction is a valid program that comes to the gold value (execution accuracy).
+
+    Oddity of the metric: numbers of five places are compared for equality, so that a program that gives
+    a percentage is wrong where the gold one gives a share.
+    """
+    tokens = tokens_in(prediction)
+    if tokens is None:
+        return False
+    value, fault = calculated(tokens, _known(problem)[0])
+    return not fault and value is not None and bool(value == problem.gold)
+
+
+def is_equivalent(prediction: Any, problem: Problem) -> bool:
+    """Whether a prediction is the gold program in other words (program accuracy); see `equivalent`.
+
+    Different from the original: it stops with an error where an equivalent program does not come to the gold
+    value; here that program is right.
+    """
+    tokens = tokens_in(prediction)
+    return tokens is not None and equivalent(tokens_of(_known(problem)[1]), tokens)
+
+
+def tokens_in(prediction: Any) -> list[str] | None:
+    """A prediction as tokens with their end: a list as it is, a text cut up; None where there is neither.
+
+    Of an object its program is taken, else the program that stands for its answer (`as_program`).
+    """
+    if isinstance(prediction, Mapping):
+        program = prediction.get("program")
+        prediction = program if program else as_program(prediction.get("answer"))
+    if isinstance(prediction, list | tuple):
+        return [*prediction] if all(isinstance(token, str) for token in prediction) else None
+    program = prediction if isinstance(prediction, str) else as_program(prediction)
+    return None if program is None else tokens_of(program)
+
+
+def as_program(answer: Any) -> str | None:
+    """The program "add(x, 0)" for the number x, and a comparison for yes or no; None for anything else.
+
+    So Program of Thoughts made programs of its answers for FinQA's leaderboard. x has five places.
+    """
+    value = number_or_text(answer.strip() if isinstance(answer, str) else answer)
+    if isinstance(value, str):
+        value = {"yes": True, "no": False}.get(value.lower())
+    if isinstance(value, bool):
+        return "greater(1, 0)" if value else "greater(0, 1)"
+    return f"add({round(value, PLACES)!r}, 0)" if isinstance(value, float) else None
+
+
+def number_or_text(value: Any) -> Any:
+    """The number that a value is, "34.7%" being 0.347; what is none as `floatify` has it."""
+    if not (isinstance(value, str) and value.endswith("%")):
+        return floatify(value)
+    number = floatify(value.removesuffix("%").replace(",", ""))
+    return number / 100 if isinstance(number, float) else value
+
+
+def _known(problem: Problem) -> tuple[Sequence[Sequence[str]], str]:
+    """The lines of the table and the gold program. Raises `InputError` where they are not known."""
+    lines, program = problem.detail.get("lines"), problem.detail.get("program")
+    if lines is None or not program or problem.gold is None:
+        raise InputError("FinQA's rules need the gold program and its value", where=f"problem {problem.id}")
+    return lines, program

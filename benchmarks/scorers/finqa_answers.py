@@ -1,0 +1,125 @@
+"""Whether the answer to a question about a report is right when only its number matters.
+
+RAG-CoT reports an "answer accuracy" on FinQA that ignores "units, prefix, suffix, precision digits and
+rounding". No code was published; the rule here is ours, made after that sentence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
+from typing import Any
+
+from chameleon.evaluation.benchmark import Problem, Scorer
+
+_NUMBER = re.compile(
+    r"(?P<sign>[-−–]\s?)?[$€£¥]?\s?(?P<sign2>[-−])?(?P<digits>\d[\d,]*(?:\.\d+)?|\.\d+)(?![\d])"
+)
+_BRACKETED = re.compile(r"\(\s*[$€£¥]?\s*(\d[\d,]*(?:\.\d+)?)\s*\)")
+_SAID = re.compile(r".*\b(?:final )?answer\s*(?:is\s*:?|:|=)", re.IGNORECASE | re.DOTALL)
+_WORD = re.compile(r"\b(yes|no|true|false)\b", re.IGNORECASE)
+_WORDS = {"yes": "yes", "true": "yes", "no": "no", "false": "no"}
+_PERCENT = re.compile(r"percent|%", re.IGNORECASE)
+_LONGEST = 18  # digits: what a longer number says is not compared
+
+
+class AnswerRule(Scorer):
+    """Right is the gold number, units and what stands around it aside, to the places of the coarser one."""
+
+    about = "RAG-CoT's answer accuracy by a rule of ours: the number alone, to the coarser one's places"
+
+    def from_output(self, text: str, problem: Problem) -> str:
+        """What follows the last "answer is" or "answer:" in a text; all of it where there is none."""
+        return _SAID.sub("", text.strip(), count=1).strip()
+
+    def right(self, prediction: Any, problem: Problem) -> bool:
+        """Whether the first number of the prediction is the gold value, or the answer that annotators wrote.
+
+        - Of two numbers the one with more places is rounded or cut to the places of the other, where that
+          leaves two digits that matter (one of what says "%" itself): 0.56, 0.5619 and 56% are right for
+          0.56197, and 4% for 0.03621; 0.57, 0.6 and 1 are not.
+        - Units, currencies and scales ("million") are not read. Where a share is asked for or a number says
+          "%" or "percent", a share and the same in per cent are equal.
+        - The sign counts; a number that stands in brackets is negative.
+        - Questions with yes or no need that word, or a truth value.
+        """
+        if prediction is None:
+            return False
+        if isinstance(problem.gold, str):
+            return _word(prediction) == problem.gold
+        found = _number(prediction)
+        if found is None:
+            return False
+        said, is_percent = found
+        least = 1 if is_percent else 2
+        question = str(problem.detail.get("question") or "")
+        accepted = _accepted(problem, is_percent or bool(_PERCENT.search(question)))
+        return any(_same(said, gold, least) for gold in accepted)
+
+
+def _accepted(problem: Problem, percent: bool) -> Iterator[Decimal]:
+    """The gold value and the annotators' answer; for a percentage the hundredfold and hundredth as well."""
+    gold = _plain(float(problem.gold))
+    yield gold
+    if percent:
+        yield from (gold.scaleb(2), gold.scaleb(-2))
+    written = problem.detail.get("answer")
+    if isinstance(written, str) and (found := _number(written)) is not None:
+        yield found[0]
+
+
+def _number(value: Any) -> tuple[Decimal, bool] | None:
+    """The first number of an answer, and whether it is said to be a percentage; None for none."""
+    if isinstance(value, list | tuple):
+        return _number(value[0]) if value else None
+    if isinstance(value, Mapping):
+        return _number(value.get("answer"))
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return None
+    if not isinstance(value, str):
+        try:
+            number = _plain(value)
+        except ValueError:  # Python writes no integers of thousands of digits
+            return None
+        return (number, False) if number.is_finite() and number.adjusted() < _LONGEST else None
+    text = value.strip()
+    negative = _BRACKETED.match(text)
+    match = _NUMBER.search(text)
+    if match is None or len(match["digits"]) > _LONGEST:
+        return None
+    number = Decimal(match["digits"].replace(",", ""))
+    if negative or match["sign2"] or (match["sign"] and not text[: match.start()].rstrip()[-1:].isalnum()):
+        number = -number
+    return number, bool(_PERCENT.match(text[match.end() :].lstrip()))
+
+
+def _same(one: Decimal, other: Decimal, digits: int) -> bool:
+    """Whether two numbers are the same once the finer is rounded, or cut, to the places of the coarser."""
+    if one == other:
+        return True
+    fine, coarse = sorted((one, other), key=_exponent)
+    last = Decimal(1).scaleb(_exponent(coarse))
+    least = last.scaleb(digits - 1)
+    modes = (ROUND_HALF_UP, ROUND_HALF_EVEN, ROUND_DOWN)
+    return abs(coarse) >= least and any(fine.quantize(last, mode) == coarse for mode in modes)
+
+
+def _plain(number: int | float) -> Decimal:
+    """A number as Python writes it, without the zero that it puts after the point of 114.0."""
+    exact = Decimal(repr(number))
+    if not exact.is_finite() or exact.adjusted() >= _LONGEST:
+        return exact
+    return exact.quantize(Decimal(1)) if exact == exact.to_integral_value() else exact
+
+
+def _exponent(number: Decimal) -> int:
+    exponent = number.as_tuple().exponent
+    return min(exponent, 0) if isinstance(exponent, int) else 0
+
+
+def _word(value: Any) -> str | None:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    found = _WORD.search(value) if isinstance(value, str) else None
+    return _WORDS[found[1].lower()] if found else None

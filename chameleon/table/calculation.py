@@ -1,0 +1,217 @@
+"""Programs of arithmetic over numbers and rows of a table, in the language of FinQA (Chen et al., 2021).
+
+A program is a list of steps, each an operation with two arguments; its value is that of the last step:
+"subtract(5829, 5735), divide(#0, 5735)" or "table_average(net sales, none)". Arguments are numbers (a
+percentage is its hundredth), constants such as `const_100` (`const_m1` is -1), and `#0`, `#1`, … for the
+values of earlier steps; the operations on tables take the name of a row, its first cell.
+
+Nothing here is evaluated as code. What is read, and what is not, is that of the official evaluator
+(repository czyssrs/FinQA, `code/evaluate/evaluate.py`), since its figures depend on it.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+END = "EOF"
+"""The token that ends a program; whatever the last token is, it is not read."""
+PLACES = 5
+"""The decimal places of a program's value."""
+
+_ARITHMETIC: Mapping[str, Callable[[Any, Any], Any]] = {
+    "add": operator.add,
+    "subtract": operator.sub,
+    "multiply": operator.mul,
+    "divide": operator.truediv,
+    "exp": operator.pow,
+    "greater": lambda first, second: "yes" if first > second else "no",
+}
+_OVER_ROWS: Mapping[str, Callable[[Sequence[float]], float]] = {
+    "table_max": max,
+    "table_min": min,
+    "table_sum": sum,
+    "table_average": lambda numbers: sum(numbers) / len(numbers),
+}
+ARITHMETIC = tuple(_ARITHMETIC)
+OVER_ROWS = tuple(_OVER_ROWS)
+OPERATIONS = (*ARITHMETIC, *OVER_ROWS)
+_FAILURES = (ValueError, LookupError, TypeError, ArithmeticError)
+
+
+class Calculated(NamedTuple):
+    """What a program comes to: a number to five places, "yes" or "no"; None where no step came to a value.
+
+    `fault` says why a program is invalid, "" for a valid one; the value is then that of the last step before.
+    """
+
+    value: Any
+    fault: str = ""
+
+
+class _Invalid(Exception):
+    """Why a program is invalid."""
+
+
+def tokens_of(text: str) -> list[str]:
+    """A program's text as tokens: it is cut at ", ", then after "(" and before and after ")", and ended."""
+    tokens = []
+    for part in text.split(", "):
+        token = ""
+        for character in part:
+            if character == ")":
+                tokens += [token] if token else []
+                token = ""
+            token += character
+            if character in "()":
+                tokens.append(token)
+                token = ""
+        tokens += [token] if token else []
+    return [*tokens, END]
+
+
+def structure_fault(tokens: Sequence[str]) -> str:
+    """Why tokens (without their end) are no steps of four: operation, two arguments, ")"; "" if they are."""
+    for place, token in enumerate(tokens):
+        if place % 4 == 0 and token.strip("(") not in OPERATIONS:
+            return f"{token.strip('(')!r:.60} is no operation"
+        if place % 4 == 3 and token != ")":  # noqa: S105 - no password
+            return f"step {place // 4} does not end after two arguments"
+    return ""
+
+
+def steps_of(tokens: Sequence[str]) -> list[str]:
+    """The steps as texts, cut out of all tokens (without their end) joined by "|".
+
+    Each step but the first begins with "|"; an argument that has a parenthesis is cut as well.
+    """
+    return [step.strip() for step in "|".join(tokens).split(")")[:-1]]
+
+
+def parts_of(step: str) -> tuple[str, str, str]:
+    """The operation and the arguments of a step. Raises IndexError where they are not there."""
+    cut = step.split("(")
+    arguments = cut[1].strip("|").strip().split("|")
+    return cut[0].strip("|").strip(), arguments[0].strip(), arguments[1].strip()
+
+
+def calculated(tokens: Sequence[Any], lines: Sequence[Sequence[str]]) -> Calculated:
+    """The value of a program, as tokens with their end; `lines` are those of the table, its header first.
+
+    Never raises: whatever goes wrong, such as a division by zero, is a `fault`. Oddities of the official
+    evaluator: texts are compared and joined like numbers ("yes" is greater than "no"); an operation on
+    tables that is given "#0" takes the row of the one before it; of rows with the same name the last counts,
+    and the header is one.
+    """
+    value: Any = None
+    try:
+        given = list(tokens[:-1])
+        if fault := structure_fault(given):
+            return Calculated(None, fault)
+        rows = _Rows(lines)
+        values: dict[int, Any] = {}
+        for number, step in enumerate(steps_of(given)):
+            if step.count("(") > 1:
+                raise _Invalid(f"step {number} has a parenthesis in an argument")
+            operation, first, second = parts_of(step)
+            if operation in _ARITHMETIC:
+                operands = (_operand(first, values), _operand(second, values))
+                values[number] = value = _ARITHMETIC[operation](*operands)
+            elif "table" in operation:
+                rows.take(first, values)
+                if operation in _OVER_ROWS:
+                    value = _OVER_ROWS[operation](rows.taken)
+                values[number] = value
+        return Calculated(_rounded(value))
+    except _Invalid as problem:
+        return Calculated(_rounded(value) if isinstance(value, int | float) else value, str(problem))
+    except _FAILURES as problem:
+        return Calculated(value, _in_words(problem))
+
+
+def _rounded(value: Any) -> Any:
+    return value if value in (None, "yes", "no") else round(value, PLACES)
+
+
+def number_in(text: str) -> float | None:
+    """The number that an argument or a cell is, None if it is none. Raises ValueError for "const_x"."""
+    plain = text.replace(",", "")
+    try:
+        return float(plain)
+    except ValueError:
+        if "%" in plain:
+            try:
+                return float(plain.replace("%", "")) / 100.0
+            except ValueError:
+                return None
+        if "const" in plain:
+            name = plain.replace("const_", "")
+            return -1.0 if name == "m1" else float(name)
+        return None
+
+
+def numbers_in(cells: Sequence[str]) -> list[float]:
+    """The numbers of a row's cells: without "$", up to a parenthesis. Raises ValueError for any other."""
+    numbers = []
+    for cell in cells:
+        number = number_in(cell.replace("$", "").strip().split("(")[0].strip())
+        if number is None:
+            raise ValueError(cell)
+        numbers.append(number)
+    return numbers
+
+
+class _Rows:
+    """The rows of a table by name, and the numbers of the one that was taken last."""
+
+    def __init__(self, lines: Sequence[Sequence[str]]) -> None:
+        self._lines = lines
+        self._taken: list[float] | None = None
+
+    @property
+    def taken(self) -> list[float]:
+        if self._taken is None:
+            raise _Invalid("an operation on tables needs the name of a row")
+        return self._taken
+
+    def take(self, argument: str, values: Mapping[int, Any]) -> None:
+        by_name = {line[0]: line[1:] for line in self._lines}
+        if "#" in argument:
+            _earlier(argument, values)
+            return
+        if argument not in by_name:
+            raise _Invalid(f"no row of the table is named {argument!r:.80}")
+        try:
+            self._taken = numbers_in(by_name[argument])
+        except ValueError:
+            raise _Invalid(f"the row {argument!r:.80} has a cell that is no number") from None
+
+
+def _operand(argument: str, values: Mapping[int, Any]) -> Any:
+    if "#" in argument:
+        return _earlier(argument, values)
+    try:
+        number = number_in(argument)
+    except ValueError:
+        number = None
+    if number is None:
+        raise _Invalid(f"{argument!r:.80} is no number")
+    return number
+
+
+def _earlier(argument: str, values: Mapping[int, Any]) -> Any:
+    try:
+        return values[int(argument.replace("#", ""))]
+    except (KeyError, ValueError):
+        raise _Invalid(f"{argument!r:.60} is no earlier step") from None
+
+
+def _in_words(problem: Exception) -> str:
+    if isinstance(problem, ZeroDivisionError):
+        return "it divides by zero"
+    if isinstance(problem, OverflowError):
+        return "a number becomes too large"
+    if isinstance(problem, TypeError):
+        return "it calculates with a value that is no number"
+    return "a step is not an operation with two arguments"

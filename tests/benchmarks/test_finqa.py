@@ -1,0 +1,172 @@
+"""FinQA: reading reports and predictions of each form."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chameleon import State, Table
+from chameleon.benchmarks.finqa import Finqa, line_as_text
+from chameleon.benchmarks.finqa_gold import FinqaGold
+from chameleon.errors import InputError
+from chameleon.evaluation.data import DataFile, find_benchmark, read_problems, recognised
+from tests.benchmarks.shared_data import DATA, needs_data
+from tests.e2e.commands import Command
+from tests.evaluation.rows import write_rows
+
+FINQA = Finqa()
+LINES = [
+    ["( in thousands )", "2011", "2010"],
+    ["harbour dues", "$ 1250", "900"],
+    ["ferry fares", "310", "290"],
+]
+ROW: dict[str, Any] = {
+    "id": "PORT/2011/page_4.pdf-1",
+    "filename": "PORT/2011/page_4.pdf",
+    "pre_text": ["the port is small .", "dues rose ."],
+    "post_text": ["fares rose to 310 ."],
+    "table": LINES,
+    "qa": {
+        "question": "what was the percentage change in harbour dues from 2010 to 2011?",
+        "answer": "38.9%",
+        "program": "subtract(1250, 900), divide(#0, 900)",
+        "exe_ans": 0.38889,
+        "gold_inds": {"table_1": "the harbour dues of 2011 is $ 1250 ;", "text_2": "fares rose to 310 ."},
+    },
+}
+SINGLE: dict[str, Any] = {
+    "id": "dev-0001",
+    "question": "did dues rise?",
+    "table": LINES,
+    "retrieved_context": [
+        "( in thousands ) the harbour dues of 2011 is $ 1250 ; the harbour dues of 2010 is 900 ;",
+        "dues rose .",
+    ],
+    "program": "greater(1250, 900)",
+    "exe_ans": "yes",
+    "invalid": 0,
+}
+
+
+def test_a_report() -> None:
+    read = FINQA.problem(ROW, {})
+    assert (read.id, read.gold, read.columns) == (ROW["id"], 0.38889, ("table and text", "2 steps"))
+    assert read.input == {
+        "question": ROW["qa"]["question"],
+        "table": Table(LINES[0], LINES[1:]),
+        "passages": [
+            {"title": "", "text": "the port is small .", "place": "before"},
+            {"title": "", "text": "dues rose .", "place": "before"},
+            {"title": "", "text": "fares rose to 310 .", "place": "after"},
+        ],
+    }
+    assert read.detail["facts"] == ["table_1", "text_2"] and read.detail["answer"] == "38.9%"
+
+
+def test_no_gold_data_is_given_to_a_run() -> None:
+    told = json.dumps(FINQA.problem(ROW, {}).input, default=lambda table: table.to_json())
+    assert "38.9" not in told and "subtract" not in told and "text_2" not in told
+
+
+def test_a_question_with_what_was_retrieved_for_it() -> None:
+    """Its sentences that are lines of the table are left out: the table has them."""
+    read = FINQA.problem(SINGLE, {})
+    assert read.input["passages"] == [{"title": "", "text": "dues rose ."}]
+    assert (read.gold, read.columns, read.detail["facts"]) == ("yes", ("1 step", "yes/no"), None)
+
+
+def test_a_question_of_the_private_test_set_has_no_gold() -> None:
+    read = FINQA.problem({**ROW, "qa": {"question": "what?"}}, {})
+    assert (read.gold, read.columns) == (None, ())
+    with pytest.raises(InputError, match="need the gold program"):
+        FINQA.scorers["official"]().judged("add(1, 2)", read)
+
+
+def test_short_lines_are_filled_for_runs_and_not_for_the_rules() -> None:
+    read = FINQA.problem({**ROW, "table": [*LINES, ["total", "5"]]}, {})
+    assert read.input["table"].rows[-1] == ("total", "5", "") and read.detail["lines"][-1] == ["total", "5"]
+
+
+def test_a_line_as_the_published_retriever_reads_it() -> None:
+    assert line_as_text(LINES[0], LINES[2]) == (
+        "( in thousands ) the ferry fares of 2011 is 310 ; the ferry fares of 2010 is 290 ;"
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"id": None}, "needs its id"),
+        ({"qa": 1}, "an object"),
+        ({"table": []}, "a list of lines"),
+        ({"table": [[]]}, "a list of lines"),
+        ({"pre_text": "all"}, "a list of texts"),
+        ({"qa": {"question": 1}}, "a text"),
+        ({"qa": {"question": "a", "program": 1}}, "a text"),
+        ({"qa": {"question": "a", "exe_ans": []}}, "a number, or yes or no"),
+    ],
+)
+def test_what_will_not_do_is_told(changes: dict[str, Any], told: str) -> None:
+    with pytest.raises(InputError) as caught:
+        FINQA.problem({**ROW, **changes}, {})
+    assert told in caught.value.what
+
+
+@pytest.mark.parametrize("name", ["dev.json", "dev.jsonl"])
+def test_files_of_each_form(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    if name.endswith("jsonl"):
+        write_rows(path, [SINGLE, {**SINGLE, "id": "dev-0002"}])
+    else:
+        path.write_text(json.dumps([ROW, {**ROW, "id": "b"}], indent=1))
+    assert recognised(path).name == "finqa"
+    assert len(list(read_problems(FINQA, DataFile(path)))) == 2
+
+
+def test_the_ceiling_gives_nothing_but_the_gold_facts() -> None:
+    read = FinqaGold().problem(ROW, {})
+    assert read.input["table"] == Table(LINES[0], [LINES[1]])
+    assert [each["text"] for each in read.input["passages"]] == ["fares rose to 310 ."]
+    assert read.detail["lines"] == LINES and not FinqaGold().recognises(ROW)
+    with pytest.raises(InputError, match="gold facts are not known"):
+        FinqaGold().problem(SINGLE, {})
+
+
+def test_official_predictions(tmp_path: Path, command: Command) -> None:
+    """A list of tokens for each id, as the original script takes them."""
+    data = tmp_path / "dev.json"
+    data.write_text(json.dumps([ROW, {**ROW, "id": "b"}, {**ROW, "id": "c"}]))
+    said = tmp_path / "predicted.json"
+    right = ["subtract(", "1250", "900", ")", "divide(", "#0", "900", ")", "EOF"]
+    rewritten = ["divide(", "1250", "900", ")", "subtract(", "#0", "const_1", ")", "EOF"]
+    wrong = ["add(", "1", "2", ")", "EOF"]
+    predicted = zip((ROW["id"], "b", "c"), (right, rewritten, wrong), strict=True)
+    said.write_text(json.dumps([{"id": id, "predicted": tokens} for id, tokens in predicted]))
+    found = json.loads(command("score", "finqa", str(data), str(said), "--json").out)
+    assert found["n"] == 3
+    assert found["figures"]["execution accuracy"] == pytest.approx(200 / 3)
+    assert found["figures"]["program accuracy"] == pytest.approx(100 / 3)
+    assert found["figures"]["execution ± 90 %"] == pytest.approx(44.77, abs=0.01)
+
+
+def test_what_a_run_found() -> None:
+    assert FINQA.found(State(cache={"finqa_program": "add(1, 2)"})) == {"program": "add(1, 2)"}
+    assert FINQA.found(State(cache={"program": "ans = 1"})) == {}
+
+
+def test_published_figures_are_told() -> None:
+    rows = FINQA.published
+    assert len(rows) == 8 and rows[0].percent["program accuracy"] == 68.0
+    assert set(rows[0].percent) <= set(FINQA.figures)
+
+
+@needs_data
+class TestFiles:
+    @pytest.mark.parametrize(("name", "count"), [("dev_200", 200), ("train_100", 100), ("dev_883", 883)])
+    def test_every_row_is_read(self, name: str, count: int) -> None:
+        path = DATA / "finqa" / f"{name}.jsonl.gz"
+        assert recognised(path).name == "finqa"
+        assert len(list(read_problems(find_benchmark("finqa"), DataFile(path)))) == count

@@ -1,0 +1,245 @@
+"""FinQA's rules: equivalence of programs, with its oddities, and answers without their units."""
+
+from __future__ import annotations
+
+import builtins
+import sys
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chameleon.benchmarks.finqa import Finqa
+from chameleon.benchmarks.scorers.finqa import OfficialRule, as_program, tokens_in
+from chameleon.benchmarks.scorers.finqa_answers import AnswerRule
+from chameleon.benchmarks.scorers.finqa_equivalence import equivalent
+from chameleon.errors import InputError, MissingPackage
+from chameleon.evaluation.benchmark import Problem
+from chameleon.evaluation.intervals import half_width
+from chameleon.table.calculation import tokens_of
+from tests.benchmarks.values import anything
+
+OFFICIAL, ANSWER = OfficialRule(), AnswerRule()
+PRECISION = Finqa.scorers["pot"]()
+
+
+def same(gold: str, said: str) -> bool:
+    return equivalent(tokens_of(gold), tokens_of(said))
+
+
+def problem(gold: Any = 0.56197, answer: str | None = None, question: str = "how many?") -> Problem:
+    row = {
+        "id": "p",
+        "question": question,
+        "table": [["", "2011"], ["dues", "5"]],
+        "retrieved_context": [],
+        "program": "divide(25048, 44572)" if not isinstance(gold, str) else "greater(2, 1)",
+        "exe_ans": gold,
+        "answer": answer,
+    }
+    return Finqa().problem(row, {})
+
+
+class TestEquivalence:
+    @pytest.mark.parametrize(
+        ("gold", "said"),
+        [
+            ("add(5, 3)", "add(3, 5)"),
+            ("subtract(5, 3), divide(#0, 3)", "divide(5, 3), divide(3, 3), subtract(#0, #1)"),
+            ("multiply(5, 3), divide(#0, 2)", "divide(5, 2), multiply(3, #0)"),
+            ("add(5, 3)", "multiply(5, 3), add(5, 3)"),  # a step that is not used
+            ("exp(5, 2)", "exp(5, 2)"),
+            ("table_sum(dues, none), divide(#0, 2)", "table_sum(dues, none), divide(#0, 2)"),
+            ("divide(5, 3), subtract(#0, 3)", "divide(5, 3), subtract(##0, 3)"),
+        ],
+    )
+    def test_the_same_expression(self, gold: str, said: str) -> None:
+        assert same(gold, said)
+
+    @pytest.mark.parametrize(
+        ("gold", "said"),
+        [
+            ("subtract(5, 3)", "subtract(3, 5)"),
+            ("add(5, const_100)", "add(5, 100)"),  # arguments are compared as they are written
+            ("add(5.0, 3)", "add(5, 3)"),
+            ("multiply(5, 2)", "add(5, 5)"),  # equal in value, not for every number
+            ("greater(5, 3)", "greater(3, 5)"),
+            ("add(5, 3)", "add(#0, 3)"),
+            ("add(5, 3)", "add(5, #-1)"),
+            ("add(5, 3)", "sum(5, 3)"),
+            ("add(5, 3)", "add(5, 3"),
+            ("add(5, 3)", ""),
+            ("add(5, 3)", "greater(5, 3)"),
+            ("add(5, 3)", "greater(5, 3), add(#0, 3)"),
+            ("add(5, 3)", "subtract(5, 5), divide(3, #0)"),
+        ],
+    )
+    def test_another_expression(self, gold: str, said: str) -> None:
+        assert not same(gold, said)
+
+    def test_a_step_over_a_table_must_stand_where_it_stands(self) -> None:
+        """All steps but the first are cut out with a bar before them, and are other steps then."""
+        gold = "table_sum(dues, none), divide(#0, 2)"
+        assert not same(gold, "add(2, 2), table_sum(dues, none), divide(#1, 2)")
+        second = "add(2, 2), table_sum(dues, none), divide(#1, #0)"
+        assert same(second, "multiply(2, 2), add(2, 2), table_sum(dues, none), divide(#2, #1)")
+
+    def test_a_program_that_grows_without_end_is_wrong(self) -> None:
+        steps = ["add(5, 3)", *(f"multiply(#{number}, #{number})" for number in range(60))]
+        assert not same("add(5, 3)", ", ".join(steps))
+        towers = ["exp(5, 3)", *(f"exp(#{number}, #{number})" for number in range(7))]
+        assert not same("exp(5, 3)", ", ".join(towers))
+
+    def test_a_gold_program_that_is_none_is_told(self) -> None:
+        with pytest.raises(InputError, match="gold program cannot be read"):
+            same("nothing", "add(1, 2)")
+
+    def test_sympy_is_asked_only_where_it_must_be(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        importing = builtins.__import__
+
+        def imported(name: str, *args: Any) -> Any:
+            if name.startswith("sympy"):
+                raise ImportError(name)
+            return importing(name, *args)
+
+        monkeypatch.delitem(sys.modules, "sympy", raising=False)
+        monkeypatch.setattr(builtins, "__import__", imported)
+        assert same("add(5, 3)", "add(5, 3)") and not same("add(5, 3)", "subtract(5, 3)")
+        with pytest.raises(MissingPackage) as told:
+            same("add(5, 3)", "add(3, 5)")
+        assert "chameleon-compose[programs]" in told.value.hint
+
+
+_steps = st.lists(
+    st.tuples(
+        st.sampled_from(["add", "subtract", "multiply", "divide"]),
+        st.sampled_from(["5", "3", "2", "#0", "#1"]),
+        st.sampled_from(["5", "3", "2", "#0", "#1"]),
+    ),
+    min_size=1,
+    max_size=3,
+).map(lambda steps: ", ".join(f"{o}({a}, {b})" for o, a, b in steps))
+
+
+@settings(max_examples=60, deadline=None)
+@given(_steps)
+def test_a_program_is_equivalent_to_nothing_but_what_it_means(program: str) -> None:
+    gold = "subtract(5, 3), divide(#0, 2)"
+    twice = same(gold, program) and same(gold, f"{program}, add(#0, 5)")
+    assert not twice
+
+
+@given(anything)
+def test_any_prediction_is_judged(value: Any) -> None:
+    for gold in (0.56197, "yes"):
+        grades = OFFICIAL.grades(value, problem(gold))
+        assert set(grades.values()) <= {0.0, 1.0}
+        from_run = OFFICIAL.from_run(value, {}, problem(gold))
+        assert set(OFFICIAL.grades(from_run, problem(gold)).values()) <= {0.0, 1.0}
+        assert PRECISION.right(PRECISION.from_answer(value, problem(gold)), problem(gold)) in (True, False)
+
+
+class TestRuns:
+    def test_a_program_counts_before_the_answer(self) -> None:
+        prediction = OFFICIAL.from_run("56.2%", {"program": "divide(25048, 44572)"}, problem())
+        assert OFFICIAL.grades(prediction, problem()) == {"execution": 1, "program": 1, "answer": 1}
+
+    def test_a_number_is_a_program_that_adds_nothing(self) -> None:
+        prediction = OFFICIAL.from_run(25048 / 44572, {}, problem())
+        assert OFFICIAL.grades(prediction, problem()) == {"execution": 1, "program": 0, "answer": 1}
+        assert as_program(25048 / 44572) == "add(0.56197, 0)" and as_program("34.7%") == "add(0.347, 0)"
+        assert as_program("nothing") is None and as_program(10**400) is None
+
+    def test_yes_and_no(self) -> None:
+        for answer in ("yes", True, "Yes "):
+            assert OFFICIAL.grades({"answer": answer}, problem("yes"))["execution"] == 1
+            assert OFFICIAL.grades({"answer": answer}, problem("no"))["execution"] == 0
+
+    def test_nothing_is_wrong(self) -> None:
+        declined = OFFICIAL.judged("divide(25048, 44572)", problem(), answered=False)
+        assert set(declined.grades.values()) == {0.0}
+
+    def test_tokens(self) -> None:
+        assert tokens_in(["add(", "1", "2", ")", "EOF"]) == tokens_in("add(1, 2)")
+        assert tokens_in(["add(", 1]) is None and tokens_in(None) is None and tokens_in(["a"]) == ["a"]
+
+
+class TestAnswers:
+    @pytest.mark.parametrize(
+        ("said", "gold"),
+        [
+            (0.56197, 0.56197),
+            ("0.56", 0.56197),
+            ("$ 0.562 million", 0.56197),
+            ("56%", 0.56197),
+            ("56.2 percent", 0.56197),
+            ("4%", 0.03621),
+            ("5,829 employees", 5829.0),
+            ("-16.0", -16.0),
+            ("(16)", -16.0),
+            ("−16", -16.0),
+            (True, "yes"),
+            ("Yes, it did.", "yes"),
+            ("no", "no"),
+            (["7.22"], 7.22222),
+        ],
+    )
+    def test_right(self, said: Any, gold: Any) -> None:
+        assert ANSWER.right(ANSWER.from_answer(said, problem(gold)), problem(gold))
+
+    @pytest.mark.parametrize(
+        ("said", "gold"),
+        [
+            ("0.57", 0.56197),
+            ("1", 0.56197),
+            ("0", 0.00411),
+            ("0.6", 0.56197),
+            ("56.2", 0.56197),  # nobody said that it is a percentage
+            ("16", -16.0),
+            ("7.30", 7.22222),
+            ("no", "yes"),
+            ("3", "yes"),
+            ("none", 3.0),
+            (None, 3.0),
+            (float("nan"), 3.0),
+        ],
+    )
+    def test_wrong(self, said: Any, gold: Any) -> None:
+        assert not ANSWER.right(said, problem(gold))
+
+    def test_numbers_without_end(self) -> None:
+        for said in ("9" * 5000, 10**5000, 1e300, float("inf"), [10**5000]):
+            assert not ANSWER.right(said, problem(3.0))
+
+    def test_what_annotators_wrote_is_right_too(self) -> None:
+        assert ANSWER.right("101 stores", problem(112.5, answer="101 stores created per year"))
+        assert ANSWER.right("56.2", problem(0.56197, question="what percent of dues was paid?"))
+
+    def test_the_answer_in_a_text(self) -> None:
+        text = "2011 and 2010 differ by 3. The answer is 12.\nNo: the final answer is: 0.562"
+        assert ANSWER.from_output(text, problem()) == "0.562"
+
+
+class TestPrecision:
+    @pytest.mark.parametrize(
+        ("said", "right"), [(0.56, True), ("0.5630", False), ("56.2%", True), (0.57, False), (None, False)]
+    )
+    def test_numbers(self, said: Any, right: bool) -> None:
+        read = PRECISION.from_answer(said, problem())
+        assert PRECISION.right(read, problem()) is right
+
+    def test_verdicts(self) -> None:
+        assert PRECISION.right(True, problem("yes")) and PRECISION.right("no", problem("no"))
+        assert not PRECISION.right(1.0, problem("yes"))
+
+
+@pytest.mark.parametrize("share_and_half", [(68.00, 5.43), (52.50, 5.81), (72.50, 5.19), (56.50, 5.77)])
+def test_the_published_intervals(share_and_half: tuple[float, float]) -> None:
+    share, half = share_and_half
+    assert round(100 * half_width(share / 100, 200), 2) == pytest.approx(half, abs=0.011)
+
+
+def test_the_published_intervals_over_the_whole_test_set() -> None:
+    for share, half in ((58.86, 2.39), (61.24, 2.37)):
+        assert round(100 * half_width(share / 100, 1147), 2) == half
