@@ -50,6 +50,8 @@ def test_every_other_block_runs_as_printed(tmp_path: Path, loopback, monkeypatch
             assert "Answer: Lisbon" in done.stdout
         if "--image" in block:
             assert "Answer: $4.50" in done.stdout
+        if "chameleon index" in block:
+            assert "Answer: Lakeside" in done.stdout and "From: shop/opening_hours.json" in done.stdout
         if "chameleon eval" in block:
             assert "Answered 10, right 100.00 % of them" in done.stdout
             assert "GPT-4" in done.stdout and "<details" in (tmp_path / "first.html").read_text()
