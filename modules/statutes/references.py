@@ -1,0 +1,205 @@
+"""References in questions and statutes: "section 152(d)(2)(A) through (G)", "this paragraph", and lists."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from chameleon.modules.statutes.labels import LABEL, readings
+
+Relation = Literal["", "this", "before", "after"]
+
+_WORDS = r"(?:sub)?sections?|(?:sub)?paragraphs?|(?:sub)?clauses?|(?:sub)?items?"
+_SHORT = {
+    "sec": "section",
+    "§": "section",
+    "subsec": "subsection",
+    "par": "paragraph",
+    "para": "paragraph",
+    "subpar": "subparagraph",
+    "subpara": "subparagraph",
+    "cl": "clause",
+    "subcl": "subclause",
+}
+_LABELS = rf"(?:\s?{LABEL})(?:{LABEL})*"
+_NUMBER = r"[0-9]{1,5}[A-Za-z]{0,2}(?:[.–-][0-9]{1,4}[A-Za-z]{0,2})*(?![A-Za-z0-9%])"
+_LEADS = (
+    r"(?<!\w)(?:(?P<relation>this|(?:the\s+)?(?:preceding|foregoing|succeeding|following))\s+)?"
+    rf"(?:(?P<word>{_WORDS})\b|(?P<short>(?:sub)?(?:secs?|paras?|pars?|cl)\.|§+))\s*"
+)
+_BARELY = rf"(?<![\w$.,§])(?P<number>[0-9]{{1,5}}[A-Z]?)(?P<labels>(?:{LABEL})+)"
+_ABOVES = r"\bthis\s+(?P<unit>(?:sub)?(?:title|chapter|part)|act|code|division)\b"
+_LEAD, _BARE = re.compile(_LEADS, re.IGNORECASE), re.compile(_BARELY)
+_ABOVE = re.compile(_ABOVES, re.IGNORECASE)
+_START = re.compile(f"{_LEADS}|{_BARELY}|{_ABOVES}", re.IGNORECASE)
+_SECTION_ATOM = re.compile(rf"(?P<number>{_NUMBER})(?P<labels>(?:{_LABELS})?)")
+_LABELS_ATOM = re.compile(rf"(?P<labels>{_LABELS})")
+_NEXT = re.compile(
+    r"\s*(?P<through>through|thru|to(?=\s*\()|–|-(?=\s?[(0-9]))\s*|\s*,?\s*(?:and/or|and|or)\s+(?:of\s+)?"
+    r"|\s*,\s*(?=[(0-9])",
+    re.IGNORECASE,
+)
+_OF = re.compile(r",?\s+(?:of|in|under|to)\s+", re.IGNORECASE)
+_ACT = re.compile(
+    r"(?P<name>(?:[Tt]itle\s+[0-9]+[A-Z]?(?:,\s+United\s+States\s+Code)?)"
+    r"|(?:the\s+)?(?:[A-Z][\w'’.-]*\s+(?:(?:of|and|for|the|on|in|to)\s+)*)*(?:Act|Code|Law|Constitution|Regulations?)"
+    r"(?:\s+of\s+[0-9]{4})?)(?![\w-])"
+)
+_PLAIN_AFTER = re.compile(
+    r"\s*(?:$|[.,;:)\]?!]|(?:of|and|or|applies|apply|for|is|are|does|do|to|in|as|by|with|the|shall"
+    r"|prescribes|was|were|has|have|who|which|that|if|unless|when|but|from|at|on|so|may)\b)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """One provision that a text names, where `text[start:end]` is the phrase that names it.
+
+    `section` is its section where one is named, `level` the word before its labels ("paragraph" in
+    "paragraph (2)(A)"), `through` the last label of a range that begins with it. `relation` is "this",
+    "before" or "after" for "this paragraph", "the preceding paragraph" and "the succeeding paragraphs"; `of`
+    is what it stands in, where the text says that; `act` another law that it is of.
+    """
+
+    text: str
+    start: int
+    end: int
+    section: str = ""
+    level: str = ""
+    labels: tuple[str, ...] = ()
+    through: str = ""
+    relation: Relation = ""
+    of: Mention | None = None
+    act: str = ""
+
+
+def mentions_in(text: str) -> list[Mention]:
+    """All provisions that a text names, in order; lists are several mentions, a range is one.
+
+    A list goes on from the labels before it: "section 63(c)(2)(A), (B)" names 63(c)(2)(A) and 63(c)(2)(B),
+    "section 151(c) or (d)(1)" names 151(c) and 151(d)(1). "This title" and the like, above the sections, are
+    mentions of the level "title".
+    """
+    found, at = list[Mention](), 0
+    while (start := _START.search(text, at)) is not None:
+        group, at = _group(text, start.start())
+        found += group
+    return found
+
+
+def _group(text: str, start: int) -> tuple[list[Mention], int]:
+    """The mentions of one phrase that begins there, and where it ends; at least one character on."""
+    if above := _ABOVE.match(text, start):
+        unit = above["unit"].lower()
+        return [Mention(above[0], start, above.end(), level=unit, relation="this")], above.end()
+    if bare := _BARE.match(text, start):
+        labels = _labels_of(bare["labels"])
+        first = Mention(bare[0], start, bare.end(), section=bare["number"], level="section", labels=labels)
+        return _closed(text, _listed(text, [first], bare.end()))
+    lead = _LEAD.match(text, start)
+    if lead is None:
+        return [], start + 1
+    word = (lead["word"] or lead["short"]).lower().rstrip(".")
+    word = "§" if word.startswith("§") else word
+    many = word.endswith("s") or lead[0].count("§") > 1
+    word = word.rstrip("s") if word != "§" else word
+    level = _SHORT.get(word, word)
+    if lead["relation"] and (relation := _relation(lead["relation"])):
+        end = start + len(lead[0].rstrip())
+        if not _LABELS_ATOM.match(text, end):
+            return _closed(text, [Mention(text[start:end], start, end, level=level, relation=relation)])
+    atom = (_SECTION_ATOM if level == "section" else _LABELS_ATOM).match(text, lead.end())
+    if atom is None or not _are_labels(atom["labels"]):
+        return [], lead.end()
+    section = atom["number"].replace("–", "-") if level == "section" else ""
+    if many and "-" in section and section.count("-") == 1:
+        return _closed(text, _listed(text, _number_range(text, start, atom, section), atom.end()))
+    end = atom.end()
+    first = Mention(
+        text[start:end], start, end, section=section, level=level, labels=_labels_of(atom["labels"])
+    )
+    return _closed(text, _listed(text, [first], end, many))
+
+
+def _number_range(text: str, start: int, atom: re.Match[str], section: str) -> list[Mention]:
+    """ "sections 1-4": from one section to another."""
+    first, last = section.split("-")
+    return [Mention(text[start : atom.end()], start, atom.end(), first, "section", through=last)]
+
+
+def _listed(text: str, found: list[Mention], at: int, many: bool = True) -> list[Mention]:
+    """The mention with those that a list adds to it."""
+    while (step := _NEXT.match(text, at)) is not None:
+        last = found[-1]
+        labels = _LABELS_ATOM.match(text, step.end())
+        if labels is not None and _are_labels(labels["labels"]) and (last.labels or not last.section):
+            atom, mention = labels, _going_on(last, _labels_of(labels["labels"]))
+        elif (
+            last.section
+            and (number := _SECTION_ATOM.match(text, step.end()))
+            and _is_section(text, number, many)
+        ):
+            atom = number
+            mention = replace(last, section=number["number"], labels=_labels_of(number["labels"]), through="")
+        else:
+            break
+        at = atom.end()
+        if step["through"]:
+            reached = mention.labels[-1] if mention.labels else mention.section
+            found[-1] = replace(last, through=reached, end=at, text=text[last.start : at])
+        else:
+            begin = step.end() + len(atom[0]) - len(atom[0].lstrip())
+            found.append(replace(mention, text=text[begin:at], start=begin, end=at))
+    return found
+
+
+def _is_section(text: str, number: re.Match[str], many: bool) -> bool:
+    """Whether a number after "and" is a section: it has labels, or none but words of law follow it."""
+    return bool(number["labels"]) or (many and bool(_PLAIN_AFTER.match(text, number.end())))
+
+
+def _going_on(last: Mention, labels: tuple[str, ...]) -> Mention:
+    """What a label in a list means: it takes the place of the last label before it of its kind."""
+    kinds = {reading.level for reading in readings(labels[0])}
+    place = next(
+        (
+            index
+            for index in range(len(last.labels) - 1, -1, -1)
+            if kinds & {reading.level for reading in readings(last.labels[index])}
+        ),
+        max(len(last.labels) - 1, 0),
+    )
+    return replace(last, labels=(*last.labels[:place], *labels), through="")
+
+
+def _closed(text: str, found: list[Mention]) -> tuple[list[Mention], int]:
+    """The mentions with what they stand in: "of paragraph (2)", "of this section", "of the Trade Act"."""
+    end = found[-1].end
+    step = _OF.match(text, end)
+    if step is None:
+        return found, end
+    if act := _ACT.match(text, step.end()):
+        return [replace(each, act=act["name"].removeprefix("the ")) for each in found], act.end()
+    if found[0].section:
+        return found, end
+    lead = _LEAD.match(text, step.end())
+    if lead is None:
+        return found, end
+    outer, after = _group(text, step.end())
+    if not outer:
+        return found, end
+    return [replace(each, of=outer[0]) for each in found] + outer[1:], after
+
+
+def _relation(word: str) -> Relation:
+    last = word.lower().split()[-1]
+    return "this" if last == "this" else "before" if last in ("preceding", "foregoing") else "after"
+
+
+def _labels_of(text: str) -> tuple[str, ...]:
+    return tuple(label[1:-1] for label in re.findall(LABEL, text))
+
+
+def _are_labels(text: str) -> bool:
+    return all(readings(label) for label in _labels_of(text))

@@ -1,0 +1,308 @@
+"""Parsing statutes: every line in one node, the text again from the tree, and levels told from context."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chameleon.modules.statutes.labels import LEVELS, Reading, chosen, follows, readings
+from chameleon.modules.statutes.parser import parse
+from chameleon.modules.statutes.tree import Node, Statute
+from tests.benchmarks.shared_data import DATA, needs_data
+from tests.modules.statutes.generated import LEVEL_OF, Provision, provisions, statute
+from tests.modules.statutes.samples import EXEMPT, FEES, PILOTS
+
+
+def names(found: Statute) -> list[str]:
+    return [node.name for node in found.root.nodes if node.path]
+
+
+def node(found: Statute, name: str) -> Node:
+    return next(each for each in found.root.nodes if each.name == name)
+
+
+def keeps_all(found: Statute, text: str) -> bool:
+    """Whether each line is in one node, and the tree gives the text."""
+    numbers = [line.number for each in found.root.nodes for line in each.own_lines]
+    return found.text == text and sorted(numbers) == list(range(1, len(text.splitlines()) + 1))
+
+
+def second_edition(text: str) -> str:
+    """The same statute with two blanks a level and no blank lines."""
+    lines = (line for line in text.splitlines() if line.strip())
+    return "".join(re.sub("^ +", lambda blanks: blanks[0][::2], line) + "\n" for line in lines)
+
+
+def shape(found: Statute) -> list[tuple[str, str, str, str]]:
+    return [(each.name, each.level, each.heading, each.wording) for each in found.root.nodes]
+
+
+class TestAStatute:
+    TREE = parse(FEES)
+
+    def test_has_provisions_by_indentation(self) -> None:
+        assert names(self.TREE) == [
+            "12",
+            "12(a)",
+            "12(a)(1)",
+            "12(a)(2)",
+            "12(b)",
+            "12(b)(1)",
+            "12(b)(1)(A)",
+            "12(b)(1)(B)",
+            "12(b)(1)(B)(i)",
+            "12(b)(1)(B)(ii)",
+            "12(b)(2)",
+            "12(b)(2)(i)",
+            "12(b)(2)(ii)",
+            "12(h)",
+            "12(i)",
+        ]
+        assert keeps_all(self.TREE, FEES) and not self.TREE.troubles
+
+    def test_names_levels_by_numbering(self) -> None:
+        levels = {each.name: each.level for each in self.TREE.root.nodes}
+        assert levels["12"] == "section" and levels["12(b)(1)(B)(i)"] == "clause"
+        assert levels["12(b)(2)(i)"] == "clause" and levels["12(i)"] == "subsection"
+
+    def test_has_headings_and_flush_text(self) -> None:
+        fees = node(self.TREE, "12(b)(1)")
+        assert fees.heading == "In general" and node(self.TREE, "12").heading == "Harbour fees"
+        assert fees.own_lines[-2].content == "For purposes of this paragraph, winter ends in March."
+        assert node(self.TREE, "12(a)").own_lines[-2].content.startswith("This subsection does not apply")
+        assert node(self.TREE, "12(b)(1)(A)").heading == ""
+
+    def test_says_what_it_defines(self) -> None:
+        assert node(self.TREE, "12(b)(1)").defined_terms == ["fee"]
+        assert node(parse(PILOTS), "13").defined_terms == ["pilot"]
+        found = parse('(a) Words\n\nThe terms "hull" and "keel" mean wood. "Oar" means a pole.\n', "9")
+        assert node(found, "9(a)").defined_terms == ["hull", "keel", "Oar"]
+
+    @pytest.mark.parametrize("text", [FEES, PILOTS, EXEMPT])
+    def test_is_the_same_in_both_editions(self, text: str) -> None:
+        other = second_edition(text)
+        assert shape(parse(text)) == shape(parse(other)) and keeps_all(parse(other), other)
+
+    def test_may_have_no_indentation_at_all(self) -> None:
+        flat = "\n".join(line.strip() for line in EXEMPT.splitlines())
+        assert names(parse(flat)) == names(parse(EXEMPT))
+
+    def test_takes_its_section_from_its_name(self) -> None:
+        found = parse("Boats\n\n(a) Oars\n\n    (1) of wood\n", "7A")
+        assert names(found) == ["7A", "7A(a)", "7A(a)(1)"] and not found.troubles
+
+    def test_may_have_several_sections(self) -> None:
+        text = f"HARBOUR CODE\n\nCHAPTER 2. Fees\n\n{FEES}\nChapter 3 - Pilots\n\n{PILOTS}{EXEMPT}"
+        found = parse(text)
+        assert [section.label for section in found.sections] == ["12", "13", "14"]
+        assert keeps_all(found, text) and not found.troubles
+        own = [line.content for line in found.root.own_lines if line.content]
+        assert own == ["HARBOUR CODE", "CHAPTER 2. Fees", "Chapter 3 - Pilots"]
+
+    @pytest.mark.parametrize(
+        "line",
+        ["§12. Fees", "§ 12. Fees", "§12 Fees", "Section 12. Fees", "SEC. 12. Fees", "Sec. 12: Fees", "§12"],
+    )
+    def test_begins_in_several_ways(self, line: str) -> None:
+        (section,) = parse(f"{line}\n\n(a) Oars\n").sections
+        assert (section.label, section.heading) == ("12", "Fees" if "F" in line else "")
+
+    def test_is_not_begun_by_a_sentence(self) -> None:
+        text = "§1. Fees\n\n(a) Oars\n\nSection 2 applies to oars.\n§ 3 applies as well.\n"
+        assert names(parse(text)) == ["1", "1(a)"]
+
+
+class TestLabels:
+    @pytest.mark.parametrize(
+        ("label", "read"),
+        [
+            ("1", [("paragraph", 1, 0)]),
+            ("5A", [("paragraph", 5, 1)]),
+            ("(b)", [("subsection", 2, 0)]),
+            ("i", [("subsection", 9, 0), ("clause", 1, 0)]),
+            ("IV", [("subclause", 4, 0)]),
+            ("V", [("subparagraph", 22, 0), ("subclause", 5, 0)]),
+            ("aa", [("item", 1, 0), ("subsection", 27, 0)]),
+            ("BB", [("subitem", 2, 0), ("subparagraph", 28, 0)]),
+            ("a-1", [("subsection", 1, 1)]),
+            ("and", []),
+            ("iiii", []),
+            ("Ab", []),
+            ("2017", []),
+            ("", []),
+        ],
+    )
+    def test_have_readings(self, label: str, read: list[tuple[str, int, int]]) -> None:
+        assert [tuple(each) for each in readings(label)] == read
+
+    @pytest.mark.parametrize(
+        ("label", "before", "later", "level"),
+        [
+            ("i", Reading("subsection", 8), ["j"], "subsection"),
+            ("i", Reading("subsection", 8), [], "subsection"),
+            ("i", None, ["ii"], "clause"),
+            ("i", None, ["j"], "subsection"),
+            ("i", None, [], "clause"),
+            ("v", Reading("clause", 4), ["vi"], "clause"),
+            ("v", Reading("subsection", 21), ["w"], "subsection"),
+            ("x", Reading("clause", 9), [], "clause"),
+            ("x", Reading("subsection", 23), [], "subsection"),
+            ("c", Reading("subsection", 2), ["d"], "subsection"),
+            ("d", Reading("subsection", 3), ["f"], "subsection"),
+            ("l", Reading("subsection", 11), ["m"], "subsection"),
+            ("m", Reading("subsection", 12), [], "subsection"),
+            ("C", Reading("subparagraph", 2), ["D"], "subparagraph"),
+            ("I", None, ["II"], "subclause"),
+            ("I", Reading("subparagraph", 8), ["J"], "subparagraph"),
+            ("aa", Reading("subsection", 26), [], "subsection"),
+            ("aa", None, ["bb"], "item"),
+        ],
+    )
+    def test_are_read_in_their_place(
+        self, label: str, before: Reading | None, later: list[str], level: str
+    ) -> None:
+        found = chosen(label, before, later)
+        assert found is not None and found.level == level
+
+    @given(st.text("ivxlcdmabzIVXA0123456789-()", max_size=7))
+    def test_of_any_kind_are_read_or_not(self, label: str) -> None:
+        assert all(reading.level in LEVELS and reading.value >= 0 for reading in readings(label))
+        assert (chosen(label) is None) == (not readings(label))
+
+    def test_follow_each_other(self) -> None:
+        assert follows(Reading("paragraph", 6), Reading("paragraph", 5, 1))
+        assert follows(Reading("paragraph", 5, 1), Reading("paragraph", 5))
+        assert not follows(Reading("clause", 2), Reading("subsection", 1))
+
+
+class TestNumbering:
+    def test_tells_the_ninth_subsection_from_the_first_clause(self) -> None:
+        series = "".join(f"({letter}) Fee.\n" for letter in "abcdefghijklmnopqrstuvwxyz")
+        found = parse(f"§1. Fees\n{series}(aa) Fee.\n")
+        assert {each.level for each in found.sections[0].children} == {"subsection"}
+
+    def test_parts_labels_on_one_line(self) -> None:
+        text = (
+            "§1. Fees\n(a)(1) Boats pay.\n    (2) Ships pay.\n        (A)(i) All.\n            (ii) Some.\n"
+            "    (3) None.\n(b)(1)(A) Oars.\n        (B) Sails.\n"
+        )
+        found = parse(text)
+        assert names(found)[2:] == [
+            "1(a)(1)",
+            "1(a)(2)",
+            "1(a)(2)(A)",
+            "1(a)(2)(A)(i)",
+            "1(a)(2)(A)(ii)",
+            "1(a)(3)",
+            "1(b)",
+            "1(b)(1)",
+            "1(b)(1)(A)",
+            "1(b)(1)(B)",
+        ]
+        assert keeps_all(found, text) and not found.troubles
+
+    def test_goes_on_below_labels_on_one_line_without_more_indentation(self) -> None:
+        found = parse("§1. Fees\n(a)(1) Boats pay.\n(2) Ships pay.\n(b) Refunds.\n    (1) None.\n")
+        assert names(found)[1:] == ["1(a)", "1(a)(1)", "1(a)(2)", "1(b)", "1(b)(1)"]
+
+    def test_mends_a_label_that_is_indented_out_of_its_series(self) -> None:
+        text = "§1. Fees\n(a) Boats.\n    (1) Oars.\n      (2) Sails.\n    (3) Keels.\n(b) Ships.\n"
+        found = parse(text)
+        assert names(found)[2:5] == ["1(a)(1)", "1(a)(2)", "1(a)(3)"] and keeps_all(found, text)
+        (trouble,) = found.troubles
+        assert trouble.line == 4 and "unlike those before it" in str(trouble)
+
+    def test_leaves_two_series_side_by_side(self) -> None:
+        text = (
+            "§1. Fees\n\n(c) All that\n\n    (A) sails, and\n\n    (B) rows, except-\n\n    (1) rafts;\n\n"
+            "    (2) buoys.\n"
+        )
+        assert names(parse(text))[2:] == ["1(c)(A)", "1(c)(B)", "1(c)(1)", "1(c)(2)"]
+
+    def test_is_not_begun_by_a_line_that_goes_on(self) -> None:
+        first = "§1. Fees\n(a) A boat described in paragraph\n(2) or (3) pays.\n"
+        text = f"{first}(b) A ship pays as in\n(a), and more.\n"
+        found = parse(text)
+        assert names(found) == ["1", "1(a)", "1(b)"] and keeps_all(found, text)
+
+
+class TestWhatDoesNotFit:
+    @pytest.mark.parametrize(
+        ("line", "why"),
+        [
+            ("(*) Oars.", "begins like a label"),
+            ("(2 Oars.", ""),
+            ("(2] Oars.", "begins like a label"),
+            ("2) Oars.", "begins like a label"),
+            ("(2), (3) Repealed.", "begins like a label"),
+            ("(1) Again.", "there is a 1(a)(1) before it"),
+            ("(0) Nothing.", "stands after (1)"),
+        ],
+    )
+    def test_is_kept_and_told(self, line: str, why: str) -> None:
+        text = f"§1. Fees\n\n(a) Boats.\n\n    (1) Rafts.\n\n    {line}\n"
+        found = parse(text)
+        assert keeps_all(found, text)
+        assert [trouble.line for trouble in found.troubles if why in trouble.why] == ([7] if why else [])
+
+    def test_is_a_section_that_is_there_twice(self) -> None:
+        found = parse("§1. Fees\n§1. Fees\n")
+        assert len(found.sections) == 2 and "section 1 before" in str(found.troubles[0])
+
+    def test_is_a_label_before_any_section(self) -> None:
+        found = parse("(a) Boats\n\n§1. Fees\n", "1")
+        assert found.troubles[0].line == 1 and found.text.startswith("(a)")
+
+    def test_is_a_text_of_a_thousand_levels(self) -> None:
+        text = "§1. Fees\n" + "".join(f"{' ' * depth}(a) Boats.\n" for depth in range(1000))
+        found = parse(text)
+        assert keeps_all(found, text) and "levels deep" in found.troubles[-1].why
+
+
+class TestAnyText:
+    @settings(max_examples=40)
+    @given(provisions(), st.sampled_from([2, 4]), st.booleans())
+    def test_of_provisions_gives_them_back(self, series: list[Provision], unit: int, blanks: bool) -> None:
+        text = statute(series, unit, blanks)
+        found = parse(text)
+        assert keeps_all(found, text) and not found.troubles
+
+        def same(made: list[Provision], nodes: list[Node]) -> None:
+            assert [each.label for each in made] == [each.label for each in nodes]
+            for each, read in zip(made, nodes, strict=True):
+                assert read.level == LEVEL_OF[each.kind] or len(made) == 1
+                assert read.heading == each.heading
+                assert read.wording == " ".join(filter(None, [each.text, each.flush]))
+                same(each.inner, read.children)
+
+        same(series, found.sections[0].children)
+
+    @given(st.text("(aiAI12)§ .\n\t\r-x", max_size=120), st.sampled_from(["", "5"]))
+    def test_at_all_is_kept(self, text: str, name: str) -> None:
+        assert keeps_all(parse(text, name), text)
+
+    @given(
+        st.lists(
+            st.sampled_from(["(a) x", "  (1) y", "(i) z", "§2. T", "", "    flush", "CHAPTER 1", "(a)(1) v"])
+        )
+    )
+    def test_of_any_order_is_kept(self, lines: list[str]) -> None:
+        text = "\n".join(lines)
+        assert keeps_all(parse(text), text)
+
+
+@needs_data
+class TestTheSharedStatutes:
+    @pytest.mark.parametrize(
+        "name", json.loads((DATA / "sara/statutes.json").read_text("utf-8")) if DATA.is_dir() else []
+    )
+    def test_lose_no_line_and_have_no_trouble(self, name: str) -> None:
+        text = json.loads((DATA / "sara/statutes.json").read_text("utf-8"))[name]
+        found = parse(text, name)
+        assert keeps_all(found, text) and not found.troubles
+        other = second_edition(text)
+        assert shape(parse(other, name)) == shape(found) and keeps_all(parse(other, name), other)

@@ -1,0 +1,265 @@
+"""References: found as they are written, and what they mean from where they stand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chameleon.errors import InputError
+from chameleon.modules.statutes.library import Statutes
+from chameleon.modules.statutes.parser import parse
+from chameleon.modules.statutes.references import Mention, mentions_in
+from chameleon.modules.statutes.resolving import references_in, references_of
+from chameleon.modules.statutes.tree import Node, written
+from tests.benchmarks.shared_data import DATA, needs_data, rows
+from tests.modules.statutes.samples import STATUTES
+
+LAW = Statutes.of(STATUTES).sections
+
+
+def said(mention: Mention) -> str:
+    """A mention in short: "paragraph(2)(A)..C", "12(b)", "this paragraph"."""
+    head = mention.section or (f"{mention.relation} " if mention.relation else "") + mention.level
+    text = head + "".join(f"({label})" for label in mention.labels)
+    text += f"..{mention.through}" if mention.through else ""
+    text += f" of {said(mention.of)}" if mention.of else ""
+    return text + (f" @ {mention.act}" if mention.act else "")
+
+
+def at(name: str, sections: Mapping[str, Node] = LAW) -> Node:
+    return next(node for section in sections.values() for node in section.nodes if node.name == name)
+
+
+def meant(text: str, home: str = "") -> list[tuple[str, str]]:
+    return [(target.name, target.lack) for target in references_in(text, LAW, at(home) if home else None)]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("section 152(d)(2)(A) through (G)", ["152(d)(2)(A)..G"]),
+        ("section 63(c)(2)(A), (B)", ["63(c)(2)(A)", "63(c)(2)(B)"]),
+        ("Section 63(c)(2)(A), (B), and (C) apply", ["63(c)(2)(A)", "63(c)(2)(B)", "63(c)(2)(C)"]),
+        ("subsection (a)", ["subsection(a)"]),
+        ("this paragraph", ["this paragraph"]),
+        ("paragraphs (1) and (2)", ["paragraph(1)", "paragraph(2)"]),
+        ("sections 1 and 2", ["1", "2"]),
+        ("sections 1, 2 and 68(b).", ["1", "2", "68(b)"]),
+        ("section 151(c) or (d)(1)", ["151(c)", "151(d)(1)"]),
+        ("section 2(a)(1)(A), (2)(B)", ["2(a)(1)(A)", "2(a)(2)(B)"]),
+        ("subparagraphs (A) through (C) of paragraph (2)", ["subparagraph(A)..C of paragraph(2)"]),
+        ("paragraphs (1)-(3)", ["paragraph(1)..3"]),
+        ("paragraphs (1) – (3)", ["paragraph(1)..3"]),
+        ("clause (i) or (ii)", ["clause(i)", "clause(ii)"]),
+        ("subsections (h) and (i)", ["subsection(h)", "subsection(i)"]),
+        ("subparagraph (H) of section 152(d)(2)", ["subparagraph(H) of 152(d)(2)"]),
+        ("clause (ii) of subparagraph (A) of section 2(b)", ["clause(ii) of subparagraph(A) of 2(b)"]),
+        ("paragraph (2)(A) of this subsection", ["paragraph(2)(A) of this subsection"]),
+        (
+            "sections 4(c) and 10(a)(15)(H) of the Trade and Ships Act",
+            ["4(c) @ Trade and Ships Act", "10(a)(15)(H) @ Trade and Ships Act"],
+        ),
+        ("section 5 of the Trade Act of 1931", ["5 @ Trade Act of 1931"]),
+        ("section 507 of title 11", ["507 @ title 11"]),
+        ("section 15(a) and 15(b)", ["15(a)", "15(b)"]),
+        ("under 15(a)(2), all", ["15(a)(2)"]),
+        ("26 U.S.C. § 152(d)", ["152(d)"]),
+        ("§§ 1, 2 and 3", ["1", "2", "3"]),
+        ("sec. 12(a)", ["12(a)"]),
+        ("section 12A(b) or section 1-101", ["12A(b)", "1-101"]),
+        ("sections 1-4 and 7", ["1..4", "7"]),
+        ("sections 1 through 4", ["1..4"]),
+        (
+            "the preceding paragraph, the succeeding paragraphs of this subsection",
+            ["before paragraph", "after paragraph of this subsection"],
+        ),
+        ("this chapter", ["this chapter"]),
+        ("section 12 (a)", ["12(a)"]),
+        ("under section 7703 for 2 years", ["7703"]),
+        ("section 151 and 3 children", ["151"]),
+        ("section 151, 40 percent of", ["151"]),
+        ("a section (see below), $40(a), paragraph by paragraph, clauses", []),
+        ("he paid $2,000 (a sum) in 2017 (or 2018)", []),
+        ("that part of it, the preceding sentence", []),
+        ("a sum (section 12(b)) or (12(a))", ["12(b)", "12(a)"]),
+        ("", []),
+    ],
+)
+def test_mentions_are_found_as_they_are_written(text: str, found: list[str]) -> None:
+    mentions = mentions_in(text)
+    assert [said(each) for each in mentions] == found
+    assert all(each.text == text[each.start : each.end] for each in mentions)
+
+
+@given(
+    st.text(max_size=80)
+    | st.lists(
+        st.sampled_from(
+            [
+                "section 1",
+                "(a)",
+                " and ",
+                ", ",
+                " through ",
+                "paragraph ",
+                "(2)",
+                " of ",
+                "this ",
+                "§",
+                "12(b)",
+                "-",
+                "the Act",
+            ]
+        )
+    ).map("".join)
+)
+def test_any_text_is_read(text: str) -> None:
+    mentions = mentions_in(text)
+    assert all(each.text == text[each.start : each.end] for each in mentions)
+    starts = [each.start for each in mentions]
+    assert starts == sorted(starts)
+    references_in(text, LAW)
+    references_in(text, LAW, at("12(b)(1)(B)(ii)"))
+
+
+_LABELS = st.tuples(
+    st.sampled_from("abcdefghz"),
+    st.integers(1, 99).map(str),
+    st.sampled_from("ABCDEFGHZ"),
+    st.sampled_from(["i", "iv"]),
+)
+
+
+@given(st.integers(1, 9999), _LABELS, st.integers(0, 4), st.sampled_from(["section ", "§", "§ ", "Section "]))
+def test_written_paths_come_back(section: int, labels: tuple[str, ...], deep: int, word: str) -> None:
+    name = written((str(section), *labels[:deep]))
+    (mention,) = mentions_in(f"It is due under {word}{name}, for 3 years.")
+    assert said(mention) == name
+
+
+@pytest.mark.parametrize(
+    ("home", "text", "found"),
+    [
+        ("12(a)(1)", "section 14(a)", [("14(a)", "")]),
+        ("12(a)", "subsection (b)", [("12(b)", "")]),
+        ("12(b)(1)(B)(ii)", "subparagraph (A)", [("12(b)(1)(A)", "")]),
+        ("12(b)(1)", "this paragraph", [("12(b)(1)", "")]),
+        ("12(b)(1)(A)", "this section", [("12", "")]),
+        ("12(b)(2)(i)", "subparagraph (A)", [("12(b)(1)(A)", "")]),
+        ("12(b)(1)(B)(ii)", "clause (i)", [("12(b)(1)(B)(i)", "")]),
+        (
+            "14(a)(2)",
+            "subparagraphs (A) through (D) of paragraph (3)",
+            [("14(a)(3)(A)", ""), ("14(a)(3)(B)", ""), ("14(a)(3)(D)", "")],
+        ),
+        ("14(a)(2)", "paragraph (3)(B) or (C)", [("14(a)(3)(B)", ""), ("14(a)(3)(C)", "missing")]),
+        (
+            "14(a)(2)",
+            "subparagraphs (A) through (C) of paragraph (3)",
+            [("14(a)(3)(A)", ""), ("14(a)(3)(B)", ""), ("14(a)(3)(C)", "missing")],
+        ),
+        ("14(b)", "the preceding subsection", [("14(a)", "")]),
+        ("14(b)", "the succeeding subsections", [("the succeeding subsections", "missing")]),
+        ("14(a)(1)", "the succeeding paragraphs of this subsection", [("14(a)(2)", ""), ("14(a)(3)", "")]),
+        ("14(a)(3)(B)", "the preceding paragraphs of this subsection", [("14(a)(1)", ""), ("14(a)(2)", "")]),
+        ("14(b)", "this chapter", [("this chapter", "above")]),
+        ("13", "section 3 of the Pilots Act of 1931", [("3 of Pilots Act of 1931", "elsewhere")]),
+        ("13", "this paragraph", [("this paragraph", "missing")]),
+        ("", "sections 12 through 14", [("12", ""), ("13", ""), ("14", "")]),
+        ("", "sections 13-20", [("13", ""), ("14", ""), ("20", "missing")]),
+        ("", "section 99(a)", [("99(a)", "missing")]),
+        ("", "section 12(b)(7)", [("12(b)(7)", "missing")]),
+        ("", "section 12(b)(1)(B)(ii)(i)", [("12(b)(1)(B)(ii)(i)", "inline")]),
+        ("", "section 12(b) of the Harbour Act", [("12(b)", "")]),
+        ("", "subsection (a)", [("subsection (a)", "missing")]),
+    ],
+)
+def test_they_mean_what_stands_there(home: str, text: str, found: list[tuple[str, str]]) -> None:
+    assert meant(text, home) == found
+
+
+def test_a_question_about_the_only_statute_may_leave_out_its_section() -> None:
+    sections = Statutes.of({"14": STATUTES["14"]}).sections
+    (target,) = references_in("Are museums exempt under subsection (a)(3)?", sections)
+    assert target.name == "14(a)(3)" and not target.lack
+    assert references_in("What does this section say?", sections)[0].name == "14"
+
+
+def test_a_provision_refers_to_what_its_parts_do() -> None:
+    found = [target.name for target in references_of(at("12(b)"), LAW)]
+    assert found == ["12(b)(1)", "12(b)(1)(A)", "12(b)(1)", "12(b)(1)(A)", "12(b)(1)(B)"]
+
+
+class TestWhereStatutesComeFrom:
+    def test_a_mapping_a_text_or_a_file(self, tmp_path: Path) -> None:
+        file = tmp_path / "statutes.json"
+        file.write_text(json.dumps(STATUTES), "utf-8")
+        text = tmp_path / "law.txt"
+        text.write_text("".join(STATUTES.values()), "utf-8")
+        for given_as in (STATUTES, "".join(STATUTES.values()), file, str(file), text):
+            assert list(Statutes.of(given_as).sections) == ["12", "13", "14"]
+        assert Statutes.of(file).source == dict.fromkeys(STATUTES, str(file))
+
+    def test_a_folder_of_texts(self, tmp_path: Path) -> None:
+        for name, text in STATUTES.items():
+            (tmp_path / f"section{name}").write_text(text, "utf-8")
+        (tmp_path / "section7.txt").write_text("(a) Boats\n", "utf-8")
+        (tmp_path / ".hidden").write_text("x", "utf-8")
+        (tmp_path / "picture.png").write_bytes(b"\x89PNG")
+        assert list(Statutes.of(tmp_path).sections) == ["12", "13", "14", "7"]
+
+    @pytest.mark.parametrize("bad", [None, "", 7, {"1": 2}, "/nowhere/at-all.json", Path("nowhere")])
+    def test_nothing_else(self, bad: object) -> None:
+        with pytest.raises(InputError):
+            Statutes.of(bad)
+
+    @pytest.mark.parametrize("content", [b"[1]", b"{", b"\xff\xfe"])
+    def test_no_broken_file(self, tmp_path: Path, content: bytes) -> None:
+        file = tmp_path / "statutes.json"
+        file.write_bytes(content)
+        with pytest.raises(InputError):
+            Statutes.of(file)
+
+    def test_troubles_are_told_with_their_place(self) -> None:
+        law = Statutes.of({"1": "§1. Fees\n\n(a) Boats.\n\n(a) Ships.\n"})
+        assert law.troubles == ["section 1: line 5 ('(a) Ships.'): there is a 1(a) before it"]
+
+
+@needs_data
+class TestTheSharedCases:
+    def test_each_question_names_what_it_is_about(self) -> None:
+        cases = rows("sara/cases.jsonl")
+        found = {case["id"]: [said(each) for each in mentions_in(case["question"])] for case in cases}
+        assert found == {
+            case["id"]: [case["section_mentioned"]] if case["section_mentioned"] else [] for case in cases
+        }
+        assert len(found) == 256 and sum(map(len, found.values())) == 176
+
+    def test_all_that_is_named_is_there_but_one(self) -> None:
+        sections = Statutes.of(DATA / "sara/statutes.json").sections
+        lacking = {
+            (target.name, target.lack)
+            for case in rows("sara/cases.jsonl")
+            for target in references_in(f"{case['text']} {case['question']}", sections)
+            if target.lack
+        }
+        assert lacking == {("151(d)(5)(A)", "missing")}
+
+    def test_all_that_the_statutes_name_is_there(self) -> None:
+        sections = Statutes.of(DATA / "sara/statutes.json").sections
+        targets = [target for section in sections.values() for target in references_of(section, sections)]
+        assert {target.lack for target in targets} == {"", "above", "elsewhere"}
+        assert sum(not target.lack for target in targets) > 80
+        assert [target.name for target in targets if target.lack == "elsewhere"] == [
+            "214(c) of Immigration and Nationality Act",
+            "101(a)(15)(H) of Immigration and Nationality Act",
+        ]
+
+
+def test_troubles_do_not_hide_a_provision() -> None:
+    assert [node.name for node in parse("§1. Fees\n(a) x\n(a) y\n").root.nodes][1:] == ["1", "1(a)", "1(a)"]
