@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 import threading
 import unicodedata
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from functools import cache, lru_cache
 from typing import Any, Literal
 
 from chameleon.errors import MissingPackage
 from chameleon.retrieval.lexical.wordlists import IRREGULAR, MONTH_NAMES, MONTHS, NUMBERS, STOP_WORDS
 
 Analysis = Literal["words", "english"]
+Reader = Callable[[str], Sequence[str]]
+"""Gives the terms of a text in their order."""
 
 _RUN = re.compile(r"\w+")
 # Signs of vowels are no letters to `re`, but belong to the words of the scripts of South and South-East Asia.
@@ -41,6 +44,11 @@ def terms(text: str, analysis: Analysis = "english") -> list[str]:
     if analysis == "words":
         return _RUN.findall(text.lower())
     return list(_remembered(text) if len(text) <= _SHORT else _english(text))
+
+
+def reader(analysis: Analysis) -> Reader:
+    """`terms` with a memory of all texts, for as long as a segment is written: cells come again."""
+    return cache(lambda text: tuple(_RUN.findall(text.lower()) if analysis == "words" else _english(text)))
 
 
 @lru_cache(maxsize=1 << 16)

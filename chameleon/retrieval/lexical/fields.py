@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from functools import lru_cache
+from itertools import chain
 from typing import Any, Literal
 
 from chameleon.retrieval.document import Document
-from chameleon.retrieval.lexical.analysis import Analysis, terms
+from chameleon.retrieval.lexical.analysis import Analysis, Reader, reader, terms
 from chameleon.retrieval.lexical.wordlists import WEAK_WORDS
 
 WEAK = 0.3
@@ -42,16 +43,20 @@ class Bm25Settings:
         return asdict(self)
 
 
-def term_counts(document: Document, settings: Bm25Settings) -> tuple[dict[str, int | float], float]:
+def term_counts(
+    document: Document, settings: Bm25Settings, read: Reader | None = None
+) -> tuple[dict[str, int | float], float]:
     """How often each term stands in the document, by its fields' weights, and the sum of it: its length.
 
-    A document's title is a caption; where the table's caption says the same, it counts once.
+    A document's title is a caption; where the table's caption says the same, it counts once. `read` is the
+    `reader` of the settings' analysis where several documents are counted.
     """
+    read = read or reader(settings.analysis)
     counts: Counter[str] = Counter()
-    for weight, text in _fields(document, settings):
+    for weight, texts in _fields(document, settings):
         if weight:
-            for term in terms(text, settings.analysis):
-                counts[term] += weight
+            found = Counter(chain.from_iterable(map(read, texts)))
+            counts.update(found if weight == 1 else {term: weight * n for term, n in found.items()})
     return dict(counts), float(counts.total())
 
 
@@ -84,12 +89,9 @@ def caption_of(document: Document) -> str:
     return "\n".join(dict.fromkeys((document.title, caption)))
 
 
-def _fields(document: Document, settings: Bm25Settings) -> Iterator[tuple[int, str]]:
-    yield settings.caption, caption_of(document)
+def _fields(document: Document, settings: Bm25Settings) -> Iterator[tuple[int, Iterable[str]]]:
     if document.table:
-        for name in document.table.header:
-            yield settings.header, name
-        for row in document.table.rows:
-            for cell in row:
-                yield settings.cells, cell
-    yield settings.text, document.text
+        yield settings.cells, chain.from_iterable(document.table.rows)
+        yield settings.header, document.table.header
+    yield settings.caption, (caption_of(document),)
+    yield settings.text, (document.text,)

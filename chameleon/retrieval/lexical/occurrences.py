@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import accumulate, chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,7 +26,7 @@ from chameleon.errors import InputError
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.index.arrays import load, save
 from chameleon.retrieval.index.files import broken
-from chameleon.retrieval.lexical.analysis import Analysis, terms
+from chameleon.retrieval.lexical.analysis import Reader
 from chameleon.retrieval.lexical.fields import caption_of
 from chameleon.retrieval.lexical.postings import digests
 
@@ -46,7 +47,7 @@ def cells_of(document: Document) -> Iterator[str]:
         yield from row
 
 
-def write_occurrences(documents: Sequence[Document], analysis: Analysis, folder: Path) -> None:
+def write_occurrences(documents: Sequence[Document], read: Reader, folder: Path) -> None:
     """Write the files of a segment into the folder where its postings are."""
     import numpy
 
@@ -56,9 +57,9 @@ def write_occurrences(documents: Sequence[Document], analysis: Analysis, folder:
     cells, first_cells, widths, names, lengths = [0], [0], [], [], []
     for document in documents:
         before = len(said)
-        for cell in cells_of(document):
-            said.extend(map(numbers.__getitem__, terms(cell, analysis)))
-            cells.append(len(said))
+        found = [read(cell) for cell in cells_of(document)]
+        said.extend(map(numbers.__getitem__, chain.from_iterable(found)))
+        cells.extend(islice(accumulate(map(len, found), initial=before), 1, None))
         width = len(document.table.header) if document.table else 0
         begin = first_cells[-1]
         names.append(sum(cells[n] < cells[n + 1] for n in range(begin, begin + width)))

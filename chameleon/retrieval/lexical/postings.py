@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.index.arrays import ArrayWriter, load, save
+from chameleon.retrieval.lexical.analysis import Reader, reader
 from chameleon.retrieval.lexical.fields import Bm25Settings, term_counts
 
 if TYPE_CHECKING:
@@ -48,10 +49,13 @@ def _digest(term: str) -> bytes:
     return blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest()
 
 
-def write_segment(documents: Sequence[Document], settings: Bm25Settings, folder: Path) -> None:
-    """Count the terms of these documents and write a segment's files."""
+def write_segment(
+    documents: Sequence[Document], settings: Bm25Settings, folder: Path, read: Reader | None = None
+) -> None:
+    """Count the terms of these documents and write a segment's files; `read` is as in `term_counts`."""
     import numpy
 
+    read = read or reader(settings.analysis)
     numbers: defaultdict[str, int] = defaultdict()
     numbers.default_factory = numbers.__len__
     terms: list[int] = []
@@ -59,7 +63,7 @@ def write_segment(documents: Sequence[Document], settings: Bm25Settings, folder:
     sizes: list[int] = []
     lengths: list[float] = []
     for document in documents:
-        counted, length = term_counts(document, settings)
+        counted, length = term_counts(document, settings, read)
         terms.extend(map(numbers.__getitem__, counted))
         counts.extend(counted.values())
         sizes.append(len(counted))

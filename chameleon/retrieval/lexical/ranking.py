@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chameleon.retrieval.document import Document
+from chameleon.retrieval.lexical.analysis import reader
 from chameleon.retrieval.lexical.evidence import WEIGHTS, Question, evidence
 from chameleon.retrieval.lexical.fields import Bm25Settings
 from chameleon.retrieval.lexical.occurrences import Segment, write_occurrences
 from chameleon.retrieval.lexical.part import Bm25Part, Bm25Searcher
+from chameleon.retrieval.lexical.postings import write_segment
 from chameleon.retrieval.part import Part, Searcher
 
 if TYPE_CHECKING:
@@ -35,8 +37,9 @@ class LexicalPart(Part):
         return self._settings.to_json()
 
     def write(self, documents: Sequence[Document], folder: Path) -> None:
-        self._first.write(documents, folder)
-        write_occurrences(documents, self._settings.analysis, folder)
+        read = reader(self._settings.analysis)
+        write_segment(documents, self._settings, folder, read)
+        write_occurrences(documents, read, folder)
 
     def finish(self, segments: Sequence[Path], alive: NDArray[numpy.bool_], folder: Path) -> None:
         self._first.finish(segments, alive, folder)
