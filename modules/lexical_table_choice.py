@@ -45,7 +45,7 @@ class LexicalTableChoice(Module):
         if not found or (stems and not most):
             raise Declined("no table in the index has to do with the question")
         fitting = [each for each in found if len(words[each.id]) == most]
-        near = [each for each in fitting if each.score * self.ahead >= fitting[0].score]
+        near = [each for each in fitting if _is_near(each.score, fitting[0].score, self.ahead)]
         chosen, *agreeing = _alike(state, near)
         told = [text for word, text in stems.items() if word in words[chosen.id]]
         alike = {"agreeing": [each.id for each in agreeing]} if agreeing else {}
@@ -86,6 +86,11 @@ def _alike(state: State, near: Sequence[Candidate]) -> list[Candidate]:
         ]
         raise Declined(f"{len(fits)} tables answer, and not alike ({'; '.join(told)})", hint=_NAME_IT)
     return answering
+
+
+def _is_near(score: float, first: float, ahead: float) -> bool:
+    """Whether a score is no less than the first by so many times; of scores below 0, none is."""
+    return first <= 0 or score * ahead >= first
 
 
 def _named(tables: Iterable[Candidate]) -> str:

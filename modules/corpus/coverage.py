@@ -13,7 +13,6 @@ from chameleon.modules.grammar.words import stem, tokenize
 
 _WORD = re.compile(r"\w+")
 _MOST_CELLS = 500_000
-_BEGINNING = 2
 
 
 def telling_words(question: str) -> dict[str, str]:
@@ -29,8 +28,7 @@ def telling_words(question: str) -> dict[str, str]:
 def covered(stems: Iterable[str], candidate: Candidate) -> frozenset[str]:
     """The stems that the table has, itself or by a synonym; of long tables the first cells are seen."""
     wanted = {word: with_synonyms([word]) for word in stems}
-    beginnings = {each[:_BEGINNING] for group in wanted.values() for each in group}
-    words = {word for word in _words(candidate) if word[:_BEGINNING] in beginnings}
+    words = set(_words(candidate))
     known = words | set(map(stem, words))
     return frozenset(word for word, group in wanted.items() if group & known)
 

@@ -1,0 +1,126 @@
+"""Choosing a table of an index without a model, and the part of it that an answer came from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chameleon import Executor, Inventory, State, Table
+from chameleon.modules.grammar import write_program
+from chameleon.retrieval.document import Document
+from chameleon.retrieval.index import Index
+from chameleon.retrieval.names import parts_for
+
+pytest.importorskip("bm25s")
+
+LEAGUE = Table(["Team", "Points", "Lost"], [["Nord", "40", "2"], ["Sud", "38", "4"], ["West", "31", "9"]])
+RIVERS = Table(
+    ["River", "Length (km)"], [["Po", "652"], ["Adige", "410"], ["Arno", "241"]], "Rivers of Italy"
+)
+
+
+@pytest.fixture
+def ask(tmp_path: Path) -> Any:
+    """Ask a question to an index of these tables, by their names."""
+
+    def asked(question: str, tables: Mapping[str, Table], ahead: float = 1.5) -> State:
+        documents = [
+            Document(name, table if table.caption else table.with_caption(name), source={"file": name})
+            for name, table in tables.items()
+        ]
+        folder = tmp_path / f"index {len(list(tmp_path.iterdir()))}"
+        Index.build(folder, documents, parts_for("auto"))
+        changed = {"extends": "corpus_offline", "modules": {"table_choice": {"ahead": ahead}}}
+        executor = Executor(Inventory.parse({"name": "changed", **changed}))
+        return executor.run({"question": question, "index": str(folder)})
+
+    return asked
+
+
+def sources(state: State) -> list[tuple[str, Sequence[int], Sequence[str]]]:
+    return [
+        (each["id"], list(each["rows"]), list(each["columns"])) for each in state.cache.get("sources", ())
+    ]
+
+
+def why(state: State) -> str:
+    assert state.ended is not None and state.ended.reason == "declined", state.answer
+    assert state.ended.error is not None
+    return state.ended.error.message
+
+
+def test_the_rows_and_columns_that_a_lookup_reads(ask: Any) -> None:
+    state = ask("How many points does Sud have?", {"league": LEAGUE, "rivers": RIVERS})
+    assert state.answer == 38
+    assert sources(state) == [("league", [2], ["Team", "Points"])]
+    assert "cells" not in state.cache["sources"][0]  # a number may stand anywhere by chance
+
+
+def test_a_superlative_reads_every_row_and_says_where_the_answer_stands(ask: Any) -> None:
+    state = ask("Which river is the longest?", {"league": LEAGUE, "rivers": RIVERS})
+    assert state.answer == "Po"
+    assert sources(state) == [("rivers", [1, 2, 3], ["River", "Length (km)"])]
+    assert state.cache["sources"][0]["cells"] == ((1, "River"),)
+
+
+def test_a_difference_of_two_rows(ask: Any) -> None:
+    state = ask("How many more points did Nord get than West?", {"league": LEAGUE, "rivers": RIVERS})
+    assert state.answer == 9
+    assert sources(state) == [("league", [1, 3], ["Team", "Points"])]
+
+
+def test_tables_that_differ_are_named_and_none_is_chosen(ask: Any) -> None:
+    other = Table(LEAGUE.header, [["Nord", "12", "2"], ["Sud", "11", "4"]])
+    tables = {"league 2023": LEAGUE, "league 2024": other}
+    told = why(ask("How many points does Nord have?", tables))
+    assert "2 tables answer, and not alike" in told and "2023: 40" in told and "2024: 12" in told
+    state = ask("How many points did Nord have in 2024?", tables)
+    assert state.answer == 12 and sources(state)[0][0] == "league 2024"
+
+
+def test_tables_that_agree_are_all_named(ask: Any) -> None:
+    other = Table(LEAGUE.header, [["Nord", "40", "2"], ["Ost", "1", "30"]])
+    state = ask("How many points does Nord have?", {"league a": LEAGUE, "league b": other})
+    assert state.answer == 40 and {name for name, _, _ in sources(state)} == {"league a", "league b"}
+
+
+def test_a_table_with_more_of_the_words_goes_before_one_that_can_be_read(ask: Any) -> None:
+    notes = Table(["Question", "Reply"], [["Points of Nord in the cup", "see the board"], ["Fees", "none"]])
+    state = ask("How many points does Nord have in the cup?", {"league": LEAGUE, "notes": notes})
+    assert "notes" in why(state)
+
+
+def test_a_rival_that_cannot_be_read_is_told_of_unless_it_is_a_part(ask: Any) -> None:
+    rival = Table(["Team", "Points at home", "Points away"], [["Nord", "8", "9"], ["Sud", "3", "1"]])
+    told = why(ask("How many points does Nord have?", {"league": LEAGUE, "rival": rival}, ahead=9))
+    assert "it is not clear which table is meant: league would answer, and rival fits as well" in told
+    assert ask("How many points does Nord have?", {"league": LEAGUE, "rival": rival}, ahead=1).answer == 40
+    view = Table(["Team", "Lost"], [["Nord", "2"], ["West", "9"]], "points of some")
+    state = ask("How many points does Nord have?", {"league": LEAGUE, "view": view}, ahead=9)
+    assert state.answer == 40
+
+
+def test_an_index_that_has_no_word_of_the_question(ask: Any) -> None:
+    assert "no table in the index" in why(ask("Who is the mayor?", {"league": LEAGUE, "rivers": RIVERS}))
+
+
+def test_one_table_alone_has_no_rival(ask: Any) -> None:
+    assert ask("What is the highest length?", {"rivers": RIVERS}).answer == 652
+
+
+def test_a_code_with_a_line_below_is_read_whole() -> None:
+    table = Table(["Name", "Amount"], [["item7_3", "5"], ["item7_4", "9"], ["item7_5", "11"]])
+    program = write_program("What is the amount of item7_4?", table)
+    assert program.reading == "Amount where Name is item7_4"
+    with pytest.raises(Exception, match="not understood"):
+        write_program("What is the amount of item7_33?", table)
+
+
+def test_who_is_asked_for_is_not_answered_with_when() -> None:
+    table = Table(["Name", "Joined"], [["Ann", "2015"], ["Bo", "2012"], ["Cy", "2018"]], "members")
+    with pytest.raises(Exception, match="not understood"):
+        write_program("Which member joined first?", table)
+    assert write_program("Who joined first?", table).reading == "Name of the row with the earliest Joined"
