@@ -5,7 +5,7 @@ bm25    BM25 over stems, a table's caption and header weighted
 lexical bm25, its first hundred in the order of closer evidence: rows, whole cells, names of columns
 auto    the one that was measured to be best where nothing but words is at hand: lexical
 dense   the nearest by embeddings
-hybrid  lexical and dense, their rankings fused
+hybrid  lexical and dense, the sum of their scores
 late    token by token: late interaction, for which every document is scored
 
 Of dense and hybrid the embeddings and the store of vectors can be named, `dense:PROVIDER:MODEL@STORE`, both
@@ -31,10 +31,12 @@ from chameleon.retrieval.fusion import Hybrid
 from chameleon.retrieval.index import Index
 from chameleon.retrieval.late.encoder import plug
 from chameleon.retrieval.part import Part
-from chameleon.retrieval.retriever import Reranked, Reranker, Retriever
+from chameleon.retrieval.retriever import Reranked, Reranker, Retriever, Scoring
 from chameleon.retrieval.vectors.store import FLAT, is_store, store_named
 
 AUTO, LEXICAL, DENSE, HYBRID, LATE = "auto", "lexical", "dense", "hybrid", "late"
+HYBRID_WEIGHTS = (1.0, 0.2)
+"""Of words and of vectors, as they were measured to be best with `minilm` (docs/retrieval.md)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,11 +119,12 @@ def retriever(index: Index, name: str = AUTO) -> Retriever:
     return Reranked(first, _reranker(index, given.rerank))
 
 
-def _first(index: Index, given: Name) -> Retriever:
+def _first(index: Index, given: Name) -> Scoring:
     from chameleon.retrieval.index.searching import IndexRetriever
 
     if given.first == HYBRID:
-        return Hybrid([_first(index, Name(AUTO)), _first(index, replace(given, first=DENSE))])
+        both = [_first(index, Name(AUTO)), _first(index, replace(given, first=DENSE))]
+        return Hybrid(both, HYBRID_WEIGHTS)
     if given.first == DENSE:
         _check(index, given, {"embeddings": given.model, "store": given.store})
         if given.store:
@@ -143,9 +146,7 @@ def _first(index: Index, given: Name) -> Retriever:
 
 def _reranker(index: Index, name: str) -> Reranker:
     if part := _part_that_reranks(name):
-        found = _first(index, part)
-        assert isinstance(found, Reranker)
-        return found
+        return _first(index, part)
     from chameleon.retrieval.cross_encoder import CrossEncoder
 
     return CrossEncoder(index, name)

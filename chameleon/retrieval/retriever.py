@@ -34,6 +34,10 @@ class Reranker(ABC):
         """How well each of these documents fits the query: higher is better."""
 
 
+class Scoring(Retriever, Reranker):
+    """A retriever that scores other documents than those that it has found as well."""
+
+
 class Reranked(Retriever):
     """The first `depth` documents of another retriever, in a reranker's order; ties keep the first's."""
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from chameleon.retrieval.index.index import Index
 from chameleon.retrieval.part import Searcher
-from chameleon.retrieval.retriever import Hit, Reranker, Retriever
+from chameleon.retrieval.retriever import Hit, Scoring
 
 if TYPE_CHECKING:
     import numpy
     from numpy.typing import NDArray
 
 
-class IndexRetriever(Retriever, Reranker):
+class IndexRetriever(Scoring):
     """Searches one part of an index, by its own searcher or by another that finds the same positions."""
 
     def __init__(self, index: Index, part: str, searcher: Searcher | None = None) -> None:

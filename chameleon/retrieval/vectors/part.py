@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
@@ -15,7 +16,7 @@ from chameleon.retrieval.embeddings import MINILM, embeddings, require
 from chameleon.retrieval.part import Part, Searcher
 from chameleon.retrieval.vectors.rows import Vectors, read_rows, write_rows
 from chameleon.retrieval.vectors.store import FLAT, Nearest, VectorStore, store_named
-from chameleon.retrieval.vectors.texts import texts
+from chameleon.retrieval.vectors.texts import about, texts
 
 if TYPE_CHECKING:
     import numpy
@@ -26,9 +27,15 @@ if TYPE_CHECKING:
     Found: TypeAlias = tuple[NDArray[numpy.int64], NDArray[numpy.float32]]
 
 
+_REMEMBERED = 512  # queries
+
+
 @dataclass(frozen=True)
 class DenseSettings:
-    """Which embeddings, by name, of how many texts of a document at most, and which store searches them."""
+    """Which embeddings, by name, and which store searches them.
+
+    Of a document's texts so many at most are embedded, and besides what all of them begin with.
+    """
 
     embeddings: str = MINILM
     store: str = FLAT
@@ -60,7 +67,7 @@ class DensePart(Part):
         """Raises `ModelError` when the embedding model fails, `InputError` when it is another than before."""
         import numpy
 
-        written = [texts(document, self._settings.texts) for document in documents]
+        written = [self._texts(document) for document in documents]
         flat = [text for some in written for text in some]
         digests = numpy.array([_digest(text) for text in flat], numpy.uint64)
         vectors = self._vectors(flat, digests, _siblings(folder))
@@ -76,6 +83,9 @@ class DensePart(Part):
         vectors = Vectors(segments, alive)
         nearest = self._store.open(vectors, folder) if len(vectors.living) else None
         return DenseSearcher(self._settings.embeddings, vectors, nearest)
+
+    def _texts(self, document: Document) -> list[str]:
+        return list(dict.fromkeys([about(document), *texts(document, self._settings.texts)]))
 
     def _vectors(
         self, flat: Sequence[str], digests: NDArray[numpy.uint64], siblings: Iterable[Path]
@@ -107,6 +117,8 @@ class DenseSearcher(Searcher):
 
     def __init__(self, embeddings: str, vectors: Vectors, nearest: Nearest | None) -> None:
         self.embeddings, self.vectors, self.nearest = embeddings, vectors, nearest
+        self._known: dict[str, Any] = {}
+        self._lock = threading.Lock()
 
     def search(self, query: str, k: int) -> Found:
         return self.search_many([query], k)[0]
@@ -139,10 +151,19 @@ class DenseSearcher(Searcher):
         return numpy.maximum.reduceat(cosines, firsts)
 
     def _asked(self, queries: Sequence[str]) -> Matrix:
-        asked: Matrix = embedded_queries(embeddings(self.embeddings), queries)
-        if asked.shape[1] != self.vectors.size:
-            raise _other_model(self.embeddings, asked.shape[1], self.vectors.size)
-        return asked
+        """The queries' vectors; the last are remembered, for whoever has its documents scored as well."""
+        import numpy
+
+        with self._lock:
+            known = dict(self._known)
+        if new := [query for query in dict.fromkeys(queries) if query not in known]:
+            made: Matrix = embedded_queries(embeddings(self.embeddings), new)
+            if made.shape[1] != self.vectors.size:
+                raise _other_model(self.embeddings, made.shape[1], self.vectors.size)
+            known |= dict(zip(new, made, strict=True))
+            with self._lock:
+                self._known = dict(list(known.items())[-_REMEMBERED:])
+        return numpy.stack([known[query] for query in queries])
 
 
 def _best(positions: NDArray[Any], cosines: Matrix, k: int) -> Found:

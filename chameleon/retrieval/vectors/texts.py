@@ -15,6 +15,11 @@ _PIECE = re.compile(r"[^\W\d_]{1,6}|\d{1,2}|[^\w\s]|_")
 _GAP = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
+def about(document: Document, window: int = WINDOW) -> str:
+    """The caption and the header, cut to half a window; the document's name where there are none."""
+    return _about(document, window) or document.name
+
+
 def texts(document: Document, most: int, window: int = WINDOW) -> list[str]:
     """Up to `most` texts: each begins with the caption and the header, which take half a window at most.
 
@@ -22,16 +27,19 @@ def texts(document: Document, most: int, window: int = WINDOW) -> list[str]:
     fit into one text goes into the next, and what does not fit into `most` is left out. A document of which
     nothing is known is one text: its name.
     """
-    header = document.table.header if document.table else ()
-    about = [*caption_of(document).split("\n"), ", ".join(name for name in header if name.strip())]
-    start = _cut(". ".join(piece.strip() for piece in about if piece.strip()), window // 2)
-    found = list(_filled(start, _lines(document), most, window))
-    return found or [start or document.name]
+    found = list(_filled(_about(document, window), _lines(document), most, window))
+    return found or [about(document, window)]
 
 
 def word_pieces(text: str) -> int:
     """About as many as BERT's tokenizer makes: one for six letters, two digits, or a sign."""
     return sum(1 for _ in _PIECE.finditer(text))
+
+
+def _about(document: Document, window: int) -> str:
+    header = document.table.header if document.table else ()
+    said = [*caption_of(document).split("\n"), ", ".join(name for name in header if name.strip())]
+    return _cut(". ".join(piece.strip() for piece in said if piece.strip()), window // 2)
 
 
 def _filled(start: str, lines: Iterable[str], most: int, window: int) -> Iterator[str]:

@@ -20,6 +20,7 @@ class Hashed(Embeddings):
     def __init__(self, size: int = 64) -> None:
         self.size = size
         self.seen: list[str] = []
+        self.asked: list[str] = []
         self.most_at_once = 0
         self._lock = threading.Lock()
 
@@ -27,9 +28,13 @@ class Hashed(Embeddings):
         with self._lock:
             self.seen += texts
             self.most_at_once = max(self.most_at_once, len(texts))
-        return [self.embed_query(text) for text in texts]
+        return [self._counted(text) for text in texts]
 
     def embed_query(self, text: str) -> list[float]:
+        self.asked.append(text)
+        return self._counted(text)
+
+    def _counted(self, text: str) -> list[float]:
         found = [0.0] * self.size
         for word in re.findall(r"\w+", text.lower()):
             digest = blake2b(word.encode(), digest_size=4).digest()

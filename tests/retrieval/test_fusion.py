@@ -1,0 +1,70 @@
+"""Several retrievers as one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chameleon.retrieval.fusion import Hybrid
+from chameleon.retrieval.retriever import Hit, Scoring
+
+
+class Known(Scoring):
+    """Has a score for every document, and finds those of more than nothing."""
+
+    def __init__(self, known: Mapping[str, float]) -> None:
+        self.known = known
+
+    def search(self, query: str, k: int = 10) -> list[Hit]:
+        hits = [Hit(id, score) for id, score in self.known.items() if score > 0]
+        return sorted(hits, key=lambda hit: -hit.score)[:k]
+
+    def scores(self, query: str, ids: Sequence[str]) -> list[float]:
+        return [self.known.get(id, 0.0) for id in ids]
+
+
+WORDS = Known({"a": 20.0, "b": 15.0, "c": 10.0, "d": 0.0})
+VECTORS = Known({"a": 0.2, "b": 0.6, "c": 0.4, "d": 0.1})
+
+
+def test_scores_come_to_one_scale_and_are_added() -> None:
+    found = Hybrid([WORDS, VECTORS], [1.0, 0.5]).search("")
+    # Words: 1, 0.75, 0.5, 0; vectors: 0.2, 1, 0.6, 0.
+    assert [hit.id for hit in found] == ["b", "a", "c", "d"]
+    assert [hit.score for hit in found] == pytest.approx([1.25, 1.1, 0.8, 0])
+
+
+def test_a_document_that_one_has_not_found_is_scored_by_it_all_the_same() -> None:
+    found = Hybrid([WORDS, VECTORS], [1.0, 0.5], depth=1).search("", 2)
+    assert [hit.id for hit in found] == ["a", "b"]  # of two, each is best at one
+    assert [hit.score for hit in found] == pytest.approx([1.0, 0.5])
+
+
+def test_weights_are_one_for_each() -> None:
+    with pytest.raises(ValueError, match="1 weights for 2 retrievers"):
+        Hybrid([WORDS, VECTORS], [1.0])
+
+
+def test_nothing_is_found_where_nothing_is() -> None:
+    assert Hybrid([Known({}), Known({})], [1, 1]).search_many(["", ""], 5) == [[], []]
+    assert Hybrid([Known({"a": 3}), Known({})], [1, 1]).search("") == [Hit("a", 0.0)]
+
+
+SCORES = st.dictionaries(st.sampled_from("abcdefghij"), st.floats(0, 9), max_size=10)
+
+
+@given(SCORES, SCORES, st.integers(1, 4), st.integers(1, 12))
+def test_how_many_are_wanted_changes_no_order(
+    first: dict[str, float], second: dict[str, float], depth: int, k: int
+) -> None:
+    hybrid = Hybrid([Known(first), Known(second)], [1.0, 0.2], depth=depth)
+    found = hybrid.search("", 12)
+    there = {id for known in (first, second) for id, score in known.items() if score > 0}
+    assert {hit.id for hit in found} == there and len(found) == len(there)
+    assert [hit.score for hit in found] == sorted((hit.score for hit in found), reverse=True)
+    firsts = {hit.id for some in (first, second) for hit in Known(some).search("", depth)}
+    sure = min(k, len(firsts))
+    assert hybrid.search("", k)[:sure] == found[:sure]
