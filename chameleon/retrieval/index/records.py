@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import sys
+import threading
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
@@ -144,7 +146,7 @@ class Catalogue:
             raise broken(folder / _RECORDS)
         counts = [len(read_records(segment)) for segment in segments]
         self._firsts = numpy.cumsum([0, *counts])
-        self._files = _opened(self._lines)
+        self._files, self._seeking = _opened(self._lines), threading.Lock()
         weakref.finalize(self, _close, self._files)
 
     def __len__(self) -> int:
@@ -182,16 +184,21 @@ class Catalogue:
         record = self.records[position]
         path = self._lines[number]
         try:
-            line = os.pread(self._files[number], int(record["size"]), int(record["start"]))
+            line = self._read(self._files[number], int(record["size"]), int(record["start"]))
         except OSError as problem:
             raise failed("read", path, problem) from problem
         return _checked(line, record, path, repr(self.id(position)))
 
-    def lines(self, begin: int = 0, end: int | None = None) -> Iterator[Line]:
-        """The living documents from one position up to another."""
-        for position in range(begin, len(self.alive) if end is None else end):
-            if self.alive[position]:
-                yield self.line(position)
+    def _read(self, file: int, size: int, start: int) -> bytes:
+        if sys.platform != "win32":
+            return os.pread(file, size, start)
+        with self._seeking:  # there threads share the place in a file
+            os.lseek(file, start, os.SEEK_SET)
+            return os.read(file, size)
+
+    def lines(self) -> Iterator[Line]:
+        """The living documents, in their order."""
+        return (self.line(position) for position in range(len(self.alive)) if self.alive[position])
 
 
 class Ids(Sequence[str]):
