@@ -11,6 +11,7 @@ from pydantic import PositiveInt
 
 from chameleon import Module, State
 from chameleon.modules.tablerag.conversation import query_of
+from chameleon.modules.tablerag.likeness import check_likeness, resolved_likeness
 from chameleon.tokens import beginning, estimated_tokens
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[^a-z\s])|\n\s*\n")
@@ -23,13 +24,20 @@ class PassageRetriever(Module):
     reads = ("input.question", "input.passages?", "input.history?")
     writes = ("input.passages",)
 
-    def __init__(self, max_tokens: PositiveInt = 1500, *, by: str = "auto") -> None:
-        """`max_tokens`: how much text is kept, in estimated tokens. `by`: as for `semantic_filter`.
+    def __init__(self, max_tokens: PositiveInt = 1500, *, by: str = "bm25") -> None:
+        """`max_tokens`: how much text is kept, in estimated tokens. `by`: as for `semantic_filter`;
+        bm25 was measured to keep more answers of HybridQA's passages than minilm.
 
         Passages are cut between sentences into pieces of some 120 tokens, each with its title; the pieces
         nearest to the question are kept, in their order, as long as they fit. What fits whole stays whole.
         """
         self.max_tokens, self.by = max_tokens, by
+
+    def check(self) -> None:
+        check_likeness(self.by)
+
+    def resolved(self) -> Mapping[str, Any]:
+        return resolved_likeness(self.by)
 
     def run(self, state: State) -> dict[str, Any]:
         """`passages`: those that are kept; `kept`: of so many pieces that many (not there if all are)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from pydantic import PositiveInt
@@ -10,6 +10,7 @@ from pydantic import PositiveInt
 from chameleon import State, Table
 from chameleon.modules.tablerag.conversation import query_of
 from chameleon.modules.tablerag.cut import Cut, part, whole
+from chameleon.modules.tablerag.likeness import check_likeness, resolved_likeness
 
 Order = Literal["table", "similarity"]
 Written = Literal["pairs", "values"]
@@ -29,18 +30,25 @@ class SemanticFilter(Cut):
         *,
         by: str = "auto",
         order: Order = "table",
-        written: Written = "pairs",
+        written: Written = "values",
     ) -> None:
         """`rows`, `columns`: how many are kept, None for all; there is no threshold, as published.
 
         - `by`: how likeness is measured: "bm25", "dense" or "dense:NAME" (embeddings), "late" or "late:NAME"
           (token by token, as ColBERT), "auto": dense where embeddings are installed, else bm25.
         - `order`: of the kept rows: "table", or "similarity": the nearest last, as published.
-        - `written`: a row as "pairs" ("Year: 1999; Team: Tandem") or its "values" between bars, as published.
+        - `written`: a row as its "values" between bars, as published, or as "pairs" ("Year: 1999; Team: Ruota").
+          With bm25 values are better: names that stand in every row only make rows alike.
         """
         self.rows, self.columns, self.by = rows, columns, by
         self.order: Order = order
         self.written: Written = written
+
+    def check(self) -> None:
+        check_likeness(self.by)
+
+    def resolved(self) -> Mapping[str, Any]:
+        return resolved_likeness(self.by)
 
     def run(self, state: State) -> dict[str, Any]:
         table: Table = state.input["table"]
@@ -63,7 +71,7 @@ class SemanticFilter(Cut):
         return top(near, most, order)
 
 
-def row_texts(table: Table, written: Written = "pairs") -> list[str]:
+def row_texts(table: Table, written: Written = "values") -> list[str]:
     """Each row as a text to be compared with a question."""
     if written == "values":
         return ["|".join(row) for row in table.rows]

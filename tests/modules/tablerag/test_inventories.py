@@ -15,6 +15,7 @@ CALLS = {
     "filter_late": 1,
     "filter_dense": 1,
     "filter_minilm": 1,
+    "filter_bm25": 1,
     "filter_llm": 6,
     "clarifier_terms": 2,
     "clarifier_summary": 2,
