@@ -37,7 +37,7 @@ class SemanticFilter(Cut):
         - `by`: how likeness is measured: "bm25", "dense" or "dense:NAME" (embeddings), "late" or "late:NAME"
           (token by token, as ColBERT), "auto": dense where embeddings are installed, else bm25.
         - `order`: of the kept rows: "table", or "similarity": the nearest last, as published.
-        - `written`: a row as its "values" between bars, as published, or as "pairs" ("Year: 1999; Team: Ruota").
+        - `written`: a row as its "values" between bars, as published, or as "pairs" ("Year: 1999; Race: 3").
           With bm25 values are better: names that stand in every row only make rows alike.
         """
         self.rows, self.columns, self.by = rows, columns, by
