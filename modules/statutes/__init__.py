@@ -4,4 +4,4 @@
 `resolving.py` what that means; `library.py` reads statutes from files.
 """
 
-TOOLS: tuple[str, ...] = ()
+TOOLS = ("statute_retriever",)

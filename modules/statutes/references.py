@@ -22,32 +22,34 @@ _SHORT = {
     "cl": "clause",
     "subcl": "subclause",
 }
+_DEEPEST = 8  # of "clause (i) of paragraph (1) of …"
 _LABELS = rf"(?:\s?{LABEL})(?:{LABEL})*"
 _NUMBER = r"[0-9]{1,5}[A-Za-z]{0,2}(?:[.–-][0-9]{1,4}[A-Za-z]{0,2})*(?![A-Za-z0-9%])"
 _LEADS = (
-    r"(?<!\w)(?:(?P<relation>this|(?:the\s+)?(?:preceding|foregoing|succeeding|following))\s+)?"
-    rf"(?:(?P<word>{_WORDS})\b|(?P<short>(?:sub)?(?:secs?|paras?|pars?|cl)\.|§+))\s*"
+    r"(?<!\w)(?:(?P<relation>this|(?:the\s{1,9})?(?:preceding|foregoing|succeeding|following))\s{1,9})?"
+    rf"(?:(?P<word>{_WORDS})\b|(?P<short>(?:sub)?(?:secs?|paras?|pars?|cl)\.|§+))\s{{0,9}}"
 )
 _BARELY = rf"(?<![\w$.,§])(?P<number>[0-9]{{1,5}}[A-Z]?)(?P<labels>(?:{LABEL})+)"
-_ABOVES = r"\bthis\s+(?P<unit>(?:sub)?(?:title|chapter|part)|act|code|division)\b"
+_ABOVES = r"\bthis\s{1,9}(?P<unit>(?:sub)?(?:title|chapter|part)|act|code|division)\b"
 _LEAD, _BARE = re.compile(_LEADS, re.IGNORECASE), re.compile(_BARELY)
 _ABOVE = re.compile(_ABOVES, re.IGNORECASE)
 _START = re.compile(f"{_LEADS}|{_BARELY}|{_ABOVES}", re.IGNORECASE)
 _SECTION_ATOM = re.compile(rf"(?P<number>{_NUMBER})(?P<labels>(?:{_LABELS})?)")
 _LABELS_ATOM = re.compile(rf"(?P<labels>{_LABELS})")
 _NEXT = re.compile(
-    r"\s*(?P<through>through|thru|to(?=\s*\()|–|-(?=\s?[(0-9]))\s*|\s*,?\s*(?:and/or|and|or)\s+(?:of\s+)?"
-    r"|\s*,\s*(?=[(0-9])",
+    r"\s{0,9}(?P<through>through|thru|to(?=\s{0,9}\()|–|-(?=\s?[(0-9]))\s{0,9}"
+    r"|\s{0,9},?\s{0,9}(?:and/or|and|or)\s{1,9}(?:of\s{1,9})?"
+    r"|\s{0,9},\s{0,9}(?=[(0-9])",
     re.IGNORECASE,
 )
-_OF = re.compile(r",?\s+(?:of|in|under|to)\s+", re.IGNORECASE)
+_OF = re.compile(r",?\s{1,9}(?:of|in|under|to)\s{1,9}", re.IGNORECASE)
 _ACT = re.compile(
-    r"(?P<name>(?:[Tt]itle\s+[0-9]+[A-Z]?(?:,\s+United\s+States\s+Code)?)"
-    r"|(?:the\s+)?(?:[A-Z][\w'’.-]*\s+(?:(?:of|and|for|the|on|in|to)\s+)*)*(?:Act|Code|Law|Constitution|Regulations?)"
-    r"(?:\s+of\s+[0-9]{4})?)(?![\w-])"
+    r"(?P<name>(?:[Tt]itle\s{1,9}[0-9]+[A-Z]?(?:,\s{1,9}United\s{1,9}States\s{1,9}Code)?)"
+    r"|(?:the\s{1,9})?(?:[A-Z][\w'’.-]*\s{1,9}(?:(?:of|and|for|the|on|in|to)\s{1,9})*)*"
+    r"(?:Act|Code|Law|Constitution|Regulations?)(?:\s{1,9}of\s{1,9}[0-9]{4})?)(?![\w-])"
 )
 _PLAIN_AFTER = re.compile(
-    r"\s*(?:$|[.,;:)\]?!]|(?:of|and|or|applies|apply|for|is|are|does|do|to|in|as|by|with|the|shall"
+    r"\s{0,9}(?:$|[.,;:)\]?!]|(?:of|and|or|applies|apply|for|is|are|does|do|to|in|as|by|with|the|shall"
     r"|prescribes|was|were|has|have|who|which|that|if|unless|when|but|from|at|on|so|may)\b)"
 )
 
@@ -88,7 +90,7 @@ def mentions_in(text: str) -> list[Mention]:
     return found
 
 
-def _group(text: str, start: int) -> tuple[list[Mention], int]:
+def _group(text: str, start: int, depth: int = 0) -> tuple[list[Mention], int]:
     """The mentions of one phrase that begins there, and where it ends; at least one character on."""
     if above := _ABOVE.match(text, start):
         unit = above["unit"].lower()
@@ -96,7 +98,7 @@ def _group(text: str, start: int) -> tuple[list[Mention], int]:
     if bare := _BARE.match(text, start):
         labels = _labels_of(bare["labels"])
         first = Mention(bare[0], start, bare.end(), section=bare["number"], level="section", labels=labels)
-        return _closed(text, _listed(text, [first], bare.end()))
+        return _closed(text, _listed(text, [first], bare.end()), depth)
     lead = _LEAD.match(text, start)
     if lead is None:
         return [], start + 1
@@ -108,18 +110,20 @@ def _group(text: str, start: int) -> tuple[list[Mention], int]:
     if lead["relation"] and (relation := _relation(lead["relation"])):
         end = start + len(lead[0].rstrip())
         if not _LABELS_ATOM.match(text, end):
-            return _closed(text, [Mention(text[start:end], start, end, level=level, relation=relation)])
+            return _closed(
+                text, [Mention(text[start:end], start, end, level=level, relation=relation)], depth
+            )
     atom = (_SECTION_ATOM if level == "section" else _LABELS_ATOM).match(text, lead.end())
     if atom is None or not _are_labels(atom["labels"]):
         return [], lead.end()
     section = atom["number"].replace("–", "-") if level == "section" else ""
     if many and "-" in section and section.count("-") == 1:
-        return _closed(text, _listed(text, _number_range(text, start, atom, section), atom.end()))
+        return _closed(text, _listed(text, _number_range(text, start, atom, section), atom.end()), depth)
     end = atom.end()
     first = Mention(
         text[start:end], start, end, section=section, level=level, labels=_labels_of(atom["labels"])
     )
-    return _closed(text, _listed(text, [first], end, many))
+    return _closed(text, _listed(text, [first], end, many), depth)
 
 
 def _number_range(text: str, start: int, atom: re.Match[str], section: str) -> list[Mention]:
@@ -173,7 +177,7 @@ def _going_on(last: Mention, labels: tuple[str, ...]) -> Mention:
     return replace(last, labels=(*last.labels[:place], *labels), through="")
 
 
-def _closed(text: str, found: list[Mention]) -> tuple[list[Mention], int]:
+def _closed(text: str, found: list[Mention], depth: int) -> tuple[list[Mention], int]:
     """The mentions with what they stand in: "of paragraph (2)", "of this section", "of the Trade Act"."""
     end = found[-1].end
     step = _OF.match(text, end)
@@ -181,12 +185,12 @@ def _closed(text: str, found: list[Mention]) -> tuple[list[Mention], int]:
         return found, end
     if act := _ACT.match(text, step.end()):
         return [replace(each, act=act["name"].removeprefix("the ")) for each in found], act.end()
-    if found[0].section:
+    if found[0].section or depth == _DEEPEST:
         return found, end
     lead = _LEAD.match(text, step.end())
     if lead is None:
         return found, end
-    outer, after = _group(text, step.end())
+    outer, after = _group(text, step.end(), depth + 1)
     if not outer:
         return found, end
     return [replace(each, of=outer[0]) for each in found] + outer[1:], after

@@ -127,6 +127,10 @@ def test_any_text_is_read(text: str) -> None:
     references_in(text, LAW, at("12(b)(1)(B)(ii)"))
 
 
+def test_endless_nesting_is_read() -> None:
+    assert len(mentions_in("clause (i) of " * 2000)) > 100
+
+
 _LABELS = st.tuples(
     st.sampled_from("abcdefghz"),
     st.integers(1, 99).map(str),

@@ -1,0 +1,140 @@
+"""SARA: cases under sections of US tax law, judged by statements and by tax (Holzenberger et al., 2020)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+from chameleon.benchmarks.scorers.sara import (
+    LABELS,
+    GptStatutesRule,
+    HingeRule,
+    LegalbenchRule,
+    StatutoryRule,
+    dollars,
+)
+from chameleon.benchmarks.tables.benchmark import text_in, wrong
+from chameleon.errors import InputError
+from chameleon.evaluation.benchmark import Benchmark, Problem, Row, Scorer
+from chameleon.evaluation.intervals import half_width
+
+KINDS = ("entailment", "numeric")
+SECTIONS = ("1", "2", "63", "68", "151", "152", "3301", "3306", "7703")
+_STATUTES = ("statutes.json", "statutes/source", "../statutes/source", "../../statutes/source")
+_CASES = ("cases", "../cases", ".")
+_PART = re.compile(r"^%\s*(Text|Question|Facts|Test)\s*$")
+_SPLIT_NAME = re.compile(r"[A-Za-z0-9_]+")
+_SECTION = re.compile(r"\bsection\s+([0-9]+)", re.IGNORECASE)
+
+
+class Sara(Benchmark):
+    """SARA: accuracy over statements and amounts, with half of its 90 % interval.
+
+    Rows are JSON lines (`id`, `kind`, `text`, `question`, `answer`), or the cases of the original release: a
+    case file (`cases/s152_d_2_A_pos.pl`), or a split (`splits/train`), whose lines name case files. The
+    statutes lie beside them: `statutes.json`, or `statutes/source` in the release. Cases without statutes
+    can be scored, and run by an inventory that names some.
+    """
+
+    name = "sara"
+    about = "Cases under US tax law: is a statement entailed, what tax is owed (Holzenberger et al., 2020)"
+    columns = (*KINDS, *(f"§{section}" for section in SECTIONS))
+    scorers: ClassVar[Mapping[str, type[Scorer]]] = MappingProxyType(
+        {
+            "official": StatutoryRule,
+            "hinge": HingeRule,
+            "legalbench": LegalbenchRule,
+            "gpt_statutes": GptStatutesRule,
+        }
+    )
+    groups: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "kind": KINDS,
+        "section": tuple(f"§{section}" for section in SECTIONS),
+    }
+
+    def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
+        """The rows, each with the path of the statutes beside the file."""
+        statutes = _beside(path, _STATUTES)
+        for row in _of_the_release(path) or found:
+            yield {**row, "statutes": str(statutes)} if statutes and "question" in row else row
+
+    def recognises(self, row: Row) -> bool:
+        """Whether the row is a case: facts, a question, and a label or dollars for an answer."""
+        if not {"text", "question", "answer"} <= row.keys():
+            return False
+        answer = row["answer"]
+        is_dollars = isinstance(answer, str) and answer.startswith("$") and dollars(answer) is not None
+        return answer in LABELS or (is_dollars and row.get("kind") == "numeric")
+
+    def problem(self, row: Row, tables: Mapping[str, Any]) -> Problem:
+        """The case in a row: `text` has its facts, `question` a statement or question, `gold` the answer."""
+        id = self.id_of(row)
+        if id is None:
+            raise InputError('a case of SARA needs its id as "id"')
+        text, question, gold = (text_in(row, key) for key in ("text", "question", "answer"))
+        if gold not in LABELS and dollars(gold) is None:
+            raise wrong(row, "answer", f"{LABELS[0]}, {LABELS[1]} or an amount such as $1,234")
+        kind = KINDS[gold not in LABELS]
+        section = _SECTION.search(question)
+        column = f"§{section[1]}" if section else ""
+        given = {"question": question, "text": text}
+        statutes = {"statutes": Path(str(row["statutes"]))} if row.get("statutes") else {}
+        return Problem(
+            id=id,
+            input=given | statutes,
+            gold=gold,
+            columns=(kind, *([column] if kind == KINDS[0] and column in self.columns else [])),
+            detail={"kind": kind, "section": str(row.get("section_mentioned") or "")},
+        )
+
+    def percent(self, column: str, correct: int, n: int) -> str:
+        """Percent with half of the 90 % interval, as published: "77.50±10.86"."""
+        share = super().percent(column, correct, n)
+        return f"{share}±{100 * half_width(correct / n, n):.2f}" if n else share
+
+
+def case_in(text: str, name: str) -> Row:
+    """The row of a case file: the text between "% Text" and "% Question", and the question line.
+
+    The answer is the last word of the question. Raises `InputError` for a file without these parts.
+    """
+    parts: dict[str, list[str]] = {}
+    at = ""
+    for line in text.splitlines():
+        if begins := _PART.match(line):
+            at = begins[1]
+        elif line.startswith("%") and at:
+            parts.setdefault(at, []).append(line.lstrip("%").strip())
+    facts, question = (" ".join(filter(None, parts.get(part, []))) for part in ("Text", "Question"))
+    asked, _, answer = question.rpartition(" ")
+    if not (facts and asked):
+        raise InputError('a case needs "% Text" and "% Question" with lines of comment', where=name)
+    kind = KINDS[answer not in LABELS]
+    return {"id": name, "kind": kind, "text": facts, "question": asked, "answer": answer}
+
+
+def _of_the_release(path: Path) -> Iterator[Row] | None:
+    """The cases that a case file is, or that a split names; None for a file of rows."""
+    if path.suffix == ".pl":
+        return iter([_read_case(path)])
+    if path.suffix or not path.is_file() or (folder := _beside(path, _CASES)) is None:
+        return None
+    names = path.read_text("utf-8", errors="replace").split()
+    if not names or not all(map(_SPLIT_NAME.fullmatch, names)):
+        return None
+    return (_read_case(folder / f"{name}.pl") for name in names)
+
+
+def _read_case(file: Path) -> Row:
+    try:
+        return case_in(file.read_text("utf-8"), file.stem)
+    except (OSError, UnicodeDecodeError) as problem:
+        raise InputError(f"this case cannot be read: {problem}", where=str(file)) from problem
+
+
+def _beside(path: Path, places: tuple[str, ...]) -> Path | None:
+    found = (path.parent / place for place in places)
+    return next((place.resolve() for place in found if place.exists()), None)

@@ -1,0 +1,189 @@
+"""Whether a case under a statute is judged right: labels, and amounts in dollars with their tolerances.
+
+Sources: Holzenberger et al., 2020 (SARA, and the training script of the repository SgfdDttt/sara), LegalBench
+(HazyResearch/legalbench) and Blair-Stanek et al., 2023 (BlairStanek/gpt-statutes). What the docstrings call
+an oddity is a part of the metric: its figures depend on it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import string
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from chameleon.evaluation.benchmark import GradedScorer, Judgement, Problem, Scorer
+
+ENTAILMENT, CONTRADICTION = "Entailment", "Contradiction"
+LABELS = (ENTAILMENT, CONTRADICTION)
+_SHARE, _LEAST = 0.1, 5000.0
+_AMOUNT = re.compile(r"[-–]?\s*(?:US)?\$?\s*(?P<number>[0-9][0-9,]*(?:\.[0-9]*)?|\.[0-9]+)\s*(?:dollars)?\.?")
+_NEGATIVE = re.compile(r"\s*[-–]")
+_MEANS = {
+    ENTAILMENT: ("entailment", "entailed", "entails", "yes", "true", "1"),
+    CONTRADICTION: ("contradiction", "contradicted", "contradicts", "not entailed", "no", "false", "0"),
+}
+_WORDS = {word: label for label, words in _MEANS.items() for word in words}
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_LAST_AMOUNT = re.compile(r"\$\s*([0-9][0-9,]*(?:\.[0-9]+)?)[\s.\"'”)]*\Z")
+
+
+def label_of(value: Any) -> str | None:
+    """ "Entailment" or "Contradiction", whichever a value is, in any case; None for anything else."""
+    if isinstance(value, bool):
+        return ENTAILMENT if value else CONTRADICTION
+    if not isinstance(value, str | int):
+        return None
+    return _WORDS.get(str(value).strip().removesuffix(".").strip("*\"' ").lower())
+
+
+def dollars(value: Any) -> float | None:
+    """The dollars that a value is: 1234.5, "$1,234.50", "-$3", "1234 dollars"; None for anything else."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        try:
+            return float(value) if math.isfinite(value) else None
+        except OverflowError:
+            return None
+    found = _AMOUNT.fullmatch(value.strip().strip("*")) if isinstance(value, str) else None
+    if found is None:
+        return None
+    number = float(found["number"].replace(",", ""))
+    return None if math.isinf(number) else -number if _NEGATIVE.match(value.strip("* ")) else number
+
+
+def error(said: float, gold: float) -> float:
+    """How far an amount is off, in tolerances: a tenth of the gold amount, and $5,000 at least."""
+    return abs(said - gold) / max(_SHARE * gold, _LEAST)
+
+
+def is_amount(problem: Problem) -> bool:
+    """Whether the case asks for dollars."""
+    return problem.gold not in LABELS
+
+
+def gold_dollars(problem: Problem) -> float:
+    """The gold amount of a case that asks for one."""
+    return dollars(problem.gold) or 0.0
+
+
+class StatutoryRule(Scorer):
+    """Labels must be the same; an amount is right where its error is below one tolerance."""
+
+    about = "SARA (Holzenberger et al., 2020): the label; dollars within a tenth of the gold or $5,000"
+    most: ClassVar[float] = 1.0
+
+    def from_output(self, text: str, problem: Problem) -> Any:
+        """The text, which must be a label or an amount alone."""
+        return text
+
+    def right(self, prediction: Any, problem: Problem) -> bool:
+        """Whether the prediction is the label, or the amount near enough."""
+        if isinstance(prediction, list | tuple) and len(prediction) == 1:
+            prediction = prediction[0]
+        if not is_amount(problem):
+            return bool(label_of(prediction) == problem.gold)
+        said = dollars(prediction)
+        return said is not None and error(said, gold_dollars(problem)) < self.most
+
+
+class HingeRule(StatutoryRule):
+    """The same with an error below two tolerances: its hinge loss, max(error - 1, 0), is below 1."""
+
+    about = "SARA's training script: the label; dollars within two tenths of the gold or $10,000"
+    most: ClassVar[float] = 2.0
+
+
+class LegalbenchRule(GradedScorer):
+    """Balanced accuracy of labels, and the share of amounts within a tenth, in percent."""
+
+    about = "LegalBench: balanced accuracy of labels, and amounts within 10 %, digits read without dots"
+    figures: ClassVar[tuple[str, ...]] = ("balanced accuracy", "within 10 %")
+
+    def from_output(self, text: str, problem: Problem) -> str:
+        """The text as it is."""
+        return text
+
+    def right(self, prediction: Any, problem: Problem) -> bool:
+        """Whether the label is the same once normalised, or the amount within a tenth of the gold one.
+
+        Oddities of the metric: commas and dots are deleted before the first run of digits is read, so that
+        "$1,234.00" is 123,400; a tenth of a dollar is added to the gold amount, and $0 is never right.
+        """
+        said = "" if prediction is None else str(prediction)
+        if not is_amount(problem):
+            return _normalised(said) == _normalised(problem.gold)
+        digits = re.search(r"[0-9]+", said.replace(",", "").replace(".", ""))
+        if digits is None or len(digits[0]) > 300:
+            return False
+        return abs(float(digits[0]) / (gold_dollars(problem) + 0.1) - 1) < _SHARE
+
+    def grades(self, prediction: Any, problem: Problem) -> Mapping[str, float]:
+        """Of the case's kind that there is one, and whether it is right."""
+        kind = "amount" if is_amount(problem) else str(problem.gold)
+        return {kind: 1.0, f"{kind} right": float(self.right(prediction, problem))}
+
+    def overall(self, sums: Mapping[str, float], n: int) -> Mapping[str, float]:
+        """The mean of the shares of right labels by gold label; 0 where there is none of a kind."""
+        shares = [_share(sums, label) for label in LABELS if sums.get(label)]
+        balanced = sum(shares) / len(shares) if shares else 0.0
+        return {"balanced accuracy": balanced, "within 10 %": _share(sums, "amount")}
+
+
+class GptStatutesRule(GradedScorer):
+    """The share of right cases among those that count, and the share of those that do not, in percent."""
+
+    about = "gpt-statutes: one of two words in a text; dollars at its very end, else the case does not count"
+    figures: ClassVar[tuple[str, ...]] = ("accuracy", "skipped")
+
+    def from_output(self, text: str, problem: Problem) -> Any:
+        """What the second of two answers says: it names one of the labels, or ends with an amount.
+
+        Of a label "entail" or "contradict" is enough. Oddity of the metric: a text with both says neither,
+        such as "it does not entail but contradicts".
+        """
+        if is_amount(problem):
+            found = _LAST_AMOUNT.search(text)
+            return None if found is None else float(found[1].replace(",", ""))
+        low = text.lower()
+        entails, contradicts = "entail" in low, "contradict" in low
+        return None if entails == contradicts else ENTAILMENT if entails else CONTRADICTION
+
+    def from_value(self, value: Any, problem: Problem) -> Any:
+        """The value; a text is read as an output is where it is no label."""
+        return self.from_output(value, problem) if isinstance(value, str) else value
+
+    def grades(self, prediction: Any, problem: Problem) -> Mapping[str, float]:
+        """Whether the case counts, and whether it is right (by SARA's rule, for amounts).
+
+        Oddity of the metric: where no amount is read the case does not count; a label that is not read is
+        wrong.
+        """
+        counts = not is_amount(problem) or dollars(prediction) is not None
+        right = counts and StatutoryRule().right(prediction, problem)
+        return {"counted": float(counts), "right": float(right)}
+
+    def right(self, prediction: Any, problem: Problem) -> bool:
+        """Whether the case counts and is right."""
+        return bool(self.grades(prediction, problem)["right"])
+
+    def judged(self, prediction: Any, problem: Problem, *, answered: bool = True) -> Judgement:
+        """As for any rule that grades; what was not answered has no amount, so it does not count."""
+        return Judgement(None, self.grades(prediction if answered else None, problem))
+
+    def overall(self, sums: Mapping[str, float], n: int) -> Mapping[str, float]:
+        """Right of those that count, and what does not count of all."""
+        counted = sums["counted"]
+        return {
+            "accuracy": 100 * sums["right"] / counted if counted else 0.0,
+            "skipped": 100 * (n - counted) / n,
+        }
+
+
+def _share(sums: Mapping[str, float], kind: str) -> float:
+    n = sums.get(kind, 0.0)
+    return 100 * sums.get(f"{kind} right", 0.0) / n if n else 0.0
+
+
+def _normalised(text: str) -> str:
+    return text.translate(_PUNCTUATION).strip().lower()

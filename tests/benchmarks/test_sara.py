@@ -1,0 +1,310 @@
+"""SARA: reading cases, rows and case files alike, and scoring labels and amounts with the rules' oddities."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chameleon.benchmarks.sara import Sara, case_in
+from chameleon.benchmarks.scorers.sara import (
+    LABELS,
+    GptStatutesRule,
+    HingeRule,
+    LegalbenchRule,
+    StatutoryRule,
+    dollars,
+    label_of,
+)
+from chameleon.errors import InputError
+from chameleon.evaluation.benchmark import GradedScorer, Problem
+from chameleon.evaluation.data import DataFile, read_problems, recognised
+from chameleon.evaluation.intervals import half_width
+from tests.benchmarks.shared_data import DATA, anchors, needs_data, rows
+from tests.benchmarks.values import anything
+from tests.e2e.commands import Command
+from tests.evaluation.rows import write_rows
+
+SARA = Sara()
+OFFICIAL, HINGE, LEGALBENCH, GPT = StatutoryRule(), HingeRule(), LegalbenchRule(), GptStatutesRule()
+ROW: dict[str, Any] = {
+    "id": "s12_b_pos",
+    "kind": "entailment",
+    "text": "The Lark has a licence.",
+    "question": "The Lark owes the fee under section 152(b).",
+    "answer": "Entailment",
+    "section_mentioned": "152(b)",
+}
+AMOUNT = {
+    **ROW,
+    "id": "tax_case_1",
+    "kind": "numeric",
+    "question": "How much does Ann owe?",
+    "answer": "$40000",
+}
+CASE = """\
+% Text
+% The Lark has a licence.
+% It sails in winter.
+
+% Question
+% Section 152(b) applies to the Lark. Contradiction
+
+% Facts
+:- discontiguous lark/1.
+% Test
+:- lark(x).
+"""
+
+
+def problem(answer: str = "Entailment") -> Problem:
+    return SARA.problem({**ROW, "answer": answer}, {})
+
+
+def test_a_row() -> None:
+    read = SARA.problem({**ROW, "statutes": "/law"}, {})
+    assert (read.id, read.gold, read.columns) == ("s12_b_pos", "Entailment", ("entailment", "§152"))
+    assert read.input == {"question": ROW["question"], "text": ROW["text"], "statutes": Path("/law")}
+    assert read.detail == {"kind": "entailment", "section": "152(b)"}
+    assert SARA.problem(AMOUNT, {}).columns == ("numeric",)
+
+
+@pytest.mark.parametrize("changes", [{"answer": "maybe"}, {"text": None}, {"question": 3}, {"id": None}])
+def test_what_will_not_do_is_told(changes: dict[str, Any]) -> None:
+    with pytest.raises(InputError):
+        SARA.problem({**ROW, **changes}, {})
+
+
+def test_statutes_lie_beside_the_rows(tmp_path: Path) -> None:
+    data = write_rows(tmp_path / "cases.jsonl", [ROW, AMOUNT])
+    assert recognised(data).name == "sara"
+    assert all("statutes" not in each.input for each in read_problems(SARA, DataFile(data)))
+    (tmp_path / "statutes.json").write_text("{}", "utf-8")
+    assert [each.input["statutes"] for each in read_problems(SARA, DataFile(data))] == [
+        tmp_path / "statutes.json"
+    ] * 2
+
+
+def test_the_release(tmp_path: Path) -> None:
+    for folder in ("cases", "splits", "statutes/source"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "cases/s152_b_neg.pl").write_text(CASE, "utf-8")
+    (tmp_path / "splits/train").write_text("s152_b_neg\n", "utf-8")
+    for path in ("cases/s152_b_neg.pl", "splits/train"):
+        (read,) = read_problems(SARA, DataFile(tmp_path / path))
+        assert (read.id, read.gold, read.columns) == ("s152_b_neg", "Contradiction", ("entailment", "§152"))
+        assert read.input["text"] == "The Lark has a licence. It sails in winter."
+        assert read.input["question"] == "Section 152(b) applies to the Lark."
+        assert read.input["statutes"] == tmp_path / "statutes/source"
+    (tmp_path / "splits/bad").write_text("s9_neg\n", "utf-8")
+    with pytest.raises(InputError, match="cannot be read"):
+        list(read_problems(SARA, DataFile(tmp_path / "splits/bad")))
+    with pytest.raises(InputError, match="a case needs"):
+        case_in("% Text\n% Only facts.\n", "bad")
+    assert case_in(CASE.replace("Contradiction", "$12"), "x")["kind"] == "numeric"
+
+
+@pytest.mark.parametrize(
+    ("value", "label"),
+    [
+        ("Entailment", "Entailment"),
+        ("entailed.", "Entailment"),
+        ("**CONTRADICTION**", "Contradiction"),
+        (True, "Entailment"),
+        (0, "Contradiction"),
+        ("no", "Contradiction"),
+        ("perhaps", None),
+        (None, None),
+        (7, None),
+    ],
+)
+def test_labels(value: Any, label: str | None) -> None:
+    assert label_of(value) == label
+
+
+@pytest.mark.parametrize(
+    ("value", "amount"),
+    [
+        ("$1,234.50", 1234.5),
+        ("1234 dollars.", 1234.0),
+        ("-$3", -3.0),
+        ("$.5", 0.5),
+        (1234, 1234.0),
+        (True, None),
+        ("about $3", None),
+        ("", None),
+        (float("nan"), None),
+        (10**400, None),
+        ("9" * 400, None),
+    ],
+)
+def test_dollars(value: Any, amount: float | None) -> None:
+    assert dollars(value) == amount
+
+
+class TestAmounts:
+    GOLD = SARA.problem(AMOUNT, {})
+
+    @pytest.mark.parametrize(
+        ("gold", "said", "official", "hinge"),
+        [
+            ("$40000", "$44,999.99", True, True),
+            ("$40000", "$45,000", False, True),
+            ("$40000", 50_000, False, False),
+            ("$100000", 90_001, True, True),
+            ("$100000", "$110,000", False, True),
+            ("$0", 4999, True, True),
+            ("$0", None, False, False),
+            ("$0", "Entailment", False, False),
+        ],
+    )
+    def test_are_right_within_a_tenth_or_five_thousand(
+        self, gold: str, said: Any, official: bool, hinge: bool
+    ) -> None:
+        asked = SARA.problem({**AMOUNT, "answer": gold}, {})
+        assert (OFFICIAL.right(said, asked), HINGE.right(said, asked)) == (official, hinge)
+
+    @pytest.mark.parametrize(
+        ("said", "right"),
+        [
+            ("$40,000", True),
+            ("$40,000.00", False),
+            ("It is 43,999 dollars in 2017", True),
+            ("In 2017 it is $40,000", False),
+            ("44001", False),
+            ("nothing", False),
+            ("1" * 400, False),
+            (None, False),
+        ],
+    )
+    def test_by_legalbench_lose_their_dots(self, said: Any, right: bool) -> None:
+        assert LEGALBENCH.right(said, self.GOLD) is right
+
+    @pytest.mark.parametrize(
+        ("text", "counted", "right"),
+        [
+            ("So she owes $41,000.", 1, 1),
+            ("She owes $41,000 in 2017.", 0, 0),
+            ("41,000", 0, 0),
+            ("$1 or $90,000", 1, 0),
+            ("", 0, 0),
+        ],
+    )
+    def test_by_gpt_statutes_end_the_text_or_do_not_count(self, text: str, counted: int, right: int) -> None:
+        grades = GPT.grades(GPT.from_output(text, self.GOLD), self.GOLD)
+        assert grades == {"counted": counted, "right": right}
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("The answer is Entailment.", "Entailment"),
+        ("It contradicts the facts.", "Contradiction"),
+        ("It does not entail but contradicts.", None),
+        ("I cannot tell.", None),
+    ],
+)
+def test_labels_by_gpt_statutes(text: str, label: str | None) -> None:
+    assert GPT.from_output(text, problem()) == label
+
+
+def test_balanced_accuracy_is_the_mean_over_labels() -> None:
+    sums: dict[str, float] = {}
+    said = [("Entailment", "entailment."), ("Entailment", "no"), ("Contradiction", "Contradiction")]
+    for gold, text in said:
+        for name, value in LEGALBENCH.grades(text, problem(gold)).items():
+            sums[name] = sums.get(name, 0) + value
+    assert LEGALBENCH.overall(sums, 3) == {"balanced accuracy": 75.0, "within 10 %": 0.0}
+
+
+@given(st.sampled_from([*LABELS, "$0", "$40000"]), anything)
+def test_any_prediction_is_judged(gold: str, said: Any) -> None:
+    asked = problem(gold)
+    for rule in (OFFICIAL, HINGE, LEGALBENCH, GPT):
+        assert rule.right(rule.from_value(said, asked), asked) in (True, False)
+        if isinstance(rule, GradedScorer):
+            assert all(value in (0, 1) for value in rule.grades(rule.from_value(said, asked), asked).values())
+    assert HINGE.right(said, asked) or not OFFICIAL.right(said, asked)
+
+
+@given(st.sampled_from(LABELS) | st.integers(1, 10**7).map("${}".format))
+def test_gold_as_prediction_is_right(gold: str) -> None:
+    assert all(rule.right(gold, problem(gold)) for rule in (OFFICIAL, HINGE, LEGALBENCH, GPT))
+
+
+@pytest.mark.parametrize(
+    ("percent", "n", "printed"),
+    [(81.6, 228, "4.2"), (71.1, 228, "4.9"), (52.5, 40, "12.99"), (75.0, 40, "11.26"), (77.5, 40, "10.86")],
+)
+def test_published_intervals(percent: float, n: int, printed: str) -> None:
+    assert f"{100 * half_width(percent / 100, n):.{len(printed.partition('.')[2])}f}" == printed
+
+
+def test_shares_are_printed_with_their_interval() -> None:
+    assert SARA.percent("entailment", 31, 40) == "77.50±10.86"
+    assert SARA.percent("numeric", 0, 0) == "–"
+    assert SARA.published[0].percent == {"entailment": 64.9} and len(SARA.published) == 21
+
+
+PROBLEMS = [SARA.problem(row, {}) for row in rows("sara/cases.jsonl")] if (DATA / "sara").is_dir() else []
+AMOUNTS = [each for each in PROBLEMS if each.detail["kind"] == "numeric"]
+STATEMENTS = [each for each in PROBLEMS if each.detail["kind"] == "entailment"]
+
+
+@needs_data
+class TestTheSharedCases:
+    def test_are_read(self) -> None:
+        data = DATA / "sara/cases.jsonl"
+        assert recognised(data).name == "sara"
+        read = list(read_problems(SARA, DataFile(data)))
+        assert len(read) == 256 and {each.input["statutes"] for each in read} == {DATA / "sara/statutes.json"}
+        by_section = {column: sum(column in each.columns for each in read) for column in SARA.columns}
+        assert by_section == {
+            "entailment": 176, "numeric": 80, "§1": 40, "§2": 20, "§63": 26, "§68": 8, "§151": 10, "§152": 26,
+            "§3301": 0, "§3306": 40, "§7703": 6,
+        }  # fmt: skip
+
+    @pytest.mark.parametrize("label", LABELS)
+    def test_constant_labels(self, label: str) -> None:
+        right = [OFFICIAL.right(label, each) for each in STATEMENTS]
+        assert anchors()[f"sara.entailment.constant_{label}"] == (sum(right), len(right))
+
+    @pytest.mark.parametrize(
+        ("name", "said"),
+        [("zero", 0), ("train_median", 15506.5), ("train_mean", 85804.86), ("10000", 10000)],
+    )
+    def test_constant_amounts(self, name: str, said: float) -> None:
+        for rule, called in ((OFFICIAL, "paper_rule"), (HINGE, "hinge_rule")):
+            right = [rule.right(said, each) for each in AMOUNTS]
+            assert anchors()[f"sara.numeric.constant_{name}.{called}"] == (sum(right), len(right))
+
+    @pytest.mark.parametrize(("name", "form"), [("commas", "${:,.0f}"), ("cents", "${:,.2f}")])
+    def test_gold_amounts_by_legalbench(self, name: str, form: str) -> None:
+        right = [LEGALBENCH.right(form.format(dollars(each.gold)), each) for each in AMOUNTS]
+        assert anchors()[f"sara.numeric.legalbench_rule.gold_with_{name}"] == (sum(right), len(right))
+        zeros = [each for each in AMOUNTS if dollars(each.gold) == 0]
+        assert anchors()["sara.numeric.gold_zero"] == (len(zeros), len(AMOUNTS))
+
+
+def test_the_command(command: Command, tmp_path: Path) -> None:
+    data = write_rows(tmp_path / "cases.jsonl", [ROW, {**ROW, "id": "b", "answer": "Contradiction"}, AMOUNT])
+    said = [
+        {"id": id, "prediction": said}
+        for id, said in (("s12_b_pos", "yes"), ("b", "yes"), ("tax_case_1", "$41,000"))
+    ]
+    predictions = write_rows(tmp_path / "said.jsonl", said)
+    asked = ("score", "sara", str(data), str(predictions), "--json")
+    found = json.loads(command(*asked).out)
+    assert (found["correct"], found["n"]) == (2, 3)
+    done = command("score", "sara", str(data), str(predictions))
+    assert "50.00±58.16" in done.out and "100.00±0.00" in done.out
+    for scorer, figures in (
+        ("legalbench", {"balanced accuracy": 0.0, "within 10 %": 100.0}),
+        ("gpt_statutes", {"accuracy": pytest.approx(66.6667, abs=1e-3), "skipped": 0.0}),
+    ):
+        found = json.loads(command(*asked, "--scorer", scorer).out)
+        assert found["figures"] == figures
