@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from pydantic import PositiveInt
+
 from chameleon import Declined, Module, State
 from chameleon.modules.corpus.candidates import Candidate, candidates
 from chameleon.modules.corpus.coverage import covered, telling_words
@@ -27,9 +29,13 @@ class LexicalTableChoice(Module):
     writes = ("input.table", "input.tables", "cache.table_choice")
     wordless = ("cache.table_choice",)
 
-    def __init__(self, ahead: float = 1.5) -> None:
-        """`ahead`: a table counts as rival of the first unless that has so many times its score."""
-        self.ahead = ahead
+    def __init__(self, ahead: float = 1.5, longest: PositiveInt = 200_000) -> None:
+        """What counts as a rival, and what is read.
+
+        - `ahead`: a table is a rival of the first unless that has so many times its score.
+        - `longest`: tables with more rows are not read; 100,000 take some seconds.
+        """
+        self.ahead, self.longest = ahead, longest
 
     def run(self, state: State) -> dict[str, Any]:
         """The chosen table. Raises `Declined` where none or no single one answers.
@@ -46,7 +52,7 @@ class LexicalTableChoice(Module):
             raise Declined("no table in the index has to do with the question")
         fitting = [each for each in found if len(words[each.id]) == most]
         near = [each for each in fitting if _is_near(each.score, fitting[0].score, self.ahead)]
-        chosen, *agreeing = _alike(state, near)
+        chosen, *agreeing = self._alike(state, near)
         told = [text for word, text in stems.items() if word in words[chosen.id]]
         alike = {"agreeing": [each.id for each in agreeing]} if agreeing else {}
         return {**chosen.to_json(), "words": told, "tried": len(near), **alike, "table": chosen.table}
@@ -57,35 +63,43 @@ class LexicalTableChoice(Module):
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         return {"table_choice": {key: value for key, value in output.items() if key != "table"}}
 
-
-def _alike(state: State, near: Sequence[Candidate]) -> list[Candidate]:
-    """The tables that answer. Raises `Declined` where they differ, or where one does not that is no part."""
-    fits: list[_Fit] = []
-    refused: list[tuple[Candidate, Declined]] = []
-    for each in near:
-        try:
-            fits.append(_Fit(each, _program(state, each)))
-        except Declined as refusal:
-            refused.append((each, refusal))
-    if not fits:
-        raise _of_nearest(*refused[0])
-    refused = [one for one in refused if not any(fit.candidate.table.contains(one[0].table) for fit in fits)]
-    if refused:
-        raise Declined(
-            f"it is not clear which table is meant: {_named(each for each, _ in fits)} would answer, and "
-            f"{_named(each for each, _ in refused)} fits as well and is not understood",
-            hint=_NAME_IT,
-        )
-    answering = [fit.candidate for fit in fits]
-    if len(fits) == 1:
-        return answering
-    answers = [run_code(fit.program.code, fit.candidate.table).plain for fit in fits]
-    if any(answer != answers[0] for answer in answers):
-        told = [
-            f"{fit.candidate.called}: {_short(answer)}" for fit, answer in zip(fits, answers, strict=True)
+    def _alike(self, state: State, near: Sequence[Candidate]) -> list[Candidate]:
+        """The tables that answer. Raises `Declined` where they differ, or one that is no part does not."""
+        fits: list[_Fit] = []
+        refused: list[tuple[Candidate, Declined]] = []
+        for each in near:
+            try:
+                fits.append(_Fit(each, self._program(state, each)))
+            except Declined as refusal:
+                refused.append((each, refusal))
+        if not fits:
+            raise _of_nearest(*refused[0])
+        refused = [
+            one for one in refused if not any(fit.candidate.table.contains(one[0].table) for fit in fits)
         ]
-        raise Declined(f"{len(fits)} tables answer, and not alike ({'; '.join(told)})", hint=_NAME_IT)
-    return answering
+        if refused:
+            raise Declined(
+                f"it is not clear which table is meant: {_named(each for each, _ in fits)} would answer, and "
+                f"{_named(each for each, _ in refused)} fits as well and is not understood",
+                hint=_NAME_IT,
+            )
+        answering = [fit.candidate for fit in fits]
+        if len(fits) == 1:
+            return answering
+        answers = [run_code(fit.program.code, fit.candidate.table).plain for fit in fits]
+        if any(answer != answers[0] for answer in answers):
+            told = [
+                f"{fit.candidate.called}: {_short(answer)}" for fit, answer in zip(fits, answers, strict=True)
+            ]
+            raise Declined(f"{len(fits)} tables answer, and not alike ({'; '.join(told)})", hint=_NAME_IT)
+        return answering
+
+    def _program(self, state: State, candidate: Candidate) -> Program:
+        given, table = state.input, candidate.table
+        if len(table.rows) > self.longest:
+            raise Declined(f"it has {len(table.rows):,} rows, more than are read without a model")
+        choices, unit = given.get("choices") or (), given.get("unit") or ""
+        return write_program(given["question"], table, choices, unit)
 
 
 def _is_near(score: float, first: float, ahead: float) -> bool:
@@ -95,12 +109,6 @@ def _is_near(score: float, first: float, ahead: float) -> bool:
 
 def _named(tables: Iterable[Candidate]) -> str:
     return ", ".join(each.called for each in tables)
-
-
-def _program(state: State, candidate: Candidate) -> Program:
-    given = state.input
-    choices, unit = given.get("choices") or (), given.get("unit") or ""
-    return write_program(given["question"], candidate.table, choices, unit)
 
 
 def _of_nearest(nearest: Candidate, refusal: Declined) -> Declined:

@@ -46,6 +46,7 @@ _SIGNATURES = (
     (b"PAR1", "a Parquet file"),
     (b"\x7fELF", "a program"),
 )
+_INDEXED = ("an SQLite database", "a Parquet file")
 # UTF-32's little-endian mark begins with UTF-16's, so it has to be looked for first.
 _MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -113,6 +114,10 @@ def _refuse_binary(data: bytes, name: str) -> None:
         kind = "an Excel workbook" if is_workbook(data) else "a ZIP archive"
     if kind == "an Excel workbook":
         raise InputError(f"is {kind}, not text", where=name, hint="Give it the suffix .xlsx.")
+    if kind in _INDEXED:
+        raise InputError(
+            f"is {kind}, not a table", where=name, hint="`chameleon index` puts it into an index to ask."
+        )
     if kind is not None:
         raise InputError(
             f"is {kind}, not a table", where=name, hint="Give a CSV, TSV, Markdown, JSON or Excel file."
