@@ -1,0 +1,233 @@
+"""Sentences and rows of a report: which are kept, by each way, and what becomes of the table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chameleon import State, Table
+from chameleon.benchmarks.finqa import Finqa
+from chameleon.errors import InputError, MissingPackage
+from chameleon.modules.reports import ranking
+from chameleon.modules.reports.evidence import measures, years_asked, years_in
+from chameleon.modules.reports.facts import Fact, facts_of
+from chameleon.modules.reports.report_retriever import ReportRetriever
+from chameleon.values import freeze
+from tests.benchmarks.shared_data import needs_data, rows
+from tests.modules.reports.pages import AFTER, BEFORE, PASSAGES, TABLE, page
+
+
+def run(module: ReportRetriever, **given: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The input and the cache after the module has run."""
+    state = State(input=freeze(given))
+    output = module.run(state)
+    return {**state.input, **module.update_input(state.input, output)}, dict(module.update_cache({}, output))
+
+
+def names(question: str, k: int = 2, by: str = "auto", **given: Any) -> list[str]:
+    _, cache = run(ReportRetriever(k, by=by), **page(question, **given))
+    return [fact["id"] for fact in cache["retrieved"]]
+
+
+class TestFacts:
+    def test_rows_with_their_columns_and_sentences_that_say_something(self) -> None:
+        facts = facts_of(TABLE, PASSAGES)
+        assert [fact.place for fact in facts] == [0, 1, 2, 3, 4, 0, 1, 2, 4, 5]
+        assert facts[0] == Fact(
+            "row", 0, "harbour dues: 2011 is $ 1250; 2010 is $ 900; 2009 is $ 870", "harbour dues"
+        )
+
+    def test_passages_of_any_form(self) -> None:
+        assert [fact.text for fact in facts_of(None, ["a text", {"title": "Dues", "text": "rose"}, {}])] == [
+            "a text",
+            "Dues: rose",
+        ]
+
+
+class TestYears:
+    def test_in_a_text(self) -> None:
+        assert years_in("the port 2019s dues of 2011 , 2,010 and 20105 at december 312009") == {
+            "2011",
+            "2009",
+        }
+
+    def test_between(self) -> None:
+        assert years_asked("from 2007 to 2010") == {"2007", "2008", "2009", "2010"}
+        assert years_asked("2008-2007") == {"2007", "2008"} and years_asked("in 2007 and 2010") == {
+            "2007",
+            "2010",
+        }
+        assert years_asked("from 1900 to 2010") == {"1900", "2010"}
+
+
+@pytest.mark.parametrize("by", ["auto", "lexical", "bm25"])
+class TestByWords:
+    def test_a_row_by_its_name(self, by: str) -> None:
+        assert names("what was the change in ferry fares from 2010 to 2011?", 1, by) == ["row 2"]
+
+    def test_a_sentence(self, by: str) -> None:
+        assert names("how much was paid for dredging in 2011?", 1, by) == ["passage 5"]
+
+    def test_nothing_to_find(self, by: str) -> None:
+        assert names("what?", table=Table(["a"]), passages=[], by=by) == []
+
+
+class TestLexical:
+    def test_a_share_needs_a_total(self) -> None:
+        asked = "what percentage of income in 2011 were harbour dues?"
+        assert set(names(asked)) == {"row 1", "row 4"}
+        assert "row 4" not in names(asked.replace("percentage of income", "amount"), 1)
+
+    def test_a_change_needs_a_balance(self) -> None:
+        assert "row 5" in names("by how much did the funds change between 2010 and 2011?", 3)
+
+    def test_measures_are_shares(self) -> None:
+        for each in measures("what was the total of ferry fares in 2011?", TABLE, facts_of(TABLE, PASSAGES)):
+            assert all(0 <= value <= 1 for name, value in each.items() if name != "digits")
+
+
+class TestTheReport:
+    def test_what_is_kept_stays_in_its_order(self) -> None:
+        given, _ = run(
+            ReportRetriever(3), **page("was more paid for dredging than for the crane and the port?")
+        )
+        texts = [each["text"] for each in given["passages"]]
+        assert texts == [text for text in (*BEFORE, *AFTER) if text in texts] and texts
+
+    @pytest.mark.parametrize("shown", ["marked", "whole", "rows"])
+    def test_the_table(self, shown: Any) -> None:
+        module = ReportRetriever(2, table=shown)
+        given, cache = run(module, **page("what share of total income were ferry fares?"))
+        assert given["table"] == (TABLE.take_rows([1, 3]) if shown == "rows" else TABLE)
+        assert cache.get("relevant_rows") == ("ferry fares\ntotal income" if shown == "marked" else None)
+
+    def test_a_report_without_a_table(self) -> None:
+        given, cache = run(ReportRetriever(1), question="who owns the port?", passages=PASSAGES)
+        assert [each["text"] for each in given["passages"]] == [BEFORE[0]] and "table" not in given
+        assert cache["retrieved"][0]["source"] == {"passage": 1}
+
+    def test_a_table_without_a_text(self) -> None:
+        given, cache = run(ReportRetriever(1), question="ferry fares in 2011?", table=TABLE)
+        assert "passages" not in given and cache["retrieved"][0]["source"] == {"row": 2}
+
+    def test_enough_room_keeps_all(self) -> None:
+        _, cache = run(ReportRetriever(100), **page("dues?"))
+        assert len(cache["retrieved"]) == 10
+
+    @settings(max_examples=40)
+    @given(
+        st.text(max_size=30),
+        st.lists(st.text("ab 20115%.", max_size=20), max_size=5),
+        st.lists(st.tuples(st.text(max_size=9), st.text("0123.$ (", max_size=6)), max_size=4),
+        st.integers(1, 4),
+    )
+    def test_any_report(self, question: str, texts: list[str], lines: list[Any], k: int) -> None:
+        _, cache = run(
+            ReportRetriever(k), question=question, table=Table(["", "2011"], lines), passages=texts
+        )
+        scores = [fact["score"] for fact in cache["retrieved"]]
+        assert len(scores) <= k and scores == sorted(scores, reverse=True)
+
+
+class TestNames:
+    @pytest.mark.parametrize(
+        "by", ["colbert", "dense:", "bm25:x", "bm25+", "bm25+rerank", "bm25+rerank:", "x+rerank:y"]
+    )
+    def test_what_there_is_not(self, by: str) -> None:
+        with pytest.raises(InputError, match="facts cannot be"):
+            ReportRetriever(by=by).check()
+
+    def test_what_auto_comes_to(self) -> None:
+        ReportRetriever().check()
+        assert ReportRetriever().resolved() == {"by": "lexical"}
+        assert ReportRetriever(by="bm25").resolved() == {"by": "bm25"}
+
+    def test_packages_that_are_missing(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+        monkeypatch.setattr("chameleon.retrieval.embeddings.find_spec", lambda name: None)
+        for by in ("dense", "hybrid", "lexical+rerank:some/model"):
+            with pytest.raises(MissingPackage):
+                ReportRetriever(by=by).check()
+
+
+def _counting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stand-ins for embeddings: the cosine is the share of the letter z in a text."""
+    from chameleon.retrieval import ranking as texts_ranking
+
+    known = texts_ranking.similarities
+
+    def similarities(query: str, texts: Any, by: str = "auto") -> list[float]:
+        if by.startswith("dense"):
+            return [text.count("z") / max(len(text), 1) for text in texts]
+        return known(query, texts, by)
+
+    monkeypatch.setattr(texts_ranking, "similarities", similarities)
+
+
+def test_embeddings_alone_and_among_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    _counting(monkeypatch)
+    zeal = [{"title": "", "text": "zzzzz zzz"}]
+    facts = facts_of(TABLE, zeal)
+    dense = ranking.scores("ferry fares?", TABLE, facts, "dense:some:model")
+    assert dense.index(max(dense)) == 5
+    hybrid, lexical = (ranking.scores("fares?", TABLE, facts, by) for by in ("hybrid", "lexical"))
+    assert hybrid[5] - lexical[5] > hybrid[4] - lexical[4]
+    assert hybrid.index(max(hybrid)) in (1, 5)
+
+
+def test_a_cross_encoder_orders_the_first_facts(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Longest:
+        def scores(self, pairs: Any) -> list[float]:
+            assert all(query == "port?" for query, _ in pairs)
+            return [float(len(text)) for _, text in pairs]
+
+    pytest.importorskip("chameleon.retrieval.cross_encoder")
+    monkeypatch.setattr("chameleon.retrieval.cross_encoder.cross_encoder", lambda name: Longest())
+    monkeypatch.setattr(ranking, "_check_reranker", lambda name: None)
+    texts = ["port", *(f"the port has {'many ' * number}" for number in range(40))]
+    facts = facts_of(None, texts)
+    found = ranking.scores("port?", None, facts, "bm25+rerank:tiny")
+    first = sorted(ranking.scores("port?", None, facts, "bm25"), reverse=True)[29]
+    looked = [
+        place for place, score in enumerate(ranking.scores("port?", None, facts, "bm25")) if score >= first
+    ]
+    order = sorted(range(len(facts)), key=lambda place: -found[place])
+    assert set(order[:30]) == set(looked)
+    assert order[0] == max(looked, key=lambda place: len(facts[place].text))
+
+
+@needs_data
+@pytest.mark.parametrize(("by", "at_three", "at_five"), [("bm25", 0.675, 0.777), ("lexical", 0.811, 0.886)])
+def test_recall_of_the_gold_facts(by: str, at_three: float, at_five: float) -> None:
+    """The share of a question's gold facts that are found, averaged over the 300 questions with reports."""
+    benchmark, sums = Finqa(), {3: 0.0, 5: 0.0}
+    read = [*rows("finqa/train_100.jsonl.gz"), *rows("finqa/dev_200.jsonl.gz")]
+    for row in read:
+        problem = benchmark.problem(row, {})
+        gold = set(problem.detail["facts"])
+        _, cache = run(ReportRetriever(5, by=by), **problem.input)
+        found = [_gold_name(fact["source"]) for fact in cache["retrieved"]]
+        for k in sums:
+            sums[k] += len(gold.intersection(found[:k])) / len(gold)
+    assert len(read) == 300
+    assert [round(sums[k] / 300, 3) for k in (3, 5)] == pytest.approx([at_three, at_five], abs=0.002)
+
+
+def _gold_name(source: dict[str, int]) -> str:
+    """A place as FinQA names it: line 0 of the table is its header."""
+    return f"table_{source['row']}" if "row" in source else f"text_{source['passage'] - 1}"
+
+
+def test_the_folder_of_a_model_is_a_name(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    pytest.importorskip("transformers")
+    pytest.importorskip("chameleon.retrieval.cross_encoder")
+    from tests.retrieval.test_cross_encoder import made
+
+    name = made(tmp_path / "tiny", 1)
+    ReportRetriever(by=f"lexical+rerank:{name}").check()
+    assert len(names("ferry fares?", 3, f"lexical+rerank:{name}")) == 3
