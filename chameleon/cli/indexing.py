@@ -49,6 +49,8 @@ def in_words(summary: Summary) -> str:
         lines.append(f"Gone, and taken out: {_many(summary.vanished, 'file')}.")
     if layout := len(summary.left_out) - len(summary.faults):
         lines.append(f"Passed over: {_many(layout, 'table')} that only lay out a page.")
+    if summary.without:
+        lines.append(f"Without a table: {_many(summary.without, 'file')}.")
     if summary.others:
         kinds = ", ".join(f"{count} {harmless(kind)}" for kind, count in summary.others.most_common())
         lines.append(f"Skipped, as other kinds: {kinds}.")
@@ -72,6 +74,7 @@ def to_json(summary: Summary) -> dict[str, Any]:
         "tables": summary.tables,
         "rows": summary.rows,
         "files": summary.files,
+        "without": summary.without,
         "unchanged": summary.unchanged,
         "gone": summary.vanished,
         "skipped": dict(summary.others),

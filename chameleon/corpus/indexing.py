@@ -27,10 +27,14 @@ Progress = Callable[[int, int, str], object]
 
 @dataclass
 class Summary:
-    """What was done: counts of files, tables and rows, and everything that is left out, with the reason."""
+    """What was done: counts of files, tables and rows, and everything that is left out, with the reason.
+
+    `files` are those read that have tables, `without` those that have none, `others` files of other kinds.
+    """
 
     index: Path
     files: int = 0
+    without: int = 0
     unchanged: int = 0
     vanished: int = 0
     tables: int = 0
@@ -121,28 +125,29 @@ class _Reading:
                 continue
             ids: list[str] = []
             before = len(self.summary.left_out)
-            for document in self._read(path, name):
-                ids.append(document.id)
-                yield document
+            try:
+                for document in self._read(path, name):
+                    ids.append(document.id)
+                    yield document
+            except ChameleonError as error:
+                self.summary.left_out.append(LeftOut.of(error, name))
+            left_out = [(one.where, one.why, one.is_fault) for one in self.summary.left_out[before:]]
             self._forget(path, ids)
-            if ids:
-                left_out = [(one.where, one.why, one.is_fault) for one in self.summary.left_out[before:]]
+            if ids or not any(is_fault for _, _, is_fault in left_out):
                 self.ledger.entries[str(path)] = Entry(name, stamp, digest, ids, left_out)
-                self.summary.files += 1
+            self.summary.files += bool(ids)
+            self.summary.without += not ids and not left_out
         self.progress(len(self.files), len(self.files), "")
 
     def _read(self, path: Path, name: str) -> Iterator[Document]:
-        try:
-            for found in file_documents(path, name):
-                if isinstance(found, LeftOut):
-                    self.summary.left_out.append(found)
-                    continue
-                assert found.table is not None
-                self.summary.tables += 1
-                self.summary.rows += len(found.table.rows)
-                yield found
-        except ChameleonError as error:
-            self.summary.left_out.append(LeftOut.of(error, name))
+        for found in file_documents(path, name):
+            if isinstance(found, LeftOut):
+                self.summary.left_out.append(found)
+                continue
+            assert found.table is not None
+            self.summary.tables += 1
+            self.summary.rows += len(found.table.rows)
+            yield found
 
     def _keep(self, entry: Entry) -> None:
         """The file is as it was, and so is what it lacks."""

@@ -17,9 +17,14 @@ _HEADERS, _ROWS, _NAMES = ("header", "columns"), ("rows", "data"), ("caption", "
 
 
 def json_tables(text: str, origin: Origin) -> Iterator[Found | LeftOut]:
-    """The tables of a JSON text: itself, the tables of a list, or those under the keys of an object."""
+    """The tables of a JSON text: itself, the tables of a list, or those under the keys of an object.
+
+    None in other JSON, such as settings.
+    """
     require_text(text, origin)
     data = load_json(text.removeprefix("\ufeff"), origin)
+    if not _may_be_table(data):
+        return
     if isinstance(data, list) and data and all(map(_is_whole, data)):
         for number, value in enumerate(data, 1):
             yield _table(value, replace(origin, name=f"{origin.name}, table {number}"))
@@ -55,6 +60,14 @@ def _table(value: Any, origin: Origin, key: str = "") -> Found | LeftOut:
 def _keyed(data: Mapping[str, Any]) -> dict[str, Any]:
     """The values that are tables of their own, where the object itself is not one by columns."""
     return {key: value for key, value in data.items() if _is_whole(value) or _is_rows(value)}
+
+
+def _may_be_table(data: Any) -> bool:
+    """Whether it holds rows or columns at the top, or tables one level below."""
+    if isinstance(data, dict):
+        is_table = _is_whole(data) or all(isinstance(value, list) for value in data.values())
+        return bool(data) and (is_table or bool(_keyed(data)))
+    return isinstance(data, list) and any(isinstance(value, dict | list) for value in data)
 
 
 def _is_rows(value: Any) -> bool:

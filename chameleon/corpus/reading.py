@@ -48,9 +48,9 @@ _SUFFIXES = {
     ".duckdb": "database",
     ".ddb": "database",
 }
+_AMBIGUOUS = (".db", ".db3")
 _REFUSED = (".xls", ".xlsb", ".ods")
-KINDS = (*_SUFFIXES, *_REFUSED)
-"""The suffixes of files that hold tables; those of old spreadsheets are told of, and not read."""
+KINDS = (*_SUFFIXES, *_REFUSED)  # old spreadsheets are told of, and not read
 
 
 def file_tables(path: Path, name: str) -> Tables:
@@ -73,6 +73,19 @@ def file_tables(path: Path, name: str) -> Tables:
         yield from page_data_tables(data, origin)
     else:
         yield from _TEXTS.get(kind, plain_tables)(decode(data, name).removeprefix("\ufeff"), origin)
+
+
+def holds_tables(path: Path) -> bool:
+    """Whether the suffix tells of tables, or the content where the suffix may stand for other things."""
+    suffix = path.suffix.lower()
+    if suffix not in _AMBIGUOUS:
+        return suffix in KINDS
+    try:
+        with path.open("rb") as file:
+            start = file.read(16)
+    except OSError:
+        return True  # the reader tells why
+    return start == MAGIC or is_duckdb(start)
 
 
 def _of_database(path: Path, origin: Origin, kind: str) -> Tables:

@@ -77,6 +77,9 @@ def _is_preamble(block: Sequence[Record], following: Sequence[Record]) -> bool:
 
 def _put_aside(block: Sequence[Record], titles: list[str], found: list[Section], *, is_last: bool) -> None:
     """Lines that stand alone belong to the table below them, or as notes to the one above."""
+    if found and is_last:
+        found[-1].notes += titles
+        titles.clear()
     for line in _lines(block):
         if found and (is_last or _NOTE.match(line)):
             found[-1].notes.append(line)

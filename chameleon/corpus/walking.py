@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from chameleon.corpus.found import LeftOut
-from chameleon.corpus.reading import KINDS
+from chameleon.corpus.reading import KINDS, holds_tables
 from chameleon.errors import InputError
 from chameleon.retrieval.index.index import is_index
 from chameleon.table.cells import printable
@@ -51,10 +51,13 @@ class Walk:
                     self.others["index"] += 1
                 else:
                     yield from self._files(path)
-            elif path.suffix.lower() not in KINDS:
-                self.others[path.suffix.lower() or "no suffix"] += 1
             elif not entry.is_file(follow_symlinks=False):
-                self._leave(path, "is a device or a pipe, not a file")
+                if path.suffix.lower() in KINDS:
+                    self._leave(path, "is a device or a pipe, not a file")
+                else:
+                    self.others["device or pipe"] += 1
+            elif not holds_tables(path):
+                self.others[path.suffix.lower() or "no suffix"] += 1
             else:
                 yield path
 

@@ -127,11 +127,15 @@ def test_what_is_passed_over(folder: Path, tmp_path: Path) -> None:
     put(folder / "~$book.xlsx", "lock")
     put(folder / "a.pdf", "x")
     put(folder / "README", "x")
-    index_files([folder], folder / "index")
+    put(folder / "Thumbs.db", "a cache of pictures")
+    put(folder / "settings.json", '{"size": 3, "names": ["a", "b"]}')
+    put(folder / "prose.md", "No table | here.")
+    assert index_files([folder], folder / "index").without == 2
     summary = index_files([folder], folder / "index")  # the index itself holds JSON files
     assert summary.held == 2
     assert {fault.where for fault in summary.faults} == {"out.csv", "lost.csv", "pipe.csv"}
-    assert dict(summary.others) == {"hidden": 3, "link": 2, ".pdf": 1, "no suffix": 1, "index": 1}
+    assert dict(summary.others) == {"hidden": 3, "link": 2, ".pdf": 1, "no suffix": 1, ".db": 1, "index": 1}
+    assert (summary.unchanged, summary.without) == (4, 0)
 
 
 def test_a_file_that_cannot_be_read_stops_nothing_and_is_told_of_each_time(folder: Path) -> None:
