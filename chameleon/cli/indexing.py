@@ -17,7 +17,7 @@ from chameleon.corpus.found import LeftOut
 from chameleon.corpus.indexing import Summary, index_files
 from chameleon.table.terminal import harmless
 
-_SECONDS_BETWEEN_LINES = 10.0
+_SECONDS_BETWEEN_NAMES, _SECONDS_BETWEEN_LINES = 0.1, 10.0
 _MOST_SHOWN = 20
 
 
@@ -94,6 +94,7 @@ class _Progress:
 
     def __init__(self) -> None:
         self._on_terminal = sys.stderr.isatty()
+        self._pause = _SECONDS_BETWEEN_NAMES if self._on_terminal else _SECONDS_BETWEEN_LINES
         self._shown_at = time.monotonic()
 
     def __enter__(self) -> _Progress:
@@ -109,9 +110,11 @@ class _Progress:
         """Say that the next file is this one; "" when all are read."""
         said = f"{done:,} of {total:,} files: {harmless(name)}" if name else "writing the index"
         now = time.monotonic()
+        if name and now - self._shown_at < self._pause:
+            return
+        self._shown_at = now
         if self._on_terminal:
             width = shutil.get_terminal_size((80, 24)).columns - 1
             print(f"\r\x1b[K{said[:width]}", end="", file=sys.stderr, flush=True)
-        elif now - self._shown_at >= _SECONDS_BETWEEN_LINES:
-            self._shown_at = now
+        elif name:
             print(said, file=sys.stderr, flush=True)

@@ -10,6 +10,7 @@ import pytest
 
 from chameleon import Executor, Inventory, State, Table
 from chameleon.modules.grammar import write_program
+from chameleon.modules.table_sources import TableSources
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.index import Index
 from chameleon.retrieval.names import parts_for
@@ -124,3 +125,18 @@ def test_who_is_asked_for_is_not_answered_with_when() -> None:
     with pytest.raises(Exception, match="not understood"):
         write_program("Which member joined first?", table)
     assert write_program("Who joined first?", table).reading == "Name of the row with the earliest Joined"
+
+
+def test_with_a_model_the_rows_that_lookups_kept_or_the_columns_that_a_program_names(tmp_path: Path) -> None:
+    Index.build(tmp_path / "index", [Document("league", LEAGUE, source={"file": "a.csv"})], parts_for("auto"))
+    cut = LEAGUE.take_rows([1]).take_columns([0, 1])
+    found = ({"id": "league", "name": "league", "score": 1.0, "source": {"file": "a.csv"}},)
+    given = {"question": "Who has 38 points?", "index": str(tmp_path / "index"), "table": cut}
+    (source,) = TableSources().run(State(input=given, cache={"retrieved": found, "answer": "Sud"}))
+    assert (source["rows"], source["columns"]) == ([2], ["Team", "Points"])
+    assert source["cells"] == [[2, "Team"]]
+    program = 'df["Lost"].max() + "not code\\n'
+    for code, columns in (('ans = df["Lost"].max()', ["Lost"]), (program, ["Team", "Points", "Lost"])):
+        cache = {"retrieved": found, "answer": 9, "program_result": 9, "program": code}
+        (source,) = TableSources().run(State(input={**given, "table": LEAGUE}, cache=cache))
+        assert (source["rows"], source["columns"]) == ([1, 2, 3], columns)
