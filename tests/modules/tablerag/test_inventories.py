@@ -76,8 +76,8 @@ def test_no_arm_is_another_one_again(name: str, task: str) -> None:
 
 def test_arms_have_the_parts_that_their_names_say() -> None:
     arms = Grid.load("tablerag").arms
-    assert plan(arms["baseline"]) == ["table_retriever", "table_answerer"]
-    assert plan(arms["filter_llm"]) == ["table_retriever", "table_filter", "table_answerer"]
+    assert plan(arms["baseline"]) == ["table_retriever", "table_answerer", "consistency"]
+    assert plan(arms["filter_llm"]) == ["table_retriever", "table_filter", "table_answerer", "consistency"]
     whole = Inventory.load("tablerag_tabfact").spec
     assert whole is not None and arms["whole"].inventory.spec == whole.model_copy(
         update={"name": "tablerag_whole", "about": arms["whole"].about}
