@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import islice
 
 from chameleon.errors import ChameleonError, InputError
@@ -40,10 +41,9 @@ class Measuring:
         self.arm, self.benchmark, self.gold_history = arm, benchmark, gold_history
         self.advance = advance
         self.kept = Kept()
-        self.failed, self.reason, self.seconds = 0, "", 0.0
+        self.done, self.failed, self.reason, self.seconds = 0, 0, "", 0.0
         self._first: list[Failure | None] = []
         self._last: Failure | None = None
-        self._begun: list[tuple[Problem, State]] = []
 
     def line(self, problems: Sequence[Problem]) -> Line:
         """Run them all, and tell what was measured; an arm that cannot run here says why."""
@@ -53,19 +53,19 @@ class Measuring:
         asks = prepared.asks
         if found := [each for each in prepared.part.obstacles() if each.stops]:
             return Line(self.arm, asks=asks, lacks=str(all_of(found, self.arm.name)))
-        for problem in self._asked(problems):
+        asked = list(self._asked(problems))
+        try:  # all queries at once cost less than one by one, and what is missing shows before any run
+            recall = recall_of(prepared.part, list(_begun_of(asked, prepared)))
+        except ChameleonError as problem:
+            return Line(self.arm, asks=asks, lacks=str(problem))
+        for problem in asked:
             self._run(problem, prepared)
             if lacks := self._hopeless():
                 return Line(self.arm, asks=asks, lacks=lacks)
-        if self.failed == len(self._begun):
+        if self.failed == self.done:
             return Line(self.arm, asks=asks, lacks=self.reason)
-        lacks, recall = "", None
-        try:
-            recall = recall_of(prepared.part, self._begun)
-        except ChameleonError as problem:
-            lacks = str(problem)
-        n = len(self._begun)
-        return Line(self.arm, n, asks, lacks, self.failed, self.reason, self.seconds, recall, self.kept)
+        n, failed = self.done, self.failed
+        return Line(self.arm, n, asks, "", failed, self.reason, self.seconds, recall, self.kept)
 
     def _asked(self, problems: Sequence[Problem]) -> Iterator[Problem]:
         for questions in in_turn(problems):
@@ -89,8 +89,8 @@ class Measuring:
             groups = self.benchmark.gold_cells(problem)
             text = None if failure else prepared.prompted(state)
             self.kept.add(state, problem, groups, text, failed=failure is not None)
-        self._begun.append((problem, _begun(state)))
-        self.advance(len(self._begun))
+        self.done += 1
+        self.advance(self.done)
 
     def _hopeless(self) -> str:
         """Why no further problem is tried: something is missing here, or all the first ones failed alike."""
@@ -114,13 +114,16 @@ def look_back(
             failed = _failure(state) is not None
             text = None if failed else prompted_table(inventory, asked, state)
             kept.add(state, problem, benchmark.gold_cells(problem), text, failed=failed)
-            begun.append((problem, _begun(state)))
+            if state.begun is not None:
+                begun.append((problem, State().after(state.begun)))
     return kept, begun
 
 
-def _begun(state: State) -> State:
-    """The state as it was before the first step."""
-    return State().after(state.begun) if state.begun else state
+def _begun_of(problems: Iterable[Problem], prepared: Prepared) -> Iterator[tuple[Problem, State]]:
+    """The problems with the states that their runs begin with, without those whose input is none."""
+    for problem in problems:
+        with suppress(InputError):  # told where it is run
+            yield problem, prepared.begun(problem.input)
 
 
 def _failure(state: State) -> Failure | None:

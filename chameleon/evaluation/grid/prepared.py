@@ -55,11 +55,15 @@ class Prepared:
 
     def state(self, given: Mapping[str, Any]) -> State:
         """The state after what runs, for the input of a problem. Raises `InputError` for one that is none."""
+        return self._executor.run(self._taken(given)) if self.runs else self.begun(given)
+
+    def begun(self, given: Mapping[str, Any]) -> State:
+        """The state before anything runs. Raises `InputError` for an input that is none."""
+        return State().after(Begun(self.inventory.name, self.inventory.check_input(self._taken(given))))
+
+    def _taken(self, given: Mapping[str, Any]) -> dict[str, Any]:
         taken = self.inventory.input_types
-        input = {key: value for key, value in given.items() if not taken or key in taken}
-        if not self.runs:
-            return State().after(Begun(self.inventory.name, self.inventory.check_input(input)))
-        return self._executor.run(input)
+        return {key: value for key, value in given.items() if not taken or key in taken}
 
     @property
     def knows_table(self) -> bool:
