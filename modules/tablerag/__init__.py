@@ -3,14 +3,15 @@
 `table_retriever` finds the table in an index; `semantic_filter` or `llm_filter` keeps the rows and columns
 that the question needs; `term_clarifier` and `wiki_clarifier` say what the table is about;
 `passage_retriever` keeps what belongs to the question of the passages beside it; `table_formatter` chooses
-the form in which prompts show it; `table_answerer` answers; `cell_locator` finds the answer's cells, and
-`final_answer` gives the answer after it.
+the form in which prompts show it; `table_answerer` answers several times, and `consistency` lets the answers
+vote; `cell_locator` finds the answer's cells, and `final_answer` gives the answer after it.
 
 docs/tablerag.md lists where this differs from the published code.
 """
 
 TOOLS = (
     "cell_locator",
+    "consistency",
     "final_answer",
     "llm_filter",
     "passage_retriever",

@@ -1,27 +1,21 @@
-"""Answer from the table and all that was found out about it, by vote (TableRAG's last step)."""
+"""Answer from the table and all that was found out about it, several times (TableRAG)."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 from chameleon import LLMModule, State, StepRejected
 from chameleon.errors import ChameleonError
-from chameleon.llm_module import elect
 from chameleon.modules.solution_generator import stated_line
 from chameleon.modules.table_query import Answer, items_in, sentence_in, verdict_in, without_stop
-from chameleon.modules.tablerag.consistency import agreed
 from chameleon.modules.tablerag.conversation import turns
 from chameleon.modules.tablerag.table_formatter import formatted
 from chameleon.prompt import text_within
 from chameleon.quoting import on_one_line
 
-if TYPE_CHECKING:
-    from chameleon.llm import Reply
-
 Form = Literal["verdict", "label", "items", "short"]
-Agree = Literal["value", "text"]
 
 SUPPORTS, REFUTES, UNKNOWN = "SUPPORTS", "REFUTES", "NOT ENOUGH INFO"
 _LABEL = re.compile(
@@ -34,7 +28,7 @@ _NUMBER = re.compile(r"\W*([01])\W*")
 
 
 class TableAnswerer(LLMModule):
-    """Answers from the table and what the other modules found out about it. Always comes last."""
+    """Answers from the table and what the others found out about it, in several samples for consistency."""
 
     prompt = "tablerag/tabfact"
     reads = (
@@ -47,43 +41,32 @@ class TableAnswerer(LLMModule):
         "cache.summary?",
         "cache.table_format?",
     )
-    writes = ("cache.answer",)
+    writes = ("cache.answers",)
     samples = 5
     max_rows: int | None = 100
 
-    def __init__(self, form: Form = "verdict", *, agree: Agree = "value") -> None:
-        """`form`: what the answer is.
+    def __init__(self, form: Form = "verdict") -> None:
+        """`form`: what an answer is.
 
         - "verdict": "yes" or "no" (TabFact); 1 and 0, the published replies, are read as well;
         - "label": "SUPPORTS", "REFUTES" or "NOT ENOUGH INFO" (FEVEROUS); published: 1, 0 and 2;
         - "items": a list of texts, "a | b" in the reply (SQA);
         - "short": a few words (HybridQA).
-
-        `agree`: samples vote with the answers that they come to ("value"), or with their text to the letter,
-        as published ("text"): there "Yes" and "Yes." differ. Ties go to the first.
         """
         self.form: Form = form
-        self.agree: Agree = agree
 
-    def run(self, state: State) -> Answer:
+    def run(self, state: State) -> list[dict[str, Any]]:
+        """The samples that hold an answer, each with `answer` and `text`. Raises the first rejection."""
         replies = self.ask(state)
         values = [self._value_or_rejection(reply, state) for reply in replies]
-        if self.agree == "value":
-            found: Answer = elect(values, self.vote)
-            return found
-        return self._of_text(replies, values)
-
-    def _of_text(self, replies: Sequence[Reply], values: Sequence[Any]) -> Answer:
-        """The answer in the text that most replies have; one that holds no answer has no vote."""
-        texts = [
-            (reply.text.strip(), value)
+        read = [
+            {"answer": value, "text": reply.text.strip()}
             for reply, value in zip(replies, values, strict=True)
             if not isinstance(value, ChameleonError)
         ]
-        if not texts:
+        if not read:
             raise values[0]
-        answer: Answer = texts[agreed([text for text, _ in texts])][1]
-        return answer
+        return read
 
     def parse(self, text: str) -> Answer:
         return answer_in(text, self.form)
@@ -99,7 +82,7 @@ class TableAnswerer(LLMModule):
         return slots
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        return {"answer": output}
+        return {"answers": output}
 
 
 def answer_in(text: str, form: Form) -> Answer:

@@ -37,10 +37,11 @@ arms:
 FINDER = """\
 name: finder
 input: {question: str, table: "Table?", index: "str?"}
-planner: {use: fixed, plan: [finder, table_answerer]}
+planner: {use: fixed, plan: [finder, table_answerer, consistency]}
 modules:
   finder: {use: table_retriever, retriever: bm25}
   table_answerer: {prompt: tablerag/hybridqa, form: short, samples: 1}
+  consistency: {}
 """
 
 

@@ -106,6 +106,7 @@ def test_a_statement(loopback: Start, articles: Path) -> None:
         "wiki_clarifier",
         "table_formatter",
         "table_answerer",
+        "consistency",
     )
     assert state.input["table"] == TRAINS.take_rows([0, 2]).take_columns([0, 1, 3])
     asked = reader.prompts["table_answerer"]

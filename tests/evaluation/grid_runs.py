@@ -41,11 +41,12 @@ INVENTORY = """\
 name: sieve
 input: {question: str, table: Table}
 llm: {retries: 0, prices: {input: 1.0, output: 1.0}}
-planner: {use: fixed, plan: [keep, table_formatter, table_answerer]}
+planner: {use: fixed, plan: [keep, table_formatter, table_answerer, consistency]}
 modules:
   keep: {use: "tools:Keep", rows: 1}
   table_formatter: {format: markdown}
   table_answerer: {prompt: tablerag/hybridqa, form: short, samples: 1}
+  consistency: {}
 """
 GRID = """\
 name: sieves

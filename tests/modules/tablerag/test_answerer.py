@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chameleon import StepRejected, Table
-from chameleon.modules.tablerag.consistency import agreed
+from chameleon.modules.tablerag.consistency import Consistency, agreed
 from chameleon.modules.tablerag.table_answerer import Form, TableAnswerer, answer_in, label_in
 from chameleon.modules.tablerag.table_formatter import TableFormatter, aligned, formatted
 from chameleon.table.formats import STYLES
@@ -21,9 +21,9 @@ PROMPTS: dict[Form, str] = {"verdict": "tabfact", "label": "feverous", "items": 
 
 
 def answered(*replies: str, form: Form = "verdict", agree: Any = "value", **given: Any) -> Any:
-    module = TableAnswerer(form, agree=agree)
+    module = TableAnswerer(form)
     module.samples, module.prompt = len(replies), f"tablerag/{PROMPTS[form]}"
-    state, client = run(module, replies, **given)
+    state, client = run([module, Consistency(agree)], replies, **given)
     assert state.ended is not None
     return state.answer, client.requests[0][-1][1], state.ended.error
 
@@ -124,7 +124,7 @@ def test_the_prompt_shows_what_the_other_modules_found() -> None:
     module = TableAnswerer()
     module.samples = 1
     state, client = run(
-        [_Found(), TableFormatter("string", numbers=True), module],
+        [_Found(), TableFormatter("string", numbers=True), module, Consistency()],
         ["YES"],
         table=REGATTA,
         passages=["one", {"title": "T", "text": "two"}],
