@@ -121,7 +121,7 @@ class Grid:
             raise spec_error(problem, source, root=GridSpec) from problem
         home = source.folders[0] if source.folders else None
         try:
-            base = read_source(inventory, folder) if inventory else read_source(spec.inventory, home)
+            base = read_source(inventory, folder) if inventory else _base(spec.inventory, source)
         except InventoryError as problem:
             if inventory:
                 raise
@@ -161,6 +161,13 @@ def fixed_plan(inventory: Inventory) -> Sequence[str] | None:
     if len(plans) != 1 or getattr(inventory.planner, "needs_model", False):
         return None
     return [name for name in plans[0] if name not in inventory.left_out]
+
+
+def _base(name: str, grid: Source) -> Source:
+    """The inventory beside the grid, else the shipped one; a grid may be called as its inventory."""
+    home = grid.folders[0] if grid.folders else None
+    itself = home is not None and (home / f"{name}.yaml").resolve() == Path(grid.file).resolve()
+    return read_source(name, None if itself else home)
 
 
 def _arm(spec: GridSpec, name: str, source: Source, below: Source) -> Arm:

@@ -56,8 +56,8 @@ class Measuring:
         asked = list(self._asked(problems))
         try:  # all queries at once cost less than one by one, and what is missing shows before any run
             recall = recall_of(prepared.part, list(_begun_of(asked, prepared)))
-        except ChameleonError as problem:
-            return Line(self.arm, asks=asks, lacks=str(problem))
+        except ChameleonError as error:
+            return Line(self.arm, asks=asks, lacks=str(error))
         for problem in asked:
             self._run(problem, prepared)
             if lacks := self._hopeless():
