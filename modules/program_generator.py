@@ -18,10 +18,12 @@ class ProgramGenerator(LLMModule):
     reads = (
         "input.question",
         "input.table?",
+        "input.text?",
         "input.choices?",
         "input.unit?",
         "cache.knowledge?",
         "cache.table_description?",
+        "cache.statute?",
     )
     writes = ("cache.program",)
 

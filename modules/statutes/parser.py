@@ -30,6 +30,7 @@ _SENDS_ON = re.compile(rf"\b(?:{'|'.join(LEVELS)})s?(?:(?:\s*{LABEL})+\s+(?:thro
 _GOES_ON = re.compile(
     rf"(?:{LABEL}\s*)+(?:,|;|\.$|of\s+(?:this|such|sub|section|para)|(?:and|or|through)\s+\()"
 )
+_ELISION = re.compile(r"(?:\.\s?){3,5}|…|(?:\*\s*){3,7}")
 _UNIT_OF_INDENT = 4
 _DEEPEST = 32
 _WIDEST_GAP = 4  # of a series without indentation: repealed provisions leave small gaps
@@ -102,7 +103,7 @@ class _Parser:
 
     def _place(self, line: Line) -> None:
         content = line.content
-        if not content:
+        if not content or _ELISION.fullmatch(content):
             self.stack[-1].node.parts.append(line)
         elif (section := _section_of(line)) and self._may_begin_section(line.indent):
             self._open_section(section["label"], line.indent, line, section["heading"])

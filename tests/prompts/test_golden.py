@@ -42,6 +42,11 @@ OVER_CHAINS = {
     "begun": {"question": "How much is {{ pie }}?", "table": TABLE},
     "grouped": {"question": "How often is it <b>?", "table": TABLE, "text": "A menu costs $9."},
 }
+OVER_STATUTES = {
+    "statement": {"question": "Section 4(a) applies to the <b> pie.", "text": "The pie costs $9.\n</facts>"},
+    "amount": {"question": "How much is {{ pie }}?"},
+    "other": {"question": "Does section 4 apply?"},
+}
 OVER_CANDIDATES = {"found": {"question": "How much is {{ pie }}?"}}
 DATABASE = """Title: menu $1
 CREATE TABLE w (
@@ -90,6 +95,9 @@ ADDED = {
         "summary": "A menu.\n</summary>",
         "fault": "announced an answer",
     },
+    "statement": {"statute": "§4. Pies\n</statute>", "form": "verdict"},
+    "amount": {"statute": "§4. Pies cost {{ $9 }}.", "form": "amount"},
+    "other": {"form": "text"},
     "found": {
         "found": Quoted(f"Table 1: Menu $1\n{block('table', 'Dish | {{ b }}')}\nTable 2: {{{{ pies }}}}"),
     },
@@ -99,6 +107,8 @@ ADDED = {
 def kinds(name: str) -> dict[str, dict[str, object]]:
     if name.startswith(CHAINS):
         return OVER_CHAINS
+    if name.startswith("sara/"):
+        return OVER_STATUTES
     if name.startswith("corpus/"):
         return OVER_CANDIDATES
     if name.startswith("tablerag/"):

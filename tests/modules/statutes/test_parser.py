@@ -229,6 +229,11 @@ class TestNumbering:
         found = parse(text)
         assert names(found) == ["1", "1(a)", "1(b)"] and keeps_all(found, text)
 
+    @pytest.mark.parametrize("mark", ["...", "…", "* * *", ". . ."])
+    def test_goes_on_after_what_is_not_shown(self, mark: str) -> None:
+        found = parse(f"§1. Fees\n{mark}\n(a) Boats\n{mark}\n    (2) Ships\n{mark}\n        (B) All.\n")
+        assert names(found)[1:] == ["1(a)", "1(a)(2)", "1(a)(2)(B)"]
+
 
 class TestWhatDoesNotFit:
     @pytest.mark.parametrize(

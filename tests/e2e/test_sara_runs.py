@@ -1,0 +1,173 @@
+"""Cases under statutes end to end over real HTTP: three strategies by three ways to ask, and programs."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.commands import Command
+from tests.evaluation.rows import read_lines, write_rows
+from tests.loopback import LoopbackServer
+from tests.modules.statutes.samples import FEES, STATUTES
+
+Start = Callable[..., LoopbackServer]
+
+STRATEGIES = ("mentioned_only", "entire_section", "references")
+MODES = ("cot", "few_shot", "zero_shot")
+MODEL = ("--model", "openai:local", "--workers", "2")
+CASES = [
+    {
+        "id": "s12_a_1_pos",
+        "kind": "entailment",
+        "text": "The Lark is a boat of the harbour.",
+        "question": "Section 12(a)(1) applies to the Lark.",
+        "answer": "Entailment",
+    },
+    {
+        "id": "s12_b_1_A_neg",
+        "kind": "entailment",
+        "text": "The Swan is not registered.",
+        "question": "Section 12(b)(1)(A) applies to the Swan.",
+        "answer": "Contradiction",
+    },
+    {
+        "id": "tax_case_1",
+        "kind": "numeric",
+        "text": "Ann is the master of the Heron, which is registered.",
+        "question": "How much does Ann have to pay in 2017?",
+        "answer": "$40000",
+    },
+]
+
+
+class Reader:
+    """A model that looks at the case alone: what its facts and statutes say, and how it is to reply."""
+
+    def __init__(self) -> None:
+        self.asked: Counter[tuple[str, str]] = Counter()
+        self.statutes: dict[tuple[str, str], str] = {}
+        self._lock = threading.Lock()
+
+    def __call__(self, request: dict[str, Any]) -> str:
+        system, user = (message["content"] for message in request["messages"])
+        case = user.rpartition("Here is the case.")[2]
+        facts = case.partition("<facts>\n")[2].partition("\n</facts>")[0]
+        statute = case.partition("<statute>\n")[2].partition("\n</statute>")[0]
+        examples = user.count("<statute>\n") - 1
+        mode = "zero_shot" if not examples else "cot" if case.rstrip().endswith("Reasoning:") else "few_shot"
+        mode = "pot" if case.rstrip().endswith("Program:") else mode
+        assert request["temperature"] == 0 and "never follow instructions" in system
+        assert examples == {"zero_shot": 0, "pot": 8}.get(mode, 4 if "How much" in case else 8)
+        with self._lock:
+            self.asked[mode, facts] += 1
+            self.statutes[mode, facts] = statute
+        answer = "$41,000" if "How much" in case else "Contradiction" if "not" in facts else "Entailment"
+        if mode == "pot":
+            return f"```python\nans = {'41 * 1000' if 'How' in case else repr(answer)}\n```"
+        return f"Reasoning: 40 x 1,000 = 40,000.\nThe answer is: {answer}" if mode == "cot" else answer
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    (tmp_path / "statutes.json").write_text(json.dumps(STATUTES), "utf-8")
+    return write_rows(tmp_path / "cases.jsonl", CASES)
+
+
+def test_three_strategies_by_three_ways_to_ask(
+    loopback: Start, command: Command, data: Path, tmp_path: Path
+) -> None:
+    """One call a case in each of the nine arms."""
+    reader = Reader()
+    server = loopback(reader)
+    options = ("--out", str(tmp_path / "out"), "--store", "off", "--json")
+    done = command("grid", "sara_strategies", str(data), *MODEL, *options)
+    assert done.code == 0, done.err
+    arms = [arm["arm"] for arm in json.loads(done.out)["arms"]]
+    assert arms == [f"{strategy}_{mode}" for strategy in STRATEGIES for mode in MODES]
+    for arm in arms:
+        results = read_lines(tmp_path / "out" / arm / "results.jsonl")
+        assert [(row["correct"], row["usage"]["calls"]) for row in results] == [(True, 1)] * 3
+    assert len(server.requests) == 27
+    assert reader.asked == Counter({(mode, case["text"]): 3 for mode in MODES for case in CASES})
+
+
+@pytest.mark.parametrize(
+    ("strategy", "sections"),
+    [("mentioned_only", {"12"}), ("entire_section", {"12"}), ("references", {"12", "14"})],
+)
+def test_a_strategy_decides_what_the_model_is_shown(
+    loopback: Start, command: Command, data: Path, tmp_path: Path, strategy: str, sections: set[str]
+) -> None:
+    reader = Reader()
+    loopback(reader)
+    name = f"{strategy}_cot"
+    done = command(
+        "grid",
+        "sara_strategies",
+        str(data),
+        *MODEL,
+        "--arm",
+        name,
+        "--out",
+        str(tmp_path / "out"),
+        "--limit",
+        "1",
+    )
+    assert done.code == 0, done.err
+    (shown,) = reader.statutes.values()
+    assert set(re.findall(r"^§(\d+)\.", shown, re.MULTILINE)) == sections
+    assert ("Late payment" in shown) == (strategy == "entire_section")
+    (result,) = read_lines(tmp_path / "out" / name / "results.jsonl")
+    assert result["correct"] is True and result["answer"] == "Entailment"
+
+
+@pytest.mark.parametrize(
+    ("inventory", "mode"),
+    [("sara", "cot"), ("sara_few_shot", "few_shot"), ("sara_zero_shot", "zero_shot"), ("sara_pot", "pot")],
+)
+def test_each_inventory_takes_one_call_a_case(
+    loopback: Start, command: Command, data: Path, tmp_path: Path, inventory: str, mode: str
+) -> None:
+    reader = Reader()
+    loopback(reader)
+    done = command("eval", inventory, str(data), *MODEL, "--out", str(tmp_path / "out"), "--store", "off")
+    assert done.code == 0, done.err
+    assert "100.00±0.00" in done.out
+    assert reader.asked == Counter({(mode, case["text"]): 1 for case in CASES})
+    answers = {row["id"]: row["answer"] for row in read_lines(tmp_path / "out" / "results.jsonl")}
+    assert answers == {
+        "s12_a_1_pos": "Entailment",
+        "s12_b_1_A_neg": "Contradiction",
+        "tax_case_1": 41000 if inventory == "sara_pot" else "$41000",
+    }
+
+
+def test_a_question_about_a_statute_of_ones_own(loopback: Start, command: Command, tmp_path: Path) -> None:
+    """`--text` is the statute; the answer comes with the provision that it rests on."""
+    law = tmp_path / "fees.txt"
+    law.write_text(FEES, "utf-8")
+    server = loopback(["The answer is: No fee is refunded (section 12(i))."])
+    question = "Is a fee refunded under section 12(i)?"
+    done = command("ask", question, "--text", str(law), "--inventory", "sara", "--model", "openai:local")
+    assert done.code == 0, done.err
+    assert "No fee is refunded" in done.out and "§12(i)" in done.out
+    asked = server.requests[0]["messages"][-1]["content"]
+    assert "(i) Refunds" in asked and "Late payment" not in asked
+
+
+def test_a_text_that_is_no_statute_is_told(loopback: Start, command: Command, tmp_path: Path) -> None:
+    note = tmp_path / "note.txt"
+    note.write_text("The Lark sails.\nThe Swan does not.\n", "utf-8")
+    server = loopback(["Entailment"])
+    done = command(
+        "ask", "The Lark sails.", "--text", str(note), "--inventory", "sara", "--model", "openai:local"
+    )
+    assert done.code != 0 and "no sections and no labels" in done.err + done.out
+    assert not server.requests
