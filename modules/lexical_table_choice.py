@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from pydantic import PositiveInt
 
-from chameleon import Declined, Module, State
+from chameleon import Declined, Module, State, Table
 from chameleon.modules.corpus.candidates import Candidate, candidates
 from chameleon.modules.corpus.coverage import covered, telling_words
 from chameleon.modules.grammar import Program, write_program
@@ -74,9 +74,9 @@ class LexicalTableChoice(Module):
                 refused.append((each, refusal))
         if not fits:
             raise _of_nearest(*refused[0])
-        refused = [
-            one for one in refused if not any(fit.candidate.table.contains(one[0].table) for fit in fits)
-        ]
+        whole = [fit.candidate.table for fit in fits]
+        fits = [fit for fit in fits if not _is_part(fit.candidate.table, whole)]
+        refused = [(each, why) for each, why in refused if not _is_part(each.table, whole)]
         if refused:
             raise Declined(
                 f"it is not clear which table is meant: {_named(each for each, _ in fits)} would answer, and "
@@ -100,6 +100,11 @@ class LexicalTableChoice(Module):
             raise Declined(f"it has {len(table.rows):,} rows, more than are read without a model")
         choices, unit = given.get("choices") or (), given.get("unit") or ""
         return write_program(given["question"], table, choices, unit)
+
+
+def _is_part(table: Table, others: Iterable[Table]) -> bool:
+    """Whether another table has all of its rows and columns, and more."""
+    return any(other.contains(table) and not table.contains(other) for other in others)
 
 
 def _is_near(score: float, first: float, ahead: float) -> bool:

@@ -99,6 +99,9 @@ def test_a_rival_that_cannot_be_read_is_told_of_unless_it_is_a_part(ask: Any) ->
     told = why(ask("How many points does Nord have?", {"league": LEAGUE, "rival": rival}, ahead=9))
     assert "it is not clear which table is meant: league would answer, and rival fits as well" in told
     assert ask("How many points does Nord have?", {"league": LEAGUE, "rival": rival}, ahead=1).answer == 40
+    best = Table(LEAGUE.header, LEAGUE.rows[:2], "best of the league")
+    state = ask("How many points are there in total?", {"league": LEAGUE, "best": best}, ahead=9)
+    assert state.answer == 109 and [name for name, _, _ in sources(state)] == ["league"]
     view = Table(["Team"], [["Nord"], ["West"]], "points of some")
     state = ask("How many points does Nord have?", {"league": LEAGUE, "view": view}, ahead=9)
     assert state.answer == 40
