@@ -1,6 +1,16 @@
 """Questions about a page of a financial report, its text and its table (FinQA; RAG-CoT).
 
-`report_retriever` keeps the sentences and rows that the question needs. docs/reports.md shows it.
+`report_retriever` keeps the sentences and rows that the question needs; `finqa_program_generator` writes a
+program of FinQA's language, which `finqa_executor` runs; `report_answer` gives its value as the question
+wants it, with what it rests on. `report_program_generator` writes Python for the sandbox in its place.
+
+docs/reports.md shows them.
 """
 
-TOOLS = ("report_retriever",)
+TOOLS = (
+    "finqa_executor",
+    "finqa_program_generator",
+    "report_answer",
+    "report_program_generator",
+    "report_retriever",
+)
