@@ -83,6 +83,8 @@ def parts_for(name: str) -> list[Part]:
     given = check_retriever(name)
     found = {part.name: part for part in _PARTS[given.first](given)}
     if given.rerank is not None and (also := _part_that_reranks(given.rerank)):
+        if also.first in _OF_VECTORS and given.first in _OF_VECTORS:
+            also = replace(also, model=given.model, store=given.store)
         found |= {part.name: part for part in _PARTS[also.first](also) if part.name not in found}
     if LEXICAL in found:
         found.pop("bm25", None)  # it is the first stage of lexical
@@ -246,6 +248,7 @@ _PARTS: Mapping[str, Callable[[Name], list[Part]]] = {
 _MADE: Mapping[str, Callable[[Mapping[str, Any]], Part]] = {
     name: _made_lexical(name) for name in ("okapi", "bm25", LEXICAL)
 } | {DENSE: _made_dense, LATE: _made_late}
+_OF_VECTORS = (DENSE, HYBRID)
 _WITH_MODEL = (DENSE, HYBRID, LATE)
 
 

@@ -204,9 +204,13 @@ def test_the_vectors_score_what_is_asked_for(tmp_path: Path, hashed: Hashed) -> 
         ("okapi+rerank:bm25", ["bm25", "okapi"]),
         (f"{DENSE}+rerank:cross-encoder/some-model", ["dense"]),
         (f"hybrid:{NAME}@flat+rerank:dense", ["dense", "lexical"]),
+        (f"{DENSE}+rerank:hybrid", ["dense", "lexical"]),
     ],
 )
-def test_which_parts_a_name_needs(hashed: Hashed, name: str, parts: list[str]) -> None:
+def test_which_parts_a_name_needs(
+    hashed: Hashed, monkeypatch: pytest.MonkeyPatch, name: str, parts: list[str]
+) -> None:
+    monkeypatch.setitem(by_name._PACKAGES, "never_installed", "never-installed")  # so there is no minilm
     needed = parts_for(name)
     assert sorted(part.name for part in needed) == parts
     for part in needed:
