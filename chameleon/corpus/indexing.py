@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -14,7 +15,7 @@ from chameleon.corpus.documents import file_documents
 from chameleon.corpus.found import LeftOut
 from chameleon.corpus.ledger import Entry, Ledger, digest_of, stamp_of
 from chameleon.corpus.walking import Walk, require_file
-from chameleon.errors import ChameleonError, InputError
+from chameleon.errors import ChameleonError, InputError, MissingPackage
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.index import Index
 from chameleon.retrieval.index.index import is_index
@@ -66,6 +67,7 @@ def index_files(
     for a new one. What cannot be read is told of in the summary. Raises `InputError` when there is no table,
     for another retriever than the index was built for, and as `Index.build` does.
     """
+    require_numpy()
     begun = time.monotonic()
     summary = Summary(out)
     ledger = Ledger.load(out)
@@ -93,6 +95,14 @@ def index_files(
     ledger.save(out)
     summary.seconds = time.monotonic() - begun
     return summary
+
+
+def require_numpy() -> None:
+    """Raise `MissingPackage` where what every index rests on is not installed."""
+    if importlib.util.find_spec("numpy") is None:
+        raise MissingPackage(
+            "an index needs the package numpy", hint='pip install "chameleon-compose[corpus]"'
+        )
 
 
 class _Reading:
