@@ -12,19 +12,53 @@ import re
 _JUDGED = r"(?:statement|claim|assertion|hypothesis|sentence|proposition)"
 _VERDICTS = (
     r"(?:true|false|correct|incorrect|right|wrong|accurate|inaccurate|supported|refuted|entailed|contradicted|"
-    r"confirmed|disproved|disproven|verified|valid|invalid|unsupported|untrue)"
+    r"confirmed|disproved|disproven|verified|valid|invalid|unsupported|untrue|consistent|inconsistent|"
+    r"at odds with|in line with)"
 )
-_ADVERBS = r"(?:(?:not|therefore|thus|hence|indeed|clearly|in fact|partly|partially|fully)\s+)*"
+_ADVERBS = (
+    r"(?:,?\s*\b(?:not|never|therefore|thus|hence|indeed|clearly|actually|also|only|certainly|definitely|"
+    r"in fact|partly|partially|fully|entirely)\b,?\s*)*"
+)
+# "whether the statement is true" says what is asked.
+_ASKED = r"(?<!whether )(?<!if )(?<!how )"
+_IS = (
+    r"(?:(?:is|was|are|were)(?:n[\u0027\u2019]t)?|(?:must|can|could|should|would|will|may|might)(?:not|\s+not)?\s+be|"
+    r"turns out(?: to be)?|proves?(?: to be)?|seems(?: to be)?|appears(?: to be)?|has been)"
+)
 _PATTERNS = (
-    # "The statement is (therefore) false"; not "whether the statement is true", which says what is asked.
+    # "The statement (that …) is (therefore) false"
     re.compile(
-        rf"(?<!whether )(?<!if )\b(?:the|this|that)\s+{_JUDGED}\s+"
-        rf"(?:is|was|turns out(?: to be)?|seems|appears(?: to be)?)\s+{_ADVERBS}{_VERDICTS}\b",
+        rf"{_ASKED}\b(?:the|this|that)\s+{_JUDGED}\b"
+        rf"(?:(?!\b(?:whether|if|about)\b)[^.!?;:]){{0,90}}?\s{_IS}\s*{_ADVERBS}\b{_VERDICTS}\b",
+        re.IGNORECASE,
+    ),
+    # "It is true that …"
+    re.compile(
+        rf"{_ASKED}\bit(?:[\u0027\u2019]s|\s+is|\s+was)(?:n[\u0027\u2019]t)?\s+{_ADVERBS}"
+        r"(?:true|false|correct|incorrect|untrue)\s+that\b",
+        re.IGNORECASE,
+    ),
+    # "The claim holds", "does not hold"; not "the claim holds that …", which says what it claims.
+    re.compile(
+        rf"{_ASKED}\b(?:the|this|that)\s+{_JUDGED}\s+(?:(?:does|do|did)(?:\s+not|n[\u0027\u2019]t)\s+hold|holds?|fails?)"
+        r"\b(?!\s+(?:that|to)\b)",
+        re.IGNORECASE,
+    ),
+    # "This makes the statement false"
+    re.compile(
+        rf"\b(?:makes?|making|renders?|rendering|proves?|proving|shows?|showing|finds?)\s+(?:the|this|that)\s+"
+        rf"{_JUDGED}\s+(?:to\s+be\s+)?{_ADVERBS}\b{_VERDICTS}\b",
         re.IGNORECASE,
     ),
     re.compile(
         rf"\b(?:supports?|refutes?|entails?|contradicts?|confirms?|disproves?|verif(?:y|ies))\s+"
         rf"(?:the|this|that)\s+{_JUDGED}\b",
+        re.IGNORECASE,
+    ),
+    # "The correct label is REFUTES"; not "the label is the company that made the record".
+    re.compile(
+        r"\b(?:label|verdict|judg(?:e)?ment)\s+(?:is|was|would be|must be|should be)\W+(?:\w+\W+)?"
+        r"(?:supports|supported|refutes|refuted|not enough info\w*|true|false|yes|no|entailed)\b",
         re.IGNORECASE,
     ),
     re.compile(

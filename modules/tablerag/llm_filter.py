@@ -29,8 +29,9 @@ class LLMFilter(Cut, LLMModule):
     def __init__(self, agree: Agree = "result", *, least_rows: int = 2, timeout: float | None = None) -> None:
         """What most samples agree on is taken, the first of them on a tie.
 
-        - `agree`: "result": samples agree that keep the same rows and columns, and code that fails has no
-          vote; "text": samples agree that have the same code to the letter, and that code is run (published).
+        - `agree`: "result": samples agree that keep the same rows and columns, and code that fails votes for
+          the whole table, which loses a tie; "text": samples agree that have the same code to the letter, and
+          that code is run (published).
         - `least_rows`: a table with fewer rows stays whole without a call.
         - `timeout`: seconds for one program, by default the sandbox's 2.
 
@@ -83,6 +84,8 @@ class LLMFilter(Cut, LLMModule):
             return whole(faults[0]) | {"faults": faults}
         chosen = kept[agreed([repr(each) for each in kept])]
         votes = {"votes": kept.count(chosen), "faults": faults}
+        if kept.count(chosen) < len(faults):
+            return whole("more samples failed than agree on what to keep") | votes
         code = next(code for code in codes if results(code) == chosen)
         return part(table, chosen.rows, chosen.columns) | {"code": code} | votes
 

@@ -48,8 +48,8 @@ class WikiClarifier(LLMModule):
         - `documents`: how many are asked for, 2 as published; `characters` of each are shown.
         - the others: as for `web_search` and `wikipedia_search`.
 
-        The caption is searched for, else the words of the header; never the question. Where nothing can be
-        searched, the table alone is described, and the output says why.
+        The caption is searched for and, where that finds nothing, the words of the header; never the
+        question. Where nothing can be searched, the table alone is described, and the output says why.
         """
         self.provider, self.documents, self.characters = provider, documents, characters
         self._settings = Settings(
@@ -101,15 +101,20 @@ class WikiClarifier(LLMModule):
         return text.strip()
 
     def _documents(self, table: Table) -> tuple[list[SearchResult], dict[str, Any]]:
-        """What is found about the table's subject, and what is told of it."""
-        query = subject_of(table)
-        if isinstance(self._source, str) or not query:
+        """What is found by the caption, or else by the header, and what is told of it."""
+        queries = subjects_of(table)
+        if isinstance(self._source, str) or not queries:
             why = self._source if isinstance(self._source, str) else "the table has no caption and no header"
             return [], {"documents": [], "without": why}
-        try:
-            found = self._source.search(query, self.documents)
-        except ChameleonError as problem:
-            return [], {"documents": [], "query": query, "without": problem.what}
+        found: list[SearchResult] = []
+        query = ""
+        for query in queries:
+            try:
+                found = self._source.search(query, self.documents)
+            except ChameleonError as problem:
+                return [], {"documents": [], "query": query, "without": problem.what}
+            if found:
+                break
         listed = [{"title": result.title, "url": result.url} for result in found]
         return found, {"documents": listed, "query": query}
 
@@ -124,10 +129,10 @@ class WikiClarifier(LLMModule):
         return provider
 
 
-def subject_of(table: Table) -> str:
-    """What to look up: the caption, else the words of the header; "" where there is neither."""
-    caption = one_line(table.caption, _LONGEST_CAPTION)
-    return caption or one_line(" ".join(name for name in table.header if name.strip()), _LONGEST_CAPTION)
+def subjects_of(table: Table) -> list[str]:
+    """What to look up, one after the other until something is found: the caption, the words of the header."""
+    header = " ".join(name for name in table.header if name.strip())
+    return [line for text in (table.caption, header) if (line := one_line(text, _LONGEST_CAPTION))]
 
 
 def _lines(documents: Sequence[SearchResult], characters: int) -> str:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from chameleon import Table
 from chameleon.modules.tablerag.giveaway import gives_away, kept_back
 from chameleon.modules.tablerag.term_clarifier import TermClarifier, terms_in
-from chameleon.modules.tablerag.wiki_clarifier import WikiClarifier, subject_of
+from chameleon.modules.tablerag.wiki_clarifier import WikiClarifier, subjects_of
 from tests.modules.tablerag.running import REGATTA, output, run
 
 needs_search = pytest.mark.skipif(
@@ -117,6 +117,16 @@ AWAY = [
     "No, there are only two.",
     "**TRUE**",
     "There are two of them, therefore false.",
+    "The correct label is REFUTES.",
+    "The statement is, in fact, false.",
+    "The statement must be false.",
+    "This makes the statement false.",
+    "The claim isn't true.",
+    "The claim holds.",
+    "The statement does not hold.",
+    "It is true that the Amber Arrow costs 38.",
+    "The claim that four crews are from Sel is false.",
+    "The statement is inconsistent with the table.",
 ]
 NOT_AWAY = [
     "The statement says that four crews are from SEL.",
@@ -129,6 +139,11 @@ NOT_AWAY = [
     "The column Result is true or false.",
     "The statement compares the points of two crews.",
     "The answer is a name in the column Crew.",
+    "The label is the company that released the record.",
+    "The claim holds that four crews are from SEL.",
+    "Whether it is true that SEL has four crews is seen in the column Country.",
+    "The statement is about whether the row is correct.",
+    "The statement that is asked about names four crews.",
 ]
 
 
@@ -204,8 +219,18 @@ class TestDescriptions:
         assert "\nEarlier: Who won? - Otters\n" in client.requests[0][-1][1]
 
 
-def test_the_subject_is_the_caption_else_the_header_and_never_the_question() -> None:
-    assert subject_of(REGATTA) == "Varn Lake Regatta"
-    assert subject_of(REGATTA.with_caption(" \n")) == "Rank Crew Country Points"
-    assert subject_of(Table(["", " "])) == ""
-    assert len(subject_of(REGATTA.with_caption("lake " * 500))) <= 120
+def test_the_subject_is_the_caption_then_the_header_and_never_the_question() -> None:
+    assert subjects_of(REGATTA) == ["Varn Lake Regatta", "Rank Crew Country Points"]
+    assert subjects_of(REGATTA.with_caption(" \n")) == ["Rank Crew Country Points"]
+    assert subjects_of(Table(["", " "])) == []
+    assert len(subjects_of(REGATTA.with_caption("lake " * 500))[0]) <= 120
+
+
+@needs_search
+def test_the_header_is_searched_for_where_the_caption_finds_nothing(tmp_path: Path) -> None:
+    (tmp_path / "crews.md").write_text("# Crew ranks\n\nCrews have ranks and points.", "utf-8")
+    module = WikiClarifier("folder", folder=str(tmp_path), documents=1)
+    state, _ = run(module, [PLAIN], table=REGATTA.with_caption("Zyx 17"))
+    told = output(state, "wiki_clarifier")
+    assert told["query"] == "Rank Crew Country Points"
+    assert [each["title"] for each in told["documents"]] == ["Crew ranks"]

@@ -211,6 +211,11 @@ class TestTheVote:
         told, _ = filtered(self.FIRST, self.SEL, "filtered_table = df.tail(1)", agree=agree)
         assert told["rows"] == (0,) and told["votes"] == 1
 
+    def test_code_that_fails_votes_for_the_whole_table(self) -> None:
+        told, state = filtered(self.SEL, *["filtered_table = df['Year']"] * 4)
+        assert told["whole"] and "more samples failed" in told["reason"] and told["votes"] == 1
+        assert state.input["table"] == REGATTA
+
     def test_all_is_a_vote_too(self) -> None:
         told, state = filtered("filtered_table = df", self.FIRST, "filtered_table = df.copy()")
         assert told["whole"] and state.input["table"] == REGATTA
