@@ -19,6 +19,7 @@ from chameleon.errors import ChameleonError, InputError, MissingPackage
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.index import Index
 from chameleon.retrieval.index.index import is_index
+from chameleon.retrieval.index.manifest import MANIFEST, Manifest
 from chameleon.retrieval.names import AUTO, parts_for
 from chameleon.table.cells import printable
 
@@ -71,23 +72,16 @@ def index_files(
     begun = time.monotonic()
     summary = Summary(out)
     ledger = Ledger.load(out)
-    if retriever and ledger.retriever not in ("", retriever):
-        raise InputError(
-            f"the index was built for the retriever {ledger.retriever}, not {retriever}",
-            where=str(out),
-            hint="Build one for that in another folder.",
-        )
-    known = ledger.retriever or retriever
-    parts = None if known is None and is_index(out) else parts_for(known or AUTO)
-    ledger.retriever = known or AUTO
+    known = _agreed(out, retriever)
+    parts = parts_for(known) if known else None
     files, unread = _files(sources, summary)
     reading = _Reading(ledger, files, summary, progress)
     documents = reading.documents()
     first = next(documents, None)
     if first is None and not is_index(out):
         raise InputError("no table was found", where=", ".join(map(str, sources)), hint=_most_of(summary))
-    held = Index.build(out, chain([first], documents) if first else (), parts)
-    for path in [path for path in ledger.entries if _is_gone(Path(path), sources, files, unread)]:
+    held = Index.build(out, chain([first], documents) if first else (), parts, retriever=known)
+    for path in _vanished(ledger, sources, files, unread):
         reading.gone |= set(ledger.entries.pop(path).ids)
         summary.vanished += 1
     gone = [id for id in held.ids if id in reading.gone]
@@ -103,6 +97,20 @@ def require_numpy() -> None:
         raise MissingPackage(
             "an index needs the package numpy", hint='pip install "chameleon-compose[corpus]"'
         )
+
+
+def _agreed(out: Path, retriever: str | None) -> str:
+    """The retriever that the index is for; "" for one that is there and does not say."""
+    if not is_index(out):
+        return retriever or AUTO
+    there = Manifest.read(out / MANIFEST).retriever
+    if retriever and there and retriever != there:
+        raise InputError(
+            f"the index was built for the retriever {there}, not {retriever}",
+            where=str(out),
+            hint="Build one for that in another folder.",
+        )
+    return there or retriever or ""
 
 
 class _Reading:
@@ -197,11 +205,18 @@ def _files(sources: Sequence[Path], summary: Summary) -> tuple[list[_Source], li
     return [_Source(path, relative) for path, relative in found.items()], unread
 
 
-def _is_gone(path: Path, sources: Sequence[Path], files: Sequence[_Source], unread: Sequence[Path]) -> bool:
-    """Whether a file lay in one of the folders, and does not any more."""
-    inside = any(source.is_dir() and path.is_relative_to(source.resolve()) for source in sources)
-    known = {file.path for file in files}
-    return inside and path not in known and not any(map(path.is_relative_to, unread))
+def _vanished(
+    ledger: Ledger, sources: Sequence[Path], files: Sequence[_Source], unread: Sequence[Path]
+) -> list[str]:
+    """The files that lay in one of the folders, and do not any more."""
+    folders = [source.resolve() for source in sources if source.is_dir()]
+    found = {str(file.path) for file in files}
+    missing = [Path(path) for path in ledger.entries if path not in found]
+    return [
+        str(path)
+        for path in missing
+        if any(map(path.is_relative_to, folders)) and not any(map(path.is_relative_to, unread))
+    ]
 
 
 def _most_of(summary: Summary) -> str:

@@ -6,6 +6,7 @@ import hashlib
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -38,10 +39,14 @@ class Entry:
 
 @dataclass
 class Ledger:
-    """The files by their absolute paths, and the retriever that the index was built for."""
+    """The files by their absolute paths."""
 
-    retriever: str = ""
     entries: dict[str, Entry] = field(default_factory=dict)
+
+    @cached_property
+    def _taken(self) -> set[str]:
+        """The names of all files, those included that this process has given."""
+        return {entry.name for entry in self.entries.values()}
 
     @classmethod
     def load(cls, index: Path) -> Ledger:
@@ -54,22 +59,23 @@ class Ledger:
             entries = {name: Entry(**entry) for name, entry in data["files"].items()}
             if data["format"] != FORMAT:  # the names stay, so that the ids do
                 entries = {name: Entry(entry.name, [], "", entry.ids) for name, entry in entries.items()}
-            return cls(str(data["retriever"]), entries)
+            return cls(entries)
         except (KeyError, TypeError, AttributeError):
             raise broken(path) from None
 
     def save(self, index: Path) -> None:
         """Put it in the place of the old one. Raises `InputError` where it cannot be written."""
         files: dict[str, Any] = {path: asdict(entry) for path, entry in sorted(self.entries.items())}
-        replace_json(index / LEDGER, {"format": FORMAT, "retriever": self.retriever, "files": files})
+        replace_json(index / LEDGER, {"format": FORMAT, "files": files})
 
     def name_for(self, path: Path, relative: Path) -> str:
         """What the index calls a file: its place in its folder, with more of its path where that is taken."""
         key = str(path)
         if key in self.entries:
             return self.entries[key].name
-        taken = {entry.name for entry in self.entries.values()}
-        return next(name for name in _names(path, len(relative.parts)) if name not in taken)
+        found = next(name for name in _names(path, len(relative.parts)) if name not in self._taken)
+        self._taken.add(found)
+        return found
 
 
 def _names(path: Path, least: int) -> Iterator[str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from chameleon.corpus.indexing import Summary, index_files
+from chameleon.corpus.ledger import Ledger
 from chameleon.errors import InputError
 from chameleon.retrieval.index import Index
 from chameleon.retrieval.names import retriever
@@ -184,3 +185,10 @@ def test_a_write_ahead_log_beside_a_database_counts_as_a_change(folder: Path) ->
         connection.executescript("INSERT INTO t VALUES (2);")
         index(folder)
         assert cells(folder, "x.db#t") == [["1"], ["2"]]
+
+
+def test_files_of_one_name_each_have_their_own() -> None:
+    ledger = Ledger()
+    paths = [Path("/a/x.csv"), Path("/b/x.csv"), Path("/c/b/x.csv")]
+    names = [ledger.name_for(path, Path("x.csv")) for path in paths]
+    assert names == ["x.csv", "b/x.csv", "c/b/x.csv"]
