@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.index.arrays import load
 from chameleon.retrieval.index.files import broken
-from chameleon.retrieval.lexical.best import Column, Sums, sums
+from chameleon.retrieval.lexical.best import Column, Sums, sums_at
 from chameleon.retrieval.lexical.fields import Bm25Settings, query_weights
 from chameleon.retrieval.lexical.postings import digests, write_index, write_segment
 from chameleon.retrieval.part import Part, Searcher
@@ -102,7 +102,7 @@ class Bm25Searcher(Searcher):
     def scores(self, query: str, positions: NDArray[numpy.int64]) -> NDArray[numpy.float32]:
         import numpy
 
-        return sums(self._columns(query_weights(query, self.settings)), positions.astype(numpy.uint32))
+        return sums_at(self._columns(query_weights(query, self.settings)), positions.astype(numpy.uint32))
 
     def _columns(self, weights: Mapping[str, float]) -> list[Column]:
         """Of each term that is known here: the documents that have it, and its scores there, weighted."""
@@ -111,7 +111,7 @@ class Bm25Searcher(Searcher):
             column = self._column(term)
             if column is not None and weight != 1:
                 # A factor that is a Python number leaves the scores in single precision.
-                column = Column(column.positions, column.scores * weight, column.limit * weight)
+                column = Column(column.positions, column.scores * weight)
             if column is not None:
                 columns.append(column)
         return columns
@@ -121,8 +121,7 @@ class Bm25Searcher(Searcher):
         if not known[0]:
             return None
         begin, end = self._indptr[places[0] : places[0] + 2].tolist()
-        scores = self._data[begin:end]
-        return Column(self._indices[begin:end], scores, float(scores.max()))
+        return Column(self._indices[begin:end], self._data[begin:end])
 
     def _places(self, terms: Collection[str]) -> tuple[NDArray[numpy.int64], NDArray[numpy.bool_]]:
         """Where the terms stand in the vocabulary, and which of them do."""
