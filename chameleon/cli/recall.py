@@ -7,7 +7,7 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -58,13 +58,17 @@ def measure_recall(asked: Asked, *, as_json: bool) -> int:
 def _index(asked: Asked, queries: Sequence[Query], close: ExitStack) -> Index:
     """The index that is searched: the one that is named, or one that is built of the corpus."""
     from chameleon.retrieval.index import Index
+    from chameleon.retrieval.names import AUTO
 
     if not asked.corpus.is_dir():
         return _built(asked, queries, read_corpus(asked.corpus), close)
     if asked.kept is not None:
         raise typer.BadParameter("the corpus is an index already", param_hint="--index")
     given = Index.open(asked.corpus)
-    return _built(asked, queries, given.documents(), close) if asked.named_only else given
+    if not asked.named_only:
+        return given
+    wanted = given.retriever if asked.retriever == AUTO and given.retriever else asked.retriever
+    return _built(replace(asked, retriever=wanted), queries, given.documents(), close)
 
 
 def _built(asked: Asked, queries: Sequence[Query], documents: Iterable[Document], close: ExitStack) -> Index:
@@ -75,7 +79,7 @@ def _built(asked: Asked, queries: Sequence[Query], documents: Iterable[Document]
     folder = asked.kept or Path(close.enter_context(tempfile.TemporaryDirectory(prefix="chameleon-")))
     counter = _Counted(documents, wanted)
     begun = time.monotonic()
-    index = Index.build(folder, counter, parts_for(asked.retriever))
+    index = Index.build(folder, counter, parts_for(asked.retriever), retriever=asked.retriever)
     if len(index) != counter.count:
         raise InputError(
             f"the index holds {counted(len(index), 'document')}, the corpus {counter.count:,}",

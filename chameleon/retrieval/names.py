@@ -3,7 +3,8 @@
 okapi   BM25 as the package rank_bm25 computes it, over words as they stand: a reference
 bm25    BM25 over stems, a table's caption and header weighted
 lexical bm25, its first hundred in the order of closer evidence: rows, whole cells, names of columns
-auto    the one that was measured to be best where nothing but words is at hand: lexical
+auto    the one that the index was built for; where none is told: lexical, which was measured to be best
+        where nothing but words is at hand, or else the index's first part
 dense   the nearest by embeddings
 hybrid  lexical and dense, the sum of their scores
 late    token by token: late interaction, for which every document is scored
@@ -109,23 +110,43 @@ def part_of(name: str, settings: Mapping[str, Any]) -> Part:
 
 
 def retriever(index: Index, name: str = AUTO) -> Retriever:
-    """The retriever of that name over an index.
+    """The retriever of that name over an index; by `auto` the one that it was built for.
 
     Raises `InputError` for an unknown name and for an index that lacks the part, `MissingPackage` where a
     package is not installed.
     """
     given = check_retriever(name)
+    if given.first == AUTO:
+        given = _built_for(index, given)
     first = _first(index, given)
     if given.rerank is None:
         return first
     return Reranked(first, _reranker(index, given.rerank))
 
 
+def _built_for(index: Index, given: Name) -> Name:
+    """What `auto` comes to. Models and stores are those of the index's settings: its folder names no code
+    that is imported.
+    """
+    built = check_retriever(index.retriever or AUTO)
+    rerank = given.rerank
+    if rerank is None and built.rerank is not None:
+        part = _part_that_reranks(built.rerank)
+        rerank = part.first if part else built.rerank
+    first = built.first if built.first != AUTO else _words(index) or next(iter(index.settings), LEXICAL)
+    return Name(first, rerank=rerank)
+
+
+def _words(index: Index) -> str:
+    """`lexical` or `bm25`, whichever the index has; "" for one that has neither."""
+    return next((name for name in (LEXICAL, "bm25") if name in index.settings), "")
+
+
 def _first(index: Index, given: Name) -> Scoring:
     from chameleon.retrieval.index.searching import IndexRetriever
 
     if given.first == HYBRID:
-        both = [_first(index, Name(AUTO)), _first(index, replace(given, first=DENSE))]
+        both = [_first(index, Name(_words(index) or LEXICAL)), _first(index, replace(given, first=DENSE))]
         return Hybrid(both, HYBRID_WEIGHTS)
     if given.first == DENSE:
         _check(index, given, {"embeddings": given.model, "store": given.store})
@@ -134,15 +155,13 @@ def _first(index: Index, given: Name) -> Scoring:
     if given.first == LATE:
         _check(index, given, {"encoder": given.model})
         plug(given.model)
-    wanted = LEXICAL if given.first == AUTO else given.first
+    wanted = given.first
     if wanted == "bm25" and LEXICAL in index.settings and "bm25" not in index.settings:
         from chameleon.retrieval.lexical.ranking import LexicalSearcher
 
         searcher = index.searcher(LEXICAL)
         assert isinstance(searcher, LexicalSearcher)
         return IndexRetriever(index, LEXICAL, searcher.first)
-    if given.first == AUTO and LEXICAL not in index.settings and "bm25" in index.settings:
-        wanted = "bm25"  # built for nothing else
     return IndexRetriever(index, wanted)
 
 

@@ -9,6 +9,8 @@ import pytest
 
 from tests.e2e.commands import Command, spawn
 from tests.e2e.mixed_folder import mixed_folder
+from tests.retrieval.vectors.hashed import NAME, Hashed
+from tests.retrieval.vectors.hashed import hashed as hashed
 
 for package in ("bm25s", "duckdb", "openpyxl", "lxml"):
     pytest.importorskip(package)
@@ -176,3 +178,26 @@ def test_hostile_names_and_cells_reach_no_terminal(command: Command, tmp_path: P
     asked = command("ask", "How many legs does Elk have?", "--index", str(tmp_path / "x"), "--trace")
     assert "Answer: 4" in asked.out and "From: a?[2Jb.csv, row 2" in asked.out
     assert not any("\x1b" in text for text in (done.out, done.err, asked.out))
+
+
+@pytest.mark.parametrize("retriever", ["okapi", "bm25", f"dense:{NAME}", f"hybrid:{NAME}"])
+def test_an_index_is_asked_by_the_retriever_that_it_was_built_for(
+    command: Command, hashed: Hashed, tmp_path: Path, retriever: str
+) -> None:
+    for number, town in enumerate(("Lakeside", "Marsh End", "Quarry Lane")):
+        text = f"{town} bakery,seats\nmorning,{number + 3}\nevening,{number + 7}\n"
+        (tmp_path / "data" / f"{town}.csv").parent.mkdir(exist_ok=True)
+        (tmp_path / "data" / f"{town}.csv").write_text(text)
+    out = str(tmp_path / "index")
+    assert command("index", str(tmp_path / "data"), "--out", out, "--retriever", retriever).code == 0
+    asked = command(
+        "ask", "How many seats in the morning at the Marsh End bakery?", "--index", out, "--trace"
+    )
+    assert asked.code in (0, 3), asked.err
+    assert "Marsh End.csv" in asked.out
+    queries = tmp_path / "queries.jsonl"
+    rows = [{"query": f"{town} bakery", "table_id": f"{town}.csv"} for town in ("Lakeside", "Quarry Lane")]
+    queries.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    told = [command("recall", out, str(queries), *more) for more in ((), ("--retriever", retriever))]
+    figures = [one.out.partition("recall@1")[2].partition("queries")[0].partition("\n\n")[0] for one in told]
+    assert figures[0] == figures[1] != ""

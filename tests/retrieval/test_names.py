@@ -11,6 +11,8 @@ from chameleon.retrieval.document import Document
 from chameleon.retrieval.index import Index
 from chameleon.retrieval.names import check_retriever, part_of, parts_for, retriever
 from tests.retrieval.corpora import tables
+from tests.retrieval.vectors.hashed import NAME, Hashed
+from tests.retrieval.vectors.hashed import hashed as hashed
 
 
 @pytest.mark.parametrize("name", ["okapi", "bm25", "lexical", "auto"])
@@ -73,3 +75,43 @@ def test_bm25_is_the_first_stage_of_lexical_and_auto_takes_what_is_there(tmp_pat
     assert retriever(both, "auto").search(query) == retriever(both, "lexical").search(query)
     with pytest.raises(InputError, match="has no 'lexical'"):
         retriever(alone, "lexical")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "okapi",
+        "bm25",
+        "lexical",
+        "auto",
+        "dense",
+        "hybrid",
+        "dense+rerank",
+        "bm25+rerank:dense",
+        "hybrid+rerank",
+    ],
+)
+def test_auto_is_what_the_index_was_built_for(tmp_path: Path, hashed: Hashed, name: str) -> None:
+    if name == "bm25+rerank:dense":
+        full, parts = name, parts_for("bm25") + parts_for(f"dense:{NAME}")
+    else:
+        full = name.replace("dense", f"dense:{NAME}").replace("hybrid", f"hybrid:{NAME}")
+        parts = parts_for(full)
+    Index.build(tmp_path / "index", tables(60), parts, retriever=full)
+    index = Index.build(tmp_path / "index", tables(70))  # what is added changes nothing in that
+    assert index.retriever == full
+    for query in ("river bridge", "champion of the north"):
+        assert retriever(index).search(query, 20) == retriever(index, full).search(query, 20)
+
+
+def test_auto_of_an_index_that_does_not_say(tmp_path: Path, hashed: Hashed) -> None:
+    for name in ("okapi", f"dense:{NAME}", f"hybrid:{NAME}"):
+        index = Index.build(tmp_path / name, tables(30), parts_for(name))
+        expected = "lexical" if name.startswith("hybrid") else name
+        assert retriever(index).search("river bridge") == retriever(index, expected).search("river bridge")
+
+
+def test_an_index_has_no_class_imported_that_nobody_named(tmp_path: Path, hashed: Hashed) -> None:
+    name = "dense:hashed:words@json.tool:main"
+    index = Index.build(tmp_path / "index", tables(5), parts_for(f"dense:{NAME}"), retriever=name)
+    assert len(retriever(index).search("river", 2)) == 2

@@ -40,10 +40,11 @@ class Build:
         *,
         segment_size: int = SEGMENT_SIZE,
         workers: int = 1,
+        retriever: str = "",
     ) -> None:
         if segment_size < 1 or workers < 1:
             raise ValueError("a segment has at least one document, a build at least one worker")
-        self.path, self._given = path, parts
+        self.path, self._given, self._retriever = path, parts, retriever
         self._size, self._workers = segment_size, workers
         self._close = ExitStack()
         self._buffer: list[Line] = []
@@ -57,6 +58,7 @@ class Build:
             close.enter_context(locked(self.path))
             self.old = Index.open(self.path) if (self.path / MANIFEST).exists() else None
             self.parts = agreed(self._given, self.old)
+            self._retriever = self.old.retriever if self.old else self._retriever
             self._alive = _alive(self.old)
             self.segments = self._old_segments()
             self._building: list[Folder] = []
@@ -135,7 +137,8 @@ class Build:
         self._manifest(self._building).write(self.path / BUILDING)
 
     def _manifest(self, segments: Sequence[Folder], finished: Folder | None = None) -> Manifest:
-        return Manifest({part.name: part.settings() for part in self.parts}, segments, finished)
+        parts = {part.name: part.settings() for part in self.parts}
+        return Manifest(parts, segments, finished, self._retriever)
 
     def _old_segments(self) -> list[Segment]:
         found, first = [], 0

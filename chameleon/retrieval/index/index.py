@@ -76,6 +76,7 @@ class Index:
         progress: Progress | None = None,
         segment_size: int = SEGMENT_SIZE,
         workers: int = 1,
+        retriever: str = "",
     ) -> Index:
         """Make an index in this folder, or add to the one that is there.
 
@@ -83,14 +84,15 @@ class Index:
         where not. Until the last moment the old index stays in place; what is done when the process dies is
         not done again by the next call with the same documents. `parts` are those of the index that is there,
         or those of the retriever `auto`. A segment has at most `segment_size` documents; `workers` processes
-        write segments.
+        write segments. A new index remembers the name of the `retriever` that its parts are for.
 
         Raises `InputError` for an id that is given twice, other parts than the index has, a folder with
         something else in it, and when the disk takes no more.
         """
         from chameleon.retrieval.index.build import Build
 
-        with Build(Path(path), parts, segment_size=segment_size, workers=workers) as build:
+        build = Build(Path(path), parts, segment_size=segment_size, workers=workers, retriever=retriever)
+        with build:
             build.add(documents, progress)
             build.commit()
         return cls.open(path)
@@ -121,6 +123,11 @@ class Index:
     def settings(self) -> Mapping[str, Mapping[str, Any]]:
         """The parts by their names, with their settings."""
         return self.manifest.parts
+
+    @property
+    def retriever(self) -> str:
+        """The name of the retriever that it was built for; "" where only its parts were told."""
+        return self.manifest.retriever
 
     def document(self, id: str) -> Document:
         """The document with this id. Raises `InputError` if there is none, or if it is damaged."""

@@ -64,17 +64,22 @@ class Folder:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """The state of an index, or of a build: its parts with their settings, its segments, what is finished."""
+    """The state of an index, or of a build: its parts with their settings, its segments, what is finished.
+
+    `retriever` is the name of the one that it was built for; "" where only its parts were told.
+    """
 
     parts: Mapping[str, Mapping[str, Any]]
     segments: Sequence[Folder]
     finished: Folder | None = None
+    retriever: str = ""
 
     def write(self, path: Path) -> None:
         """Put it in the place of the file that is there. Raises `InputError`."""
         said: dict[str, Any] = {
             "format": FORMAT,
             "written_by": _our_version(),
+            "retriever": self.retriever,
             "parts": self.parts,
             "segments": [segment.to_json() for segment in self.segments],
             "finished": self.finished.to_json() if self.finished else None,
@@ -96,9 +101,10 @@ class Manifest:
                 raise broken(path)
             segments = [Folder.from_json(segment, _SEGMENT) for segment in data["segments"]]
             finished = Folder.from_json(data["finished"], _FINISHED) if data["finished"] else None
+            retriever = str(data.get("retriever", ""))
         except (KeyError, TypeError, ValueError, AttributeError, IndexError) as problem:
             raise broken(path) from problem
-        return cls(data["parts"], segments, finished)
+        return cls(data["parts"], segments, finished, retriever)
 
 
 def at(folder: Path) -> Manifest:
