@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import chain, count
 from pathlib import Path, PurePosixPath
 
@@ -18,11 +18,14 @@ _SEPARATORS = re.compile(r"[\s_\-.]+|(?<=[a-z])(?=[A-Z])")
 _NAMELESS = re.compile(r"(sheet|tabelle|feuil|hoja|foglio|blad|ark|table|лист)\s*\d*", re.IGNORECASE)
 
 
-def file_documents(path: Path, name: str) -> Iterator[Document | LeftOut]:
+def file_documents(
+    path: Path, name: str, is_free: Callable[[str], bool] = lambda id: True
+) -> Iterator[Document | LeftOut]:
     """The tables of a file as documents, by the name that the index has for it; raises as `file_tables`.
 
-    Ids are `name`, or `name#place` with a number where places repeat, so that a file that is read again gives
-    the same ids as long as its tables keep their places. `Document.text` is what stands below a table.
+    Ids are `name`, or `name#place` with a number where places repeat or where another file has the id, so
+    that a file that is read again gives the same ids as long as its tables keep their places. `is_free` says
+    whether no other file has an id. `Document.text` is what stands below a table.
     """
     taken: set[str] = set()
     for found in file_tables(path, name):
@@ -31,11 +34,12 @@ def file_documents(path: Path, name: str) -> Iterator[Document | LeftOut]:
             continue
         label = next(iter(found.place.values()), "")[:_LONGEST_LABEL].strip()
         numbered = (" ".join(filter(None, [label, str(number)])) for number in count(2))
-        place = next(place for place in chain([label], numbered) if place not in taken)
-        taken.add(place)
+        ids = (f"{name}#{place}" if place else name for place in chain([label], numbered))
+        id = next(id for id in ids if id not in taken and is_free(id))
+        taken.add(id)
         table = found.table.with_caption(caption_of(name, found))
         source: Mapping[str, str] = {"file": name, **found.place}
-        yield Document(f"{name}#{place}" if place else name, table, text=found.notes, source=source)
+        yield Document(id, table, text=found.notes, source=source)
 
 
 def caption_of(name: str, found: Found) -> str:

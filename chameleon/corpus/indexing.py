@@ -122,6 +122,7 @@ class _Reading:
         self.ledger, self.files, self.summary = ledger, files, summary
         self.progress = progress or (lambda *_: None)
         self.gone: set[str] = set()
+        self._owners = {id: path for path, entry in ledger.entries.items() for id in entry.ids}
 
     def documents(self) -> Iterator[Document]:
         for number, (path, relative) in enumerate(self.files):
@@ -158,10 +159,12 @@ class _Reading:
         self.progress(len(self.files), len(self.files), "")
 
     def _read(self, path: Path, name: str) -> Iterator[Document]:
-        for found in file_documents(path, name):
+        key = str(path)
+        for found in file_documents(path, name, lambda id: self._owners.get(id, key) == key):
             if isinstance(found, LeftOut):
                 self.summary.left_out.append(found)
                 continue
+            self._owners[found.id] = key
             assert found.table is not None
             self.summary.tables += 1
             self.summary.rows += len(found.table.rows)

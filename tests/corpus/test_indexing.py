@@ -192,3 +192,17 @@ def test_files_of_one_name_each_have_their_own() -> None:
     paths = [Path("/a/x.csv"), Path("/b/x.csv"), Path("/c/b/x.csv")]
     names = [ledger.name_for(path, Path("x.csv")) for path in paths]
     assert names == ["x.csv", "b/x.csv", "c/b/x.csv"]
+
+
+def test_an_id_that_another_file_has_gets_a_number(folder: Path) -> None:
+    table = "| a |\n|---|\n| {} |\n"
+    put(folder / "a.md", "# T.md\n\n" + table.format(1))
+    put(folder / "a.md#T.md", table.format(2))
+    expected = ["a.md#T.md", "a.md#T.md#2", "teams.csv", "town/lakes.md#Lakes"]
+    assert index(folder).held == 4 and ids(folder) == expected
+    put(folder / "a.md", "# T.md\n\n" + table.format(3), OLD + 1)
+    assert index(folder).held == 4 and ids(folder) == expected
+    assert (cells(folder, "a.md#T.md"), cells(folder, "a.md#T.md#2")) == ([["3"]], [["2"]])
+    put(folder / "a.md#T.md", table.format(4), OLD + 1)
+    (folder / "a.md").unlink()
+    assert index(folder).held == 3 and cells(folder, "a.md#T.md#2") == [["4"]]
