@@ -18,13 +18,19 @@ from chameleon.corpus.walking import Walk, require_file
 from chameleon.errors import ChameleonError, InputError, MissingPackage
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.index import Index
+from chameleon.retrieval.index.build import Build
 from chameleon.retrieval.index.index import is_index
-from chameleon.retrieval.index.manifest import MANIFEST, Manifest
+from chameleon.retrieval.index.manifest import LEDGER, MANIFEST, Manifest
 from chameleon.retrieval.names import AUTO, parts_for
 from chameleon.table.cells import printable
 
 Progress = Callable[[int, int, str], object]
 """Told how many files are done, of how many, and which one is next ("" when the index is being written)."""
+
+_DAMAGED = (
+    "is damaged, so every file was read again. Tables of files that are gone by now stay in the index: to be "
+    "without them, build it again in another folder"
+)
 
 
 @dataclass
@@ -72,6 +78,9 @@ def index_files(
     begun = time.monotonic()
     summary = Summary(out)
     ledger = Ledger.load(out)
+    before = dict(ledger.entries)
+    if ledger.is_damaged:
+        summary.left_out.append(LeftOut(str(out / LEDGER), _DAMAGED))
     known = _agreed(out, retriever)
     parts = parts_for(known) if known else None
     files, unread = _files(sources, summary)
@@ -80,13 +89,20 @@ def index_files(
     first = next(documents, None)
     if first is None and not is_index(out):
         raise InputError("no table was found", where=", ".join(map(str, sources)), hint=_most_of(summary))
-    held = Index.build(out, chain([first], documents) if first else (), parts, retriever=known)
-    for path in _vanished(ledger, sources, files, unread):
-        reading.gone |= set(ledger.entries.pop(path).ids)
-        summary.vanished += 1
-    gone = [id for id in held.ids if id in reading.gone]
-    summary.held = len(Index.delete(out, gone) if gone else held)
-    ledger.save(out)
+    with Build(out, parts, retriever=known) as build:
+        ledger.require_current(out)
+        build.add(chain([first], documents) if first else ())
+        for path in _vanished(ledger, sources, files, unread):
+            reading.gone |= set(ledger.entries.pop(path).ids)
+            summary.vanished += 1
+        gone = reading.gone.difference(*(entry.ids for entry in ledger.entries.values()))
+        build.delete([id for id in build.old.ids if id in gone] if build.old else ())
+        intended = ledger.intended(before)
+        if intended != ledger:
+            intended.save(out)  # should the process die now, the next run knows what it may find
+        build.commit()
+        ledger.save(out)
+    summary.held = len(Index.open(out))
     summary.seconds = time.monotonic() - begun
     return summary
 
@@ -104,7 +120,7 @@ def _agreed(out: Path, retriever: str | None) -> str:
     if not is_index(out):
         return retriever or AUTO
     there = Manifest.read(out / MANIFEST).retriever
-    if retriever and there and retriever != there:
+    if there and retriever not in (None, AUTO, there):
         raise InputError(
             f"the index was built for the retriever {there}, not {retriever}",
             where=str(out),

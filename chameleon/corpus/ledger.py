@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import time
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from chameleon.retrieval.index.files import broken, read_json, replace_json
+from chameleon.errors import InputError
+from chameleon.retrieval.index.files import failed, replace_json
+from chameleon.retrieval.index.index import is_index
 from chameleon.retrieval.index.manifest import LEDGER
 from chameleon.table.cells import printable
 
-FORMAT = 1
+FORMAT = 2
 """Raised when the readers come to give other tables for the same file: then each is read again."""
 
 _BESIDE = ("", "-wal", "-journal")  # what SQLite keeps beside a database counts as part of it
@@ -39,9 +43,15 @@ class Entry:
 
 @dataclass
 class Ledger:
-    """The files by their absolute paths."""
+    """The files by their absolute paths.
+
+    `version` is the checksum of the file that it was loaded from, 0 where there was none; where that file was
+    damaged, `is_damaged`, nothing is known.
+    """
 
     entries: dict[str, Entry] = field(default_factory=dict)
+    version: int = field(default=0, compare=False)
+    is_damaged: bool = field(default=False, compare=False)
 
     @cached_property
     def _taken(self) -> set[str]:
@@ -50,23 +60,54 @@ class Ledger:
 
     @classmethod
     def load(cls, index: Path) -> Ledger:
-        """That of an index; an empty one where there is none. Raises `InputError` for a damaged file."""
+        """That of an index; an empty one where there is none. Raises `InputError` where it cannot be read."""
         path = index / LEDGER
-        if not path.exists():
-            return cls()
-        data = read_json(path)
         try:
+            written = path.read_bytes()
+        except FileNotFoundError:
+            return cls()
+        except OSError as problem:
+            raise failed("read", path, problem) from problem
+        version = zlib.crc32(written)
+        try:
+            data = json.loads(written)
+            if data.pop("check") != _check(data):
+                return cls(version=version, is_damaged=True)
             entries = {name: Entry(**entry) for name, entry in data["files"].items()}
-            if data["format"] != FORMAT:  # the names stay, so that the ids do
-                entries = {name: Entry(entry.name, [], "", entry.ids) for name, entry in entries.items()}
-            return cls(entries)
-        except (KeyError, TypeError, AttributeError):
-            raise broken(path) from None
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+            return cls(version=version, is_damaged=True)
+        if data["format"] != FORMAT or not is_index(index):  # the names stay, so that the ids do
+            entries = {name: _unread(entry) for name, entry in entries.items()}
+        return cls(entries, version)
+
+    def require_current(self, index: Path) -> None:
+        """Raise `InputError` if another process has saved one since this was loaded."""
+        if Ledger.load(index).version != self.version:
+            raise InputError(
+                "another process has changed the index meanwhile", where=str(index), hint="Run it again."
+            )
 
     def save(self, index: Path) -> None:
         """Put it in the place of the old one. Raises `InputError` where it cannot be written."""
-        files: dict[str, Any] = {path: asdict(entry) for path, entry in sorted(self.entries.items())}
-        replace_json(index / LEDGER, {"format": FORMAT, "files": files})
+        files = {path: asdict(entry) for path, entry in sorted(self.entries.items())}
+        data: dict[str, Any] = {"format": FORMAT, "files": files}
+        replace_json(index / LEDGER, data | {"check": _check(data)})
+
+    def intended(self, before: Mapping[str, Entry]) -> Ledger:
+        """What to save before the index changes from `before` to this: true of either.
+
+        Files that differ have the documents of both, and are read again should the process die in between.
+        """
+        entries: dict[str, Entry] = {}
+        for path in before.keys() | self.entries.keys():
+            old, new = before.get(path), self.entries.get(path)
+            if old and new and (old.digest, old.ids) == (new.digest, new.ids):
+                entries[path] = new
+                continue
+            both = [entry for entry in (old, new) if entry]
+            ids = dict.fromkeys(id for entry in both for id in entry.ids)
+            entries[path] = _unread(replace(both[-1], ids=list(ids)))
+        return Ledger(entries)
 
     def name_for(self, path: Path, relative: Path) -> str:
         """What the index calls a file: its place in its folder, with more of its path where that is taken."""
@@ -76,6 +117,15 @@ class Ledger:
         found = next(name for name in _names(path, len(relative.parts)) if name not in self._taken)
         self._taken.add(found)
         return found
+
+
+def _unread(entry: Entry) -> Entry:
+    """The file as one that has to be read again."""
+    return Entry(entry.name, [], "", entry.ids)
+
+
+def _check(data: Mapping[str, Any]) -> int:
+    return zlib.crc32(json.dumps(data, sort_keys=True).encode())
 
 
 def _names(path: Path, least: int) -> Iterator[str]:

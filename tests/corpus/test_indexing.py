@@ -11,6 +11,7 @@ from chameleon.corpus.indexing import Summary, index_files
 from chameleon.corpus.ledger import Ledger
 from chameleon.errors import InputError
 from chameleon.retrieval.index import Index
+from chameleon.retrieval.index.build import Build
 from chameleon.retrieval.names import retriever
 
 pytest.importorskip("bm25s")
@@ -166,12 +167,88 @@ def test_nothing_to_read_is_an_error_that_says_what_there_is(tmp_path: Path) -> 
     assert "No such file" in caught.value.hint
 
 
-def test_a_damaged_ledger_is_named(folder: Path) -> None:
+@pytest.mark.parametrize("content", ["", "[]", "null", '{"files": 3}', "[" * 100_000, "CHANGED"])
+def test_a_damaged_ledger_is_told_of_and_every_file_read_again(folder: Path, content: str) -> None:
+    index(folder, retriever="okapi")
+    ledger = folder.parent / "index" / "files.json"
+    changed = ledger.read_text().replace("teams", "beams")
+    ledger.write_text(changed if content == "CHANGED" else content)
+    summary = index(folder)
+    assert (summary.files, summary.unchanged, summary.held) == (2, 0, 2)
+    assert [fault.where for fault in summary.faults] == [str(ledger)]
+    assert "damaged" in summary.faults[0].why and "read again" in summary.faults[0].why
+    again = index(folder)
+    assert again.unchanged == 2 and not again.faults
+
+
+class Killed(BaseException):
+    """As if the process had been killed."""
+
+
+@pytest.mark.parametrize("moment", ["before the commit", "after the commit"])
+@pytest.mark.parametrize("retriever", [None, "okapi"])
+def test_a_first_index_that_died_knows_its_files_and_its_retriever(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, moment: str, retriever: str | None
+) -> None:
+    with monkeypatch.context() as patch:
+        die(patch, moment)
+        with pytest.raises(Killed):
+            index(folder, retriever=retriever)
+    (folder / "teams.csv").unlink()
+    assert index(folder).held == 1
+    assert ids(folder) == ["town/lakes.md#Lakes"]
+    if moment == "after the commit":
+        assert Index.open(folder.parent / "index").retriever == (retriever or "auto")
+
+
+@pytest.mark.parametrize("moment", ["before the commit", "after the commit"])
+def test_a_change_of_an_index_that_died_is_made_good(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    lakes = (folder / "town" / "lakes.md").read_text()
     index(folder)
-    (folder.parent / "index" / "files.json").write_text('{"files": 3}')
-    with pytest.raises(InputError, match="damaged") as caught:
-        index(folder)
-    assert caught.value.where.endswith("files.json")
+    put(folder / "teams.csv", "Team,Points\nNord,41\n", OLD + 5)
+    put(folder / "new.csv", "a\n1\n")
+    put(folder / "bad.csv", "a\n1\n")
+    (folder / "town" / "lakes.md").unlink()
+    with monkeypatch.context() as patch:
+        die(patch, moment)
+        with pytest.raises(Killed):
+            index(folder)
+    (folder / "new.csv").unlink()
+    put(folder / "bad.csv", "a\n1,2\n")
+    put(folder / "teams.csv", "Team,Points\nNord,40\nSud,38\n")  # all as at first
+    put(folder / "town" / "lakes.md", lakes)
+    index(folder)
+    assert ids(folder) == ["teams.csv", "town/lakes.md#Lakes"]
+    assert cells(folder, "teams.csv") == [["Nord", "40"], ["Sud", "38"]]
+    assert index(folder).unchanged == 2
+
+
+def die(patch: pytest.MonkeyPatch, moment: str) -> None:
+    """Let the next change of an index end at this moment."""
+    commit = Build.commit
+
+    def dying(build: Build) -> None:
+        if moment == "after the commit":
+            commit(build)
+        raise Killed
+
+    patch.setattr(Build, "commit", dying)
+
+
+def test_an_index_that_another_process_changed_meanwhile_is_left_alone(folder: Path) -> None:
+    index(folder)
+    other = put(folder.parent / "other" / "more.csv", "a\n1\n")
+
+    def meanwhile(done: int, total: int, name: str) -> None:
+        if done == 0:
+            put(folder / "third.csv", "a\n1\n")
+            index(folder)
+
+    with pytest.raises(InputError, match="another process has changed"):
+        index_files([other.parent], folder.parent / "index", None, meanwhile)
+    assert ids(folder) == ["teams.csv", "third.csv", "town/lakes.md#Lakes"]
 
 
 def test_a_write_ahead_log_beside_a_database_counts_as_a_change(folder: Path) -> None:
