@@ -178,3 +178,13 @@ def test_okapi_has_the_figures_of_the_reference(
         figure: value for figure, (value, _) in expected.items()
     }
     assert {found["n"]} == {n for _, n in expected.values()}
+
+
+@pytest.mark.parametrize("gold", ["table_id", "gold_table_id"])
+@pytest.mark.parametrize("end", ["\n", "", "\n\n"])
+def test_a_single_query_is_one(command: Command, tmp_path: Path, gold: str, end: str) -> None:
+    table = {"table_id": 1, "caption": "cats", "header": ["name"], "rows": [["tom"]]}
+    queries = tmp_path / "one.jsonl"
+    queries.write_text(json.dumps({"query": "tom cats", gold: 1}) + end)
+    found = figures(command, lines(tmp_path / "tables.jsonl", [table]), str(queries))
+    assert found["n"] == 1 and found["recall@1"] == 1.0
