@@ -1,20 +1,20 @@
-"""Several retrievers as one: the weighted sum of their scores, on one scale (Bruch, Gai and Ingber, 2023)."""
+"""Several retrievers as one: by their rankings (`Hybrid`), or by their scores (`Blend`)."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 
 from chameleon.retrieval.retriever import Hit, Scoring
 
+DAMPING = 60
+"""The constant of reciprocal rank fusion, by which first places do not outweigh everything else."""
+
 _AT_ONCE = 256
 
 
-class Hybrid(Scoring):
-    """Finds `depth` documents with each retriever, and lets all of them score all that were found.
-
-    Of each retriever the least and the greatest score become 0 and 1. Sums of scores keep how far the first
-    is ahead, which reciprocal ranks forget: so fused, a strong retriever loses to a weak one.
-    """
+class Fusion(Scoring):
+    """Finds `depth` documents with each retriever, and orders all that were found."""
 
     def __init__(self, retrievers: Sequence[Scoring], weights: Sequence[float], *, depth: int = 100) -> None:
         """Raises ValueError unless each retriever has a weight."""
@@ -35,6 +35,48 @@ class Hybrid(Scoring):
                 found.append(self._ordered(query, of_query)[:k])
         return found
 
+    @abstractmethod
+    def fused(self, query: str, rankings: Sequence[Sequence[Hit]]) -> list[Hit]:
+        """The documents of all rankings, the best first."""
+
+    def _ordered(self, query: str, rankings: Sequence[Sequence[Hit]]) -> list[Hit]:
+        """What was found down to `depth`, fused, then the rest in turns: k changes no order."""
+        hits = self.fused(query, [ranking[: self.depth] for ranking in rankings])
+        known = {hit.id for hit in hits}
+        rest = [id for id in _ids([ranking[self.depth :] for ranking in rankings]) if id not in known]
+        return [*hits, *(Hit(id, -float(rank)) for rank, id in enumerate(rest, 1))]
+
+
+class Hybrid(Fusion):
+    """Orders by the sum of weight / (60 + place).
+
+    That is reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009), with weights. A retriever adds nothing to a document that it has not found.
+    """
+
+    def fused(self, query: str, rankings: Sequence[Sequence[Hit]]) -> list[Hit]:
+        return fused(rankings, self.weights)
+
+    def scores(self, query: str, ids: Sequence[str]) -> list[float]:
+        """As if these documents were all that there are; among equals the first that is given leads."""
+        rankings = []
+        for retriever in self.retrievers:
+            scored = zip(ids, retriever.scores(query, ids), strict=True)
+            rankings.append(sorted((Hit(*pair) for pair in scored), key=lambda hit: -hit.score))
+        found = {hit.id: hit.score for hit in fused(rankings, self.weights)}
+        return [found[id] for id in ids]
+
+
+class Blend(Fusion):
+    """Orders by the weighted sum of scores on one scale (Bruch, Gai and Ingber, 2023).
+
+    Of each retriever, which scores what the others have found as well, the least and the greatest score
+    become 0 and 1. Sums of scores keep how far the first is ahead, which reciprocal ranks forget.
+    """
+
+    def fused(self, query: str, rankings: Sequence[Sequence[Hit]]) -> list[Hit]:
+        found = _ids(rankings)
+        return sorted(map(Hit, found, self.scores(query, found)), key=lambda hit: -hit.score)
+
     def scores(self, query: str, ids: Sequence[str]) -> list[float]:
         total = [0.0] * len(ids)
         for retriever, weight in zip(self.retrievers, self.weights, strict=True):
@@ -42,13 +84,18 @@ class Hybrid(Scoring):
                 total[place] += weight * score
         return total
 
-    def _ordered(self, query: str, rankings: Sequence[Sequence[Hit]]) -> list[Hit]:
-        """What was found down to `depth` by the sum, then the rest in turns: k changes no order."""
-        first = _ids([ranking[: self.depth] for ranking in rankings])
-        hits = sorted(map(Hit, first, self.scores(query, first)), key=lambda hit: -hit.score)
-        known = set(first)
-        rest = [id for id in _ids([ranking[self.depth :] for ranking in rankings]) if id not in known]
-        return [*hits, *(Hit(id, -float(rank)) for rank, id in enumerate(rest, 1))]
+
+def fused(rankings: Sequence[Sequence[Hit]], weights: Sequence[float], damping: float = DAMPING) -> list[Hit]:
+    """The documents of all rankings, by the sum over rankings of weight / (damping + place), from place 1.
+
+    Ties are broken by the order in which the documents are met. Raises ValueError unless each ranking has a
+    weight.
+    """
+    sums: dict[str, float] = {}
+    for ranking, weight in zip(rankings, weights, strict=True):
+        for place, hit in enumerate(ranking, 1):
+            sums[hit.id] = sums.get(hit.id, 0.0) + weight / (damping + place)
+    return sorted((Hit(id, score) for id, score in sums.items()), key=lambda hit: -hit.score)
 
 
 def _ids(rankings: Sequence[Sequence[Hit]]) -> list[str]:

@@ -6,11 +6,12 @@ lexical bm25, its first hundred in the order of closer evidence: rows, whole cel
 auto    the one that the index was built for; where none is told: lexical, which was measured to be best
         where nothing but words is at hand, or else the index's first part
 dense   the nearest by embeddings
-hybrid  lexical and dense, the sum of their scores
+hybrid  lexical and dense, their rankings fused by reciprocal ranks
+blend   lexical and dense, their scores added up
 late    token by token: late interaction, for which every document is scored
 
-Of dense and hybrid the embeddings and the store of vectors can be named, `dense:PROVIDER:MODEL@STORE`, both
-or one (`dense@hnsw`); the defaults are `minilm` and `flat`. Of late the token encoder can be named,
+Of dense, hybrid and blend the embeddings and the store of vectors can be named,
+`dense:PROVIDER:MODEL@STORE`, both or one (`dense@hnsw`); the defaults are `minilm` and `flat`. Of late the token encoder can be named,
 `late:ENCODER`; the default is `minilm`. After any of these names
 
 +rerank       orders the first hundred by the evidence of `lexical`
@@ -28,15 +29,16 @@ from typing import Any
 
 from chameleon.errors import InputError
 from chameleon.retrieval.embeddings import MINILM, check_name
-from chameleon.retrieval.fusion import Hybrid
+from chameleon.retrieval.fusion import Blend, Hybrid
 from chameleon.retrieval.index import Index
 from chameleon.retrieval.late.encoder import plug
 from chameleon.retrieval.part import Part
 from chameleon.retrieval.retriever import Reranked, Reranker, Retriever, Scoring
 from chameleon.retrieval.vectors.store import FLAT, is_store, store_named
 
-AUTO, LEXICAL, DENSE, HYBRID, LATE = "auto", "lexical", "dense", "hybrid", "late"
-HYBRID_WEIGHTS = (1.0, 0.2)
+AUTO, LEXICAL, DENSE, LATE = "auto", "lexical", "dense", "late"
+HYBRID, BLEND = "hybrid", "blend"
+HYBRID_WEIGHTS, BLEND_WEIGHTS = (4.0, 1.0), (1.0, 0.2)
 """Of words and of vectors, as they were measured to be best with `minilm` (docs/retrieval.md)."""
 
 
@@ -145,9 +147,9 @@ def _words(index: Index) -> str:
 def _first(index: Index, given: Name) -> Scoring:
     from chameleon.retrieval.index.searching import IndexRetriever
 
-    if given.first == HYBRID:
+    if given.first in (HYBRID, BLEND):
         both = [_first(index, Name(_words(index) or LEXICAL)), _first(index, replace(given, first=DENSE))]
-        return Hybrid(both, HYBRID_WEIGHTS)
+        return Hybrid(both, HYBRID_WEIGHTS) if given.first == HYBRID else Blend(both, BLEND_WEIGHTS)
     if given.first == DENSE:
         _check(index, given, {"embeddings": given.model, "store": given.store})
         if given.store:
@@ -262,13 +264,14 @@ _PARTS: Mapping[str, Callable[[Name], list[Part]]] = {
     AUTO: _lexical,
     DENSE: _dense,
     HYBRID: _hybrid,
+    BLEND: _hybrid,
     LATE: _late,
 }
 _MADE: Mapping[str, Callable[[Mapping[str, Any]], Part]] = {
     name: _made_lexical(name) for name in ("okapi", "bm25", LEXICAL)
 } | {DENSE: _made_dense, LATE: _made_late}
 _OF_VECTORS = (DENSE, HYBRID)
-_WITH_MODEL = (DENSE, HYBRID, LATE)
+_WITH_MODEL = (DENSE, HYBRID, BLEND, LATE)
 
 
 def _nearest(stage: str) -> str:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chameleon.retrieval.fusion import Hybrid
+from chameleon.retrieval.fusion import Blend, Fusion, Hybrid, fused
 from chameleon.retrieval.retriever import Hit, Scoring
 
 
@@ -31,36 +31,61 @@ VECTORS = Known({"a": 0.2, "b": 0.6, "c": 0.4, "d": 0.1})
 
 
 def test_scores_come_to_one_scale_and_are_added() -> None:
-    found = Hybrid([WORDS, VECTORS], [1.0, 0.5]).search("")
+    found = Blend([WORDS, VECTORS], [1.0, 0.5]).search("")
     # Words: 1, 0.75, 0.5, 0; vectors: 0.2, 1, 0.6, 0.
     assert [hit.id for hit in found] == ["b", "a", "c", "d"]
     assert [hit.score for hit in found] == pytest.approx([1.25, 1.1, 0.8, 0])
 
 
 def test_a_document_that_one_has_not_found_is_scored_by_it_all_the_same() -> None:
-    found = Hybrid([WORDS, VECTORS], [1.0, 0.5], depth=1).search("", 2)
+    found = Blend([WORDS, VECTORS], [1.0, 0.5], depth=1).search("", 2)
     assert [hit.id for hit in found] == ["a", "b"]  # of two, each is best at one
     assert [hit.score for hit in found] == pytest.approx([1.0, 0.5])
 
 
-def test_weights_are_one_for_each() -> None:
+def test_reciprocal_ranks_are_added_by_weight() -> None:
+    found = Hybrid([WORDS, VECTORS], [2.0, 1.0]).search("")
+    # Words: a, b, c; vectors: b, c, a, d.
+    expected = {"a": 2 / 61 + 1 / 63, "b": 2 / 62 + 1 / 61, "c": 2 / 63 + 1 / 62, "d": 1 / 64}
+    assert [hit.id for hit in found] == sorted(expected, key=lambda id: -expected[id])
+    assert {hit.id: hit.score for hit in found} == pytest.approx(expected)
+
+
+def test_what_one_has_not_found_counts_for_nothing_there() -> None:
+    found = Hybrid([WORDS, VECTORS], [2.0, 1.0], depth=1).search("", 2)
+    assert found == [Hit("a", 2 / 61), Hit("b", 1 / 61)]
+
+
+def test_documents_that_are_named_are_ranked_among_themselves() -> None:
+    scores = Hybrid([WORDS, VECTORS], [2.0, 1.0]).scores("", ["d", "c", "a"])
+    assert scores == pytest.approx([2 / 63 + 1 / 63, 2 / 62 + 1 / 61, 2 / 61 + 1 / 62])
+
+
+def test_each_ranking_has_a_weight() -> None:
+    with pytest.raises(ValueError):
+        fused([[Hit("a", 1.0)], []], [1.0])
+
+
+@pytest.mark.parametrize("kind", [Hybrid, Blend])
+def test_weights_are_one_for_each(kind: type[Fusion]) -> None:
     with pytest.raises(ValueError, match="1 weights for 2 retrievers"):
-        Hybrid([WORDS, VECTORS], [1.0])
+        kind([WORDS, VECTORS], [1.0])
 
 
-def test_nothing_is_found_where_nothing_is() -> None:
-    assert Hybrid([Known({}), Known({})], [1, 1]).search_many(["", ""], 5) == [[], []]
-    assert Hybrid([Known({"a": 3}), Known({})], [1, 1]).search("") == [Hit("a", 0.0)]
+@pytest.mark.parametrize("kind", [Hybrid, Blend])
+def test_nothing_is_found_where_nothing_is(kind: type[Fusion]) -> None:
+    assert kind([Known({}), Known({})], [1, 1]).search_many(["", ""], 5) == [[], []]
+    assert [hit.id for hit in kind([Known({"a": 3}), Known({})], [1, 1]).search("")] == ["a"]
 
 
 SCORES = st.dictionaries(st.sampled_from("abcdefghij"), st.floats(0, 9), max_size=10)
 
 
-@given(SCORES, SCORES, st.integers(1, 4), st.integers(1, 12))
+@given(SCORES, SCORES, st.integers(1, 4), st.integers(1, 12), st.sampled_from([Hybrid, Blend]))
 def test_how_many_are_wanted_changes_no_order(
-    first: dict[str, float], second: dict[str, float], depth: int, k: int
+    first: dict[str, float], second: dict[str, float], depth: int, k: int, kind: type[Fusion]
 ) -> None:
-    hybrid = Hybrid([Known(first), Known(second)], [1.0, 0.2], depth=depth)
+    hybrid = kind([Known(first), Known(second)], [1.0, 0.2], depth=depth)
     found = hybrid.search("", 12)
     there = {id for known in (first, second) for id, score in known.items() if score > 0}
     assert {hit.id for hit in found} == there and len(found) == len(there)

@@ -96,6 +96,7 @@ def test_auto_is_what_the_index_was_built_for(tmp_path: Path, hashed: Hashed, na
         full, parts = name, parts_for("bm25") + parts_for(f"dense:{NAME}")
     else:
         full = name.replace("dense", f"dense:{NAME}").replace("hybrid", f"hybrid:{NAME}")
+        full = full.replace("blend", f"blend:{NAME}")
         parts = parts_for(full)
     Index.build(tmp_path / "index", tables(60), parts, retriever=full)
     index = Index.build(tmp_path / "index", tables(70))  # what is added changes nothing in that
