@@ -1,4 +1,4 @@
-"""Tables in JSON files: one, a list of them, or one for each key."""
+"""Tables in JSON files: one, a list of them, or one for each key, at any depth."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _HEADERS, _ROWS, _NAMES = ("header", "columns"), ("rows", "data"), ("caption", "
 
 
 def json_tables(text: str, origin: Origin) -> Iterator[Found | LeftOut]:
-    """The tables of a JSON text: itself, the tables of a list, or those under the keys of an object.
+    """The tables of a JSON text: itself, the tables of a list, or those under the keys of objects.
 
-    None in other JSON, such as settings.
+    A table below several keys is called by all of them. None in other JSON, such as settings.
     """
     require_text(text, origin)
     data = load_json(text.removeprefix("\ufeff"), origin)
@@ -29,9 +29,9 @@ def json_tables(text: str, origin: Origin) -> Iterator[Found | LeftOut]:
         for number, value in enumerate(data, 1):
             yield _table(value, replace(origin, name=f"{origin.name}, table {number}"))
     elif isinstance(data, dict) and not _is_whole(data) and (keyed := _keyed(data)):
-        for key, value in keyed.items():
-            name = clean_cell(key)
-            yield _table(value, replace(origin, name=f"{origin.name}, {name!r}"), name)
+        for keys, value in keyed:
+            key = ".".join(keys)
+            yield _table(value, replace(origin, name=f"{origin.name}, {key!r}"), key, ": ".join(keys))
     else:
         yield _table(data, origin)
 
@@ -47,9 +47,9 @@ def json_line_tables(text: str, origin: Origin) -> Iterator[Found | LeftOut]:
         yield table_of(line_records(values, origin), origin, NOWHERE, "")
 
 
-def _table(value: Any, origin: Origin, key: str = "") -> Found | LeftOut:
+def _table(value: Any, origin: Origin, key: str = "", title: str = "") -> Found | LeftOut:
     captions = [value[name] for name in _NAMES if name in value] if _is_whole(value) else []
-    name = key or next((clean_cell(text) for text in captions if isinstance(text, str)), "")
+    name = title or next((clean_cell(text) for text in captions if isinstance(text, str)), "")
     try:
         records, _ = value_records(value, origin)
     except InputError as error:
@@ -57,13 +57,22 @@ def _table(value: Any, origin: Origin, key: str = "") -> Found | LeftOut:
     return table_of(records, replace(origin, unit="row"), {"table": key} if key else NOWHERE, name)
 
 
-def _keyed(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The values that are tables of their own, where the object itself is not one by columns."""
-    return {key: value for key, value in data.items() if _is_whole(value) or _is_rows(value)}
+def _keyed(data: Mapping[str, Any]) -> list[tuple[list[str], Any]]:
+    """The values that are tables of their own, by their keys from the top, in the order of the text."""
+    found = []
+    waiting: list[tuple[list[str], Any]] = [([], data)]
+    while waiting:
+        keys, value = waiting.pop()
+        if keys and (_is_whole(value) or _is_rows(value)):
+            found.append((keys, value))
+        elif isinstance(value, dict):
+            below = [([*keys, clean_cell(key)], inner) for key, inner in value.items()]
+            waiting += reversed(below)
+    return found
 
 
 def _may_be_table(data: Any) -> bool:
-    """Whether it holds rows or columns at the top, or tables one level below."""
+    """Whether it holds rows or columns at the top, or tables below."""
     if isinstance(data, dict):
         is_table = _is_whole(data) or all(isinstance(value, list) for value in data.values())
         return bool(data) and (is_table or bool(_keyed(data)))

@@ -139,6 +139,33 @@ def test_json_of_several_tables(tmp_path: Path) -> None:
     assert one.name == "l: One" and "holds an object" in second.why and "table 2" in second.where
 
 
+def test_json_tables_below_several_keys(tmp_path: Path) -> None:
+    text = """{"shops": [{"n": 1}], "towns": {"Alm": {"mayor": "Lee", "streets": [{"name": "Elm", "km": 2}]},
+      "Bram": {"streets": [{"name": "Oak", "km": 3}], "more": {"header": ["q"], "rows": [["1"]]}}},
+      "colours": ["red", "blue"], "size": {"w": 1}}"""
+    found, left_out = read(written(tmp_path, "k.json", text))
+    assert not left_out
+    assert {document.id: document.name for document in found} == {
+        "k.json#shops": "k: shops",
+        "k.json#towns.Alm.streets": "k: towns: Alm: streets",
+        "k.json#towns.Bram.streets": "k: towns: Bram: streets",
+        "k.json#towns.Bram.more": "k: towns: Bram: more",
+    }
+    assert rows(found[2]) == [["name", "km"], ["Oak", "3"]]
+    only_below = only(written(tmp_path, "b.json", '{"b": {"c": [{"k": "v"}]}}'))
+    assert only_below.source == {"file": "b.json", "table": "b.c"}
+
+
+def test_a_json_table_below_keys_that_cannot_be_read_is_told_of(tmp_path: Path) -> None:
+    (one,), (other,) = read(written(tmp_path, "k.json", '{"a": {"x": [{"k": 1}], "y": [{"k": {}}]}}'))
+    assert one.id == "k.json#a.x" and other.where == "k.json, 'a.y', row 1"
+
+
+def test_deep_json_breaks_nothing(tmp_path: Path) -> None:
+    depth = 400
+    assert len(read(written(tmp_path, "d.json", '{"a":' * depth + '[{"k": 1}]' + "}" * depth))[0]) == 1
+
+
 def test_json_lines_of_rows_and_of_tables(tmp_path: Path) -> None:
     assert rows(only(written(tmp_path, "r.jsonl", '{"a": 1}\n\n{"a": 2}\n'))) == [["a"], ["1"], ["2"]]
     tables = '{"caption": "A", "header": ["a"], "rows": [["1"]]}\n{"header": ["b"], "rows": [["2"]]}\n'
