@@ -12,7 +12,7 @@ from pathlib import Path
 from chameleon.corpus.found import LeftOut
 from chameleon.corpus.reading import KINDS, holds_tables
 from chameleon.errors import InputError
-from chameleon.retrieval.index.index import is_index
+from chameleon.retrieval.index.manifest import BUILDING, LOCK, MANIFEST, SEGMENTS
 from chameleon.table.cells import printable
 
 
@@ -28,8 +28,8 @@ class Walk:
     def files(self) -> Iterator[Path]:
         """The files with a suffix that tells of tables, by name, folder by folder.
 
-        Hidden files and folders, other kinds of files, and folders that hold an index are passed over;
-        links are not followed: one that leads out of the folder, a device or a pipe is told of.
+        Hidden files and folders, other kinds of files, and folders that hold an index, be it unfinished, are
+        passed over; links are not followed: one that leads out of the folder, a device or a pipe is told of.
         """
         yield from self._files(self.root)
 
@@ -47,7 +47,7 @@ class Walk:
             elif entry.is_symlink():
                 self._link(path)
             elif entry.is_dir(follow_symlinks=False):
-                if is_index(path):
+                if _is_ours(path):
                     self.others["index"] += 1
                 else:
                     yield from self._files(path)
@@ -74,6 +74,12 @@ class Walk:
 
     def _leave(self, path: Path, why: str) -> None:
         self.left_out.append(LeftOut(printable(path.relative_to(self.root).as_posix()), why))
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether an index lies there, or what a build that did not end has left of one."""
+    marks = (MANIFEST, BUILDING, LOCK)
+    return (folder / SEGMENTS).is_dir() and any((folder / mark).is_file() for mark in marks)
 
 
 def require_file(path: Path) -> None:

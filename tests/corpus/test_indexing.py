@@ -140,6 +140,20 @@ def test_what_is_passed_over(folder: Path, tmp_path: Path) -> None:
     assert (summary.unchanged, summary.without) == (4, 0)
 
 
+@pytest.mark.parametrize("moment", ["before the commit", "after the commit"])
+def test_an_unfinished_index_in_its_own_folder_is_passed_over(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    with monkeypatch.context() as patch:
+        die(patch, moment)
+        with pytest.raises(Killed):
+            index_files([folder], folder / "index")
+    assert any((folder / "index").glob("*.json"))
+    put(folder / "site" / "manifest.json", '{"icons": [{"src": "a.png"}]}')  # of something else
+    summary = index_files([folder], folder / "index")
+    assert summary.held == 3 and summary.others == {"index": 1} and not summary.faults
+
+
 def test_a_file_that_cannot_be_read_stops_nothing_and_is_told_of_each_time(folder: Path) -> None:
     put(folder / "bad.csv", "a,b\n1,2,3\n")
     put(folder / "half.json", '{"good": [{"a": 1}], "bad": [{"a": {}}]}')
