@@ -53,8 +53,11 @@ class Asked:
     def input(self) -> Iterator[dict[str, Any]]:
         """The input of the run, which may rest on files that are there until the end of the block.
 
-        Raises `InputError` for a file that cannot be read, and where there is nothing to answer from.
+        Raises `InputError` for a file that cannot be read, and where there is nothing to answer from,
+        `BadParameter` for options that do not go together.
         """
+        if not self.question.strip():
+            raise typer.BadParameter("is empty", param_hint="QUESTION")
         image, text = only(self.image, "--image"), only(self.text, "--text")
         tables = self.table or ()
         if tables.count(STANDARD_INPUT) > 1:
@@ -78,7 +81,7 @@ class Asked:
             yield given
 
     def _require_sources(self) -> None:
-        """Raise `InputError` where no inventory is named and none of the general ones takes what is given."""
+        """Raise an error where no inventory is named and none of the general ones takes what is given."""
         if self.inventory is not None:
             return
         if not self.table and not self.image and not self.text and not self.index:
@@ -88,9 +91,10 @@ class Asked:
                 "with --text.",
             )
         if self.index and (self.table or self.image or self.text):
-            raise InputError(
-                f"an index is given with something else, and {' and '.join(CORPUS)} take it alone",
-                hint="Leave one out, or name an inventory that takes them with --inventory.",
+            raise typer.BadParameter(
+                f"is given with something else, and {' and '.join(CORPUS)} take an index alone: leave one "
+                "out, or name an inventory that takes them with --inventory",
+                param_hint="--index",
             )
         if self.table and (self.image or self.text):
             with_table, without_table = " and ".join(TABLES), " and ".join(PICTURES)

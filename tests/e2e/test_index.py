@@ -142,7 +142,6 @@ def test_a_plan_and_a_log_of_a_question_to_an_index(
     ("arguments", "code", "why"),
     [
         (["-i", "tables_offline"], 1, "the inventory tables_offline reads no index"),
-        (["--table", "INDEX"], 1, "an index is given with something else"),
         (["--index", "NOWHERE"], 1, "there is no such index"),
         (["--index", "FOLDER"], 1, "the folder holds no index"),
     ],
@@ -155,6 +154,33 @@ def test_wrong_uses_are_told(
     asked = ["ask", "Who?", "--index", str(index), *(places.get(each, each) for each in arguments)]
     done = command(*asked)
     assert done.code == code and why in done.complaint
+
+
+@pytest.mark.parametrize("command_name", ["ask", "plan"])
+@pytest.mark.parametrize(
+    ("arguments", "parameter"),
+    [
+        (["Who?", "--table", "INDEX"], "--index"),
+        (["Who?", "--text", "INDEX"], "--index"),
+        (
+            [
+                "",
+            ],
+            "QUESTION",
+        ),
+        ([" \t"], "QUESTION"),
+    ],
+)
+def test_what_does_not_go_together_is_wrong_usage(
+    made: tuple[Path, Path, str, str],
+    command: Command,
+    command_name: str,
+    arguments: list[str],
+    parameter: str,
+) -> None:
+    given = [str(made[1]) if each == "INDEX" else each for each in arguments]
+    done = command(command_name, *given, "--index", str(made[1]))
+    assert done.code == 2 and f"Invalid value for {parameter}" in done.err and not done.out
 
 
 def test_an_inventory_of_an_index_without_one(command: Command) -> None:
