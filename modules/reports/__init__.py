@@ -2,7 +2,8 @@
 
 `report_retriever` keeps the sentences and rows that the question needs; `finqa_program_generator` writes a
 program of FinQA's language, which `finqa_executor` runs; `report_answer` gives its value as the question
-wants it, with what it rests on. `report_program_generator` writes Python for the sandbox in its place.
+wants it. `report_program_generator` writes Python for the sandbox in its place, and `rule_program_generator`
+writes the program without a model.
 
 docs/reports.md shows them.
 """
@@ -13,4 +14,5 @@ TOOLS = (
     "report_answer",
     "report_program_generator",
     "report_retriever",
+    "rule_program_generator",
 )

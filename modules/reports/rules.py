@@ -1,0 +1,159 @@
+"""What a question about a report asks for, by its words: a change, a share, an average and the like.
+
+No more is read than these forms; all else is declined.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from chameleon.modules.reports.evidence import years_asked, years_in
+
+Kind = Literal["growth", "change", "share", "ratio", "average", "total", "largest", "smallest"]
+
+_LONGEST = 600  # characters: longer questions are none of these forms
+_SPAN = (
+    r"(?:(?:from|between|for|in|of|during|over|at|through|to|as of|ended|ending|and|since|the|years?|fiscal|"
+    r"december|january|march|june|september|october|31|30|28|29|27|,|-|\s)+(?:(?:19|20)\d\d)[\s,]*)+"
+)
+_YEARS = re.compile(rf"\b{_SPAN}")
+_US = r"(?:us |u\.s\. )?"
+_UNIT = re.compile(
+    rf"[,(]?\s*\b(?:in|as)\s+{_US}(?:millions?|billions?|thousands?|dollars?)(?: of {_US}dollars)?\b\s*\)?"
+)
+_SPELL = re.compile(
+    r"\b(?:for|over|during|in) the (?:past |last )?(?:two|three|four|five|2|3|4|5)[- ]years?(?: period)?s?\b"
+)
+"""How long a time is: so many years as the table has."""
+_CHANGE = r"(?:change|increase|decrease|growth|decline|reduction|difference|drop|variation|fluctuation|rise)"
+_DUE = re.compile(
+    r"(?:that )?(?:be |will be |is |are |was |were )?(?:due|payable|expiring|maturing|mature|expire|paid)"
+    r"(?: in| for)?(?: fiscal| the)?(?: years?)?(?P<after> after)? (?P<year>(?:19|20)\d\d)"
+)
+_IS = r"(?:is|was|were|are|represents?|represented)"
+_WHAT = rf"\b(?:what|how much) {_IS} (?:the )?"
+_CAME = r"will be|came|comes|consists?|consisted|comprised?"
+_TIED = r"due to|related to|attributable to|applicable to|represented by|from"
+_JOINED = (
+    rf"(?:{_TIED}|attributed to|composed of|made up of|comprised of|of|associated with|for|allocated to|by)"
+)
+_SUM = r"total sum|combined total|total|sum|combined|cumulative"
+_MOVE = r"(?:change|increase|decrease|growth|decline|difference)"
+_PART = r"(?:percent|percentage|portion|share|proportion|fraction|%|percentual)"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked: its kind, the things that it is about (the whole last), and the years in their order."""
+
+    kind: Kind
+    things: tuple[str, ...]
+    years: tuple[str, ...]
+    spell: int = 0
+    """How many years the question says it is about, where it says no more."""
+
+
+_Make = Callable[[str, re.Match[str], tuple[str, ...]], Asked | None]
+
+
+def asked(question: str) -> Asked | None:
+    """What a question asks for; None where it has none of the known forms."""
+    text = " ".join(question.lower().replace("\\n", " ").split()).rstrip(" ?.")
+    text = " ".join(_UNIT.sub(" ", text.replace("’", "'").replace(" 2019s ", "'s ")).split())
+    if len(text) > _LONGEST:
+        return None
+    years = tuple(sorted(years_asked(text)))
+    for pattern, make in _FORMS:
+        if found := pattern.search(text):
+            return make(text, found, years)
+    return None
+
+
+def _plain(text: str) -> str:
+    """A thing without the years and units that belong to the question."""
+    bare = _YEARS.sub(" ", _SPELL.sub(" ", f" {text} "))
+    return re.sub(
+        r"\s*\b(?:compared|from|in|over|the|during|for)$", "", " ".join(bare.split()).strip(" ,.'\\")
+    )
+
+
+def _moved(kind: Kind) -> _Make:
+    def make(text: str, found: re.Match[str], years: tuple[str, ...]) -> Asked | None:
+        said = years_in(text)
+        if len(said) == 1 and _of_one_year(text):
+            (year,) = said
+            return Asked(kind, (_plain(found["thing"]),), (str(int(year) - 1), year))
+        if len(said) != 2 or (kind == "growth" and "percentage point" in text):
+            return None
+        return Asked(kind, (_plain(found["thing"]),), tuple(sorted(said)))
+
+    return make
+
+
+def _of_one_year(text: str) -> bool:
+    """Whether a change is that of a single year: "in 2012", "during 2012", "for 2012"."""
+    return bool(re.search(r"\b(?:in|during|for)(?: fiscal)?(?: the)?(?: year)? (?:19|20)\d\d", text))
+
+
+def _part_of(text: str, found: re.Match[str], years: tuple[str, ...]) -> Asked | None:
+    part, whole = found["part"], _plain(found["whole"])
+    if due := _DUE.fullmatch(part):
+        return Asked("share", (f"after {due['year']}" if due["after"] else due["year"], whole), ())
+    if re.search(_CHANGE, part) or re.search(r"\b(?:after|before|within|next|not)\b", text):
+        return None
+    return Asked("share", (_plain(part), whole), years)
+
+
+def _stated_part(text: str, found: re.Match[str], years: tuple[str, ...]) -> Asked | None:
+    """The part without the question's own words: "what was royalty income as a percentage of income"."""
+    part = re.sub(rf"^(?:.*?\b)?what {_IS} (?:the )?", "", found["part"])
+    return Asked("share", (_plain(part), _plain(found["whole"])), years)
+
+
+def _ratio(text: str, found: re.Match[str], years: tuple[str, ...]) -> Asked | None:
+    return Asked("ratio", (_plain(found["part"]), _plain(found["whole"])), years)
+
+
+def _over(kind: Kind) -> _Make:
+    return lambda text, found, years: Asked(kind, (_plain(found["thing"]),), years, _spell(text))
+
+
+def _spell(text: str) -> int:
+    found = re.search(r"\b(two|three|four|five|[2-5])[- ]years?\b", text)
+    return {"two": 2, "three": 3, "four": 4, "five": 5}.get(found[1], 0) or int(found[1]) if found else 0
+
+
+def _forms() -> Sequence[tuple[re.Pattern[str], _Make]]:
+    rest, the = r"(?P<thing>.+)$", r"(?:the )?"
+    in_of = rf"(?:observed |expected )?(?:in|of|for|on) {the}"
+    growth, change = _moved("growth"), _moved("change")
+    moved = r"(?:changed?|increased?|decreased?|grew|grow|declined?)"
+    written: Sequence[tuple[str, _Make]] = (
+        (rf"\b(?:percent|percentage|percentual|%) (?:of )?{the}{_CHANGE} {in_of}{rest}", growth),
+        (rf"\b(?:growth rate|rate of (?:growth|increase|change)) {in_of}{rest}", growth),
+        (rf"\b(?:by )?what percent(?:age)? did {the}(?P<thing>.+?) {_CHANGE}\b", growth),
+        (rf"^{the}(?P<thing>.+?) {moved} by what percent(?:age)?(?! point)", growth),
+        (rf"(?P<part>.+?) as a (?:percent|percentage|portion|share|%) of {the}(?P<whole>.+)$", _stated_part),
+        (rf"\b{_PART} of {the}(?P<whole>.+?) (?:{_IS}|{_CAME}) (?:{_JOINED} )*{the}(?P<part>.+)$", _part_of),
+        (rf"\b{_PART} of {the}(?P<whole>.+?) (?:{_TIED}) {the}(?P<part>.+)$", _part_of),
+        (rf"\bwhat {_PART} {_IS} {the}(?P<part>.+?) of {the}(?P<whole>.+)$", _part_of),
+        (rf"\bratio of {the}(?P<part>.+?) to {the}(?P<whole>.+)$", _ratio),
+        (rf"\b(?:net )?{_MOVE} (?:in|of) {the}{rest}", change),
+        (
+            rf"(?<!weighted )(?<!weighted-)\b(?:average|mean) (?:of )?{the}(?:annual )?{rest}",
+            _over("average"),
+        ),
+        (
+            rf"\b(?:highest|greatest|largest|maximum) (?:amount of |value of |annual )?{the}{rest}",
+            _over("largest"),
+        ),
+        (rf"\b(?:lowest|smallest|minimum) (?:amount of |value of |annual )?{the}{rest}", _over("smallest")),
+        (rf"{_WHAT}(?:{_SUM})(?: amount| value)?(?: of)? {the}{rest}", _over("total")),
+    )
+    return [(re.compile(pattern), make) for pattern, make in written]
+
+
+_FORMS = _forms()
