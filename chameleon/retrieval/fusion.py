@@ -50,7 +50,8 @@ class Fusion(Scoring):
 class Hybrid(Fusion):
     """Orders by the sum of weight / (60 + place).
 
-    That is reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009), with weights. A retriever adds nothing to a document that it has not found.
+    That is reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009), with weights. A retriever adds
+    nothing to a document that it has not found.
     """
 
     def fused(self, query: str, rankings: Sequence[Sequence[Hit]]) -> list[Hit]:

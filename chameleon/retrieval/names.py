@@ -11,8 +11,8 @@ blend   lexical and dense, their scores added up
 late    token by token: late interaction, for which every document is scored
 
 Of dense, hybrid and blend the embeddings and the store of vectors can be named,
-`dense:PROVIDER:MODEL@STORE`, both or one (`dense@hnsw`); the defaults are `minilm` and `flat`. Of late the token encoder can be named,
-`late:ENCODER`; the default is `minilm`. After any of these names
+`dense:PROVIDER:MODEL@STORE`, both or one (`dense@hnsw`); the defaults are `minilm` and `flat`. Of late the
+token encoder can be named, `late:ENCODER`; the default is `minilm`. After any of these names
 
 +rerank       orders the first hundred by the evidence of `lexical`
 +rerank:PART  by the part `dense`, `late`, `late:ENCODER` or another
@@ -38,7 +38,7 @@ from chameleon.retrieval.vectors.store import FLAT, is_store, store_named
 
 AUTO, LEXICAL, DENSE, LATE = "auto", "lexical", "dense", "late"
 HYBRID, BLEND = "hybrid", "blend"
-HYBRID_WEIGHTS, BLEND_WEIGHTS = (4.0, 1.0), (1.0, 0.2)
+HYBRID_WEIGHTS, BLEND_WEIGHTS = (10.0, 1.0), (1.0, 0.2)
 """Of words and of vectors, as they were measured to be best with `minilm` (docs/retrieval.md)."""
 
 
