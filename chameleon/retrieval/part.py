@@ -5,13 +5,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from chameleon.retrieval.document import Document
 
 if TYPE_CHECKING:
     import numpy
     from numpy.typing import NDArray
+
+    Piece: TypeAlias = tuple[Path, NDArray[numpy.bool_]]
+    """A part's folder in a segment, and which of the segment's documents are alive."""
 
 
 class Part(ABC):
@@ -23,6 +26,8 @@ class Part(ABC):
     """
 
     name: ClassVar[str]
+    is_slow: ClassVar[bool] = False
+    """Whether a model writes it: then segments are small enough for a crash to lose little."""
 
     @abstractmethod
     def settings(self) -> Mapping[str, Any]:
@@ -31,6 +36,10 @@ class Part(ABC):
     @abstractmethod
     def write(self, documents: Sequence[Document], folder: Path) -> None:
         """Write one segment's files into this folder, which is there and empty."""
+
+    def join(self, pieces: Sequence[Piece], documents: Sequence[Document], folder: Path) -> None:
+        """Write one segment of several, of those documents that are alive; override it where that is slow."""
+        self.write(documents, folder)
 
     @abstractmethod
     def finish(self, segments: Sequence[Path], alive: NDArray[numpy.bool_], folder: Path) -> None:

@@ -16,10 +16,15 @@ import pytest
 from chameleon.errors import InputError
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.index import Index, segments
+from chameleon.retrieval.index.manifest import Folder, Manifest
 from chameleon.retrieval.lexical.part import Bm25Part
 from chameleon.retrieval.names import retriever
+from chameleon.retrieval.vectors.part import DensePart, DenseSettings
+from chameleon.retrieval.vectors.texts import about, texts
 from tests.e2e.commands import environment
 from tests.retrieval.corpora import questions, tables
+from tests.retrieval.vectors.hashed import NAME, Hashed
+from tests.retrieval.vectors.hashed import hashed as hashed
 
 OLD, NEW = 40, 900
 SIZE = 60
@@ -150,7 +155,7 @@ def test_finished_segments_are_not_processed_again(tmp_path: Path) -> None:
     with pytest.raises(Died):
         Index.build(folder, stopping(35, tables(50)), [Counting()], segment_size=10)
     assert counted == [10, 10, 10]
-    with pytest.raises(InputError, match=r"the index is not finished\. Build the index again: it goes on"):
+    with pytest.raises(InputError, match=r"the index is not finished\. Run the command that builds it again"):
         Index.open(folder)
     counted.clear()
     index = Index.build(folder, tables(50), [Counting()], segment_size=10)
@@ -192,3 +197,53 @@ def test_a_worker_that_dies_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def _die(*_: object) -> None:
     os._exit(9)
+
+
+SLOW = """
+import sys, time
+from chameleon.retrieval import embeddings
+from chameleon.retrieval.index import Index, pace
+from chameleon.retrieval.vectors.part import DensePart, DenseSettings
+from tests.retrieval.corpora import tables
+from tests.retrieval.vectors.hashed import NAME, Hashed
+
+class Slow(Hashed):
+    def embed_documents(self, texts):
+        time.sleep(0.01 * len(texts))
+        return super().embed_documents(texts)
+
+embeddings._loaded[NAME] = Slow()
+pace.SECONDS = 0.5
+Index.build(sys.argv[1], tables(600), [DensePart(DenseSettings(NAME))])
+"""
+
+
+@needs_signals
+def test_what_a_killed_build_has_embedded_is_not_embedded_again(tmp_path: Path, hashed: Hashed) -> None:
+    folder = tmp_path / "index"
+    process = subprocess.Popen([sys.executable, "-c", SLOW, str(folder)], env=environment())
+    finished: list[Folder] = []
+    while len(finished) < 3 and process.poll() is None:
+        time.sleep(0.05)
+        with suppress(InputError):
+            finished = list(Manifest.read(folder / "building.json").segments)
+    process.kill()
+    process.wait(timeout=60)
+    assert process.returncode == -signal.SIGKILL
+    with pytest.raises(InputError, match="the index is not finished"):
+        Index.open(folder)
+    count = sum(each.documents for each in Manifest.read(folder / "building.json").segments)
+    assert 16 < count < 600  # far from a segment of the usual size
+    index = Index.build(folder, tables(600), [DensePart(DenseSettings(NAME))])
+    done = {text for document in tables(count) for text in (about(document), *texts(document, 8))}
+    assert done and not done & set(hashed.seen) and list(index.documents()) == tables(600)
+    whole = Index.build(tmp_path / "one", tables(600), [DensePart(DenseSettings(NAME))])
+    for query in questions(5):
+        assert retriever(index).search(query) == retriever(whole).search(query)
+
+
+def test_a_build_that_died_at_once_is_not_finished(tmp_path: Path) -> None:
+    with pytest.raises(Died):
+        Index.build(tmp_path / "index", stopping(3, tables(5)), [Bm25Part()])
+    with pytest.raises(InputError, match="the index is not finished"):
+        Index.open(tmp_path / "index")

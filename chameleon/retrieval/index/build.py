@@ -14,6 +14,7 @@ from chameleon.retrieval.index import manifest as manifests
 from chameleon.retrieval.index.files import allow_files, failed, locked, make_folder, remove, sync
 from chameleon.retrieval.index.index import SEGMENT_SIZE, Index, Progress
 from chameleon.retrieval.index.manifest import BUILDING, MANIFEST, SEGMENTS, Folder, Manifest
+from chameleon.retrieval.index.pace import Pace
 from chameleon.retrieval.index.records import Line, read_lines, read_records, write_catalogue
 from chameleon.retrieval.index.segments import MOST_BYTES, Segment, Writer, groups, needs_writing
 from chameleon.retrieval.part import Part
@@ -59,6 +60,7 @@ class Build:
             self.old = Index.open(self.path) if (self.path / MANIFEST).exists() else None
             self.parts = agreed(self._given, self.old)
             self._retriever = self.old.retriever if self.old else self._retriever
+            self._pace = Pace(self._size, slow=any(part.is_slow for part in self.parts))
             self._alive = _alive(self.old)
             self.segments = self._old_segments()
             self._building: list[Folder] = []
@@ -120,11 +122,12 @@ class Build:
             return
         self._buffer.append(line)
         self._bytes += len(line.line)
-        if len(self._buffer) >= self._size or self._bytes >= MOST_BYTES:
+        if self._bytes >= MOST_BYTES or self._pace.is_due(len(self._buffer)):
             self._flush()
 
     def _flush(self) -> None:
         if self._buffer:
+            self._pace.begins(len(self._buffer))
             self._writer.write(self._buffer)
             self._buffer, self._bytes = [], 0
 
@@ -135,6 +138,7 @@ class Build:
         self.segments.append(Segment(folder, numpy.ones(folder.documents, numpy.bool_)))
         self._building.append(folder)
         self._manifest(self._building).write(self.path / BUILDING)
+        self._pace.ends()
 
     def _manifest(self, segments: Sequence[Folder], finished: Folder | None = None) -> Manifest:
         parts = {part.name: part.settings() for part in self.parts}
@@ -220,7 +224,8 @@ class Build:
             return group[0]
         root = self.path / SEGMENTS
         lines = [line for part in group for line in read_lines(root / part.folder.name, part.alive)]
-        return Segment(self._writer.write_now(lines), numpy.ones(len(lines), numpy.bool_))
+        pieces = [(root / part.folder.name, part.alive) for part in group]
+        return Segment(self._writer.join(pieces, lines), numpy.ones(len(lines), numpy.bool_))
 
     def _forget(self, manifest: Manifest) -> None:
         """Remove everything that the manifest, which stands, does not name."""

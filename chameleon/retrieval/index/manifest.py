@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from chameleon.errors import InputError
-from chameleon.retrieval.index.files import AGAIN, broken, checksum, read_json, replace_json
+from chameleon.retrieval.index.files import broken, checksum, read_json, replace_json
 
 FORMAT = 1
 MANIFEST, BUILDING, SEGMENTS, LOCK = "manifest.json", "building.json", "segments", "lock"
@@ -111,9 +111,11 @@ def at(folder: Path) -> Manifest:
     """The manifest of the index in this folder. Raises `InputError` where there is none."""
     path = folder / MANIFEST
     if not path.exists():
-        if (folder / BUILDING).exists():
+        if (folder / BUILDING).exists() or (folder / SEGMENTS).is_dir():
             raise InputError(
-                "the index is not finished", where=str(folder), hint=f"{AGAIN[:-1]}: it goes on from there."
+                "the index is not finished",
+                where=str(folder),
+                hint="Run the command that builds it again: it goes on from there.",
             )
         what = "the folder holds no index" if folder.is_dir() else "there is no such index"
         raise InputError(what, where=str(folder), hint="`chameleon index` builds one.")

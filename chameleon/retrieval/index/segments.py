@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     import numpy
     from numpy.typing import NDArray
 
+    from chameleon.retrieval.part import Piece
+
 MOST_BYTES = 1 << 25
 """So many bytes of lines fill a segment, however few documents they are."""
 
@@ -81,11 +83,11 @@ class Writer:
         while len(self._waiting) > self.workers:
             self._take()
 
-    def write_now(self, lines: Sequence[Line]) -> Folder:
-        """Write one segment, which `written` is not told of."""
+    def join(self, pieces: Sequence[Piece], lines: Sequence[Line]) -> Folder:
+        """Write one segment of these lines, the living ones of others; `written` is not told of it."""
         path = self.root / f"{self.number:06d}"
         self.number += 1
-        return self._placed(path, _write(path, self.parts, lines))
+        return self._placed(path, _write(path, self.parts, lines, pieces))
 
     def flush(self) -> None:
         """Wait until every segment is written."""
@@ -117,7 +119,7 @@ def _write_lines(path: Path, parts: Sequence[Part], lines: Sequence[bytes]) -> F
     return _write(path, parts, [Line.parsed(line) for line in lines])
 
 
-def _write(path: Path, parts: Sequence[Part], lines: Sequence[Line]) -> Folder:
+def _write(path: Path, parts: Sequence[Part], lines: Sequence[Line], pieces: Sequence[Piece] = ()) -> Folder:
     """Write a segment beside its place: a process whose build has died may still be at it."""
     beside = path.with_name(f"{path.name}.{os.getpid()}")
     make_folder(beside)
@@ -127,7 +129,10 @@ def _write(path: Path, parts: Sequence[Part], lines: Sequence[Line]) -> Folder:
         inside = beside / part.name
         make_folder(inside)
         try:
-            part.write(documents, inside)
+            if pieces:
+                part.join([(piece / part.name, alive) for piece, alive in pieces], documents, inside)
+            else:
+                part.write(documents, inside)
         except OSError as problem:
             raise failed("written", inside, problem) from problem
     return Folder.written(beside, len(lines))

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     import numpy
     from numpy.typing import NDArray
 
+    from chameleon.retrieval.part import Piece
+
 _AT_ONCE = 64
 
 
@@ -44,6 +46,7 @@ class LatePart(Part):
     """The token vectors of documents: `tokens.npy`, row after row, and `offsets.npy`, where each begins."""
 
     name = "late"
+    is_slow = True
 
     def __init__(self, settings: LateSettings | None = None) -> None:
         """Raises ValueError for a precision that there is none of."""
@@ -71,6 +74,20 @@ class LatePart(Part):
                     sizes.add(tokens.shape[1])
         if len(sizes) > 1:
             raise ModelError("the token encoder changes its dimensions", where=self._settings.encoder)
+        save(folder / "offsets.npy", numpy.array(offsets, numpy.int64))
+
+    def join(self, pieces: Sequence[Piece], documents: Sequence[Document], folder: Path) -> None:
+        """What the encoder gave is copied, not made again."""
+        import numpy
+
+        offsets = [0]
+        with ArrayWriter(folder / "tokens.npy", self._settings.precision) as file:
+            for path, alive in pieces:
+                tokens = Tokens.of(path)
+                for place in alive.nonzero()[0].tolist():
+                    begin, end = tokens.offsets[place : place + 2].tolist()
+                    file.append(tokens.vectors[begin:end].reshape(-1))
+                    offsets.append(offsets[-1] + end - begin)
         save(folder / "offsets.npy", numpy.array(offsets, numpy.int64))
 
     def finish(self, segments: Sequence[Path], alive: NDArray[numpy.bool_], folder: Path) -> None:

@@ -49,6 +49,7 @@ class DensePart(Part):
     """The vectors of documents; a text that another segment has is not embedded again."""
 
     name = "dense"
+    is_slow = True
 
     def __init__(self, settings: DenseSettings | None = None, store: VectorStore | None = None) -> None:
         """`store` is the one that the settings name. Raises `InputError`."""

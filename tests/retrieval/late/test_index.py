@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from chameleon.retrieval.document import Document
 from chameleon.retrieval.index import Index
 from chameleon.retrieval.late import encoder as encoders
 from chameleon.retrieval.names import check_retriever, part_of, parts_for, retriever
-from tests.retrieval.late.hashing import NAME
+from tests.retrieval.late.hashing import NAME, Hashing
 
 LATE = f"late:{NAME}"
 DOCUMENTS = [
@@ -80,3 +81,21 @@ def test_what_is_not_installed_is_told_before_anything_is_built(monkeypatch: pyt
     monkeypatch.setattr(encoders, "find_spec", lambda _: None)
     with pytest.raises(MissingPackage, match="pip install torch"):
         parts_for("late")
+
+
+def test_segments_are_joined_without_the_encoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts: list[str] = []
+    made = Hashing.documents
+
+    def counted(self: Hashing, given: Sequence[str]) -> list[object]:
+        texts.extend(given)
+        return made(self, given)
+
+    monkeypatch.setattr(Hashing, "documents", counted)
+    documents = [Document(str(number), text=f"tea number {number} of {number % 7}") for number in range(90)]
+    whole = Index.build(tmp_path / "whole", documents, parts_for(LATE))  # 16 and 64 become one; then 10
+    assert len(texts) == 90 and len(whole.manifest.segments) == 2
+    smaller = Index.delete(tmp_path / "whole", [str(number) for number in range(0, 90, 2)])
+    assert len(texts) == 90 and len(smaller) == 45
+    expected = Index.build(tmp_path / "few", documents[1::2], parts_for(LATE))
+    assert ids(smaller, "tea number 3", k=45) == ids(expected, "tea number 3", k=45)
