@@ -36,7 +36,9 @@ def _line(source: Mapping[str, Any]) -> str:
 
 
 def _place(source: Mapping[str, Any]) -> str:
-    """The file with the sheet, heading or table in it; without a file the table's name."""
+    """The file with the sheet, heading or table in it; without a file the table's name; or the passage."""
+    if "passage" in source:
+        return f"passage {source['passage']}"
     name = str(source.get("file") or source.get("table") or "a table")
     for kind in ("sheet", "heading"):
         if kind in source:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from chameleon import State, StepRejected, Table
 from chameleon.benchmarks.finqa import Finqa
+from chameleon.cli.sources import sources_in_words
 from chameleon.errors import ModuleError
 from chameleon.modules.reports.finqa_executor import FinqaExecutor
 from chameleon.modules.reports.finqa_program_generator import FinqaProgramGenerator
@@ -288,3 +289,10 @@ def demonstrations(name: str) -> list[tuple[list[list[str]], list[str], str]]:
         texts += re.findall(r"^Question: .*", example, re.MULTILINE)
         found.append((lines, texts, example.strip().rpartition("Program: ")[2]))
     return found
+
+
+def test_passages_are_told_as_sources() -> None:
+    told = sources_in_words(
+        [{"table": "the table", "rows": [1], "columns": ["2011"], "of": 5}, {"passage": 5}]
+    )
+    assert told == ["the table, row 1, column 2011", "passage 5"]
