@@ -20,7 +20,7 @@ from chameleon.state import Ended, Failure, State
 
 _ALIKE = 3
 """So many problems that fail at the beginning, and in one way, are taken for all of them."""
-_MISSING = ("AuthFailed", "MissingPackage", "NoModel", "SandboxUnavailable")
+_MISSING = ("AuthFailed", "MissingPackage", "ModelError", "NoModel", "RateLimited", "SandboxUnavailable")
 _AT_ONCE = 256
 
 
