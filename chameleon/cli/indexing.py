@@ -51,6 +51,7 @@ def in_words(summary: Summary) -> str:
         lines.append(f"Passed over: {_many(layout, 'table')} that only lay out a page.")
     if summary.without:
         lines.append(f"Without a table: {_many(summary.without, 'file')}.")
+    lines += _first([f"Note: {harmless(f'{note.where} {note.what}')}." for note in summary.notes])
     if summary.others:
         kinds = ", ".join(f"{count} {harmless(kind)}" for kind, count in summary.others.most_common())
         lines.append(f"Skipped, as other kinds: {kinds}.")
@@ -62,9 +63,14 @@ def warnings(faults: Sequence[LeftOut]) -> list[str]:
     """What could not be read, a line for each, and how many there are."""
     if not faults:
         return []
-    shown = [f"  {harmless(f'{one.where}: {one.why}')}" for one in faults[:_MOST_SHOWN]]
-    more = [f"  and {len(faults) - _MOST_SHOWN} more (--json lists all)"] if len(faults) > _MOST_SHOWN else []
-    return [f"{_many(len(faults), 'warning')}: not read", *shown, *more]
+    lines = [f"  {harmless(f'{one.where}: {one.why}')}" for one in faults]
+    return [f"{_many(len(faults), 'warning')}: not read", *_first(lines)]
+
+
+def _first(lines: Sequence[str]) -> list[str]:
+    """The first of the lines, and how many more there are."""
+    more = len(lines) - _MOST_SHOWN
+    return [*lines[:_MOST_SHOWN], *([f"  and {more} more (--json lists all)"] if more > 0 else [])]
 
 
 def to_json(summary: Summary) -> dict[str, Any]:
@@ -80,6 +86,7 @@ def to_json(summary: Summary) -> dict[str, Any]:
         "skipped": dict(summary.others),
         "layout": [{"where": one.where, "why": one.why} for one in summary.left_out if not one.is_fault],
         "warnings": [{"where": one.where, "why": one.why} for one in summary.faults],
+        "notes": [{"where": note.where, "what": note.what} for note in summary.notes],
         "held": summary.held,
         "seconds": round(summary.seconds, 3),
     }

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import chain, count
 from pathlib import Path, PurePosixPath
 
-from chameleon.corpus.found import Found, LeftOut
+from chameleon.corpus.found import Found, LeftOut, Note
 from chameleon.corpus.reading import file_tables
 from chameleon.retrieval.document import Document
 from chameleon.table.cells import clean_cell
@@ -20,7 +20,7 @@ _NAMELESS = re.compile(r"(sheet|tabelle|feuil|hoja|foglio|blad|ark|table|лис�
 
 def file_documents(
     path: Path, name: str, is_free: Callable[[str], bool] = lambda id: True
-) -> Iterator[Document | LeftOut]:
+) -> Iterator[Document | LeftOut | Note]:
     """The tables of a file as documents, by the name that the index has for it; raises as `file_tables`.
 
     Ids are `name`, or `name#place` with a number where places repeat or where another file has the id, so
@@ -29,7 +29,7 @@ def file_documents(
     """
     taken: set[str] = set()
     for found in file_tables(path, name):
-        if isinstance(found, LeftOut):
+        if isinstance(found, LeftOut | Note):
             yield found
             continue
         label = next(iter(found.place.values()), "")[:_LONGEST_LABEL].strip()

@@ -46,6 +46,14 @@ class LeftOut:
         return cls(error.where or where, " ".join(why.split()))
 
 
+@dataclass(frozen=True, slots=True)
+class Note:
+    """How a file was read, where its reader had to choose."""
+
+    where: str
+    what: str
+
+
 def tables_of(
     records: Iterable[Record],
     origin: Origin,

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from chameleon.corpus.documents import file_documents
-from chameleon.corpus.found import LeftOut
+from chameleon.corpus.found import LeftOut, Note
 from chameleon.corpus.ledger import Entry, Ledger, digest_of, stamp_of
 from chameleon.corpus.walking import Walk, require_file
 from chameleon.errors import ChameleonError, InputError, MissingPackage
@@ -37,7 +37,8 @@ _DAMAGED = (
 class Summary:
     """What was done: counts of files, tables and rows, and everything that is left out, with the reason.
 
-    `files` are those read that have tables, `without` those that have none, `others` files of other kinds.
+    `files` are those read that have tables, `without` those that have none, `others` files of other kinds;
+    `notes` are how some of those read were read.
     """
 
     index: Path
@@ -49,6 +50,7 @@ class Summary:
     rows: int = 0
     others: Counter[str] = field(default_factory=Counter)
     left_out: list[LeftOut] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
     held: int = 0
     seconds: float = 0.0
 
@@ -179,6 +181,9 @@ class _Reading:
         for found in file_documents(path, name, lambda id: self._owners.get(id, key) == key):
             if isinstance(found, LeftOut):
                 self.summary.left_out.append(found)
+                continue
+            if isinstance(found, Note):
+                self.summary.notes.append(found)
                 continue
             self._owners[found.id] = key
             assert found.table is not None

@@ -6,19 +6,20 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from chameleon.corpus.duckdb_files import duckdb_tables, is_duckdb, parquet_tables
-from chameleon.corpus.found import Found, LeftOut
+from chameleon.corpus.found import Found, LeftOut, Note
 from chameleon.corpus.json_files import json_line_tables, json_tables
 from chameleon.corpus.pages import page_data_tables
 from chameleon.corpus.sqlite_files import MAGIC, sqlite_tables
-from chameleon.corpus.text_files import delimited_tables, markdown_tables, plain_tables
+from chameleon.corpus.text_files import delimited_tables, markdown_tables, plain_tables, windows_text
 from chameleon.corpus.workbooks import workbook_tables
 from chameleon.table.files import limit_in_bytes, read_file, too_large
 from chameleon.table.grid import Origin
-from chameleon.table.sniff import decode, format_of_suffix
+from chameleon.table.sniff import NotUTF8, decode, format_of_suffix
 
-Tables = Iterator[Found | LeftOut]
+Tables = Iterator[Found | LeftOut | Note]
+_WINDOWS = "is not UTF-8, and was read as Windows-1252"
 
-_TEXTS: dict[str, Callable[[str, Origin], Tables]] = {
+_TEXTS: dict[str, Callable[[str, Origin], Iterator[Found | LeftOut]]] = {
     "csv": delimited_tables,
     "tsv": lambda text, origin: delimited_tables(text, origin, "\t"),
     "markdown": markdown_tables,
@@ -56,6 +57,7 @@ KINDS = (*_SUFFIXES, *_REFUSED)  # old spreadsheets are told of, and not read
 def file_tables(path: Path, name: str) -> Tables:
     """The tables of a file and what it holds besides; `name` is what errors call it.
 
+    A CSV or TSV file that is not UTF-8 is read as Windows-1252 where all its bytes allow it, with a note.
     Files of more megabytes than CHAMELEON_MAX_TABLE_MB (64) are refused. Raises `InputError` for a file
     that cannot be read as what its suffix says, `MissingPackage` where its reader is not installed.
     """
@@ -72,7 +74,15 @@ def file_tables(path: Path, name: str) -> Tables:
     elif kind == "page":
         yield from page_data_tables(data, origin)
     else:
-        yield from _TEXTS.get(kind, plain_tables)(decode(data, name).removeprefix("\ufeff"), origin)
+        try:
+            text = decode(data, name)
+        except NotUTF8:
+            windows = windows_text(data) if kind in ("csv", "tsv") else None
+            if windows is None:
+                raise
+            yield Note(name, _WINDOWS)
+            text = windows
+        yield from _TEXTS.get(kind, plain_tables)(text.removeprefix("\ufeff"), origin)
 
 
 def holds_tables(path: Path) -> bool:

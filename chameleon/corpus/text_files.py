@@ -14,6 +14,7 @@ from chameleon.table.delimited import delimited_records
 from chameleon.table.grid import Origin
 from chameleon.table.sniff import delimiter_below_titles, format_of_text
 
+_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f]")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _HEADING = re.compile(r" {0,3}#{1,6}\s+(.*?)(\s+#+)?\s*")
 _UNDERLINE = re.compile(r" {0,3}(=+|-+)\s*")
@@ -98,3 +99,17 @@ def require_text(text: str, origin: Origin) -> None:
     """Raise `InputError` for a text with nothing in it."""
     if not text.strip():
         raise InputError("is empty", where=origin.name)
+
+
+def windows_text(data: bytes) -> str | None:
+    """The text of bytes that are not UTF-8, as Windows-1252; None where they are not that either.
+
+    Spreadsheet programs write it. Bytes that it does not define and control characters speak against it, and
+    so do letters in UTF-8 beside the fault: then the file is damaged, and would be read as other letters.
+    """
+    try:
+        text = data.decode("cp1252")
+    except UnicodeDecodeError:
+        return None
+    letters = data.decode("utf-8", "ignore")
+    return text if letters.isascii() and not _CONTROLS.search(text) else None

@@ -85,10 +85,15 @@ def is_workbook(data: bytes) -> bool:
     return data.startswith(_ZIP) and b"[Content_Types].xml" in data and b"xl/" in data
 
 
+class NotUTF8(InputError):
+    """A text without a byte order mark that is not UTF-8: an older encoding, or a damaged file."""
+
+
 def decode(data: bytes, name: str) -> str:
     """The text of a file: UTF-8, or UTF-16 or UTF-32 with a byte order mark; never a guess.
 
-    Raises `InputError` for binary files and for bytes that are no such text, naming the place.
+    Raises `InputError` for binary files and for bytes that are no such text, naming the place; it is
+    `NotUTF8` where nothing says what they are.
     """
     encoding = next((encoding for mark, encoding in _MARKS if data.startswith(mark)), "utf-8")
     if encoding == "utf-8":
@@ -98,7 +103,8 @@ def decode(data: bytes, name: str) -> str:
     except UnicodeDecodeError as error:
         label = "UTF-8" if encoding.startswith("utf-8") else f"{encoding.upper()}, as its first bytes say"
         line = data.count(b"\n", 0, error.start) + 1
-        raise InputError(
+        kind = NotUTF8 if encoding == "utf-8" else InputError
+        raise kind(
             f"is not {label}: byte {data[error.start]:#04x} at position {error.start:,} (line {line:,})",
             where=name,
             hint="Save it as UTF-8, for example: iconv -f WINDOWS-1252 -t UTF-8 old.csv > new.csv",

@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chameleon.corpus.found import Note
+from chameleon.corpus.reading import file_tables
 from chameleon.corpus.sections import sections
-from chameleon.corpus.text_files import markdown_tables, unmarked
+from chameleon.corpus.text_files import markdown_tables, unmarked, windows_text
 from chameleon.errors import InputError
 from chameleon.table.grid import Origin
 from tests.corpus.reading import only, read, rows, written
@@ -75,7 +77,10 @@ def test_columns_of_one_name_are_told_apart_and_nameless_ones_kept(tmp_path: Pat
 @pytest.mark.parametrize(
     ("name", "content", "why"),
     [
-        ("x.csv", b"a,b\n1,\xff\n", "is not UTF-8"),
+        ("x.csv", b"a,b\n1,\x81\n", "is not UTF-8"),
+        ("x.csv", b"a,b\n1,\xe4\x01\n", "is not UTF-8"),
+        ("x.csv", "a,b\n\u00fc,".encode() + b"\xe4\n", "is not UTF-8"),
+        ("x.json", b'[{"a": "\xe4"}]', "is not UTF-8"),
         ("x.csv", b"a,b\n1,2,3\n", "3 cells found"),
         ("x.csv", b"", "is empty"),
         ("x.csv", b"%PDF-1.4", "is a PDF document"),
@@ -93,6 +98,19 @@ def test_what_cannot_be_read_says_why(tmp_path: Path, name: str, content: bytes,
         assert why in error.what
     else:
         assert not documents and why in left_out[0].why
+
+
+@given(st.text(alphabet="abc ;\u00e4\u00df\u00e9\u00fc\u00d6", max_size=30))
+def test_text_that_old_programs_wrote_is_read_as_they_meant_it(text: str) -> None:
+    assert windows_text(text.encode("cp1252")) == text
+
+
+def test_a_table_that_an_old_program_wrote(tmp_path: Path) -> None:
+    text = "Town;Price\nK\u00f6ln;3 \u20ac\nZ\u00fcrich;4 \u20ac\n"
+    path = written(tmp_path, "towns.csv", text.encode("cp1252"))
+    note = next(file_tables(path, "towns.csv"))
+    assert isinstance(note, Note) and note.where == "towns.csv" and "Windows-1252" in note.what
+    assert rows(only(path))[1:] == [["K\u00f6ln", "3 \u20ac"], ["Z\u00fcrich", "4 \u20ac"]]
 
 
 def test_every_table_of_a_markdown_text_has_the_heading_above_it(tmp_path: Path) -> None:

@@ -195,6 +195,19 @@ def test_nothing_to_index(command: Command, tmp_path: Path) -> None:
     assert done.code == 1 and "Did you mean 'bm25'?" in done.complaint
 
 
+def test_a_file_of_an_old_encoding_is_read_with_a_note(command: Command, tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "towns.csv").write_bytes("Town;Lakes\nK\u00f6ln;3\nAlm;2\n".encode("cp1252"))
+    done = command("index", str(folder), "--out", str(tmp_path / "x"))
+    assert done.code == 0 and not done.err
+    assert "Note: towns.csv is not UTF-8, and was read as Windows-1252." in done.out
+    done = command("ask", "How many lakes does K\u00f6ln have?", "--index", str(tmp_path / "x"))
+    assert "Answer: 3" in done.out
+    told = json.loads(command("index", str(folder), "--out", str(tmp_path / "y"), "--json").out)
+    assert [note["where"] for note in told["notes"]] == ["towns.csv"]
+
+
 def test_hostile_names_and_cells_reach_no_terminal(command: Command, tmp_path: Path) -> None:
     folder = tmp_path / "in"
     folder.mkdir()
