@@ -142,8 +142,10 @@ class Node:
             return opening.rstrip(".")
         if run_in := _RUN_IN.fullmatch(opening):
             return run_in["heading"]
-        more = self.children or any(line.content for line in self.own_lines[1:])
-        return opening if more and _HEADING.fullmatch(opening) else ""
+        after = [line.content for line in self.own_lines[1:] if line.content]
+        goes_on = bool(after) and self.own_lines[1].content[:1].islower()  # a sentence over several lines
+        more = self.children or after
+        return opening if more and not goes_on and _HEADING.fullmatch(opening) else ""
 
     @property
     def wording(self) -> str:

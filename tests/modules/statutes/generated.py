@@ -12,7 +12,9 @@ LEVEL_OF = dict(
 )
 _ROMANS = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii")
 _WORDS = ("boat", "harbour", "fee", "the master", "any vessel", "a licence", "shall pay", "owes", "not less")
-SENTENCES = st.lists(st.sampled_from(_WORDS), min_size=2, max_size=6).map(lambda words: " ".join(words) + ".")
+SENTENCES = st.lists(st.sampled_from(_WORDS), min_size=2, max_size=6).map(
+    lambda words: " ".join(words).capitalize() + "."
+)
 HEADINGS = st.lists(
     st.sampled_from(("Fees", "Harbours", "In general", "Boats of 1990")), min_size=1, max_size=2
 ).map(" and ".join)

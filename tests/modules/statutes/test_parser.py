@@ -76,6 +76,11 @@ class TestAStatute:
         assert node(self.TREE, "12(a)").own_lines[-2].content.startswith("This subsection does not apply")
         assert node(self.TREE, "12(b)(1)(A)").heading == ""
 
+    def test_tells_a_heading_from_a_sentence_over_several_lines(self) -> None:
+        found = parse("§1. Fees\n(a) Boats of the harbour\npay a fee.\n(b) Ships\nEach pays a fee.\n")
+        assert [each.heading for each in found.sections[0].children] == ["", "Ships"]
+        assert node(found, "1(a)").wording == "Boats of the harbour pay a fee."
+
     def test_says_what_it_defines(self) -> None:
         assert node(self.TREE, "12(b)(1)").defined_terms == ["fee"]
         assert node(parse(PILOTS), "13").defined_terms == ["pilot"]
