@@ -16,6 +16,7 @@ from tests.e2e.commands import Command
 from tests.evaluation.rows import read_lines, write_rows
 from tests.loopback import LoopbackServer
 from tests.modules.statutes.samples import FEES, STATUTES
+from tests.modules.statutes.tax_law_sample import LAW
 
 Start = Callable[..., LoopbackServer]
 
@@ -171,3 +172,23 @@ def test_a_text_that_is_no_statute_is_told(loopback: Start, command: Command, tm
     )
     assert done.code != 0 and "no sections and no labels" in done.err + done.out
     assert not server.requests
+
+
+def test_without_a_model(command: Command, tmp_path: Path) -> None:
+    """Facts as the text, statutes as a parameter: answered or declined, and no call is made."""
+    (tmp_path / "law.txt").write_text(LAW, "utf-8")
+    law = json.dumps(str(tmp_path / "law.txt"))
+    mine = tmp_path / "mine.yaml"
+    mine.write_text(
+        f"extends: sara_offline\nname: mine\nmodules:\n  statute_retriever: {{statutes: {law}}}\n"
+        f"  rule_statute_answerer: {{statutes: {law}}}\n",
+        "utf-8",
+    )
+    facts = tmp_path / "facts.txt"
+    facts.write_text("Nora's income in 2015 is $21500.\n", "utf-8")
+    asked = ("--text", str(facts), "--inventory", str(mine))
+    done = command("ask", "How much tax does Nora have to pay in 2015?", *asked)
+    assert done.code == 0 and "$4500" in done.out, done.err
+    facts.write_text("Nora's income in 2015 is $21500. Nora sails.\n", "utf-8")
+    done = command("ask", "How much tax does Nora have to pay in 2015?", *asked)
+    assert done.code == 3 and "no rule reads the sentence" in done.out + done.err
