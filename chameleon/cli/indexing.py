@@ -43,6 +43,8 @@ def in_words(summary: Summary) -> str:
     read = f"Read {_many(summary.tables, 'table')} with {_many(summary.rows, 'row')}"
     done = f"{read} in {_many(summary.files, 'file')}" if summary.files else "Nothing new to read"
     lines = [f"{done}, {summary.seconds:.1f} s."]
+    if summary.damaged:
+        lines.insert(0, f"The index was damaged, and is built anew: {harmless(summary.damaged)}.")
     if summary.unchanged:
         lines.append(f"Unchanged: {_many(summary.unchanged, 'file')}.")
     if summary.vanished:
@@ -88,6 +90,7 @@ def to_json(summary: Summary) -> dict[str, Any]:
         "warnings": [{"where": one.where, "why": one.why} for one in summary.faults],
         "notes": [{"where": note.where, "what": note.what} for note in summary.notes],
         "held": summary.held,
+        "damaged": summary.damaged,
         "seconds": round(summary.seconds, 3),
     }
 

@@ -19,6 +19,8 @@ from chameleon.errors import ChameleonError, InputError, MissingPackage
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.index import Index
 from chameleon.retrieval.index.build import Build
+from chameleon.retrieval.index.damage import check_whole, clear
+from chameleon.retrieval.index.files import Damaged
 from chameleon.retrieval.index.index import is_index
 from chameleon.retrieval.index.manifest import LEDGER, MANIFEST, Manifest
 from chameleon.retrieval.names import AUTO, parts_for
@@ -52,6 +54,7 @@ class Summary:
     left_out: list[LeftOut] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
     held: int = 0
+    damaged: str = ""
     seconds: float = 0.0
 
     @property
@@ -75,8 +78,19 @@ def index_files(
     that is gone from one of the folders are taken out. `retriever` names what will search the index, "auto"
     for a new one. What cannot be read is told of in the summary. Raises `InputError` when there is no table,
     for another retriever than the index was built for, and as `Index.build` does.
+
+    An index that is damaged is built anew of these sources alone; `damaged` of the summary says of what.
     """
     require_numpy()
+    try:
+        check_whole(out)
+        return _indexed(sources, out, retriever, progress)
+    except Damaged as problem:
+        for_this = clear(out, problem, retriever)
+        return replace(_indexed(sources, out, for_this, progress), damaged=f"{problem.where}: {problem.what}")
+
+
+def _indexed(sources: Sequence[Path], out: Path, retriever: str | None, progress: Progress | None) -> Summary:
     begun = time.monotonic()
     summary = Summary(out)
     ledger = Ledger.load(out)
@@ -84,7 +98,7 @@ def index_files(
     if ledger.is_damaged:
         summary.left_out.append(LeftOut(str(out / LEDGER), _DAMAGED))
     known = _agreed(out, retriever)
-    parts = parts_for(known) if known else None
+    parts = None if retriever is None and is_index(out) else parts_for(known)
     files, unread = _files(sources, summary)
     reading = _Reading(ledger, files, summary, progress)
     documents = reading.documents()

@@ -23,15 +23,22 @@ _BLOCK = 1 << 22
 _FILES_OF_OTHERS = 256
 
 
-def broken(path: Path) -> InputError:
+class Damaged(InputError):
+    """An index is not as it was written; `chameleon index` builds it anew."""
+
+    def __init__(self, what: str, *, where: str = "", hint: str = AGAIN) -> None:
+        super().__init__(what, where=where, hint=hint)
+
+
+def broken(path: Path) -> Damaged:
     """The error for a file that is not as the index wrote it."""
-    return InputError("the file is damaged", where=str(path), hint=AGAIN)
+    return Damaged("the file is damaged", where=str(path))
 
 
 def failed(done: str, path: Path, problem: OSError) -> InputError:
     """The error for what the system refuses: `done` is "read" or "written"."""
     if isinstance(problem, FileNotFoundError):
-        return InputError("a file of the index is missing", where=str(path), hint=AGAIN)
+        return Damaged("a file of the index is missing", where=str(path))
     return InputError(f"a file of the index cannot be {done}: {problem.strerror or problem}", where=str(path))
 
 

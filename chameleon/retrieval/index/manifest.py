@@ -17,7 +17,7 @@ from chameleon.retrieval.index.files import broken, checksum, read_json, replace
 FORMAT = 1
 MANIFEST, BUILDING, SEGMENTS, LOCK = "manifest.json", "building.json", "segments", "lock"
 LEDGER = "files.json"  # what `chameleon.corpus` keeps of the files that the documents came from
-_FINISHED = re.compile(r"final-(\d{4,})", re.ASCII)
+FINISHED = re.compile(r"final-(\d{4,})", re.ASCII)
 _SEGMENT = re.compile(r"\d{6,}", re.ASCII)
 
 Files = Mapping[str, tuple[int, int]]
@@ -100,7 +100,7 @@ class Manifest:
             if data.pop("check") != _check(data):
                 raise broken(path)
             segments = [Folder.from_json(segment, _SEGMENT) for segment in data["segments"]]
-            finished = Folder.from_json(data["finished"], _FINISHED) if data["finished"] else None
+            finished = Folder.from_json(data["finished"], FINISHED) if data["finished"] else None
             retriever = str(data.get("retriever", ""))
         except (KeyError, TypeError, ValueError, AttributeError, IndexError) as problem:
             raise broken(path) from problem
@@ -134,7 +134,7 @@ def check_ours(folder: Path) -> None:
     written = {MANIFEST, BUILDING, LEDGER}
     ours = {SEGMENTS, LOCK, *written, *(f"{name}.new" for name in written)}
     for entry in sorted(folder.iterdir()):
-        if entry.name not in ours and not _FINISHED.fullmatch(entry.name):
+        if entry.name not in ours and not FINISHED.fullmatch(entry.name):
             raise InputError(
                 f"the folder holds something else: {entry.name}",
                 where=str(folder),

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 from chameleon.errors import InputError
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.index.arrays import ArrayWriter, load, save
-from chameleon.retrieval.index.files import AGAIN, broken, failed
+from chameleon.retrieval.index.files import Damaged, broken, failed
 
 if TYPE_CHECKING:
     import numpy
@@ -104,7 +104,7 @@ def read_lines(folder: Path, alive: NDArray[numpy.bool_]) -> Iterator[Line]:
 
 def _checked(line: bytes, record: Any, path: Path, name: str) -> Line:
     if _digest(line) != int(record["content"]):
-        raise InputError(f"the document {name} is damaged", where=str(path), hint=AGAIN)
+        raise Damaged(f"the document {name} is damaged", where=str(path))
     return Line.parsed(line)
 
 

@@ -12,7 +12,7 @@ from chameleon.errors import InputError, ModelError
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.embeddings import MINILM
 from chameleon.retrieval.index.arrays import ArrayWriter, load, save
-from chameleon.retrieval.index.files import AGAIN, broken
+from chameleon.retrieval.index.files import Damaged, broken
 from chameleon.retrieval.late.encoder import asked, encoded, require
 from chameleon.retrieval.late.maxsim import maxsim
 from chameleon.retrieval.part import Part, Searcher
@@ -153,7 +153,7 @@ class LateSearcher(Searcher):
         self._firsts = [0, *accumulate(map(len, segments))]
         sizes = {tokens.vectors.shape[1] for tokens in segments if len(tokens.vectors)}
         if len(sizes) > 1 or self._firsts[-1] != len(alive):
-            raise InputError("the segments' token vectors do not fit each other", hint=AGAIN)
+            raise Damaged("the segments' token vectors do not fit each other")
         self._size = next(iter(sizes), None)
 
     def search(self, query: str, k: int) -> tuple[NDArray[numpy.int64], NDArray[numpy.float32]]:

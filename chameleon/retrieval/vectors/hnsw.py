@@ -6,8 +6,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from chameleon.errors import InputError, MissingPackage
-from chameleon.retrieval.index.files import AGAIN
+from chameleon.errors import MissingPackage
+from chameleon.retrieval.index.files import Damaged
 from chameleon.retrieval.vectors.rows import Vectors
 from chameleon.retrieval.vectors.store import Nearest, VectorStore
 
@@ -54,11 +54,10 @@ class Hnsw(VectorStore):
         try:
             graph = faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC)
         except RuntimeError as problem:
-            raise InputError(
-                f"the graph of vectors cannot be read: {_first_line(problem)}", where=str(path), hint=AGAIN
-            ) from problem
+            told = f"the graph of vectors cannot be read: {_first_line(problem)}"
+            raise Damaged(told, where=str(path)) from problem
         if graph.ntotal != len(vectors.living) or graph.d != vectors.size:
-            raise InputError("the graph is not one of these vectors", where=str(path), hint=AGAIN)
+            raise Damaged("the graph is not one of these vectors", where=str(path))
         return _GraphRows(graph, vectors)
 
 

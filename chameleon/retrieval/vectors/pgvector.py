@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from chameleon.errors import InputError
-from chameleon.retrieval.index.files import AGAIN, broken, read_json, replace_json
+from chameleon.retrieval.index.files import Damaged, broken, read_json, replace_json
 from chameleon.retrieval.vectors.rows import Vectors
 from chameleon.retrieval.vectors.server import Run, Server, check
 from chameleon.retrieval.vectors.store import Nearest, VectorStore
@@ -89,9 +89,7 @@ class _TableRows(Nearest):
     def require_table(self, path: Path) -> None:
         with self._server.transaction() as run:
             if run("SELECT to_regclass(%s)", [self._table])[0][0] is None:
-                raise InputError(
-                    "the server has no table with the vectors of this index", where=str(path), hint=AGAIN
-                )
+                raise Damaged("the server has no table with the vectors of this index", where=str(path))
 
     def rows(self, queries: Matrix, k: int) -> tuple[Places, Matrix]:
         import numpy
@@ -102,7 +100,7 @@ class _TableRows(Nearest):
             if found:
                 rows[place, : len(found)], cosines[place, : len(found)] = zip(*found, strict=True)
         if rows.max(initial=-1) >= len(self._vectors) or rows.min(initial=0) < -1:
-            raise InputError(f"the table {self._table} on the server is not that of this index", hint=AGAIN)
+            raise Damaged(f"the table {self._table} on the server is not that of this index")
         return rows, cosines
 
     def _asked(self, queries: Matrix, k: int) -> list[list[Any]]:

@@ -7,9 +7,8 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from chameleon.errors import InputError
 from chameleon.retrieval.index.arrays import load, save
-from chameleon.retrieval.index.files import AGAIN, broken
+from chameleon.retrieval.index.files import Damaged, broken
 
 if TYPE_CHECKING:
     import numpy
@@ -60,10 +59,9 @@ class Vectors:
             raise broken(folders[-1] if folders else Path(_ENDS))
         sizes = {vectors.shape[1] for vectors in self._pieces if len(vectors)}
         if len(sizes) > 1:
-            raise InputError(
+            raise Damaged(
                 f"the segments' vectors have {' and '.join(map(str, sorted(sizes)))} numbers: the embedding "
-                "model is not the one that the index was begun with",
-                hint=AGAIN,
+                "model is not the one that the index was begun with"
             )
         self.size: int = sizes.pop() if sizes else 0
         self._firsts = [0, *accumulate(len(vectors) for vectors in self._pieces)]
