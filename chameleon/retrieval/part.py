@@ -33,6 +33,10 @@ class Part(ABC):
     def settings(self) -> Mapping[str, Any]:
         """What the files depend on, as JSON: an index is only added to with the same settings."""
 
+    def prepare(self) -> None:
+        """Called before the first segment of a build: raise what would else come up after hours of work."""
+        return
+
     @abstractmethod
     def write(self, documents: Sequence[Document], folder: Path) -> None:
         """Write one segment's files into this folder, which is there and empty."""

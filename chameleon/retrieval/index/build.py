@@ -51,7 +51,7 @@ class Build:
         self._buffer: list[Line] = []
         self._bytes = 0
         self._seen: set[int] = set()
-        self._changed = False
+        self._changed = self._is_prepared = False
 
     def __enter__(self) -> Build:
         manifests.check_ours(self.path)
@@ -127,6 +127,10 @@ class Build:
 
     def _flush(self) -> None:
         if self._buffer:
+            if not self._is_prepared:
+                for part in self.parts:
+                    part.prepare()
+                self._is_prepared = True
             self._pace.begins(len(self._buffer))
             self._writer.write(self._buffer)
             self._buffer, self._bytes = [], 0

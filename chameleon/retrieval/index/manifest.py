@@ -17,6 +17,7 @@ from chameleon.retrieval.index.files import broken, checksum, read_json, replace
 FORMAT = 1
 MANIFEST, BUILDING, SEGMENTS, LOCK = "manifest.json", "building.json", "segments", "lock"
 LEDGER = "files.json"  # what `chameleon.corpus` keeps of the files that the documents came from
+OWNER = "owner.json"  # by what name a server knows the index
 FINISHED = re.compile(r"final-(\d{4,})", re.ASCII)
 _SEGMENT = re.compile(r"\d{6,}", re.ASCII)
 
@@ -131,7 +132,7 @@ def check_ours(folder: Path) -> None:
         return
     if not folder.is_dir():
         raise InputError("an index is a folder, and this is a file", where=str(folder))
-    written = {MANIFEST, BUILDING, LEDGER}
+    written = {MANIFEST, BUILDING, LEDGER, OWNER}
     ours = {SEGMENTS, LOCK, *written, *(f"{name}.new" for name in written)}
     for entry in sorted(folder.iterdir()):
         if entry.name not in ours and not FINISHED.fullmatch(entry.name):

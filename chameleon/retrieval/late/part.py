@@ -61,6 +61,9 @@ class LatePart(Part):
         """Raise `MissingPackage` for what is not at hand; nothing is loaded."""
         require(self._settings.encoder)
 
+    def prepare(self) -> None:
+        self.check()
+
     def write(self, documents: Sequence[Document], folder: Path) -> None:
         """Raises `MissingPackage`, and `ModelError` when the encoder fails."""
         import numpy

@@ -64,6 +64,10 @@ class DensePart(Part):
         require(self._settings.embeddings)
         self._store.check()
 
+    def prepare(self) -> None:
+        self.check()
+        self._store.reach()
+
     def write(self, documents: Sequence[Document], folder: Path) -> None:
         """Raises `ModelError` when the embedding model fails, `InputError` when it is another than before."""
         import numpy

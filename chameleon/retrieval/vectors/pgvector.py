@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import platform
 import re
 from collections.abc import Iterator
-from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from chameleon.errors import InputError
 from chameleon.retrieval.index.files import Damaged, broken, read_json, replace_json
+from chameleon.retrieval.index.manifest import OWNER
 from chameleon.retrieval.vectors.rows import Vectors
 from chameleon.retrieval.vectors.server import Run, Server, check
 from chameleon.retrieval.vectors.store import Nearest, VectorStore
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from chameleon.retrieval.vectors.rows import Matrix, Places
 
 _FILE = "pgvector.json"
+_NAME = re.compile(r"[0-9a-f]{16}", re.ASCII)
 _TABLE = re.compile(r"chameleon_[0-9a-f]{16}_[0-9a-f]{16}", re.ASCII)
 _NEIGHBOURS, _BREADTH = 32, 128
 _WIDEST_GRAPH = 2000
@@ -35,15 +35,22 @@ class PgVector(VectorStore):
 
     The table is made in one transaction, with a graph (HNSW) where pgvector can make one, under a name that
     the index's folder keeps: until the new state is in place, the old index goes on with its own. Tables of
-    states before the last are removed by the next build in the same folder.
+    states before the last are removed by the next build in the same folder, which knows its own by a random
+    name that it keeps; a copy of the folder takes another, and leaves alone those of the first.
     """
 
     def check(self) -> None:
         check()
 
+    def reach(self) -> None:
+        server = Server()
+        with server.transaction() as run:
+            _require_extension(run)
+        server.close()
+
     def write(self, vectors: Vectors, folder: Path) -> None:
         root = folder.parent.parent
-        owner = f"chameleon_{_digest(f'{platform.node()} {root.resolve()}')}"
+        owner = f"chameleon_{_owner(root)}"
         table = f"{owner}_{uuid4().hex[:16]}"
         kept = [_read(path)["table"] for path in root.glob(f"*/{folder.name}/{_FILE}")]
         replace_json(folder / _FILE, {"table": table, "rows": len(vectors.living), "size": vectors.size})
@@ -117,6 +124,20 @@ class _TableRows(Nearest):
             return run.many(statement, [[each, each, k] for each in said], table=self._table)
 
 
+def _owner(root: Path) -> str:
+    """The name of the index in this folder, made with its first table; a copy gets another."""
+    path, place = root / OWNER, str(root.resolve())
+    try:
+        told = read_json(path) if path.exists() else None
+    except Damaged:
+        told = None
+    if isinstance(told, dict) and told.get("folder") == place and _NAME.fullmatch(str(told.get("name"))):
+        return str(told["name"])
+    name = uuid4().hex[:16]
+    replace_json(path, {"name": name, "folder": place})
+    return name
+
+
 def _require_extension(run: Run) -> None:
     """Make the extension if the server has it. Raises `InputError`."""
     if run("SELECT 1 FROM pg_extension WHERE extname = 'vector'"):
@@ -155,7 +176,3 @@ def _read(path: Path) -> dict[str, Any]:
     if not (isinstance(told, dict) and _TABLE.fullmatch(str(told.get("table")))):
         raise broken(path)
     return told
-
-
-def _digest(text: str) -> str:
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()

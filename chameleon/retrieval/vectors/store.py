@@ -36,6 +36,10 @@ class VectorStore(ABC):
         """Raise `MissingPackage` or `InputError` for a package or a setting that is missing."""
         return
 
+    def reach(self) -> None:
+        """Raise `InputError` for a server that does not answer: asked before anything is embedded."""
+        return
+
     @abstractmethod
     def write(self, vectors: Vectors, folder: Path) -> None:
         """Make what finds the living rows, of which there is at least one; their folder is there and empty.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 import warnings
 from collections.abc import Iterator
@@ -131,6 +132,20 @@ def test_a_build_that_dies_leaves_the_old_table(
     assert len(our_tables(address)) == 2 and set(there) < set(our_tables(address))
 
 
+def test_copies_and_hosts_of_one_name_leave_each_other_alone(
+    tmp_path: Path, address: str, hashed: Hashed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = Index.build(tmp_path / "first", tables(10), parts_for(PG))
+    shutil.copytree(first.path, tmp_path / "second")
+    for count in (12, 14, 16):
+        Index.build(tmp_path / "second", tables(count))
+    assert len(retriever(first, "dense").search("river", 10)) == 10
+    first.path.rename(tmp_path / "elsewhere")  # another machine, on which the same path is free
+    Index.build(first.path, tables(5), parts_for(PG))
+    Index.build(first.path, tables(6), parts_for(PG))
+    assert len(retriever(Index.open(tmp_path / "elsewhere"), "dense").search("river", 10)) == 10
+
+
 def test_a_connection_that_was_cut_is_made_again(tmp_path: Path, address: str, hashed: Hashed) -> None:
     found = retriever(Index.build(tmp_path / "index", tables(20), parts_for(PG)), "dense")
     before = found.search("river", 5)
@@ -201,6 +216,7 @@ def test_a_server_that_cannot_be_reached_is_told_without_its_address(
     monkeypatch.setenv(VARIABLE, address)
     with pytest.raises(InputError, match=said) as told:
         Index.build(tmp_path / "index", tables(3), parts_for(PG))
+    assert hashed.seen == []  # nothing was embedded in vain
     assert not any(word in str(told.value) for word in ("sesame", "ann", "sea-chest", "127.0.0.1"))
     assert told.value.__cause__ is None and told.value.__suppress_context__
 
