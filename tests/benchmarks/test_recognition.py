@@ -14,6 +14,7 @@ from tests.benchmarks import (
     test_feverous,
     test_finqa,
     test_hybridqa,
+    test_sara,
     test_sqa,
     test_tabfact,
     test_wikitq,
@@ -34,6 +35,8 @@ _FORMS: list[tuple[str, Mapping[str, Any]]] = [
     ("feverous", test_feverous.RELEASED),
     ("finqa", test_finqa.ROW),
     ("finqa", test_finqa.SINGLE),
+    ("sara", test_sara.ROW),
+    ("sara", test_sara.AMOUNT),
     ("tabfact", STATEMENT),
 ]
 _FILES = {
@@ -41,6 +44,7 @@ _FILES = {
     "feverous": ("feverous/dev.jsonl.gz",),
     "finqa": ("finqa/dev_200.jsonl.gz", "finqa/dev_883.jsonl.gz", "finqa/train_100.jsonl.gz"),
     "hybridqa": ("hybridqa/dev.jsonl.gz", "hybridqa/reference.jsonl.gz"),
+    "sara": ("sara/cases.jsonl",),
     "scienceqa": ("scienceqa/problems.jsonl.gz",),
     "sqa": ("sqa/dev.jsonl.gz", "tablerag/sqa_small.jsonl.gz"),
     "tabfact": ("tabfact/dev.jsonl", "tabfact/queries.jsonl.gz", "tablerag/tabfact_small.jsonl.gz"),
