@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from chameleon.retrieval.vectors.faiss_files import has_faiss, read_faiss, write_faiss
 from chameleon.retrieval.vectors.rows import Vectors
 from chameleon.retrieval.vectors.store import Nearest, VectorStore
 
@@ -14,24 +15,60 @@ if TYPE_CHECKING:
 
     from chameleon.retrieval.vectors.rows import Matrix, Places
 
+MOST_BYTES = 1 << 30
+_FILE = "flat.faiss"
 _QUERIES = 64
 
 
 class Flat(VectorStore):
-    """Multiplies the queries with the vectors where they lie; keeps no files of its own."""
+    """Compares all living vectors, by FAISS where that is installed: the same are found with it and without.
+
+    FAISS (IndexFlatIP) has a second copy of the vectors in a file, which is opened memory-mapped; since it is
+    made in memory, more than 1 GiB of vectors have none. Without it the queries are multiplied with the
+    vectors where they lie.
+    """
 
     def write(self, vectors: Vectors, folder: Path) -> None:
-        return
+        if not has_faiss() or 4 * vectors.size * len(vectors.living) > MOST_BYTES:
+            return
+        import faiss
+
+        index = faiss.IndexFlatIP(vectors.size)
+        for _, block in vectors.living_blocks():
+            index.add(block)
+        write_faiss(index, folder / _FILE)
 
     def open(self, vectors: Vectors, folder: Path) -> Nearest:
-        return _FlatRows(vectors)
+        rows, path = _FlatRows(vectors), folder / _FILE
+        return _FaissRows(read_faiss(path, vectors), rows) if has_faiss() and path.exists() else rows
+
+
+class _FaissRows(Nearest):
+    """Ties are left to the rows themselves: FAISS knows no order among them."""
+
+    def __init__(self, index: Any, rows: _FlatRows) -> None:
+        self._index, self._rows = index, rows
+
+    def rows(self, queries: Matrix, k: int) -> tuple[Places, Matrix]:
+        import numpy
+
+        # One more than is wanted tells whether the last has rivals that are as near.
+        cosines, places = self._index.search(numpy.ascontiguousarray(queries), k + 1)
+        found = places >= 0
+        rows: Places = numpy.where(found, self._rows.vectors.living[places], -1)
+        cosines = numpy.where(found, cosines, numpy.float32(0))
+        tied = ((cosines[:, 1:] == cosines[:, :-1]) & found[:, 1:]).any(axis=1)
+        rows, cosines = rows[:, :k], cosines[:, :k]
+        if tied.any():
+            rows[tied], cosines[tied] = self._rows.rows(queries[tied], k)
+        return rows, cosines
 
 
 class _FlatRows(Nearest):
     def __init__(self, vectors: Vectors) -> None:
         import numpy
 
-        self._vectors = vectors
+        self.vectors = vectors
         self._dead: NDArray[numpy.bool_] = numpy.ones(len(vectors), numpy.bool_)
         self._dead[vectors.living] = False
 
@@ -51,7 +88,7 @@ class _FlatRows(Nearest):
         import numpy
 
         found = [_Best(k) for _ in queries]
-        for first, block in self._vectors.blocks():
+        for first, block in self.vectors.blocks():
             products = queries @ block.T
             products[:, self._dead[first : first + len(block)]] = -numpy.inf
             for best, product in zip(found, products, strict=True):

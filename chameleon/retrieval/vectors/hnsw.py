@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chameleon.errors import MissingPackage
-from chameleon.retrieval.index.files import Damaged
+from chameleon.retrieval.vectors.faiss_files import has_faiss, read_faiss, write_faiss
 from chameleon.retrieval.vectors.rows import Vectors
 from chameleon.retrieval.vectors.store import Nearest, VectorStore
 
@@ -27,7 +26,7 @@ class Hnsw(VectorStore):
     """
 
     def check(self) -> None:
-        if find_spec("faiss") is None:
+        if not has_faiss():
             raise MissingPackage(
                 "vectors in a graph (hnsw) need the package faiss-cpu",
                 hint="pip install 'chameleon-compose[faiss]', or take the store flat.",
@@ -41,24 +40,11 @@ class Hnsw(VectorStore):
         graph.hnsw.efConstruction = BREADTH
         for _, block in vectors.living_blocks():
             graph.add(block)
-        try:
-            faiss.write_index(graph, str(folder / _FILE))
-        except RuntimeError as problem:
-            raise OSError(f"the graph of vectors cannot be written: {_first_line(problem)}") from problem
+        write_faiss(graph, folder / _FILE)
 
     def open(self, vectors: Vectors, folder: Path) -> Nearest:
         self.check()
-        import faiss
-
-        path = folder / _FILE
-        try:
-            graph = faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC)
-        except RuntimeError as problem:
-            told = f"the graph of vectors cannot be read: {_first_line(problem)}"
-            raise Damaged(told, where=str(path)) from problem
-        if graph.ntotal != len(vectors.living) or graph.d != vectors.size:
-            raise Damaged("the graph is not one of these vectors", where=str(path))
-        return _GraphRows(graph, vectors)
+        return _GraphRows(read_faiss(folder / _FILE, vectors), vectors)
 
 
 class _GraphRows(Nearest):
@@ -73,7 +59,3 @@ class _GraphRows(Nearest):
         cosines, places = self._graph.search(numpy.ascontiguousarray(queries), k, params=breadth)
         rows: Places = numpy.where(places < 0, -1, self._vectors.living[places])
         return rows, numpy.where(places < 0, numpy.float32(0), cosines)
-
-
-def _first_line(problem: Exception) -> str:
-    return str(problem).strip().splitlines()[-1][:200]

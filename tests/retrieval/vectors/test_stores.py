@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chameleon.errors import InputError, MissingPackage
-from chameleon.retrieval.vectors import hnsw
+from chameleon.retrieval.vectors import flat, hnsw
 from chameleon.retrieval.vectors.flat import Flat
 from chameleon.retrieval.vectors.rows import Vectors, write_rows
 from chameleon.retrieval.vectors.store import VectorStore, store_named
@@ -96,12 +96,13 @@ def test_flat_is_exact(
     folder = tmp_path_factory.mktemp("flat")
     vectors = made(folder, counts, alive, seed=seed)
     asked = queries(5)
-    rows, cosines = opened(Flat(), vectors, folder / "store").rows(asked, k)
     wanted, values = exact(vectors, asked, k)
-    assert rows.shape == cosines.shape == (5, k)
     found = wanted.shape[1]
-    assert (rows[:, :found] == wanted).all() and (rows[:, found:] == -1).all()
-    assert cosines[:, :found] == pytest.approx(values, abs=1e-6)
+    for store in (opened(Flat(), vectors, folder / "store"), Flat().open(vectors, folder)):
+        rows, cosines = store.rows(asked, k)  # by FAISS where it is installed, and without
+        assert rows.shape == cosines.shape == (5, k)
+        assert (rows[:, :found] == wanted).all() and (rows[:, found:] == -1).all()
+        assert cosines[:, :found] == pytest.approx(values, abs=1e-6)
 
 
 def test_flat_over_many_blocks_and_equal_vectors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,16 +119,42 @@ def test_flat_over_many_blocks_and_equal_vectors(tmp_path: Path, monkeypatch: py
     assert rows.tolist() == [list(range(9))]
 
 
-def test_flat_finds_what_faiss_finds(tmp_path: Path) -> None:
+def test_flat_is_a_file_of_faiss_and_finds_the_same_without(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     faiss = pytest.importorskip("faiss")
-    vectors = made(tmp_path, [[1] * 900, [2] * 300], [True] * 1200)
+    vectors = made(tmp_path, [[1] * 900, [2] * 300], numpy.arange(1200) % 5 > 0)
     asked = queries(40)
     rows, cosines = opened(Flat(), vectors, tmp_path / "store").rows(asked, 25)
-    theirs = faiss.IndexFlatIP(16)
-    theirs.add(vectors.take(vectors.living))
+    theirs = faiss.read_index(str(tmp_path / "store/flat.faiss"))
+    assert isinstance(theirs, faiss.IndexFlatIP)
     values, places = theirs.search(asked, 25)
-    assert (rows == places).all()
-    assert cosines == pytest.approx(values, abs=1e-5)
+    assert (rows == vectors.living[places]).all() and cosines == pytest.approx(values, abs=1e-5)
+    monkeypatch.setattr(flat, "has_faiss", lambda: False)
+    without, values = Flat().open(vectors, tmp_path / "store").rows(asked, 25)
+    assert (rows == without).all() and cosines == pytest.approx(values, abs=1e-5)
+    assert (opened(Flat(), vectors, tmp_path / "none").rows(asked, 25)[0] == rows).all()
+    assert not list((tmp_path / "none").iterdir())
+
+
+def test_flat_keeps_ties_in_their_order(tmp_path: Path) -> None:
+    same = tmp_path / "same"
+    same.mkdir()
+    ones = numpy.full((40, 4), 0.5, numpy.float32)
+    write_rows(same, ones, [1] * 40, numpy.zeros(40, numpy.uint64))
+    vectors = Vectors([same], numpy.arange(40) != 3)
+    rows, _ = opened(Flat(), vectors, tmp_path / "store").rows(ones[:2], 5)
+    assert rows.tolist() == [[0, 1, 2, 4, 5]] * 2
+
+
+def test_more_vectors_than_fit_into_memory_have_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(flat, "MOST_BYTES", 1000)
+    vectors = made(tmp_path, [[1] * 40], [True] * 40)
+    asked = queries(3)
+    rows, _ = opened(Flat(), vectors, tmp_path / "store").rows(asked, 5)
+    assert (rows == exact(vectors, asked, 5)[0]).all() and not list((tmp_path / "store").iterdir())
 
 
 def test_hnsw_finds_nearly_the_same_and_never_the_dead(tmp_path: Path) -> None:
@@ -165,7 +192,7 @@ def test_a_graph_that_is_broken_or_of_other_vectors_is_told(tmp_path: Path) -> N
 
 
 def test_hnsw_without_faiss_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hnsw, "find_spec", lambda _: None)
+    monkeypatch.setattr(hnsw, "has_faiss", lambda: False)
     with pytest.raises(MissingPackage, match=r"chameleon-compose\[faiss\]"):
         store_named("hnsw").check()
 
