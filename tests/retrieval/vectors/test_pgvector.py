@@ -14,6 +14,7 @@ from typing import Any
 import numpy
 import pytest
 
+from chameleon.corpus.indexing import index_files
 from chameleon.errors import InputError, MissingPackage
 from chameleon.retrieval.index import Index
 from chameleon.retrieval.names import parts_for, retriever
@@ -230,3 +231,12 @@ def test_what_is_missing_is_told_before_anything_is_built(
     monkeypatch.setattr(module, "find_spec", lambda _: None)
     with pytest.raises(MissingPackage, match=r"chameleon-compose\[pgvector\]"):
         parts_for(PG)
+
+
+def test_an_index_whose_table_is_gone_is_built_anew(tmp_path: Path, address: str, hashed: Hashed) -> None:
+    (tmp_path / "lakes.csv").write_text("lake,depth\nComo,425\nGarda,346\n")
+    out = tmp_path / "index"
+    index_files([tmp_path / "lakes.csv"], out, PG)
+    ask(address, f"DROP TABLE {our_tables(address)[0]}")
+    assert "no table with the vectors" in index_files([tmp_path / "lakes.csv"], out).damaged
+    assert len(retriever(Index.open(out)).search("depth of Como")) == 1
