@@ -85,7 +85,7 @@ def write_occurrences(documents: Sequence[Document], read: Reader, folder: Path)
     save(folder / "names.npy", numpy.array(names, numpy.int64))
     save(folder / "entries.npy", numpy.searchsorted(holders[new], numpy.arange(len(documents) + 1)))
     save(folder / "entry_terms.npy", ranked[new])
-    save(folder / "entry_starts.npy", starts.astype(numpy.int64))
+    save(folder / "entry_starts.npy", starts.astype(numpy.uint32))
     save(folder / "places.npy", places.astype(numpy.uint32))
 
 
@@ -145,7 +145,7 @@ class Segment:
 
         documents, terms = numpy.nonzero(entries >= 0)
         found = entries[documents, terms]
-        begins = self._starts[found]
+        begins = self._starts[found].astype(numpy.int64)
         counts = numpy.minimum(self._starts[found + 1] - begins, MOST_PLACES)
         owners: NDArray[numpy.int64] = numpy.repeat(numpy.arange(len(found)), counts)
         within = numpy.arange(len(owners)) - numpy.repeat(numpy.cumsum(counts) - counts, counts)
