@@ -85,7 +85,9 @@ def is_row_noun(frame: Frame, place: int) -> bool:
     if text in row_nouns(frame.table):
         return True
     label = frame.label
-    is_subject = (word.stem,) == stems(frame.table.caption.replace("_", " "))
+    # Of "fleet: vehicles", the name of a database's table or of a sheet, the last part is the subject.
+    subject = frame.table.caption.replace("_", " ").rpartition(": ")[2]
+    is_subject = (word.stem,) == stems(subject)
     if label is None or len(set(label.cells)) < len(label.cells):
         return is_subject and label is not None and frame.has_no_measure_named()
     return word.stem in people_named(label, frame.table.header) or (

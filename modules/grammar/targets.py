@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from chameleon.errors import Declined
+from chameleon.modules.grammar.conditions import is_flag
 from chameleon.modules.grammar.deeds import key_column, row_nouns
 from chameleon.modules.grammar.frame import Frame
 from chameleon.modules.grammar.lexicon import MONTHS, WEEKDAYS, word_set
@@ -48,7 +49,8 @@ def asked_column(frame: Frame, skip: tuple[int, ...] = ()) -> Target | None:
     if opening is None:
         return None
     place, word = opening
-    found = [column for column in labels(frame.table) if column.index not in skip]
+    # A column of yes and no describes what is asked for: "which vegetarian dish".
+    found = [c for c in labels(frame.table) if c.index not in skip and not is_flag(c)]
     if word in {"who", "whose"} and (acting := _by_deed(frame, found)) is not None:
         return Target(acting.column, acting.places | {place})
     if word in {"who", "whose"}:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 from chameleon import Table
@@ -28,7 +29,12 @@ _UNTELLING = (
     "end fiscal period december march june september january october approximate approximately recorded "
     "reported respectively 31 30 28 29 27 26 25 24 $"
 )
-_GENERIC = frozenset(terms(_UNTELLING))
+
+
+@cache
+def _generic() -> frozenset[str]:
+    return frozenset(terms(_UNTELLING))
+
 
 Source = Literal["row", "column", "sentence"]
 
@@ -57,7 +63,7 @@ def content(text: str) -> frozenset[str]:
     """The terms of a text that tell things apart: no years, units and words such as "amount"."""
     bare = _REPEATED.sub(" ", text)
     return frozenset(
-        term for term in terms(bare) if term not in _GENERIC and not years_in(term) and "_" not in term
+        term for term in terms(bare) if term not in _generic() and not years_in(term) and "_" not in term
     )
 
 

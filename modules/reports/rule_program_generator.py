@@ -14,7 +14,6 @@ from chameleon.modules.reports.rules import Asked, asked
 
 _UNITS = frozenset(("thousand", "million", "billion"))
 _WITHOUT_UNIT = ("growth", "share", "ratio")
-_TOTAL = content("total")
 _HINT = "With a model, the inventory finqa answers such questions."
 
 
@@ -23,6 +22,10 @@ class RuleProgramGenerator(Module):
 
     reads = ("input.question", "input.table?", "input.passages?")
     writes = ("cache.finqa_program",)
+
+    def check(self) -> None:
+        """Raise `MissingPackage` where the words of a report cannot be read."""
+        content("total")
 
     def run(self, state: State) -> str:
         """The program. Raises `Declined` where the question or what it is about is not understood."""
@@ -157,7 +160,7 @@ class _Report:
             return found.only
         named = {name: figure for name, figure in found.by_name.items() if name <= self.said}
         if len(named) > 1:  # "the total of Skerry" is a row's
-            named = {name: figure for name, figure in named.items() if name != _TOTAL}
+            named = {name: figure for name, figure in named.items() if name != content("total")}
         if len(named) != 1:
             raise Declined(f"it is not clear which figure of {found.label!r} is meant", hint=_HINT)
         return next(iter(named.values()))

@@ -32,7 +32,25 @@ from tests.modules.grammar_tables import (
     TRAINS,
 )
 
+VEHICLES = Table(
+    ["id", "plate", "km", "bought"],
+    [
+        ["1", "AB-101", "120500", "2017-05-01"],
+        ["2", "AB-102", "88300", "2019-03-12"],
+        ["3", "AB-103", "45210", "2021-09-30"],
+    ],
+    "fleet: vehicles",
+)
+DISHES = Table(
+    ["dish", "calories", "vegetarian"],
+    [["Lentil soup", "310", "true"], ["Beef stew", "640", "false"], ["Mushroom risotto", "520", "true"]],
+    "recipes",
+)
+
 RIGHT: list[tuple[Table, str, Any]] = [
+    (VEHICLES, "How many vehicles were bought after 2018?", 2),
+    (VEHICLES, "How many vehicles are there?", 3),
+    (DISHES, "Which vegetarian dish has the most calories?", "Mushroom risotto"),
     (SALES, "What is the total revenue?", 359.75),
     (SALES, "What was the total revenue in the North region?", 144.25),
     (SALES, "How many units of tea were sold?", 53),
