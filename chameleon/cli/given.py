@@ -105,7 +105,7 @@ def read_text(source: str) -> str:
 
 
 def read_text_or_paper(source: str) -> dict[str, Any]:
-    """What `--text` gives: a text as `text`; a PDF, a page or a long text as `passages` besides.
+    """What `--text` gives: a text as `text`; a PDF, a page, Markdown or a long text as `passages` too.
 
     Raises `InputError`, and `MissingPackage` where a PDF or a page cannot be read without one.
     """
@@ -122,7 +122,7 @@ def read_text_or_paper(source: str) -> dict[str, Any]:
         passages = reading.read_paper(data, source)
         return {"passages": passages, "text": _whole(passages)}
     text = read_text(source)
-    if len(text) <= reading.LONG:
+    if not reading.is_text_paper(text, source):
         return {"text": text}
     return {
         "text": text,

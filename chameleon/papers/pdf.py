@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import io
+import logging
 import re
 from collections import Counter
 from dataclasses import dataclass
@@ -58,6 +59,7 @@ def _items(data: bytes, name: str) -> list[_Item]:
     import pdfplumber
     from pdfminer.pdfdocument import PDFEncryptionError, PDFPasswordIncorrect
 
+    logging.getLogger("pdfminer").addHandler(logging.NullHandler())  # else each oddity is a line on stderr
     try:
         with pdfplumber.open(io.BytesIO(data)) as pdf:
             if len(pdf.pages) > MAX_PAGES:

@@ -39,6 +39,13 @@ def text_passages(text: str, name: str) -> list[dict[str, Any]]:
     return _bounded(text_outline(text), name)
 
 
+def is_text_paper(text: str, name: str) -> bool:
+    """Whether a text is read as a paper: a long one, and Markdown with two headings or more."""
+    if len(text) > LONG:
+        return True
+    return Path(name).suffix.lower() in MARKDOWN and len(text_outline(text).sections) > 2
+
+
 def _bounded(outline: Outline, name: str) -> list[dict[str, Any]]:
     found, size = list[dict[str, Any]](), 0
     for section in outline.filled():

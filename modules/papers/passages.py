@@ -11,7 +11,7 @@ from chameleon.retrieval.ranking import similarities
 _HEADINGS_WEIGH = 0.5
 _NAMED = re.compile(
     r"\b(part|item|article|chapter|section|clause|paragraph|schedule|annex|appendix)s?\s+"
-    r"([ivxlc]+|\d[\w.]*|[a-z])\b|§+\s*(\d[\w.]*)",
+    r"((?-i:[IVXLC]+|[A-Z])|\d[\w.]*)\b|§+\s*(\d[\w.]*)",
     re.IGNORECASE,
 )
 _SHOWN = 300
@@ -47,7 +47,10 @@ def numbers_in(question: str) -> list[tuple[str, str]]:
 def is_named(title: str, name: tuple[str, str]) -> bool:
     """Whether one of the headings bears that number, with that word before it or none, or lies below it."""
     kind, number = name
-    bears = re.compile(rf"(?:(?:{kind or '[a-z]+'}|§)\s*)?{re.escape(number)}(?![a-z\d])", re.IGNORECASE)
+    needed = "?" if number[0].isdigit() else ""  # a heading that begins with "A" need not bear that letter
+    bears = re.compile(
+        rf"(?:(?:{kind or '[a-z]+'}|§)\s*){needed}{re.escape(number)}(?![a-z\d])", re.IGNORECASE
+    )
     return any(bears.match(heading) for heading in title.split(_SEPARATOR))
 
 

@@ -126,3 +126,31 @@ def test_a_paper_that_cannot_be_read_is_one_line(tmp_path: Path, command: Comman
         file.write_bytes(data)
         done = command("ask", "What is it?", "--text", str(file))
         assert done.code == 1 and words in done.complaint
+
+
+def test_markdown_and_long_texts_are_papers_and_short_texts_are_not(tmp_path: Path, command: Command) -> None:
+    lease = "# Lease\n\n## 3 Rent\n\nRent: 900 EUR\n\n## 4 Keys\n\nThere are two keys.\n"
+    long = "".join(f"{n} Berth {n}\n\nThe berth is dry at low tide.\n\n" for n in range(1, 900))
+    for name, text, cited in (
+        ("lease.md", lease, "From: lease.md, Lease > 3 Rent\n"),
+        ("long.txt", f"{long}900 Rent\n\nRent: 900 EUR\n", "From: long.txt, 900 Rent\n"),
+        ("short.txt", "Rent: 900 EUR\n", ""),
+    ):
+        file = tmp_path / name
+        file.write_text(text)
+        done = command("ask", "What is the rent?", "--text", str(file))
+        assert done.code == 0, done.out
+        assert "Answer: 900 EUR\n" in done.out and cited in done.out
+        assert ("From:" in done.out) == bool(cited)
+
+
+def test_without_the_package_a_pdf_says_what_to_install(
+    papers: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from importlib.util import find_spec
+
+    monkeypatch.setattr(
+        "importlib.util.find_spec", lambda name: None if name == "pdfplumber" else find_spec(name)
+    )
+    done = command("ask", "What is it?", "--text", str(papers / "agreement.pdf"))
+    assert done.code == 1 and 'pip install "chameleon-compose[papers]"' in done.complaint
