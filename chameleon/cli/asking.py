@@ -18,10 +18,10 @@ from chameleon.cli.given import (
     only,
     picture_file,
     read_tables,
-    read_text,
+    read_text_or_paper,
     require_one_reader,
 )
-from chameleon.cli.setup import CORPUS, PICTURES, TABLES, Setup, StoreMode, set_up
+from chameleon.cli.setup import CORPUS, PAPERS, PICTURES, TABLES, Setup, StoreMode, set_up
 from chameleon.cli.show import Page
 from chameleon.errors import InputError
 from chameleon.executor import Executor
@@ -70,7 +70,7 @@ class Asked:
         if self.index is not None:
             given["index"] = index_folder(self.index)
         if text is not None:
-            given["text"] = read_text(text)
+            given |= read_text_or_paper(text)
         if self.choices is not None:
             given["choices"] = [choice.strip() for choice in self.choices.split(";") if choice.strip()]
             if len(given["choices"]) < 2:
@@ -114,7 +114,8 @@ class Asked:
 
 def _set_up(asked: Asked, given: Mapping[str, Any]) -> Setup:
     """What will run. Raises `InputError` where that takes one table and is given more."""
-    setup = set_up(asked.inventory, asked.model, asked.store, general=asked.general)
+    general = PAPERS if "passages" in given and not asked.image else asked.general
+    setup = set_up(asked.inventory, asked.model, asked.store, general=general)
     inventory = setup.executor.inventory
     if "index" in given and inventory.input_types and "index" not in inventory.input_types:
         raise InputError(
@@ -129,14 +130,24 @@ def _set_up(asked: Asked, given: Mapping[str, Any]) -> Setup:
     return setup
 
 
+def _fitted(given: dict[str, Any], setup: Setup) -> dict[str, Any]:
+    """The input with a long text in the one form that the inventory takes: its passages, or the text."""
+    if "passages" not in given:
+        return given
+    takes = setup.executor.inventory.input_types
+    left_out = "text" if not takes or "passages" in takes else "passages"
+    return {key: value for key, value in given.items() if key != left_out}
+
+
 def run_question(asked: Asked, *, trace: bool, log: Path | None, as_json: bool) -> int:
     """Run, show, and return the exit code."""
     if log is not None and STANDARD_INPUT in (asked.image or ()):
         raise typer.BadParameter(
             "a run that goes on later reads its picture again: save it to a file", param_hint="--log"
         )
-    with asked.input() as given:
-        setup = _set_up(asked, given)
+    with asked.input() as all_given:
+        setup = _set_up(asked, all_given)
+        given = _fitted(all_given, setup)
         page = Page(as_json=as_json, trace=trace)
         page.begin(setup.why)
         state = State()
@@ -156,7 +167,7 @@ def _advised(state: State, executor: Executor) -> State:
     ended = state.ended
     if ended is None or ended.reason != "declined" or ended.error is None:
         return state
-    with_model = {without: name for name, without in (TABLES, PICTURES, CORPUS)}
+    with_model = {without: name for name, without in (TABLES, PICTURES, CORPUS, PAPERS)}
     name = with_model.get(executor.inventory.name)
     if name is None:
         return state
@@ -183,8 +194,9 @@ def _events(executor: Executor, given: Mapping[str, Any], path: Path | None) -> 
 
 def plan_question(asked: Asked, *, as_json: bool) -> int:
     """Ask the planner alone, and show its plan."""
-    with asked.input() as given:
-        setup = _set_up(asked, given)
+    with asked.input() as all_given:
+        setup = _set_up(asked, all_given)
+        given = _fitted(all_given, setup)
         page = Page(as_json=as_json, trace=True)
         page.begin(setup.why)
         state = State()

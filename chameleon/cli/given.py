@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -104,7 +104,44 @@ def read_text(source: str) -> str:
     return text
 
 
-def _bytes_of(source: str) -> bytes:
+def read_text_or_paper(source: str) -> dict[str, Any]:
+    """What `--text` gives: a text as `text`; a PDF, a page, Markdown or a long text as `passages` too.
+
+    Raises `InputError`, and `MissingPackage` where a PDF or a page cannot be read without one.
+    """
+    from chameleon.papers import reading
+
+    if source != STANDARD_INPUT and reading.is_paper(source):
+        data = _bytes_of(source, reading.MAX_BYTES)
+        if len(data) > reading.MAX_BYTES:
+            raise InputError(
+                f"the paper has more than the limit of {reading.MAX_BYTES:,} bytes",
+                where=source,
+                hint="Give the part that the question is about.",
+            )
+        passages = reading.read_paper(data, source)
+        return {"passages": passages, "text": _whole(passages)}
+    text = read_text(source)
+    if not reading.is_text_paper(text, source):
+        return {"text": text}
+    return {
+        "text": text,
+        "passages": reading.text_passages(text, _NAME if source == STANDARD_INPUT else source),
+    }
+
+
+def _whole(passages: Sequence[Mapping[str, Any]]) -> str:
+    """The text of a paper as one, its headings above what stands below them, up to the limit of a text."""
+    parts, title = list[str](), ""
+    for each in passages:
+        if each["title"] != title:
+            title = each["title"]
+            parts.append(title)
+        parts.append(each["text"])
+    return "\n\n".join(parts)[:_LARGEST_TEXT]
+
+
+def _bytes_of(source: str, limit: int = _LARGEST_TEXT) -> bytes:
     if is_address(source):
         raise InputError(
             "is an address, and texts are read from files only", where=source[:80], hint="Download it first."
@@ -117,7 +154,7 @@ def _bytes_of(source: str) -> bytes:
             kind = "a folder" if file.is_dir() else "a device or a pipe"
             raise InputError(f"is {kind}, not a file", where=source, hint="Give the path of one text file.")
         with file.open("rb") as opened:
-            return opened.read(_LARGEST_TEXT + 1)
+            return opened.read(limit + 1)
     except (OSError, ValueError) as problem:  # ValueError: a null byte in the path
         said = getattr(problem, "strerror", None) or str(problem)
         raise InputError(f"the text cannot be read: {said}", where=source) from problem

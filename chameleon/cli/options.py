@@ -24,7 +24,7 @@ ImageFile = Annotated[
 ]
 TextFile = Annotated[
     list[str] | None,
-    typer.Option("--text", metavar="FILE|-", help="A text that belongs to the question."),
+    typer.Option("--text", metavar="FILE|-", help="A text, a page or a PDF to answer from."),
 ]
 IndexFolder = Annotated[
     Path | None,

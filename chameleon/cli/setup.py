@@ -13,6 +13,7 @@ from chameleon.llm import LLM, ModelChoice, ResponseStore, choose_model
 # The inventories for a question where none is named: with a model, and without.
 TABLES, PICTURES = ("tables", "tables_offline"), ("pictures", "pictures_offline")
 CORPUS = ("corpus", "corpus_offline")
+PAPERS = ("papers", "papers_offline")
 StoreMode = Literal["off", "record", "replay", "auto"]
 
 

@@ -38,13 +38,25 @@ def _line(source: Mapping[str, Any]) -> str:
 def _place(source: Mapping[str, Any]) -> str:
     """The file with the sheet, heading or table in it; without a file the table's name; or the passage."""
     if "passage" in source:
-        return f"passage {source['passage']}"
+        return _passage(source)
     name = str(source.get("file") or source.get("table") or "a table")
     for kind in ("sheet", "heading"):
         if kind in source:
             return f"{name}, {kind} {source[kind]}"
     whole_file = str(source.get("id")) == name  # the file holds that one table
     return name if whole_file or "file" not in source else f"{name}, table {source.get('table')}"
+
+
+def _passage(source: Mapping[str, Any]) -> str:
+    """The file with the headings above a passage and its page; its number where no file is told."""
+    if "file" not in source:
+        return f"passage {source['passage']}"
+    parts = [str(source["file"])]
+    if "heading" in source:
+        parts.append(str(source["heading"]))
+    if "page" in source:
+        parts.append(f"page {source['page']}")
+    return ", ".join(parts)
 
 
 def _ranges(rows: Sequence[int]) -> list[str]:

@@ -109,7 +109,7 @@ def kinds(name: str) -> dict[str, dict[str, object]]:
         return OVER_CHAINS
     if name.startswith("sara/"):
         return OVER_STATUTES
-    if name.startswith("corpus/"):
+    if name.startswith(("corpus/", "papers/")):
         return OVER_CANDIDATES
     if name.startswith("tablerag/"):
         return OVER_FINDINGS

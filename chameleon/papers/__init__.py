@@ -1,0 +1,1 @@
+"""Papers of a user's own: contracts, reports and filings, read into passages by headings and numbering."""

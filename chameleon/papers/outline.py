@@ -1,0 +1,89 @@
+"""The outline of a paper: which lines are headings, how deep they stand, and what stands below each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from chameleon.table import Table
+
+_LONGEST_HEADING = 120
+_NUMBERED = 10
+"""Levels of headings known by their number alone begin here, below those of marked headings."""
+
+_NAMED = re.compile(
+    r"(part|item|article|chapter|section|clause|schedule|annex|appendix|§)\s*([IVXLC]+|\d+[\w.]*|[A-Z])\b[.:)]?",
+    re.I,
+)
+_NAMED_LEVELS = {"part": 0, "chapter": 0, "schedule": 0, "annex": 0, "appendix": 0}
+_DECIMAL = re.compile(r"(\d{1,3}(?:\.\d{1,3}){0,5})[.)]?\s+(?=\S)")
+_TITLE = re.compile(r"[^\W\d_a-z]|[\"“(]")
+
+
+@dataclass
+class Section:
+    """What stands below one heading: paragraphs and tables, each with its page (from 1) if known."""
+
+    headings: tuple[str, ...] = ()
+    parts: list[tuple[str | Table, int | None]] = field(default_factory=list)
+
+
+class Outline:
+    """Collects headings and parts in the order of the paper."""
+
+    def __init__(self) -> None:
+        self.sections: list[Section] = [Section()]
+        self._open: list[tuple[int, str]] = []
+
+    def heading(self, level: int, text: str) -> None:
+        """Begin a section; it lies in the last one of a smaller level."""
+        text = " ".join(text.split())[:_LONGEST_HEADING]
+        if not text:
+            return
+        while self._open and self._open[-1][0] >= level:
+            self._open.pop()
+        self._open.append((level, text))
+        self.sections.append(Section(tuple(name for _, name in self._open)))
+
+    def paragraph(self, text: str, page: int | None = None) -> None:
+        """Add a paragraph; one that begins with a decimal number, such as 7.2, begins a section as well."""
+        text = text.strip()
+        if not text:
+            return
+        if (level := heading_level(text)) is not None:
+            self.heading(level, text)
+            return
+        if (number := _DECIMAL.match(text)) and "." in number[1]:
+            self.heading(_NUMBERED + 2 + number[1].count("."), number[1])
+        self.sections[-1].parts.append((text, page))
+
+    def table(self, table: Table, page: int | None = None) -> None:
+        self.sections[-1].parts.append((table, page))
+
+    def filled(self) -> Iterator[Section]:
+        """The sections that hold something; a heading with nothing below it is kept by those inside it."""
+        return (section for section in self.sections if section.parts)
+
+
+def heading_level(line: str) -> int | None:
+    """The level of a line that its number shows to be a heading, such as "7.2 Notice"; None for others.
+
+    A heading is short, one line, begins with a capital letter after its number and ends without a full stop.
+    """
+    if len(line) > _LONGEST_HEADING or "\n" in line or (line[-1:] in ".;,:" and not _is_bare(line)):
+        return None
+    if named := _NAMED.match(line):
+        rest = line[named.end() :].strip(" .:—–-")
+        if rest and not _TITLE.match(rest):
+            return None  # "Section 3 applies to …"
+        return _NUMBERED + _NAMED_LEVELS.get(named[1].lower(), 1)
+    number = _DECIMAL.match(line)
+    if number and _TITLE.match(line, number.end()):
+        return _NUMBERED + 2 + number[1].count(".")
+    return None
+
+
+def _is_bare(line: str) -> bool:
+    """Whether a line is a number of a heading alone: "Item 7."."""
+    return (named := _NAMED.match(line)) is not None and named.end() == len(line)
