@@ -41,6 +41,7 @@ from measuring import surroundings, table
 from chameleon.evaluation.recall import read_corpus
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.index import Index
+from chameleon.retrieval.lexical.analysis import reader
 from chameleon.retrieval.lexical.fields import Bm25Settings, query_terms, query_weights, term_counts
 from chameleon.retrieval.lexical.part import Bm25Searcher
 from chameleon.retrieval.names import parts_for, retriever
@@ -192,7 +193,8 @@ def measure(name: str, count: int, data: Path | None, asked: int) -> dict[str, A
 
 
 def _ours(name: str, documents: list[Document], asking: list[str], folder: Path) -> dict[str, Any]:
-    analysis = seconds(lambda: [term_counts(document, SETTINGS) for document in documents])
+    read = reader(SETTINGS.analysis)
+    analysis = seconds(lambda: [term_counts(document, SETTINGS, read) for document in documents])
     taken = seconds(lambda: Index.build(folder, documents, parts_for(name)))
     said = folder.with_name("questions.json")
     said.write_text(json.dumps(asking))
