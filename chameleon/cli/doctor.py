@@ -29,6 +29,7 @@ EXTRAS = {
     "monty": ("pydantic-monty",),
     "excel": ("openpyxl",),
     "corpus": ("duckdb", "lxml"),
+    "papers": ("pdfplumber", "lxml"),
     "charts": ("matplotlib",),
     "sql": ("sqlglot",),
     "web": ("httpx2", "lxml", "bm25s"),
