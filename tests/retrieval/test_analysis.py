@@ -101,7 +101,11 @@ def test_terms_are_words_of_one_case(text: str) -> None:
     for term in terms(text):
         assert term
         assert not re.search(r"\s", term)
-        assert term not in STOP_WORDS
+
+
+@pytest.mark.parametrize("word", sorted(STOP_WORDS))
+def test_stop_words_are_no_terms(word: str) -> None:
+    assert terms(word) == [] == terms(word.upper())
 
 
 @given(st.text(alphabet="abcdefghij 0123456789", max_size=200), st.integers(0, 200))
