@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
+from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal, localcontext
 from typing import Any
 
 from chameleon.evaluation.benchmark import Problem, Scorer
@@ -22,6 +22,7 @@ _WORD = re.compile(r"\b(yes|no|true|false)\b", re.IGNORECASE)
 _WORDS = {"yes": "yes", "true": "yes", "no": "no", "false": "no"}
 _PERCENT = re.compile(r"percent|%", re.IGNORECASE)
 _LONGEST = 18  # digits: what a longer number says is not compared
+_EXACT = Context(prec=400)  # a float's places after the point, whatever this process computes with
 
 
 class AnswerRule(Scorer):
@@ -54,8 +55,9 @@ class AnswerRule(Scorer):
         said, is_percent = found
         least = 1 if is_percent else 2
         question = str(problem.detail.get("question") or "")
-        accepted = _accepted(problem, is_percent or bool(_PERCENT.search(question)))
-        return any(_same(said, gold, least) for gold in accepted)
+        with localcontext(_EXACT):
+            accepted = _accepted(problem, is_percent or bool(_PERCENT.search(question)))
+            return any(_same(said, gold, least) for gold in accepted)
 
 
 def _accepted(problem: Problem, percent: bool) -> Iterator[Decimal]:
@@ -110,7 +112,7 @@ def _plain(number: int | float) -> Decimal:
     exact = Decimal(repr(number))
     if not exact.is_finite() or exact.adjusted() >= _LONGEST:
         return exact
-    return exact.quantize(Decimal(1)) if exact == exact.to_integral_value() else exact
+    return exact.quantize(Decimal(1), context=_EXACT) if exact == exact.to_integral_value() else exact
 
 
 def _exponent(number: Decimal) -> int:

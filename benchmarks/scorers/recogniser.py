@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Iterable
+from decimal import localcontext
 from functools import lru_cache
 from typing import Any
 
@@ -12,6 +13,7 @@ from chameleon.errors import MissingPackage
 
 _SEASON = re.compile(r"\d+/\d+")
 _LONGEST = 1_000
+_PRECISION = 15  # what the recogniser sets for the whole process when it is imported
 _MIDNIGHT = re.compile(r".*-.*-.* 00:00:00")
 
 Recognise = Callable[[str, str], list[Any]]
@@ -31,7 +33,8 @@ def recognised(text: str) -> str:
     dates, numbers, culture = _recognisers()
     for recognise, written in ((dates, _timex), (numbers, _number)):
         if not _SEASON.match(text):
-            found = [(each.start, each.end + 1, written(each)) for each in recognise(text, culture)]
+            with localcontext(prec=_PRECISION):
+                found = [(each.start, each.end + 1, written(each)) for each in recognise(text, culture)]
             text = _replaced(text, found)
     return text[: -len(" 00:00:00")] if _MIDNIGHT.match(text) else text
 
@@ -60,7 +63,7 @@ def _number(found: Any) -> str | None:
 @lru_cache(maxsize=1)
 def _recognisers() -> tuple[Recognise, Recognise, str]:
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), localcontext():  # it sets the precision of all decimals
             warnings.simplefilter("ignore")  # its patterns are written for older Pythons
             from recognizers_date_time import recognize_datetime
             from recognizers_number import Culture, recognize_number

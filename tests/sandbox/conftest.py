@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from decimal import localcontext
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -39,3 +41,11 @@ def each_program(*kinds: str) -> pytest.MarkDecorator:
         for number, code in enumerate((folder / f"{kind}.txt").read_text("utf-8").split("\n---\n"), start=1)
     ]
     return pytest.mark.parametrize("code", cases)
+
+
+def in_plain_python(code: str) -> Any:
+    """What a harmless program leaves in `ans` in this process, whose decimal context it may have changed."""
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    with localcontext():
+        exec(code, namespace)
+    return namespace["ans"]

@@ -9,7 +9,7 @@ import pytest
 from chameleon.sandbox import Limits, ProgramExecutor, make_executor
 from chameleon.sandbox.imports import without_unused
 from chameleon.sandbox.zygote import why_unusable
-from tests.sandbox.conftest import each_program
+from tests.sandbox.conftest import each_program, in_plain_python
 from tests.sandbox.test_attacks import Canary, attack, canary
 
 pytest.importorskip("pydantic_monty")
@@ -89,10 +89,8 @@ def test_attacks(monty: ProgramExecutor, canary: Canary, code: str) -> None:
 
 @each_program("harmless")
 def test_monty_first_gives_what_plain_python_gives(layered: ProgramExecutor, code: str) -> None:
-    namespace: dict[str, object] = {"__name__": "__main__"}
-    exec(code, namespace)
     outcome = layered.run(code)
-    assert (outcome.status, outcome.value) == ("ok", namespace["ans"]), outcome
+    assert (outcome.status, outcome.value) == ("ok", in_plain_python(code)), outcome
 
 
 def test_only_a_good_end_in_monty_is_final(layered: ProgramExecutor) -> None:
