@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import errno
 import os
 import signal
@@ -79,6 +80,7 @@ def test_arun_leaves_the_loop_free() -> None:
 
 
 def test_closing_ends_every_process_and_every_handle() -> None:
+    gc.collect()  # else what other tests left is closed in between
     before, processes = handles(), len(family())
     executor = make_executor("sealed")
     for _ in range(20):
