@@ -11,6 +11,8 @@ from chameleon.table import Table
 _LONGEST_HEADING = 120
 _NUMBERED = 10
 """Levels of headings known by their number alone begin here, below those of marked headings."""
+UNNUMBERED, _DECIMALS, BELOW_NUMBERS = _NUMBERED + 2, _NUMBERED + 3, _NUMBERED + 20
+"""Of headings that only their letters show: below "Item 7", and above "7.2" or below all numbers."""
 
 _NAMED = re.compile(
     r"(part|item|article|chapter|section|clause|schedule|annex|appendix|§)\s*([IVXLC]+|\d+[\w.]*|[A-Z])\b[.:)]?",
@@ -55,7 +57,7 @@ class Outline:
             self.heading(level, text)
             return
         if (number := _DECIMAL.match(text)) and "." in number[1]:
-            self.heading(_NUMBERED + 2 + number[1].count("."), number[1])
+            self.heading(_DECIMALS + number[1].count("."), number[1])
         self.sections[-1].parts.append((text, page))
 
     def table(self, table: Table, page: int | None = None) -> None:
@@ -80,7 +82,7 @@ def heading_level(line: str) -> int | None:
         return _NUMBERED + _NAMED_LEVELS.get(named[1].lower(), 1)
     number = _DECIMAL.match(line)
     if number and _TITLE.match(line, number.end()):
-        return _NUMBERED + 2 + number[1].count(".")
+        return _DECIMALS + number[1].count(".")
     return None
 
 

@@ -1,4 +1,4 @@
-"""The outline of a PDF: lines by their place and size, tables by their ruled lines (pdfplumber)."""
+"""The outline of a PDF: what stands on its pages, read by pdfplumber, without heads and feet."""
 
 from __future__ import annotations
 
@@ -7,34 +7,24 @@ import io
 import logging
 import re
 from collections import Counter
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import Iterator
+from itertools import groupby
 from typing import Any
 
 from chameleon.errors import InputError, MissingPackage
-from chameleon.papers.outline import Outline, heading_level
+from chameleon.papers.aligned import with_tables
+from chameleon.papers.layout import Row, Word, in_reading_order, rows_of
+from chameleon.papers.outline import Outline
+from chameleon.papers.printed import Line, printed_outline
 from chameleon.table import Table
 from chameleon.web.text import visible
 
 MAX_PAGES = 2_000
-_LARGER = 1.15
-"""A line whose letters are so many times as large as those of most lines is a heading."""
-_LONGEST_HEADING = 120
-_GAP = 1.6  # lines further apart than so many times their height do not belong to one paragraph
-_SHORT = 0.6  # of the letters of the longest line
 _DIGITS = re.compile(r"\d+")
-
-
-@dataclass(frozen=True)
-class _Line:
-    text: str
-    page: int
-    top: float
-    bottom: float
-    size: float
-
-
-_Item = _Line | tuple[Table, int]
+_END_LINES = 2  # of a page, which may be its head or foot
+_FULL_ROWS = 8  # or more: the longest of them is as wide as its column
+_SPACE = 0.15  # of the letters' size: letters further apart are of two words
+_Item = Line | tuple[Table, int]
 
 
 def pdf_outline(data: bytes, name: str) -> Outline:
@@ -52,7 +42,7 @@ def pdf_outline(data: bytes, name: str) -> Outline:
             where=name,
             hint="Run a text recognition over it (such as ocrmypdf), or give a page with --image.",
         )
-    return _outline(items)
+    return printed_outline(items)
 
 
 def _items(data: bytes, name: str) -> list[_Item]:
@@ -91,21 +81,51 @@ def _items(data: bytes, name: str) -> list[_Item]:
 
 
 def _page(page: Any) -> list[_Item]:
-    """The lines and tables of a page from top to bottom; what stands in a table is in no line."""
-    number = int(page.page_number)
-    placed: list[tuple[float, _Item]] = []
-    rest = page
+    """The lines and tables of a page in reading order; what stands in a ruled table is in no line."""
+    ruled, boxes = list[Word](), list[tuple[float, ...]]()
     for found in page.find_tables():
-        if (table := _table(found.extract())) is None:
+        if (table := _table(found.extract())) is not None:
+            left, top, right, _ = found.bbox
+            ruled.append(Word("", left, right, top, top + 1, 1.0, table=table))
+            boxes.append(found.bbox)
+    words = [word for word in _words(page) if not any(_within(word, box) for box in boxes)]
+    blocks = in_reading_order(rows_of([*ruled, *words]))
+    return [item for block in blocks for item in _block(block, int(page.page_number))]
+
+
+def _within(word: Word, box: tuple[float, ...]) -> bool:
+    left, top, right, bottom = box
+    return left <= (word.x0 + word.x1) / 2 <= right and top <= (word.top + word.bottom) / 2 <= bottom
+
+
+def _words(page: Any) -> list[Word]:
+    upright = page.filter(lambda part: part.get("upright", True))
+    found = upright.extract_words(extra_attrs=["size", "fontname"], x_tolerance_ratio=_SPACE)
+    return [
+        Word(
+            text,
+            each["x0"],
+            each["x1"],
+            each["top"],
+            each["bottom"],
+            round(each["size"], 1),
+            each["fontname"],
+        )
+        for each in found
+        if (text := visible(each["text"]).strip())
+    ]
+
+
+def _block(rows: list[Row], page: int) -> Iterator[_Item]:
+    """The lines and tables of one column, from the top down."""
+    wide = len(rows) >= _FULL_ROWS
+    width = max(row.x1 for row in rows) - min(row.x0 for row in rows) if wide else 0.0
+    for table, between in groupby(rows, key=lambda row: row.table):
+        if table is not None:
+            yield table, page
             continue
-        placed.append((found.bbox[1], (table, number)))
-        rest = rest.outside_bbox(found.bbox, strict=False)
-    for line in rest.extract_text_lines(return_chars=True):
-        if text := visible(line["text"]).strip():
-            sizes = Counter(round(char["size"], 1) for char in line["chars"])
-            size = sizes.most_common(1)[0][0]
-            placed.append((line["top"], _Line(text, number, line["top"], line["bottom"], size)))
-    return [item for _, item in sorted(placed, key=lambda each: each[0])]
+        for item in with_tables(list(between)):
+            yield Line.of(item, page, width) if isinstance(item, Row) else (item, page)
 
 
 def _table(cells: list[list[str | None]]) -> Table | None:
@@ -130,65 +150,7 @@ def _without_running(pages: list[list[_Item]]) -> list[list[_Item]]:
 
 
 def _ends(page: list[_Item]) -> dict[int, str]:
-    """The first and the last line of a page by their place, with their numbers left out."""
-    places = {0, len(page) - 1} if page else set()
-    lines = {place: item for place in places if isinstance(item := page[place], _Line)}
+    """The first and the last lines of a page by their place, with their numbers left out."""
+    places = {*range(_END_LINES), *range(len(page) - _END_LINES, len(page))}
+    lines = {n: item for n in places if 0 <= n < len(page) and isinstance(item := page[n], Line)}
     return {place: _DIGITS.sub("#", line.text) for place, line in lines.items()}
-
-
-def _outline(items: list[_Item]) -> Outline:
-    """Lines that go on make paragraphs; larger lines, and numbered ones that do not go on, are headings."""
-    outline, held = Outline(), list[_Line]()
-    lines = [item for item in items if isinstance(item, _Line)]
-    sizes = Counter[float]()
-    for line in lines:
-        sizes[line.size] += len(line.text)
-    body = sizes.most_common(1)[0][0] if sizes else 0.0
-    larger = sorted((size for size in sizes if size >= _LARGER * body), reverse=True)
-    full = max((len(line.text) for line in lines if line.size == body), default=0)
-
-    def flush() -> None:
-        if held:
-            outline.paragraph(_joined(held, full), held[0].page)
-        held.clear()
-
-    for item, following in zip(items, [*items[1:], None], strict=True):
-        if not isinstance(item, _Line):
-            flush()
-            outline.table(*item)
-            continue
-        is_larger = item.size >= _LARGER * body and len(item.text) <= _LONGEST_HEADING
-        numbered = heading_level(item.text)
-        if numbered is not None and not is_larger and _is_wrapped(item, following, full):
-            numbered = None
-        if numbered is not None or is_larger:
-            flush()
-            outline.heading(numbered if numbered is not None else 1 + larger.index(item.size), item.text)
-            continue
-        if held and not _goes_on(held[-1], item):
-            flush()
-        held.append(item)
-    flush()
-    return outline
-
-
-def _joined(lines: list[_Line], full: int) -> str:
-    """The text of a paragraph; a line that is much shorter than a full one ends where its author ended it."""
-    text = lines[0].text
-    for above, line in pairwise(lines):
-        text += ("\n" if len(above.text) < _SHORT * full else " ") + line.text
-    return text
-
-
-def _is_wrapped(line: _Line, following: _Item | None, full: int) -> bool:
-    """Whether the next line is the rest of this one."""
-    if not isinstance(following, _Line) or not _goes_on(line, following):
-        return False
-    return following.text[:1].islower() or len(line.text) >= _SHORT * full
-
-
-def _goes_on(above: _Line, line: _Line) -> bool:
-    if line.page != above.page:
-        return above.text[-1:] not in ".:;!?" and line.text[:1].islower()
-    is_numbered = re.match(r"\d+\.\d+[\s.)]|\([a-z\d]{1,3}\)\s", line.text) is not None
-    return not is_numbered and line.top - above.top <= _GAP * (above.bottom - above.top)

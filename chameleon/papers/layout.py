@@ -1,0 +1,206 @@
+"""The reading order of a printed page: rows of words, and columns of text that stand side by side."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+from statistics import median
+
+from chameleon.table import Table
+
+_GUTTER = 0.9  # of the letters' size: columns of text stand further apart than this
+_MARGIN = 0.15  # of the width at either side: no gutter is looked for there
+_TRIED = 4  # degrees of emptiness at which a gutter is looked for
+_LEAST_ROWS = 4  # side by side, else what stands beside each other is no column of text
+_FILLED = 0.55  # of its column a line of running text takes this much or more, as a rule
+_LEAST_WORDS = 3.0  # in a line of running text, as a rule
+_BOLD = re.compile(r"bold|black|heavy|demi", re.IGNORECASE)
+_NUMBER = re.compile(r"[\W\d]*\d[\W\d]*")
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word at its place on a page, in points from the top left corner; `size` is that of its letters.
+
+    A ruled table has the place of a word as well, that of its upper edge.
+    """
+
+    text: str
+    x0: float
+    x1: float
+    top: float
+    bottom: float
+    size: float
+    font: str = ""
+    table: Table | None = None
+
+    @property
+    def bold(self) -> bool:
+        return _BOLD.search(self.font) is not None
+
+
+@dataclass(frozen=True)
+class Row:
+    """Words that stand on one line, from left to right."""
+
+    words: tuple[Word, ...]
+
+    @property
+    def x0(self) -> float:
+        return self.words[0].x0
+
+    @property
+    def x1(self) -> float:
+        return max(word.x1 for word in self.words)
+
+    @property
+    def top(self) -> float:
+        return min(word.top for word in self.words)
+
+    @property
+    def bottom(self) -> float:
+        return max(word.bottom for word in self.words)
+
+    @cached_property
+    def size(self) -> float:
+        """The size of most of its letters."""
+        sizes = Counter[float]()
+        for word in self.words:
+            sizes[word.size] += len(word.text)
+        return sizes.most_common(1)[0][0]
+
+    @property
+    def bold(self) -> bool:
+        return all(word.bold for word in self.words)
+
+    @property
+    def table(self) -> Table | None:
+        """The ruled table that it is; None where it is a row of words."""
+        return self.words[0].table
+
+    @property
+    def text(self) -> str:
+        return " ".join(word.text for word in self.words)
+
+    @cached_property
+    def gaps(self) -> list[tuple[float, float]]:
+        """The white between the words that may part columns: where it begins and ends."""
+        found = list[tuple[float, float]]()
+        end = self.words[0].x1
+        for word in self.words[1:]:
+            if word.x0 - end > _GUTTER * self.size:
+                found.append((end, word.x0))
+            end = max(end, word.x1)
+        return found
+
+    @cached_property
+    def filled(self) -> list[tuple[float, float]]:
+        """Where it has letters, and no more than the white between two words."""
+        begins = [self.x0, *(end for _, end in self.gaps)]
+        return list(zip(begins, [*(begin for begin, _ in self.gaps), self.x1], strict=True))
+
+    def crosses(self, x: float) -> bool:
+        return any(begin <= x <= end for begin, end in self.filled)
+
+    def sides(self, x: float) -> tuple[Row | None, Row | None]:
+        """Its words left and right of a place; None for a side without any."""
+        left = tuple(word for word in self.words if word.x1 <= x)
+        right = tuple(word for word in self.words if word.x0 >= x)
+        return Row(left) if left else None, Row(right) if right else None
+
+
+def rows_of(words: Sequence[Word]) -> list[Row]:
+    """The rows of a page from the top down. Words stand on one row whose middles lie within half a line."""
+    held = list[list[Word]]()
+    for word in sorted(words, key=lambda each: (each.top + each.bottom) / 2):
+        middle = (word.top + word.bottom) / 2
+        if held and middle - _middle(held[-1]) < 0.5 * min(word.bottom - word.top, _height(held[-1])):
+            held[-1].append(word)
+        else:
+            held.append([word])
+    return [Row(tuple(sorted(row, key=lambda each: each.x0))) for row in held]
+
+
+def _middle(words: Sequence[Word]) -> float:
+    largest = max(words, key=lambda each: each.size)
+    return (largest.top + largest.bottom) / 2
+
+
+def _height(words: Sequence[Word]) -> float:
+    return max(word.bottom - word.top for word in words)
+
+
+def in_reading_order(rows: Sequence[Row], depth: int = 2) -> list[list[Row]]:
+    """The rows in blocks, each of one column: of columns of running text the left one comes first.
+
+    What runs across both, such as a title, ends the columns above it. Rows of a table stay together: its
+    columns hold no running text. `depth`: how often a column may be parted again.
+    """
+    x = _gutter(rows) if depth else None
+    if x is None:
+        return [list(rows)] if rows else []
+    blocks, across = list[list[Row]](), list[Row]()
+    for crosses, band in groupby(rows, key=lambda row: row.crosses(x)):
+        held = list(band)
+        left, right = _columns(held, x)
+        if crosses or not _stand_side_by_side(left, right):
+            across += held
+            continue
+        blocks += [across] if across else []
+        blocks += in_reading_order(left, depth - 1) + in_reading_order(right, depth - 1)
+        across = []
+    return [*blocks, across] if across else blocks
+
+
+def _gutter(rows: Sequence[Row]) -> float | None:
+    """The place of the white between two columns of running text; None where there are none."""
+    if len(rows) < _LEAST_ROWS:
+        return None
+    left, right = min(row.x0 for row in rows), max(row.x1 for row in rows)
+    margin = _MARGIN * (right - left)
+    covered = Counter[int]()
+    for row in rows:
+        for begin, end in row.filled:
+            covered.update(range(round(begin), round(end) + 1))
+    inner = range(round(left + margin), round(right - margin))
+    lowest = sorted({covered[place] for place in inner})[:_TRIED]
+    places = list[float]()
+    for few in lowest:
+        empty = {place for place in inner if covered[place] == few}
+        places += [float(median(run)) for is_empty, run in groupby(inner, empty.__contains__) if is_empty]
+    best = max(places, key=lambda x: _parted(rows, x), default=None)
+    return best if best is not None and _parted(rows, best) else None
+
+
+def _parted(rows: Sequence[Row], x: float) -> int:
+    """How many rows stand in columns of running text on either side of a place."""
+    bands = (list(band) for crosses, band in groupby(rows, key=lambda row: row.crosses(x)) if not crosses)
+    return sum(len(band) for band in bands if _stand_side_by_side(*_columns(band, x)))
+
+
+def _columns(rows: Sequence[Row], x: float) -> tuple[list[Row], list[Row]]:
+    sides = [row.sides(x) for row in rows]
+    return [left for left, _ in sides if left], [right for _, right in sides if right]
+
+
+def _stand_side_by_side(left: Sequence[Row], right: Sequence[Row]) -> bool:
+    return min(len(left), len(right)) >= _LEAST_ROWS and _is_running(left) and _is_running(right)
+
+
+def _is_running(rows: Sequence[Row]) -> bool:
+    """Whether rows hold running text: several words that fill most of the width, and few numbers."""
+    left, right = min(row.x0 for row in rows), max(row.x1 for row in rows)
+    filled = median((row.x1 - row.x0) / max(right - left, 1.0) for row in rows)
+    words = [word.text for row in rows for word in row.words]
+    numbers = sum(_NUMBER.fullmatch(word) is not None for word in words)
+    wide = sum(len(row.gaps) for row in rows)
+    return (
+        filled >= _FILLED
+        and median(len(row.words) for row in rows) >= _LEAST_WORDS
+        and 3 * numbers <= len(words)
+        and 2 * wide <= len(rows)
+    )

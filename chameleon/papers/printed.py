@@ -1,0 +1,171 @@
+"""The outline of printed lines: headings by their letters and numbers, paragraphs by what goes on."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+
+from chameleon.papers.layout import Row
+from chameleon.papers.outline import BELOW_NUMBERS, UNNUMBERED, Outline, heading_level
+from chameleon.table import Table
+
+_LARGER = 1.15
+"""A line whose letters are so many times as large as those of most lines is a heading."""
+_LONGEST_HEADING = 120
+_MOST_LINES = 3  # of a heading
+_GAP = 1.6  # lines further apart than so many times their height do not belong to one paragraph
+_SHORT = 0.6  # of the width of the column
+_OFTEN_BOLD = 0.3  # of all letters: where more are bold, bold letters make no heading
+_ITEM = re.compile(r"\d+\.\d+[\s.)]|\([a-z\d]{1,3}\)\s|[•▪◦·]\s?|[–—-]\s")
+_HYPHEN = re.compile(r"([^\W\d_]+)-$")
+_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+
+
+@dataclass(frozen=True)
+class Line:
+    """A printed line of one column, in points from the top of its page; `column`: its width, 0 if unknown."""
+
+    text: str
+    page: int
+    top: float
+    bottom: float
+    size: float
+    bold: bool
+    width: float
+    column: float
+
+    @classmethod
+    def of(cls, row: Row, page: int, column: float) -> Line:
+        return cls(row.text, page, row.top, row.bottom, row.size, row.bold, row.x1 - row.x0, column)
+
+
+def printed_outline(items: Sequence[Line | tuple[Table, int]]) -> Outline:
+    """The outline of lines and of tables with their pages.
+
+    Larger lines are headings, and so are bold ones where few are, and short ones that begin with a number
+    and do not go on. Words that a line's end parts are joined.
+    """
+    printed = _Printed([item for item in items if isinstance(item, Line)])
+    place = 0
+    while place < len(items):
+        item = items[place]
+        if isinstance(item, Line):
+            place += printed.add(item, items, place)
+        else:
+            printed.flush()
+            printed.outline.table(*item)
+            place += 1
+    printed.flush()
+    return printed.outline
+
+
+class _Printed:
+    def __init__(self, lines: Sequence[Line]) -> None:
+        self.outline = Outline()
+        self._held: list[Line] = []
+        sizes = Counter[float]()
+        for line in lines:
+            sizes[line.size] += len(line.text)
+        self._body = sizes.most_common(1)[0][0] if sizes else 0.0
+        self._larger = sorted((size for size in sizes if size >= _LARGER * self._body), reverse=True)
+        letters = sum(len(line.text) for line in lines)
+        self._bold = sum(len(line.text) for line in lines if line.bold) <= _OFTEN_BOLD * letters
+        columns = [line.column for line in lines if line.column] or [line.width for line in lines]
+        self._usual_column = (
+            median(columns) if any(line.column for line in lines) else max(columns, default=0)
+        )
+        self._words = Counter(word for line in lines for word in _WORD.findall(line.text.lower()))
+        self._numbered_size = 0.0
+
+    def add(self, line: Line, items: Sequence[Line | tuple[Table, int]], place: int) -> int:
+        """Take a line, with those of a heading that go on below it; how many were taken."""
+        marked = self._marked(line)
+        lines = self._run(items, place) if marked else [line]
+        text = " ".join(each.text for each in lines)
+        if marked and (len(lines) > _MOST_LINES or len(text) > _LONGEST_HEADING):
+            marked, lines, text = False, [line], line.text
+        level = heading_level(text)
+        following = items[place + 1] if place + 1 < len(items) else None
+        if level is not None and not marked and self._is_wrapped(line, following):
+            level = None
+        if level is None and not marked:
+            if self._held and not _goes_on(self._held[-1], line):
+                self.flush()
+            self._held.append(line)
+            return 1
+        self.flush()
+        if level is not None:
+            self._numbered_size = line.size
+        self.outline.heading(level if level is not None else self._level(line), text)
+        return len(lines)
+
+    def flush(self) -> None:
+        if self._held:
+            self.outline.paragraph(self._joined(self._held), self._held[0].page)
+        self._held.clear()
+
+    def _marked(self, line: Line) -> bool:
+        """Whether its letters show a line to be a heading."""
+        if not any(letter.isalpha() for letter in line.text):
+            return False
+        if line.size >= _LARGER * self._body:
+            return True
+        begins = not self._held or not _goes_on(self._held[-1], line) or self._ends(self._held[-1])
+        return self._bold and line.bold and begins and line.text[-1] not in ",;"
+
+    def _run(self, items: Sequence[Line | tuple[Table, int]], place: int) -> list[Line]:
+        """A line and those right below it in letters of the same kind, which bear no number of their own."""
+        lines = list[Line]()
+        for item in items[place:]:
+            if not isinstance(item, Line) or (lines and not _is_like(lines[-1], item)):
+                break
+            lines.append(item)
+        return lines
+
+    def _level(self, line: Line) -> int:
+        if line.size >= _LARGER * self._body:
+            return 1 + self._larger.index(line.size)
+        return BELOW_NUMBERS if line.size < self._numbered_size else UNNUMBERED
+
+    def _ends(self, line: Line) -> bool:
+        """Whether a line ends where its author ended it: it is much shorter than its column."""
+        return line.width < _SHORT * (line.column or self._usual_column)
+
+    def _joined(self, lines: Sequence[Line]) -> str:
+        text = lines[0].text
+        for above, line in pairwise(lines):
+            parted = _HYPHEN.search(text)
+            if parted and line.text[:1].islower():
+                text = text[:-1] + ("-" if self._hyphened(parted[1], line.text) else "") + line.text
+            else:
+                text += ("\n" if self._ends(above) else " ") + line.text
+        return text
+
+    def _hyphened(self, begin: str, rest: str) -> bool:
+        """Whether a word that a line's end parts has a hyphen elsewhere in the paper."""
+        end = _WORD.match(rest.lower())
+        return end is not None and self._words[f"{begin.lower()}-{end[0]}"] > 0
+
+    def _is_wrapped(self, line: Line, following: Line | tuple[Table, int] | None) -> bool:
+        """Whether the next line is the rest of this one."""
+        if not isinstance(following, Line) or not _goes_on(line, following):
+            return False
+        return following.text[:1].islower() or not self._ends(line)
+
+
+def _is_like(above: Line, line: Line) -> bool:
+    return (
+        (above.size, above.bold, above.page) == (line.size, line.bold, line.page)
+        and -0.5 * line.size < line.top - above.top <= _GAP * (above.bottom - above.top)
+        and heading_level(line.text) is None
+    )
+
+
+def _goes_on(above: Line, line: Line) -> bool:
+    if line.page != above.page or line.top < above.top:  # on the next page, or in the next column
+        return above.text[-1:] not in ".:;!?" and (line.text[:1].islower() or above.text[-1:] == "-")
+    return not _ITEM.match(line.text) and line.top - above.top <= _GAP * (above.bottom - above.top)
