@@ -11,8 +11,8 @@ from chameleon.table import Table
 _LONGEST_HEADING = 120
 _NUMBERED = 10
 """Levels of headings known by their number alone begin here, below those of marked headings."""
-UNNUMBERED, _DECIMALS, BELOW_NUMBERS = _NUMBERED + 2, _NUMBERED + 3, _NUMBERED + 20
-"""Of headings that only their letters show: below "Item 7", and above "7.2" or below all numbers."""
+UNNUMBERED, DECIMALS, BELOW_NUMBERS = _NUMBERED + 2, _NUMBERED + 3, _NUMBERED + 20
+"""Headings that only their letters show stand below "Item 7", and above "7 Notice" or below all numbers."""
 
 _NAMED = re.compile(
     r"(part|item|article|chapter|section|clause|schedule|annex|appendix|§)\s*([IVXLC]+|\d+[\w.]*|[A-Z])\b[.:)]?",
@@ -20,6 +20,8 @@ _NAMED = re.compile(
 )
 _NAMED_LEVELS = {"part": 0, "chapter": 0, "schedule": 0, "annex": 0, "appendix": 0}
 _DECIMAL = re.compile(r"(\d{1,3}(?:\.\d{1,3}){0,5})[.)]?\s+(?=\S)")
+LEADERS = re.compile(r"(?:\. ?){4}")
+"""Dots that lead, in a list of contents, to the number of a page."""
 _TITLE = re.compile(r"[^\W\d_a-z]|[\"“(]")
 
 
@@ -39,7 +41,7 @@ class Outline:
         self._open: list[tuple[int, str]] = []
 
     def heading(self, level: int, text: str) -> None:
-        """Begin a section; it lies in the last one of a smaller level."""
+        """Begin a section; it lies in the last one of a smaller level. Levels are compared, no more."""
         text = " ".join(text.split())[:_LONGEST_HEADING]
         if not text:
             return
@@ -57,7 +59,7 @@ class Outline:
             self.heading(level, text)
             return
         if (number := _DECIMAL.match(text)) and "." in number[1]:
-            self.heading(_DECIMALS + number[1].count("."), number[1])
+            self.heading(DECIMALS + number[1].count("."), number[1])
         self.sections[-1].parts.append((text, page))
 
     def table(self, table: Table, page: int | None = None) -> None:
@@ -75,6 +77,8 @@ def heading_level(line: str) -> int | None:
     """
     if len(line) > _LONGEST_HEADING or "\n" in line or (line[-1:] in ".;,:" and not _is_bare(line)):
         return None
+    if LEADERS.search(line):
+        return None
     if named := _NAMED.match(line):
         rest = line[named.end() :].strip(" .:—–-")
         if rest and not _TITLE.match(rest):
@@ -82,8 +86,16 @@ def heading_level(line: str) -> int | None:
         return _NUMBERED + _NAMED_LEVELS.get(named[1].lower(), 1)
     number = _DECIMAL.match(line)
     if number and _TITLE.match(line, number.end()):
-        return _DECIMALS + number[1].count(".")
+        return DECIMALS + number[1].count(".")
     return None
+
+
+def number_depth(line: str) -> int:
+    """How deep a heading's number is among headings of one size: 1 for "7.2" and "Item 7", 0 for "7"."""
+    if named := _NAMED.match(line):
+        return _NAMED_LEVELS.get(named[1].lower(), 1)
+    number = _DECIMAL.match(line)
+    return number[1].count(".") if number else 0
 
 
 def _is_bare(line: str) -> bool:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import importlib.util
 import io
 import logging
-import re
-from collections import Counter
 from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
@@ -16,12 +14,11 @@ from chameleon.papers.aligned import with_tables
 from chameleon.papers.layout import Row, Word, in_reading_order, rows_of
 from chameleon.papers.outline import Outline
 from chameleon.papers.printed import Line, printed_outline
+from chameleon.papers.running import without_running
 from chameleon.table import Table
 from chameleon.web.text import visible
 
 MAX_PAGES = 2_000
-_DIGITS = re.compile(r"\d+")
-_END_LINES = 2  # of a page, which may be its head or foot
 _FULL_ROWS = 8  # or more: the longest of them is as wide as its column
 _SPACE = 0.15  # of the letters' size: letters further apart are of two words
 _Item = Line | tuple[Table, int]
@@ -56,9 +53,9 @@ def _items(data: bytes, name: str) -> list[_Item]:
                 raise InputError(
                     f"the PDF has more than {MAX_PAGES:,} pages", where=name, hint="Give a part of it."
                 )
-            pages = []
+            pages = list[list[Row]]()
             for page in pdf.pages:
-                pages.append(_page(page))
+                pages.append(_rows(page))
                 page.close()
     except InputError:
         raise
@@ -77,11 +74,16 @@ def _items(data: bytes, name: str) -> list[_Item]:
         raise InputError(
             "the PDF is broken: it has no pages", where=name, hint="Save it anew from its source."
         )
-    return [item for page in _without_running(pages) for item in page]
+    return [
+        item
+        for number, rows in enumerate(without_running(pages), 1)
+        for block in in_reading_order(rows)
+        for item in _block(block, number)
+    ]
 
 
-def _page(page: Any) -> list[_Item]:
-    """The lines and tables of a page in reading order; what stands in a ruled table is in no line."""
+def _rows(page: Any) -> list[Row]:
+    """The rows of a page; a ruled table is one, and what stands in it is in no other."""
     ruled, boxes = list[Word](), list[tuple[float, ...]]()
     for found in page.find_tables():
         if (table := _table(found.extract())) is not None:
@@ -89,8 +91,7 @@ def _page(page: Any) -> list[_Item]:
             ruled.append(Word("", left, right, top, top + 1, 1.0, table=table))
             boxes.append(found.bbox)
     words = [word for word in _words(page) if not any(_within(word, box) for box in boxes)]
-    blocks = in_reading_order(rows_of([*ruled, *words]))
-    return [item for block in blocks for item in _block(block, int(page.page_number))]
+    return rows_of([*ruled, *words])
 
 
 def _within(word: Word, box: tuple[float, ...]) -> bool:
@@ -138,19 +139,3 @@ def _table(cells: list[list[str | None]]) -> Table | None:
         return None
     header, *body = [[row[place] for place in kept] for row in rows]
     return Table(header, body)
-
-
-def _without_running(pages: list[list[_Item]]) -> list[list[_Item]]:
-    """The pages without the heads and feet that stand on most of them, whatever numbers they show."""
-    ends = Counter(form for page in pages for form in {*_ends(page).values()})
-    running = {form for form, often in ends.items() if often >= 3 and 2 * often > len(pages)}
-    return [
-        [item for place, item in enumerate(page) if _ends(page).get(place) not in running] for page in pages
-    ]
-
-
-def _ends(page: list[_Item]) -> dict[int, str]:
-    """The first and the last lines of a page by their place, with their numbers left out."""
-    places = {*range(_END_LINES), *range(len(page) - _END_LINES, len(page))}
-    lines = {n: item for n in places if 0 <= n < len(page) and isinstance(item := page[n], Line)}
-    return {place: _DIGITS.sub("#", line.text) for place, line in lines.items()}

@@ -10,7 +10,15 @@ from itertools import pairwise
 from statistics import median
 
 from chameleon.papers.layout import Row
-from chameleon.papers.outline import BELOW_NUMBERS, UNNUMBERED, Outline, heading_level
+from chameleon.papers.outline import (
+    BELOW_NUMBERS,
+    DECIMALS,
+    LEADERS,
+    UNNUMBERED,
+    Outline,
+    heading_level,
+    number_depth,
+)
 from chameleon.table import Table
 
 _LARGER = 1.15
@@ -20,6 +28,7 @@ _MOST_LINES = 3  # of a heading
 _GAP = 1.6  # lines further apart than so many times their height do not belong to one paragraph
 _SHORT = 0.6  # of the width of the column
 _OFTEN_BOLD = 0.3  # of all letters: where more are bold, bold letters make no heading
+_BY_SIZE, _NUMBERS = -100_000, 10  # levels by size are smaller than any other; of each size there are ten
 _ITEM = re.compile(r"\d+\.\d+[\s.)]|\([a-z\d]{1,3}\)\s|[•▪◦·]\s?|[–—-]\s")
 _HYPHEN = re.compile(r"([^\W\d_]+)-$")
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
@@ -78,6 +87,10 @@ class _Printed:
         self._usual_column = (
             median(columns) if any(line.column for line in lines) else max(columns, default=0)
         )
+        self._integers = not any(
+            heading_level(line.text) == DECIMALS for line in lines if self._by_letters(line)
+        )
+        """Whether "4 Prices" is a heading by its number alone: not where others stand out as well."""
         self._words = Counter(word for line in lines for word in _WORD.findall(line.text.lower()))
         self._numbered_size = 0.0
 
@@ -89,6 +102,8 @@ class _Printed:
         if marked and (len(lines) > _MOST_LINES or len(text) > _LONGEST_HEADING):
             marked, lines, text = False, [line], line.text
         level = heading_level(text)
+        if level == DECIMALS and not (marked or self._integers):
+            level = None
         following = items[place + 1] if place + 1 < len(items) else None
         if level is not None and not marked and self._is_wrapped(line, following):
             level = None
@@ -100,7 +115,7 @@ class _Printed:
         self.flush()
         if level is not None:
             self._numbered_size = line.size
-        self.outline.heading(level if level is not None else self._level(line), text)
+        self.outline.heading(self._level(line, level), text)
         return len(lines)
 
     def flush(self) -> None:
@@ -110,12 +125,16 @@ class _Printed:
 
     def _marked(self, line: Line) -> bool:
         """Whether its letters show a line to be a heading."""
-        if not any(letter.isalpha() for letter in line.text):
+        if not self._by_letters(line):
             return False
         if line.size >= _LARGER * self._body:
             return True
         begins = not self._held or not _goes_on(self._held[-1], line) or self._ends(self._held[-1])
-        return self._bold and line.bold and begins and line.text[-1] not in ",;"
+        return begins and line.text[-1] not in ",;"
+
+    def _by_letters(self, line: Line) -> bool:
+        stands_out = line.size >= _LARGER * self._body or (self._bold and line.bold)
+        return stands_out and any(map(str.isalpha, line.text)) and not LEADERS.search(line.text)
 
     def _run(self, items: Sequence[Line | tuple[Table, int]], place: int) -> list[Line]:
         """A line and those right below it in letters of the same kind, which bear no number of their own."""
@@ -126,9 +145,12 @@ class _Printed:
             lines.append(item)
         return lines
 
-    def _level(self, line: Line) -> int:
+    def _level(self, line: Line, by_number: int | None) -> int:
+        """By the size of its letters where they are larger, and by its number among those of one size."""
         if line.size >= _LARGER * self._body:
-            return 1 + self._larger.index(line.size)
+            return _BY_SIZE + _NUMBERS * self._larger.index(line.size) + number_depth(line.text)
+        if by_number is not None:
+            return by_number
         return BELOW_NUMBERS if line.size < self._numbered_size else UNNUMBERED
 
     def _ends(self, line: Line) -> bool:
