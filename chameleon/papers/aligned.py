@@ -12,12 +12,18 @@ from chameleon.table import Table
 
 _APART = 1.0  # of the letters' size: cells stand further apart than this
 _FAR = 2.6  # of the letters' size: rows further below each other than this are no one table
+_WIDER = 1.25  # than usual is the white above the head of another table
 _LEAST_ROWS = 3
 _MARK = re.compile(r"[•·▪◦*–—-]|\(?[a-zA-Z\d]{1,4}[.)]|\d+(\.\d+)*\.?|[A-Za-z]+ \d+[.:]?")
 _SYMBOL = re.compile(r"[$€£¥]|[A-Z]{2,3}\$|[–—-]?\(")
 _TAIL = re.compile(r"\)|%|\)%|\*+")
 _AMOUNT = re.compile(r"[($€£¥+–—-]*\s*\d[\d,. ]*\s*[)%]*|[–—-]+|n/?[am]|nil", re.IGNORECASE)
 _YEAR = re.compile(r"(?:fy\s?)?(?:19|20)\d\d\*?", re.IGNORECASE)
+
+
+def is_amount(text: str) -> bool:
+    """Whether a cell holds a number, with the signs that go with it, or a dash; a year is none."""
+    return _AMOUNT.fullmatch(text) is not None and not _YEAR.fullmatch(text)
 
 
 @dataclass(frozen=True)
@@ -28,7 +34,7 @@ class _Cell:
 
     @property
     def amount(self) -> bool:
-        return _AMOUNT.fullmatch(self.text) is not None and not _YEAR.fullmatch(self.text)
+        return is_amount(self.text)
 
 
 _Line = list[_Cell]
@@ -54,15 +60,26 @@ def _end(rows: Sequence[Row], cells: Sequence[_Line], begin: int) -> int:
     """Where the table ends that begins at a row; one row of a single cell may stand between two others."""
     if len(cells[begin]) < 2 and not _heads(cells, begin):
         return begin
-    last = place = begin
+    last, usual = begin, 0.0
     for place in range(begin + 1, len(rows)):
-        if rows[place].top - rows[place - 1].top > _FAR * rows[place - 1].size:
+        down = rows[place].top - rows[place - 1].top
+        if down > _FAR * rows[place - 1].size or (usual and down > _WIDER * usual and _is_head(cells, place)):
             break
+        usual = max(usual, down) if place > begin + 2 else 0.0
         if len(cells[place]) > 1:
             last = place
         elif place - last > 1:
             break
     return last + 1
+
+
+def _is_head(cells: Sequence[_Line], place: int) -> bool:
+    """Whether a row names columns: several cells of words below amounts."""
+    return (
+        len(cells[place]) > 1
+        and not any(cell.amount for cell in cells[place])
+        and any(cell.amount for cell in cells[place - 1])
+    )
 
 
 def _heads(cells: Sequence[_Line], place: int) -> bool:

@@ -16,6 +16,7 @@ _GUTTER = 0.9  # of the letters' size: columns of text stand further apart than 
 _MARGIN = 0.15  # of the width at either side: no gutter is looked for there
 _TRIED = 4  # degrees of emptiness at which a gutter is looked for
 _LEAST_ROWS = 4  # side by side, else what stands beside each other is no column of text
+_LONG_COLUMN = 12  # rows or more: the text beside it may be short
 _FILLED = 0.55  # of its column a line of running text takes this much or more, as a rule
 _LEAST_WORDS = 3.0  # in a line of running text, as a rule
 _BOLD = re.compile(r"bold|black|heavy|demi", re.IGNORECASE)
@@ -188,19 +189,23 @@ def _columns(rows: Sequence[Row], x: float) -> tuple[list[Row], list[Row]]:
 
 
 def _stand_side_by_side(left: Sequence[Row], right: Sequence[Row]) -> bool:
-    return min(len(left), len(right)) >= _LEAST_ROWS and _is_running(left) and _is_running(right)
+    """Whether both sides hold running text; beside a long column a line or two are enough."""
+    short, long = sorted((left, right), key=len)
+    enough = 1 if len(long) >= _LONG_COLUMN else _LEAST_ROWS
+    return bool(short) and _is_running(long, _LEAST_ROWS) and _is_running(short, enough)
 
 
-def _is_running(rows: Sequence[Row]) -> bool:
-    """Whether rows hold running text: several words that fill most of the width, and few numbers."""
-    left, right = min(row.x0 for row in rows), max(row.x1 for row in rows)
-    filled = median((row.x1 - row.x0) / max(right - left, 1.0) for row in rows)
-    words = [word.text for row in rows for word in row.words]
+def _is_running(rows: Sequence[Row], least: int) -> bool:
+    """Whether rows hold running text, tables among it aside: several words that fill most of the width."""
+    plain = [row for row in rows if not row.gaps and row.table is None]
+    if len(plain) < max(least, 0.4 * len(rows)):
+        return False
+    left, right = min(row.x0 for row in plain), max(row.x1 for row in plain)
+    filled = median((row.x1 - row.x0) / max(right - left, 1.0) for row in plain)
+    words = [word.text for row in plain for word in row.words]
     numbers = sum(_NUMBER.fullmatch(word) is not None for word in words)
-    wide = sum(len(row.gaps) for row in rows)
     return (
         filled >= _FILLED
-        and median(len(row.words) for row in rows) >= _LEAST_WORDS
+        and median(len(row.words) for row in plain) >= _LEAST_WORDS
         and 3 * numbers <= len(words)
-        and 2 * wide <= len(rows)
     )

@@ -19,7 +19,8 @@ from chameleon.table import Table
 from chameleon.web.text import visible
 
 MAX_PAGES = 2_000
-_FULL_ROWS = 8  # or more: the longest of them is as wide as its column
+_FULL_ROWS = 8  # or more: the longest fifth of them is as wide as its column
+_MOST = 0.8
 _SPACE = 0.15  # of the letters' size: letters further apart are of two words
 _Item = Line | tuple[Table, int]
 
@@ -68,7 +69,9 @@ def _items(data: bytes, name: str) -> list[_Item]:
                 "the PDF is encrypted", where=name, hint="Save a copy without a password."
             ) from problem
         raise InputError(
-            f"the PDF is broken ({type(problem).__name__})", where=name, hint="Save it anew from its source."
+            "the PDF is broken, cut short, or no PDF at all",
+            where=name,
+            hint="Save it anew from its source.",
         ) from problem
     if not pages:
         raise InputError(
@@ -120,7 +123,7 @@ def _words(page: Any) -> list[Word]:
 def _block(rows: list[Row], page: int) -> Iterator[_Item]:
     """The lines and tables of one column, from the top down."""
     wide = len(rows) >= _FULL_ROWS
-    width = max(row.x1 for row in rows) - min(row.x0 for row in rows) if wide else 0.0
+    width = sorted(row.x1 - row.x0 for row in rows)[int(_MOST * len(rows))] if wide else 0.0
     for table, between in groupby(rows, key=lambda row: row.table):
         if table is not None:
             yield table, page

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
+from chameleon.papers.aligned import is_amount
 from chameleon.papers.layout import Row
 from chameleon.papers.outline import (
     BELOW_NUMBERS,
@@ -31,6 +32,7 @@ _OFTEN_BOLD = 0.3  # of all letters: where more are bold, bold letters make no h
 _BY_SIZE, _NUMBERS = -100_000, 10  # levels by size are smaller than any other; of each size there are ten
 _ITEM = re.compile(r"\d+\.\d+[\s.)]|\([a-z\d]{1,3}\)\s|[•▪◦·]\s?|[–—-]\s")
 _HYPHEN = re.compile(r"([^\W\d_]+)-$")
+_PREFIXES = {"non", "self", "well", "ex", "co", "cross", "long", "short", "high", "low", "year", "vice"}
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 
 
@@ -60,14 +62,17 @@ def printed_outline(items: Sequence[Line | tuple[Table, int]]) -> Outline:
     """
     printed = _Printed([item for item in items if isinstance(item, Line)])
     place = 0
+    above: Line | tuple[Table, int] | None = None
     while place < len(items):
         item = items[place]
         if isinstance(item, Line):
             place += printed.add(item, items, place)
         else:
             printed.flush()
+            item = (_with_header(item[0], above, item[1]), item[1])
             printed.outline.table(*item)
             place += 1
+        above = item
     printed.flush()
     return printed.outline
 
@@ -91,7 +96,7 @@ class _Printed:
             heading_level(line.text) == DECIMALS for line in lines if self._by_letters(line)
         )
         """Whether "4 Prices" is a heading by its number alone: not where others stand out as well."""
-        self._words = Counter(word for line in lines for word in _WORD.findall(line.text.lower()))
+        self._words = Counter(_whole_words([line.text for line in lines]))
         self._numbered_size = 0.0
 
     def add(self, line: Line, items: Sequence[Line | tuple[Table, int]], place: int) -> int:
@@ -168,15 +173,33 @@ class _Printed:
         return text
 
     def _hyphened(self, begin: str, rest: str) -> bool:
-        """Whether a word that a line's end parts has a hyphen elsewhere in the paper."""
-        end = _WORD.match(rest.lower())
-        return end is not None and self._words[f"{begin.lower()}-{end[0]}"] > 0
+        """Whether the hyphen belongs to the word that a line's end parts, as the paper's other words tell."""
+        begin, end = begin.lower(), (_WORD.match(rest.lower()) or [""])[0]
+        if self._words[f"{begin}-{end}"] or self._words[f"{begin}{end}"]:
+            return not self._words[f"{begin}{end}"]
+        return begin in _PREFIXES or bool(self._words[begin] and self._words[end])
 
     def _is_wrapped(self, line: Line, following: Line | tuple[Table, int] | None) -> bool:
         """Whether the next line is the rest of this one."""
         if not isinstance(following, Line) or not _goes_on(line, following):
             return False
         return following.text[:1].islower() or not self._ends(line)
+
+
+def _whole_words(lines: Sequence[str]) -> Iterator[str]:
+    """The words of lines in small letters, without those that a line's end parts."""
+    for above, line in pairwise(["", *lines]):
+        words = _WORD.findall(_HYPHEN.sub("", line).lower())
+        yield from words[1:] if _HYPHEN.search(above) else words
+
+
+def _with_header(table: Table, above: Line | tuple[Table, int] | None, page: int) -> Table:
+    """A table at the beginning of a page; the header of the one that it goes on with where it has none."""
+    if not isinstance(above, tuple) or above[1] != page - 1 or len(above[0].header) != len(table.header):
+        return table
+    if above[0].header == table.header or not any(is_amount(name) for name in table.header[1:]):
+        return table
+    return Table(above[0].header, [table.header, *table.rows], above[0].caption)
 
 
 def _is_like(above: Line, line: Line) -> bool:
