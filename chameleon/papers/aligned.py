@@ -13,6 +13,7 @@ from chameleon.table import Table
 _APART = 1.0  # of the letters' size: cells stand further apart than this
 _FAR = 2.6  # of the letters' size: rows further below each other than this are no one table
 _WIDER = 1.25  # than usual is the white above the head of another table
+_INSET = 0.25  # of its width a table's names over several columns stand right of its left edge
 _LEAST_ROWS = 3
 _MARK = re.compile(r"[•·▪◦*–—-]|\(?[a-zA-Z\d]{1,4}[.)]|\d+(\.\d+)*\.?|[A-Za-z]+ \d+[.:]?")
 _SYMBOL = re.compile(r"[$€£¥]|[A-Z]{2,3}\$|[–—-]?\(")
@@ -83,15 +84,12 @@ def _is_head(cells: Sequence[_Line], place: int) -> bool:
 
 
 def _heads(cells: Sequence[_Line], place: int) -> bool:
-    """Whether a lone cell stands above the columns of the next row: "Years ended June 30"."""
-    if place + 1 >= len(cells) or len(cells[place + 1]) < 2:
+    """Whether a lone cell stands above columns: "Years ended June 30", far right of where rows begin."""
+    lone, below = cells[place], cells[place + 1 : place + 4]
+    if len(lone) > 1 or len(below) < _LEAST_ROWS or len(below[0]) < 2:
         return False
-    lone, below = cells[place][0], cells[place + 1]
-    return lone.x0 > below[0].x1 or (not below[0].amount and lone.x0 > below[0].x0 + 0.3 * _width(below))
-
-
-def _width(line: _Line) -> float:
-    return line[-1].x1 - line[0].x0
+    left, right = min(line[0].x0 for line in below), max(line[-1].x1 for line in below)
+    return lone[0].x0 > left + _INSET * (right - left)
 
 
 def _cells(row: Row) -> _Line:

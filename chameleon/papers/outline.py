@@ -50,12 +50,15 @@ class Outline:
         self._open.append((level, text))
         self.sections.append(Section(tuple(name for _, name in self._open)))
 
-    def paragraph(self, text: str, page: int | None = None) -> None:
-        """Add a paragraph; one that begins with a decimal number, such as 7.2, begins a section as well."""
+    def paragraph(self, text: str, page: int | None = None, *, may_head: bool = True) -> None:
+        """Add a paragraph; one that begins with a decimal number, such as 7.2, begins a section as well.
+
+        `may_head`: whether a short numbered one is taken for a heading.
+        """
         text = text.strip()
         if not text:
             return
-        if (level := heading_level(text)) is not None:
+        if may_head and (level := heading_level(text)) is not None:
             self.heading(level, text)
             return
         if (number := _DECIMAL.match(text)) and "." in number[1]:

@@ -125,7 +125,7 @@ class _Printed:
 
     def flush(self) -> None:
         if self._held:
-            self.outline.paragraph(self._joined(self._held), self._held[0].page)
+            self.outline.paragraph(self._joined(self._held), self._held[0].page, may_head=False)
         self._held.clear()
 
     def _marked(self, line: Line) -> bool:
@@ -197,7 +197,9 @@ def _with_header(table: Table, above: Line | tuple[Table, int] | None, page: int
     """A table at the beginning of a page; the header of the one that it goes on with where it has none."""
     if not isinstance(above, tuple) or above[1] != page - 1 or len(above[0].header) != len(table.header):
         return table
-    if above[0].header == table.header or not any(is_amount(name) for name in table.header[1:]):
+    if not any(table.header):
+        return Table(above[0].header, table.rows, above[0].caption)
+    if not any(is_amount(name) for name in table.header[1:]):
         return table
     return Table(above[0].header, [table.header, *table.rows], above[0].caption)
 

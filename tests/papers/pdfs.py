@@ -3,26 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-Item = tuple[float, str] | list[list[str]]
-"""A line with the size of its letters, or a table by its rows."""
+
+@dataclass(frozen=True)
+class At:
+    """A text at its place, in points from the left and from the top of the page."""
+
+    x: float
+    y: float
+    text: str
+    size: float = 10
+    bold: bool = False
+
+
+Item = tuple[float, str] | list[list[str]] | At
+"""A line with the size of its letters or a table by its rows, below the item before; a text at its place."""
 
 _LOCK = b"/Encrypt << /Filter /Standard /V 1 /R 2 /P -4 /O <%s> /U <%s> >>" % (b"41" * 32, b"42" * 32)
 
 
 def pdf(pages: Sequence[Sequence[Item]], *, locked: bool = False) -> bytes:
     """A PDF of these pages, A4, items from the top down; `locked` by a password that nobody knows."""
-    kids = " ".join(f"{4 + 2 * n} 0 R" for n in range(len(pages)))
+    kids = " ".join(f"{5 + 2 * n} 0 R" for n in range(len(pages)))
     objects = [
         b"<< /Type /Catalog /Pages 2 0 R >>",
         f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>".encode(),
         b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica-Bold /Encoding /WinAnsiEncoding >>",
     ]
     for number, items in enumerate(pages):
         drawn = _drawn(items).encode("cp1252")
         objects.append(
             b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents %d 0 R "
-            b"/Resources << /Font << /F1 3 0 R >> >> >>" % (5 + 2 * number)
+            b"/Resources << /Font << /F1 3 0 R /F2 4 0 R >> >> >>" % (6 + 2 * number)
         )
         objects.append(b"<< /Length %d >>\nstream\n%s\nendstream" % (len(drawn), drawn))
     written, places = b"%PDF-1.4\n", []
@@ -41,6 +55,9 @@ def _drawn(items: Sequence[Item]) -> str:
     """The operators that draw the items; 14 points from line to line, more around headings and tables."""
     drawn, y = list[str](), 790.0
     for item in items:
+        if isinstance(item, At):
+            drawn.append(_text(item.x, 842 - item.y, item.size, item.text, "F2" if item.bold else "F1"))
+            continue
         if isinstance(item, list):
             y -= 10
             drawn += _table(item, y)
@@ -67,6 +84,6 @@ def _table(rows: Sequence[Sequence[str]], top: float) -> list[str]:
     ]
 
 
-def _text(x: float, y: float, size: float, text: str) -> str:
+def _text(x: float, y: float, size: float, text: str, font: str = "F1") -> str:
     escaped = text.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)")
-    return f"BT /F1 {size} Tf {x} {y} Td ({escaped}) Tj ET"
+    return f"BT /{font} {size} Tf {x} {y} Td ({escaped}) Tj ET"
