@@ -7,7 +7,7 @@ subparagraph (A), clause (i), subclause (I), item (aa), subitem (AA).
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import NamedTuple
 
 LEVELS = (
@@ -68,15 +68,20 @@ def readings(label: str) -> tuple[Reading, ...]:
 
 
 def chosen(
-    label: str, before: Reading | None = None, later: Sequence[str] = (), expected: str = ""
+    label: str,
+    before: Reading | None = None,
+    later: Sequence[str] = (),
+    expected: str = "",
+    around: Container[str] = (),
 ) -> Reading | None:
     """What a label counts in its place; None for what is no label.
 
-    `before` is what the label before it in the same place counts, `later` are those after it, and
-    `expected` is the level that a first label there has by custom.
+    `before` is what the label before it in the same place counts, `later` are those after it, `expected` is
+    the level that a first label there has by custom, and `around` has the levels of what it stands in, which
+    are unlikely to be its own.
     """
     options = readings(label)
-    scores = [_fit(option, before, later, expected) for option in options]
+    scores = [_fit(option, before, later, expected) - (option.level in around) for option in options]
     return options[scores.index(max(scores))] if options else None
 
 

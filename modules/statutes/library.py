@@ -48,7 +48,7 @@ class Statutes:
         if isinstance(given, str) and (text := given.strip()):
             path = Path(text).expanduser()
             is_path = "\n" not in text and (" " not in text or _exists(path))
-            return cls(list(_read(path)) if is_path else [_parsed(given)])
+            return cls(list(_read(path)) if is_path else [_parsed(_text(given, "text"))])
         raise InputError(
             "there are no statutes to look in",
             hint="Give a text, a mapping of names to texts, or the path of a file or folder as `statutes`.",
@@ -108,7 +108,7 @@ def _text_of(file: Path) -> str:
 def _text(text: Any, name: str) -> str:
     if not isinstance(text, str):
         raise InputError(f"the statute {name!r} is no text but a {type(text).__name__}")
-    return text
+    return text.removeprefix("\ufeff")
 
 
 def _section_name(stem: str) -> str:

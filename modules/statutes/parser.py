@@ -2,58 +2,43 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
-from chameleon.modules.statutes.labels import LABEL, LEVELS, chosen, follows, readings
+from chameleon.modules.statutes.labels import LEVELS, Reading, chosen, follows, readings
+from chameleon.modules.statutes.marks import MARKERS, Marked, is_elision, is_unit, marks_of, section_of
 from chameleon.modules.statutes.tree import SECTION, TEXT, Line, Node, Statute, Trouble
 
-_SECTION = re.compile(
-    r"(?:(?:§+\s*|(?i:sec(?:tion|\.))\s+)(?P<label>[0-9]+[A-Za-z]{0,3}(?:[.–-][0-9]+[A-Za-z]{0,2})*))"
-    r"(?:[.:]?$|[.:—–]\s*(?=\S)|(?<=[0-9A-Za-z])\s+(?=[A-Z\[“\"]))(?P<heading>.*)",
-    re.DOTALL,
-)
-_SPELT = re.compile(
-    r"(?i:sec(?:tion|\.))\s+[0-9][\w.–-]*(?<![.])\s+\S"
-)  # "Section 5 applies …" is a sentence
-_UNIT = re.compile(
-    r"(?i:(?:sub)?(?:title|chapter|part)|division|article)\s+(?:[IVXLC]+|[A-Z]|[0-9]+[A-Z]?)"
-    r"(?:$|\s*[.:—–-].*)"
-)
-_MARKERS = re.compile(rf"(?:{LABEL}\s*)+(?:$|(?<=\s)|(?=[\[—–]))")
-_ONE = re.compile(LABEL)
-_ODD = re.compile(
-    rf"\((?:[^\w\s)]{{1,3}}\)|[A-Za-z0-9]{{1,4}}(?:$|[\]}}]))|[A-Za-z0-9]{{1,3}}\)\s|(?:{LABEL})+[,;–—-]"
-)
-_SENDS_ON = re.compile(rf"\b(?:{'|'.join(LEVELS)})s?(?:(?:\s*{LABEL})+\s+(?:through|to))?$", re.IGNORECASE)
-_GOES_ON = re.compile(
-    rf"(?:{LABEL}\s*)+(?:,|;|\.$|of\s+(?:this|such|sub|section|para)|(?:and|or|through)\s+\()"
-)
-_ELISION = re.compile(r"(?:\.\s?){3,5}|…|(?:\*\s*){3,7}")
 _UNIT_OF_INDENT = 4
 _DEEPEST = 32
-_WIDEST_GAP = 4  # of a series without indentation: repealed provisions leave small gaps
+_WIDEST_GAP = 4  # of a series that only its numbering tells: repealed provisions leave small gaps
 
 
 @dataclass(slots=True)
 class _Open:
-    """A provision that still takes lines: `at` is where its line begins, `indent` where its level does."""
+    """A provision that still takes lines: `at` is where its line begins, `indent` where its level does.
+
+    Of the provisions in it: the `last`, the indentation of the first that begins a line, the labels, and what
+    the last of each level counts.
+    """
 
     node: Node
     at: int
     indent: int
+    last: Node | None = None
+    inner: int | None = None
+    labels: set[str] = field(default_factory=set)
+    counted: dict[str, Reading] = field(default_factory=dict)
 
     def takes(self, indent: int) -> bool:
-        return indent >= (self.indent if self.node.children else self.at)
+        return indent >= (self.indent if self.last else self.at)
 
-
-@dataclass(frozen=True, slots=True)
-class _Marked:
-    """A line that begins with labels."""
-
-    indent: int
-    labels: tuple[str, ...]
+    def add(self, node: Node, indent: int | None) -> None:
+        self.node.parts.append(node)
+        self.last, self.inner = node, indent if self.inner is None else self.inner
+        self.labels.add(node.label)
+        if node.reading:
+            self.counted[node.reading.level] = node.reading
 
 
 def parse(text: str, name: str = "", source: str = "") -> Statute:
@@ -62,7 +47,8 @@ def parse(text: str, name: str = "", source: str = "") -> Statute:
     `name` is the label of the section where the text has no line such as "§152. Dependent defined". Text
     that is indented like a label belongs to the provision of that label, also after provisions in it (flush
     text). Indentation decides which provision stands in which; numbering decides where two labels share a
-    line, where a label is indented out of its series, and in a text without any indentation.
+    line, where a label is indented out of its series (a subsection is a sibling of the subsection before it),
+    and in a text without any indentation.
     """
     return _Parser(text, name, source).parsed()
 
@@ -74,48 +60,37 @@ class _Parser:
         self.root = Node("", TEXT)
         self.stack = [_Open(self.root, -1, -1)]
         self.troubles: list[Trouble] = []
-        self.marked = self._marked_lines()
-        indents = sorted({each.indent for each in self.marked.values()})
+        self.marks = marks_of(self.lines)
+        indents = sorted({each.indent for each in self.marks.marked.values()})
         gaps = [after - before for before, after in pairwise(indents)]
         self.unit = min(gaps, default=_UNIT_OF_INDENT)
         self.is_flat = len(indents) == 1
         self.in_section = False
 
     def parsed(self) -> Statute:
-        if self.name and not any(_section_of(line) for line in self.lines):
+        if self.name and not any(map(section_of, self.lines)):
             self._open_section(self.name, 0)
         for line in self.lines:
             self._place(line)
+        if not any(line.content for line in self.lines):
+            self.troubles.append(Trouble(1, "", "there is no text"))
         return Statute(self.root, tuple(self.troubles), self.source)
-
-    def _marked_lines(self) -> dict[int, _Marked]:
-        """The lines that begin with labels, by number."""
-        found, before = {}, ""
-        for line in self.lines:
-            content = line.content
-            wrapped = before and (_SENDS_ON.search(before) or _GOES_ON.match(content))
-            if not wrapped and (match := _MARKERS.match(content)):
-                labels = tuple(label[1:-1] for label in _ONE.findall(match[0]))
-                if all(readings(label) for label in labels):
-                    found[line.number] = _Marked(line.indent, labels)
-            before = content
-        return found
 
     def _place(self, line: Line) -> None:
         content = line.content
-        if not content or _ELISION.fullmatch(content):
+        if not content or is_elision(content):
             self.stack[-1].node.parts.append(line)
-        elif (section := _section_of(line)) and self._may_begin_section(line.indent):
+        elif (section := section_of(line)) and self._may_begin_section(line.indent):
             self._open_section(section["label"], line.indent, line, section["heading"])
-        elif _UNIT.fullmatch(content) and self._may_begin_section(line.indent):
+        elif is_unit(content) and self._may_begin_section(line.indent):
             del self.stack[1:]
             self.in_section = False
             self.root.parts.append(line)
-        elif (marked := self.marked.get(line.number)) is not None:
+        elif (marked := self.marks.marked.get(line.number)) is not None:
             self._place_marked(line, marked)
         else:
-            if _ODD.match(content):
-                self._trouble(line, "it begins like a label, and is kept as text")
+            if line.number in self.marks.kept:
+                self._trouble(line, self.marks.kept[line.number])
             self._place_text(line)
 
     def _may_begin_section(self, indent: int) -> bool:
@@ -123,97 +98,106 @@ class _Parser:
 
     def _open_section(self, label: str, at: int, line: Line | None = None, heading: str = "") -> None:
         del self.stack[1:]
-        if line and any(section.label == label for section in self.root.children):
+        if line and label in self.stack[0].labels:
             self._trouble(line, f"there is a section {label} before it")
         section = Node(label, SECTION, self.root, [line] if line else [], heading.strip())
-        self.root.parts.append(section)
+        self.stack[0].add(section, None)
         self.stack.append(_Open(section, at, -1))
         self.in_section = True
 
     def _place_text(self, line: Line) -> None:
-        while len(self.stack) > 2 and not self.stack[-1].takes(line.indent):
+        goes_on = line.number in self.marks.wrapped
+        while len(self.stack) > 2 and not goes_on and not self.stack[-1].takes(line.indent):
             self.stack.pop()
         self.stack[-1].node.parts.append(line)
 
-    def _place_marked(self, line: Line, marked: _Marked) -> None:
+    def _place_marked(self, line: Line, marked: Marked) -> None:
         if not self.in_section:
-            if self.name or self.root.children:
+            if self.name or self.stack[0].last:
                 self._trouble(line, "it stands before any section")
-            self._open_section("" if self.root.children else self.name, 0)
+            self._open_section("" if self.stack[0].last else self.name, 0)
         if len(self.stack) + len(marked.labels) > _DEEPEST:
             self._trouble(line, f"it is more than {_DEEPEST} levels deep")
             self._place_text(line)
             return
+        if marked.doubt:
+            self._trouble(line, marked.doubt)
         self._close_for(line, marked)
         content = line.content
-        opening = content[_MARKERS.match(content).end() :]  # type: ignore[union-attr]
+        opening = content[MARKERS.match(content).end() :]  # type: ignore[union-attr]
         last = len(marked.labels) - 1
         for place, label in enumerate(marked.labels):
-            node = self._child(line, label, marked.indent if place == 0 else None)
+            node = self._child(line, label, marked if place == 0 else None)
             if place == last:
                 node.parts.append(line)
                 node.opening = opening
             self.stack.append(_Open(node, marked.indent, marked.indent + place * self.unit))
 
-    def _child(self, line: Line, label: str, indent: int | None) -> Node:
+    def _child(self, line: Line, label: str, marked: Marked | None) -> Node:
         """A new provision in the one that is open; its level by what stands before and after it."""
-        parent = self.stack[-1].node
-        siblings = parent.children
-        before = siblings[-1].reading if siblings else None
-        later = [] if indent is None else self._later(line.number, indent)
-        reading = chosen(label, before, later, _below(parent.level))
-        node = Node(label, reading.level if reading else "", parent, reading=reading)
-        if parent.child(label) is not None:
+        open_ = self.stack[-1]
+        before = open_.last.reading if open_.last else None
+        later = [marked.later] if marked and marked.later else []
+        around = {each.node.level: each.node for each in self.stack[1:]}
+        reading = chosen(label, before, later, _below(open_.node.level), around)
+        level = reading.level if reading else ""
+        node = Node(label, level, open_.node, reading=reading)
+        if label in open_.labels:
             self._trouble(line, f"there is a {node.name} before it")
-        elif before and reading and before.level == reading.level and reading[1:] <= before[1:]:
-            self._trouble(line, f"({label}) stands after ({siblings[-1].label})")
-        parent.parts.append(node)
+        elif before and reading and before.level == level and reading[1:] <= before[1:]:
+            self._trouble(line, f"({label}) stands after ({open_.last.label})")  # type: ignore[union-attr]
+        elif level in around:
+            self._trouble(line, f"({label}) stands in {around[level].name}, which is of the same level")
+        open_.add(node, marked.indent if marked else None)
         return node
 
-    def _later(self, number: int, indent: int) -> list[str]:
-        """The label after this line with the same indentation, if it is in the same series."""
-        for after in range(number + 1, len(self.lines) + 1):
-            if (marked := self.marked.get(after)) is not None:
-                if marked.indent < indent:
-                    break
-                if marked.indent == indent:
-                    return [marked.labels[0]]
-        return []
-
-    def _close_for(self, line: Line, marked: _Marked) -> None:
+    def _close_for(self, line: Line, marked: Marked) -> None:
         """Close what cannot hold a line with these labels."""
         if self.is_flat:
-            self._close_by_numbering(line, marked)
+            self._close_by_numbering(marked)
             return
         label, indent = marked.labels[0], marked.indent
-        if (depth := self._continued(label, indent)) is not None:
+        if (depth := self._begun_behind(label, indent)) is not None:
             if self.stack[depth].indent not in (indent, indent + self.unit):
                 self._trouble(line, f"({label}) is indented by {indent}, unlike those before it")
             del self.stack[depth:]
             return
-        while len(self.stack) > 2 and self.stack[-1].indent >= indent:
-            self.stack.pop()
+        kept = len(self.stack)
+        while kept > 2 and self.stack[kept - 1].indent >= indent:
+            kept -= 1
+        if not self._fits(label, kept) and (depth := self._before(label)) is not None:
+            kept = depth
+        del self.stack[kept:]
+        if self.stack[-1].inner not in (None, indent):
+            self._trouble(line, f"({label}) is indented by {indent}, unlike those before it")
 
-    def _continued(self, label: str, indent: int) -> int | None:
-        """Where the series of a label is open that its indentation does not tell.
-
-        That is one begun behind another label on a line that was indented as this one is, or one that the
-        label is next in, though it is indented like something within.
-        """
-        options = readings(label)
+    def _begun_behind(self, label: str, indent: int) -> int | None:
+        """Where the series of a label is open that began behind another label, on a line indented as this."""
         for depth in range(len(self.stack) - 1, 1, -1):
             open_ = self.stack[depth]
-            reading = open_.node.reading
-            if reading is None or not any(follows(option, reading) for option in options):
-                continue
-            begun_behind = open_.at == indent < open_.indent
-            within = depth == len(self.stack) - 1 and indent > open_.indent and len(options) == 1
-            if begun_behind or within:
+            if open_.at == indent < open_.indent and _is_next(label, open_.node.reading):
                 return depth
         return None
 
-    def _close_by_numbering(self, line: Line, marked: _Marked) -> None:
-        later = self._later(line.number, marked.indent)
+    def _fits(self, label: str, kept: int) -> bool:
+        """Whether a label begins a series, or goes on with one, in what its indentation puts it in."""
+        counted = self.stack[kept - 1].counted
+        around = {each.node.level for each in self.stack[1:kept]}
+        return any(
+            option[1:] > counted[option.level][1:]
+            if option.level in counted
+            else option.value == 1 and option.level not in around
+            for option in readings(label)
+        )
+
+    def _before(self, label: str) -> int | None:
+        """Where the provision is open that numbering puts before a label, however that is indented."""
+        open_ = [(depth, self.stack[depth].node.reading) for depth in range(len(self.stack) - 1, 1, -1)]
+        exactly = (depth for depth, reading in open_ if _is_next(label, reading))
+        nearly = (depth for depth, reading in open_ if _is_near(label, reading))
+        return next(exactly, next(nearly, None))
+
+    def _close_by_numbering(self, marked: Marked) -> None:
         options, best, where = readings(marked.labels[0]), -1.0, len(self.stack)
         for option in options:
             score, depth = 0.5 if option.value == 1 else 0.0, len(self.stack)
@@ -224,7 +208,7 @@ class _Parser:
                     score = 2.0 if follows(option, reading) else 1.0 if near else 0.2
                     depth = index
                     break
-            if later and any(follows(next_one, option) for next_one in readings(later[0])):
+            if marked.later and any(follows(next_one, option) for next_one in readings(marked.later)):
                 score += 1.6
             if score > best:
                 best, where = score, depth
@@ -234,10 +218,16 @@ class _Parser:
         self.troubles.append(Trouble(line.number, line.content, why))
 
 
-def _section_of(line: Line) -> re.Match[str] | None:
-    content = line.content
-    found = _SECTION.fullmatch(content)
-    return None if found is None or _SPELT.match(content) else found
+def _is_next(label: str, reading: Reading | None) -> bool:
+    return reading is not None and any(follows(option, reading) for option in readings(label))
+
+
+def _is_near(label: str, reading: Reading | None) -> bool:
+    """Whether a label comes soon after another one of its level."""
+    return reading is not None and any(
+        option.level == reading.level and 0 < option.value - reading.value <= _WIDEST_GAP
+        for option in readings(label)
+    )
 
 
 def _below(level: str) -> str:

@@ -11,6 +11,7 @@ from chameleon.modules.statutes.labels import Reading
 
 TEXT, SECTION = "text", "section"
 _TAB = 4
+_BYTE_ORDER_MARK = "\ufeff"
 _HEADING = re.compile(r"[A-Z0-9½“\"‘'(\[][^;]{0,160}[^\s.,;:—–-]")
 _RUN_IN = re.compile(r"(?P<heading>[A-Z][^.;]{0,160})\.\s?(?:—|--|–)\s*(?P<rest>.*)", re.DOTALL)
 _TERM = re.compile(
@@ -30,12 +31,13 @@ class Line:
 
     @property
     def content(self) -> str:
-        return self.text.strip()
+        """The text without blanks around it, and without a byte order mark."""
+        return self.text.strip().lstrip(_BYTE_ORDER_MARK).lstrip()
 
     @property
     def indent(self) -> int:
         """Blanks before the text; a tab goes on to the next multiple of 4."""
-        expanded = self.text.expandtabs(_TAB)
+        expanded = self.text.lstrip(_BYTE_ORDER_MARK).expandtabs(_TAB)
         return len(expanded) - len(expanded.lstrip())
 
     @property
