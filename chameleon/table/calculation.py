@@ -107,6 +107,8 @@ def calculated(tokens: Sequence[Any], lines: Sequence[Sequence[str]]) -> Calcula
     value: Any = None
     try:
         given = list(tokens[:-1])
+        if not all(isinstance(token, str) for token in given):
+            return Calculated(None, "a token is no text")
         if fault := structure_fault(given):
             return Calculated(None, fault)
         rows = _Rows(lines)
@@ -125,13 +127,18 @@ def calculated(tokens: Sequence[Any], lines: Sequence[Sequence[str]]) -> Calcula
                 values[number] = value
         return Calculated(_rounded(value))
     except _Invalid as problem:
-        return Calculated(_rounded(value) if isinstance(value, int | float) else value, str(problem))
+        return Calculated(_before(value), str(problem))
     except _FAILURES as problem:
-        return Calculated(value, _in_words(problem))
+        return Calculated(_before(value), _in_words(problem))
 
 
 def _rounded(value: Any) -> Any:
     return value if value in (None, "yes", "no") else round(value, PLACES)
+
+
+def _before(value: Any) -> Any:
+    """The value before a fault: a number is rounded, and a complex one is none."""
+    return None if isinstance(value, complex) else _rounded(value)
 
 
 def number_in(text: str) -> float | None:

@@ -135,9 +135,21 @@ def test_no_program_raises(steps: list[tuple[str, str, str]]) -> None:
     assert isinstance(fault, str) and (fault or value is None or isinstance(value, float | int | str))
 
 
-@given(st.lists(st.text(max_size=8), max_size=12))
-def test_no_tokens_raise(tokens: list[str]) -> None:
+@given(st.lists(st.one_of(st.text(max_size=8), st.sampled_from(["add(", ")", "5"]), st.none()), max_size=12))
+def test_no_tokens_raise(tokens: list[Any]) -> None:
     calculated(tokens, LINES)
+
+
+def test_tokens_that_are_no_texts_are_a_fault() -> None:
+    assert calculated([None, "1", "2", ")", END], LINES) == (None, "a token is no text")
+    assert calculated(["add(", 1, 2, ")", END], LINES).fault == "a token is no text"
+
+
+def test_a_complex_value_is_none() -> None:
+    """The root of a negative number is one; a step after it that does not need it is worked out."""
+    assert calculated(tokens_of("exp(-8, 0.5)"), LINES).value is None
+    assert calculated(tokens_of("exp(-8, 0.5), add(x, 1)"), LINES).value is None
+    assert value_of("exp(-8, 0.5), add(1, 1)") == 2
 
 
 @given(
