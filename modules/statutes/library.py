@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -12,12 +13,28 @@ from typing import Any
 from chameleon.errors import InputError
 from chameleon.modules.statutes.parser import parse
 from chameleon.modules.statutes.tree import Node, Statute
+from chameleon.table.terminal import harmless
 
 _LARGEST = 20_000_000
 _ENDINGS = ("", ".txt", ".md", ".text")
 _NUMBERED = re.compile(r"(?:section|sec|s|§)?[ _.-]*([0-9]+[A-Za-z]{0,3}(?:[.-][0-9]+)*)", re.IGNORECASE)
 
-_parsed = lru_cache(maxsize=256)(parse)
+_TOLD = 3
+
+_log = logging.getLogger("chameleon")
+
+
+@lru_cache(maxsize=256)
+def _parsed(text: str, name: str = "", source: str = "") -> Statute:
+    """The tree of a text. What does not fit is logged as a warning, once while the tree is remembered."""
+    statute = parse(text, name, source)
+    if count := len(statute.troubles):
+        told = "; ".join(map(str, statute.troubles[:_TOLD]))
+        more = f"; and {count - _TOLD:,} more" if count > _TOLD else ""
+        lines = "1 line" if count == 1 else f"{count:,} lines"
+        where = harmless(source) or _label_of(statute)
+        _log.warning("%s: %s may be read wrongly: %s%s", where, lines, told, more)
+    return statute
 
 
 class Statutes:
@@ -56,7 +73,7 @@ class Statutes:
 
     @property
     def troubles(self) -> list[str]:
-        """The lines that did not fit, each with its section's or file's name."""
+        """The lines that may be read wrongly, each with its section's or file's name."""
         return [
             f"{statute.source or _label_of(statute)}: {trouble}"
             for statute in self.statutes
@@ -118,4 +135,4 @@ def _section_name(stem: str) -> str:
 
 
 def _label_of(statute: Statute) -> str:
-    return f"section {statute.sections[0].label}" if statute.sections else "statute"
+    return f"section {harmless(statute.sections[0].label)}" if statute.sections else "statute"

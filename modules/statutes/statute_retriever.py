@@ -63,6 +63,10 @@ class StatuteRetriever(Module):
         """`text`: what was found; `provisions`, `left_out` and `unknown` by name; `troubles` of parsing."""
         given, text = state.input.get("statutes") or self.statutes, str(state.input.get("text") or "")
         law = Statutes.of(given or text)
+        if not any(line.content for each in law.statutes for line in each.root.lines):
+            raise InputError(
+                "there is no text in the statutes", hint="Give statutes: as `statutes`, or as the text."
+            )
         if not any(section.label or section.children for section in law.sections.values()):
             raise InputError(
                 "the text has no sections and no labels such as (a)",

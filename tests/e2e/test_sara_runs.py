@@ -192,3 +192,29 @@ def test_without_a_model(command: Command, tmp_path: Path) -> None:
     facts.write_text("Nora's income in 2015 is $21500. Nora sails.\n", "utf-8")
     done = command("ask", "How much tax does Nora have to pay in 2015?", *asked)
     assert done.code == 3 and "no rule reads the sentence" in done.out + done.err
+
+
+def test_lines_that_may_be_read_wrongly_are_told(loopback: Start, command: Command, tmp_path: Path) -> None:
+    law = tmp_path / "fees.txt"
+    law.write_text("§12. Fees\n(a) Boats.\n(b} Rafts.\n(a) Ships.\n(f. Kayaks.\n(g Canoes.\n", "utf-8")
+    loopback(["The answer is: Boats."])
+    asked = ("What does section 12(a) say?", "--text", str(law), "--inventory", "sara")
+    done = command("ask", *asked, "--model", "openai:local")
+    assert done.code == 0 and "Answer: Boats." in done.out, done.err
+    assert "4 lines may be read wrongly: line 3 ('(b} Rafts.')" in done.err
+    assert "there is a 12(a) before it" in done.err and "and 1 more" in done.err
+
+
+def test_statutes_without_text_are_told(loopback: Start, command: Command, tmp_path: Path) -> None:
+    law = tmp_path / "12.txt"
+    law.write_text(" \n", "utf-8")
+    mine = tmp_path / "mine.yaml"
+    given = json.dumps(str(law))
+    mine.write_text(
+        f"extends: sara\nname: mine\nmodules:\n  statute_retriever: {{statutes: {given}}}\n", "utf-8"
+    )
+    server = loopback(["Entailment"])
+    options = ("--inventory", str(mine), "--model", "openai:local")
+    done = command("ask", "Section 12(a) applies.", *options)
+    assert done.code != 0 and "there is no text in the statutes" in done.err + done.out
+    assert not server.requests
