@@ -167,16 +167,23 @@ def _around(node: Node, ancestors: Ancestors) -> Iterable[Line]:
 
 
 def _lead_in(outer: Node, inner: Node) -> Iterable[Line]:
-    """The lines of the provision beside it that a series begins after: "(B) … by a citizen, except-"."""
-    before = None
+    """The series beside it that it begins after: "(A) … within the United States, and (B) …, except-".
+
+    All of that series is shown: what ends its last provision may go on from each of them.
+    """
+    before, series = None, list[Node]()
     for child in outer.children:
         if child is inner:
             break
+        if series and series[-1].level != child.level:
+            series = []
+        series.append(child)
         lines = [line for line in child.own_lines if line.content]
         if child.is_leaf and lines and lines[-1].content.endswith(_LEADS_IN):
-            before = child
-    if before is not None and before.level != inner.level:
-        yield from before.own_lines
+            before = list(series)
+    if before is not None and before[-1].level != inner.level:
+        for node in before:
+            yield from node.lines
 
 
 def _once(nodes: Iterable[Node]) -> list[Node]:
