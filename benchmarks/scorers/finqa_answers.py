@@ -12,6 +12,7 @@ from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal
 from typing import Any
 
 from chameleon.evaluation.benchmark import Problem, Scorer
+from chameleon.table.percent import asks_percent
 
 _NUMBER = re.compile(
     r"(?P<sign>[-−–]\s?)?[$€£¥]?\s?(?P<sign2>[-−])?(?P<digits>\d[\d,]*(?:\.\d+)?|\.\d+)(?![\d])"
@@ -40,8 +41,9 @@ class AnswerRule(Scorer):
         - Of two numbers the one with more places is rounded or cut to the places of the other, where that
           leaves two digits that matter (one of what says "%" itself): 0.56, 0.5619 and 56% are right for
           0.56197, and 4% for 0.03621; 0.57, 0.6 and 1 are not.
-        - Units, currencies and scales ("million") are not read. Where a share is asked for or a number says
-          "%" or "percent", a share and the same in per cent are equal.
+        - Units, currencies and scales ("million") are not read. Where per cent are asked for (a question
+          about "5% of the units" asks for none), or the answer says "%" or "percent", a share and the same
+          in per cent are equal.
         - The sign counts; a number that stands in brackets is negative.
         - Questions with yes or no need that word, or a truth value.
         """
@@ -56,7 +58,7 @@ class AnswerRule(Scorer):
         least = 1 if is_percent else 2
         question = str(problem.detail.get("question") or "")
         with localcontext(_EXACT):
-            accepted = _accepted(problem, is_percent or bool(_PERCENT.search(question)))
+            accepted = _accepted(problem, is_percent or asks_percent(question))
             return any(_same(said, gold, least) for gold in accepted)
 
 

@@ -27,7 +27,6 @@ import math
 import re
 from collections.abc import Mapping, Sequence, Set
 
-from chameleon import Table
 from chameleon.modules.reports.facts import Fact
 from chameleon.retrieval.lexical.analysis import terms
 from chameleon.retrieval.lexical.fields import WEAK, weak_terms
@@ -73,7 +72,7 @@ HYBRID_WEIGHTS: Mapping[str, float] = {
 """The same beside embeddings (of `minilm`)."""
 
 
-def measures(question: str, table: Table | None, facts: Sequence[Fact]) -> list[dict[str, float]]:
+def measures(question: str, facts: Sequence[Fact]) -> list[dict[str, float]]:
     """The measures of each fact, by name, without those that are 0; all but "bm25" and "dense"."""
     asked = question.lower()
     texts = [frozenset(terms(fact.text)) for fact in facts]
@@ -81,12 +80,11 @@ def measures(question: str, table: Table | None, facts: Sequence[Fact]) -> list[
     whole = sum(said.values()) or 1.0
     cover = [sum(weight for term, weight in said.items() if term in text) / whole for text in texts]
     years = years_asked(asked)
-    in_header = len(years & years_in(" ".join(table.header))) / len(years) if table and years else 0.0
     wants_total, wants_balance = bool(_SHARE.search(asked)), bool(_CHANGE.search(asked))
     found = []
     for number, fact in enumerate(facts):
         is_row = fact.kind == "row"
-        beside = (n for n in (number - 1, number + 1) if 0 <= n < len(facts) and facts[n].kind == fact.kind)
+        beside = (n for n in (number - 1, number + 1) if 0 <= n < len(facts) and _alike(facts[n], fact))
         told = {"cover": cover[number], "beside": max((cover[n] for n in beside), default=0.0)}
         if is_row:
             found.append(
@@ -95,21 +93,30 @@ def measures(question: str, table: Table | None, facts: Sequence[Fact]) -> list[
                 | {
                     "row": 1.0,
                     "year in name": float(bool(years & years_in(fact.name))),
-                    "years in header": in_header,
+                    "years in header": _share(years, fact.columns),
                     "total": float(wants_total and bool(_TOTAL.search(fact.name.lower()))),
                     "balance": float(wants_balance and bool(_BALANCE.search(fact.name.lower()))),
                 }
             )
         else:
-            here = years_in(fact.text)
             found.append(
                 told
                 | {
-                    "years": len(years & here) / len(years) if years else 0.0,
+                    "years": _share(years, fact.text),
                     "digits": math.log1p(len(_NUMBER.findall(fact.text))),
                 }
             )
     return found
+
+
+def _alike(one: Fact, other: Fact) -> bool:
+    """Whether both are rows of one table, or both sentences."""
+    return one.kind == other.kind and (one.kind == "sentence" or one.passage == other.passage)
+
+
+def _share(years: Set[str], text: str) -> float:
+    """The share of the years that a text has; 0 without any."""
+    return len(years & years_in(text)) / len(years) if years else 0.0
 
 
 def _of_name(name: Sequence[str], said: Mapping[str, float], texts: Sequence[Set[str]]) -> dict[str, float]:

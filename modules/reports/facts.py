@@ -1,38 +1,85 @@
-"""The facts of a report: its sentences, and the rows of its table as texts."""
+"""The facts of a report: its sentences, and the rows of its tables as texts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
 
-from chameleon import Table
+from chameleon import State, Table
 
 Kind = Literal["row", "sentence"]
+
+
+class PlacedTable(NamedTuple):
+    """A table of a report, and the place of the passage that holds it, from 0; None for the report's own."""
+
+    table: Table
+    passage: int | None = None
+
+    @property
+    def caption(self) -> str:
+        return self.table.caption.strip()
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
     """One fact. `place` counts the rows below the header, or the passages, from 0.
 
-    `text` is what it is compared by; `name` is the name of a row, "" for a sentence.
+    `text` is what it is compared by; `name` is the name of a row, "" for a sentence. `passage` is where the
+    table of a row stands that a passage holds, and `columns` are the names of a row's columns as a text.
     """
 
     kind: Kind
     place: int
     text: str
     name: str = ""
+    passage: int | None = None
+    columns: str = field(default="", compare=False)
+
+    @property
+    def source(self) -> dict[str, int]:
+        """Its place as states have it, counted from 1: {"row": 2}, {"passage": 5}, or both."""
+        if self.kind == "sentence":
+            return {"passage": self.place + 1}
+        return source_of_row(self.passage, self.place)
+
+
+def source_of_row(passage: int | None, row: int) -> dict[str, int]:
+    """The place of a row, from 0, as states have it, from 1."""
+    return ({} if passage is None else {"passage": passage + 1}) | {"row": row + 1}
+
+
+def tables_of(table: Table | None, passages: Sequence[Any]) -> list[PlacedTable]:
+    """The report's own table, and those that its passages hold as "table", as papers are read."""
+    found = [] if table is None else [PlacedTable(table)]
+    held = ((place, table_in(passage)) for place, passage in enumerate(passages))
+    return found + [PlacedTable(each, place) for place, each in held if each is not None]
+
+
+def all_tables(state: State) -> list[Table]:
+    """The tables of a state's report."""
+    return [each.table for each in tables_of(state.table, state.input.get("passages") or ())]
+
+
+def table_in(passage: Any) -> Table | None:
+    """The table that a passage is; None for a passage of text."""
+    table = passage.get("table") if isinstance(passage, Mapping) else None
+    return table if isinstance(table, Table) and table.rows and table.header else None
 
 
 def facts_of(table: Table | None, passages: Sequence[Any]) -> list[Fact]:
     """The rows of the table, in their order, and then the passages that say something.
 
-    A passage is a text, or has one as "text", with a "title". Pages cut into sentences have some that are
-    nothing but a full stop: these are no facts.
+    A passage is a text, or has one as "text", with a "title"; of one that holds a table the rows are facts.
+    Pages cut into sentences have some that are nothing but a full stop: these are no facts.
     """
-    found = [] if table is None else [_row(table, place) for place in range(len(table.rows))]
-    said = ((place, text_of(passage)) for place, passage in enumerate(passages))
-    found += (Fact("sentence", place, text) for place, text in said if any(map(str.isalnum, text)))
+    found = [] if table is None else list(_rows(PlacedTable(table)))
+    for place, passage in enumerate(passages):
+        if (held := table_in(passage)) is not None:
+            found += _rows(PlacedTable(held, place), str(passage.get("title") or "").strip())
+        elif any(map(str.isalnum, text := text_of(passage))):
+            found.append(Fact("sentence", place, text))
     return found
 
 
@@ -44,8 +91,14 @@ def text_of(passage: Any) -> str:
     return f"{title}: {text}" if title and text else title or text
 
 
-def _row(table: Table, place: int) -> Fact:
-    name, *cells = table.rows[place]
-    pairs = zip(table.header[1:], cells, strict=True)
-    told = (f"{column} is {cell}" if column.strip() else cell for column, cell in pairs if cell.strip())
-    return Fact("row", place, f"{name}: {'; '.join(told)}", name)
+def _rows(placed: PlacedTable, title: str = "") -> Iterator[Fact]:
+    """The rows as facts; of a table in a passage its heading and caption stand before each."""
+    table, above = placed.table, ""
+    if placed.passage is not None:
+        above = "".join(f"{each}: " for each in (title, placed.caption) if each)
+    columns = " ".join(table.header)
+    for place, (name, *cells) in enumerate(table.rows):
+        pairs = zip(table.header[1:], cells, strict=True)
+        told = (f"{column} is {cell}" if column.strip() else cell for column, cell in pairs if cell.strip())
+        text = f"{above}{name}: {'; '.join(told)}"
+        yield Fact("row", place, text, name, placed.passage, columns)

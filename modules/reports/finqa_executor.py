@@ -7,6 +7,7 @@ from typing import Any
 
 from chameleon import Module, State
 from chameleon.errors import ModuleError
+from chameleon.modules.reports.facts import all_tables
 from chameleon.modules.reports.program_writer import lines_of, value_of
 from chameleon.modules.reports.sources import sources_of
 from chameleon.table.calculation import END, calculated, tokens_of
@@ -15,17 +16,24 @@ from chameleon.table.calculation import END, calculated, tokens_of
 class FinqaExecutor(Module):
     """Runs the steps of a program of FinQA's language over the table. Follows finqa_program_generator."""
 
-    reads = ("cache.finqa_program", "input.table?", "input.passages?")
+    reads = (
+        "cache.finqa_program",
+        "input.table?",
+        "input.passages?",
+        "cache.retrieved?",
+        "cache.finqa_evidence?",
+    )
     writes = ("cache.program_result", "cache.sources")
     wordless = ("cache.sources",)
 
     def run(self, state: State) -> dict[str, Any]:
         """`value`, a number to five places, "yes" or "no"; `steps`, each with its own; `sources`.
 
-        The latter are the rows and columns of the table, and the passages, that its numbers stand in.
+        The latter are the rows and columns of tables, and the passages, that its numbers come from.
         """
-        program, lines = state.cache["finqa_program"], lines_of(state.table)
-        value, fault = value_of(program, state.table)
+        program, tables = state.cache["finqa_program"], all_tables(state)
+        lines = lines_of(tables)
+        value, fault = value_of(program, tables)
         if fault:
             raise ModuleError(f"the program gave no answer: {fault}")
         tokens = tokens_of(program)[:-1]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from chameleon import LLMModule, State
+from chameleon.modules.reports.facts import all_tables
 from chameleon.modules.reports.program_reader import program_in
 from chameleon.modules.reports.program_writer import as_text, written
 from chameleon.modules.reports.prompting import report_slots, texts_of
@@ -31,7 +32,7 @@ class FinqaProgramGenerator(LLMModule):
         Raises `StepRejected` for a program that comes to nothing: the inventory's `repair` may ask again.
         """
         said = [state.input["question"], *texts_of(state)]
-        return written(program_in(text), state.table, said)
+        return written(program_in(text), all_tables(state), said)
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         return {"finqa_program": output}

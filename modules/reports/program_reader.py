@@ -37,8 +37,8 @@ _BETWEEN = re.compile(
 )
 _NONE = re.compile(r",\s*(?:none)?\s*$", re.IGNORECASE)
 _REFERENCE = re.compile(r"#\s*(\d{1,3})")
-_GROUP = re.compile(r",\d{3}(?!\d)")
-_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+_THOUSANDS = re.compile(r"(?<![\w#.,])\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?")
+_VALUE = re.compile(r"-?(?:\d[\d,]*(?:\.\d+)?|\.\d+)%?|const_m?\d+|#\s*\d{1,3}")
 _BRACKETED = re.compile(r"\(\s*([\d.,]+%?)\s*\)")
 _REPEATED = re.compile(r"(-?[\d.,]+\s*%?)\s*\([^()]*\)")
 _MOST_STEPS, _DEEPEST = 64, 16
@@ -106,34 +106,64 @@ def _call(text: str, found: re.Match[str], depth: int) -> tuple[_Call, int]:
         if takes_calls and not text[start:place].strip() and (nested := _CALL.match(text, place)):
             inner, place = _call(text, nested, depth + 1)
             continue
+        if not opened and inner is None and (thousands := _THOUSANDS.match(text, place)):
+            place = thousands.end()
+            continue
         if character == "(":
             opened += 1
         elif character == ")" and opened:
             opened -= 1
-        elif character in ",)" and not opened and not _in_number(text, place):
+        elif character in ",)" and not opened:
             said = text[start:place]
             arguments.append(inner if inner is not None else said.strip())
             inner, start = None, place + 1
             if character == ")":
-                whole = text[found.end() : place]
-                return _checked(_Call(operation, arguments), whole), place + 1
+                return _checked(operation, arguments, text[found.end() : place]), place + 1
         place += 1
     raise StepRejected(f"{operation}( … is not closed")
 
 
-def _in_number(text: str, place: int) -> bool:
-    """Whether a comma separates thousands: "1,250" has no space after it."""
-    return text[place - 1 : place].isdigit() and bool(_GROUP.match(text, place))
+def _checked(operation: str, arguments: list[str | _Call], whole: str) -> _Call:
+    """The call with two arguments; `whole` is what stands in its brackets. Raises `StepRejected`.
+
+    Where no space tells, "350,125" is two arguments and not one number, since one is too few.
+    """
+    if operation.startswith("table_"):
+        return _over(operation, arguments, whole)
+    if len(arguments) == 1 and isinstance(only := arguments[0], str) and only.count(",") == 1:
+        arguments = [each.strip() for each in only.split(",")]
+    if len(arguments) == 1 and "," in whole:
+        raise StepRejected(
+            f"it is not clear where the arguments of {operation}({whole:.60}) are parted",
+            hint="Write numbers without commas, and a space after the comma between arguments.",
+        )
+    if len(arguments) != 2 or not all(arguments):
+        raise StepRejected(f"{operation} takes two arguments, and is given {len(arguments)}")
+    return _Call(operation, arguments)
 
 
-def _checked(call: _Call, whole: str) -> _Call:
-    """The call with two arguments; `whole` is what stands in its brackets. Raises `StepRejected`."""
-    if call.operation.startswith("table_"):
-        # A row's name may have commas and brackets of its own; all but a last "none" is the name.
-        return _Call(call.operation, [_NONE.sub("", whole).strip(" \n\t\"'`"), "none"])
-    if len(call.arguments) != 2 or not all(call.arguments):
-        raise StepRejected(f"{call.operation} takes two arguments, and is given {len(call.arguments)}")
-    return call
+def _over(operation: str, arguments: Sequence[str | _Call], whole: str) -> _Call:
+    """The call over a row, or over numbers, whose sum or average it then is. Raises `StepRejected`.
+
+    A row's name may have commas and brackets of its own: all but a last "none" is the name.
+    """
+    said = [each for each in arguments if isinstance(each, str)]
+    if said[1:] and all(_VALUE.fullmatch(plain(each)) for each in said):
+        if operation not in ("table_sum", "table_average"):
+            raise StepRejected(
+                f"{operation} takes the name of a row, and is given numbers",
+                hint="Name the row, or the number.",
+            )
+        total: str | _Call = said[0]
+        for each in said[1:]:
+            total = _Call("add", [total, each])
+        assert isinstance(total, _Call)
+        return total if operation == "table_sum" else _Call("divide", [total, _constant(len(said))])
+    return _Call(operation, [_NONE.sub("", whole).strip(" \n\t\"'`"), "none"])
+
+
+def _constant(count: int) -> str:
+    return f"const_{count}" if count <= 10 else str(count)
 
 
 def _steps(calls: Sequence[_Call]) -> list[Step]:

@@ -7,22 +7,26 @@ import re
 from collections.abc import Iterable, Sequence
 
 from chameleon import StepRejected, Table
+from chameleon.modules.reports.cells import number_text
 from chameleon.modules.reports.program_reader import Step
 from chameleon.table.calculation import OVER_ROWS, Calculated, calculated, number_in, tokens_of
+
+Tables = Table | Sequence[Table] | None
+"""The table that a program is about, or several."""
 
 _CONSTANTS = frozenset([*map(str, range(1, 11)), *(str(10**power) for power in (2, 3, 4, 5, 6, 7, 9))])
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _NOTE = re.compile(r"\s*\([^()]*\)")
 
 
-def written(steps: Sequence[Step], table: Table | None, texts: Iterable[str]) -> str:
-    """The program, which comes to a value over this table. Raises `StepRejected` saying why it does not.
+def written(steps: Sequence[Step], table: Tables, texts: Iterable[str]) -> str:
+    """The program, which comes to a value over these tables. Raises `StepRejected` saying why it does not.
 
     - A number that is neither in the table nor in `texts`, such as 100, is a constant: `const_100`, as
       annotators write it.
     - A row is found by its name in any case, also without its notes in brackets.
-    - An operation on a row that the language cannot read, because of brackets in its name or blank cells,
-      becomes arithmetic with the numbers that it has.
+    - An operation on a row that the language cannot read, because of brackets in its name or its cells, or
+      blank cells, becomes arithmetic with the numbers that it has; "(745)" is -745.
     """
     known = {number for text in [*texts, *_cells(table)] for number in _numbers(text)}
     done: list[Step] = []
@@ -45,7 +49,7 @@ def written(steps: Sequence[Step], table: Table | None, texts: Iterable[str]) ->
     return program
 
 
-def value_of(program: str, table: Table | None) -> Calculated:
+def value_of(program: str, table: Tables) -> Calculated:
     """The program's value; it is also a fault to come to none, or to none that is finite."""
     value, fault = calculated(tokens_of(program), lines_of(table))
     if not fault and value is None:
@@ -60,15 +64,18 @@ def as_text(steps: Iterable[Step]) -> str:
     return ", ".join(f"{operation}({first}, {second})" for operation, first, second in steps)
 
 
-def lines_of(table: Table | None) -> list[Sequence[str]]:
-    """The lines of a table, its header first; none without a table."""
-    return [] if table is None else [table.header, *table.rows]
+def lines_of(table: Tables) -> list[Sequence[str]]:
+    """The lines of a table, its header first, or those of several one after the other; none without any."""
+    return [line for each in _all(table) for line in (each.header, *each.rows)]
+
+
+def _all(table: Tables) -> Sequence[Table]:
+    return [table] if isinstance(table, Table) else table or ()
 
 
 def row_numbers(cells: Iterable[str]) -> list[str]:
-    """The numbers of a row's cells as they stand, without "$", notes and cells that hold none."""
-    found = (cell.replace("$", "").split("(")[0].strip().replace(",", "") for cell in cells)
-    return [text for text in found if "const" not in text and number_in(text) is not None]
+    """The numbers of a row's cells as programs write them, without those of cells that hold none."""
+    return [number for cell in cells if (number := number_text(cell)) is not None]
 
 
 def _argument(argument: str, known: set[str], moved: dict[int, str]) -> str:
@@ -79,7 +86,7 @@ def _argument(argument: str, known: set[str], moved: dict[int, str]) -> str:
     return f"const_{argument}" if argument in _CONSTANTS and argument not in known else argument
 
 
-def _over_row(operation: str, name: str, table: Table | None, done: list[Step]) -> str:
+def _over_row(operation: str, name: str, table: Tables, done: list[Step]) -> str:
     """Add the step over a row, or what stands for it; the argument by which later steps name its value."""
     row = _row(name, table)
     step = (operation, row[0], "none")
@@ -105,12 +112,20 @@ def _over_row(operation: str, name: str, table: Table | None, done: list[Step]) 
     return total
 
 
-def _row(name: str, table: Table | None) -> Sequence[str]:
-    """The row of that name. Raises `StepRejected` for none, and for several that are not the same."""
+def _row(name: str, table: Tables) -> Sequence[str]:
+    """The row of that name. Raises `StepRejected` for none, and for several that are not the same.
+
+    Of rows with the same name in one table the last counts, as it does where programs are run.
+    """
     lines = lines_of(table)
+    several = len(_all(table)) > 1
     for form in (str, _folded, _without_notes):
         found = [line for line in lines if form(line[0]) == form(name)]
-        if found and (form is not _without_notes or len(found) == 1):
+        if several and len(set(map(tuple, found))) > 1:
+            raise StepRejected(
+                f"several rows are named {name!r:.80}", hint="Write the numbers of the one that is meant."
+            )
+        if found and (form is not _without_notes or several or len(found) == 1):
             return found[-1]
     raise StepRejected(f"no row of the table is named {name!r:.80}")
 
@@ -123,7 +138,7 @@ def _without_notes(text: str) -> str:
     return _folded(_NOTE.sub("", text))
 
 
-def _cells(table: Table | None) -> Iterable[str]:
+def _cells(table: Tables) -> Iterable[str]:
     return (cell for line in lines_of(table) for cell in line)
 
 

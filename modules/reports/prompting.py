@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from chameleon import State
-from chameleon.modules.reports.facts import text_of
+from chameleon.modules.reports.facts import table_in, text_of
+from chameleon.table import to_text
 from chameleon.tokens import beginning
 
 _MOST_TOKENS = 6000
@@ -20,20 +21,28 @@ def texts_of(state: State) -> list[str]:
 def report_slots(state: State) -> dict[str, Any]:
     """The slots `before` and `after`: the passages beside the table, a line each; of long ones the beginning.
 
-    Passages that do not say where they stand come before it. `rows` are the names of the rows that matter,
+    A passage that holds a table is its heading, its caption and its rows, a line each. Passages that do not
+    say where they stand come before the report's own table. `rows` are the names of the rows that matter,
     as `report_retriever` found them.
     """
     passages = state.input.get("passages") or ()
     places = [str(each.get("place") or "") if hasattr(each, "get") else "" for each in passages]
-    told = list(zip(places, map(text_of, passages), strict=True))
+    told = list(zip(places, map(_lines_of, passages), strict=True))
     rows = str(state.cache.get("relevant_rows") or "")
     return {
-        "before": _lines(text for place, text in told if place != "after"),
-        "after": _lines(text for place, text in told if place == "after"),
+        "before": _shown(lines for place, lines in told if place != "after"),
+        "after": _shown(lines for place, lines in told if place == "after"),
         "rows": " | ".join(rows.splitlines()),
     }
 
 
-def _lines(texts: Iterable[str]) -> str:
-    lines = (" ".join(text.split()) for text in texts)
+def _lines_of(passage: Any) -> list[str]:
+    table = table_in(passage)
+    if table is None:
+        return [text_of(passage)]
+    return [str(passage.get("title") or ""), table.caption, *to_text(table, style="pipe").splitlines()]
+
+
+def _shown(passages: Iterable[Iterable[str]]) -> str:
+    lines = (" ".join(line.split()) for lines in passages for line in lines)
     return beginning("\n".join(line for line in lines if any(map(str.isalnum, line))), _MOST_TOKENS)

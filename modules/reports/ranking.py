@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chameleon import Table
 from chameleon.errors import InputError
 from chameleon.modules.reports.evidence import HYBRID_WEIGHTS, WEIGHTS, measures
 from chameleon.modules.reports.facts import Fact
@@ -34,7 +33,7 @@ def check_way(by: str) -> None:
         _check_reranker(reranker)
 
 
-def scores(question: str, table: Table | None, facts: Sequence[Fact], by: str = "auto") -> list[float]:
+def scores(question: str, facts: Sequence[Fact], by: str = "auto") -> list[float]:
     """How near each fact is to the question: higher is nearer, comparable within one call only.
 
     Raises `InputError` for another `by`, `MissingPackage`, and `ModelError` when a model fails.
@@ -42,7 +41,7 @@ def scores(question: str, table: Table | None, facts: Sequence[Fact], by: str = 
     way, model, reranker = _apart(by)
     if not facts:
         return []
-    first = _first(question, table, facts, way, model)
+    first = _first(question, facts, way, model)
     return _reranked(question, facts, first, reranker) if reranker else first
 
 
@@ -63,7 +62,7 @@ def _apart(by: str) -> tuple[str, str, str]:
     return way, model, reranker
 
 
-def _first(question: str, table: Table | None, facts: Sequence[Fact], way: str, model: str) -> list[float]:
+def _first(question: str, facts: Sequence[Fact], way: str, model: str) -> list[float]:
     from chameleon.retrieval.ranking import similarities
 
     texts = [fact.text for fact in facts]
@@ -71,7 +70,7 @@ def _first(question: str, table: Table | None, facts: Sequence[Fact], way: str, 
     if way in ("bm25", "dense"):
         return similarities(question, texts, named if way == "dense" else way)
     weights = HYBRID_WEIGHTS if way == "hybrid" else WEIGHTS
-    found = measures(question, table, facts)
+    found = measures(question, facts)
     words = similarities(question, texts, "bm25")
     best = max(words) or 1.0
     near = similarities(question, texts, named) if way == "hybrid" else [0.0] * len(facts)

@@ -4,71 +4,125 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from chameleon import Module, State
 from chameleon.modules.answer_generator import tidy
-from chameleon.table.calculation import tokens_of
+from chameleon.modules.reports.cells import number_text
+from chameleon.modules.reports.facts import all_tables
+from chameleon.modules.reports.program_writer import Tables, lines_of
+from chameleon.table.calculation import OVER_ROWS, tokens_of
+from chameleon.table.percent import asks_percent
 
-_PERCENT = re.compile(r"percent|%", re.IGNORECASE)
-_POINTS = re.compile(r"percentage points?|points?\b", re.IGNORECASE)
+Kind = Literal["share", "percent", "percentage", ""]
+
+_POINTS = re.compile(r"(?:percent(?:age)?|%)[\s-]*points?", re.IGNORECASE)
+_OTHER_POINTS = re.compile(r"\bpoints?\b", re.IGNORECASE)
 _HUNDRED = ("const_100", "100", "100.0")
+_COUNT = re.compile(r"const_\d+|[1-9]|1[0-2]")
 
 
 class ReportAnswer(Module):
     """Gives the final answer: the program's value, in per cent where that is asked for. Always the last."""
 
-    reads = ("input.question", "cache.finqa_program", "cache.program_result")
+    reads = (
+        "input.question",
+        "input.table?",
+        "input.passages?",
+        "cache.finqa_program",
+        "cache.program_result",
+    )
     writes = ("cache.answer",)
 
     def run(self, state: State) -> Any:
-        cache = state.cache
-        return as_asked(cache["program_result"], cache["finqa_program"], state.input["question"])
+        cache, question = state.cache, state.input["question"]
+        return as_asked(cache["program_result"], cache["finqa_program"], question, all_tables(state))
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         return {"answer": output}
 
 
-def as_asked(value: Any, program: str, question: str) -> Any:
+def as_asked(value: Any, program: str, question: str, tables: Tables = None) -> Any:
     """ "38.89%" for a share of 0.38889 where the question asks for per cent; else the number, "yes" or "no".
 
-    A share is what a division comes to whose divisor is a value of the report, and the sum or difference of
-    shares, or of a share and 1. What a program multiplies by a hundred itself is a percentage already.
+    What the program makes of figures that say "%" themselves, such as their average, is per cent whatever is
+    asked. A question that only names some per cent ("if 5% are free, what is the price?") asks for none.
     """
-    if isinstance(value, str) or not _PERCENT.search(question):
-        return tidy(value)
-    kind = _kinds(program)[-1]
-    if kind == "share" and not _POINTS.search(question):
-        return _percent(100 * value)
-    return _percent(value) if kind == "percentage" else tidy(value)
+    if isinstance(value, str):
+        return value
+    kind = _kinds(program, tables)[-1]
+    asked = asks_percent(question)
+    if kind == "percent" or (kind == "share" and asked):
+        if _POINTS.search(question):
+            return f"{100 * value:.2f} percentage points"
+        return tidy(value) if _OTHER_POINTS.search(question) else _percent(100 * value)
+    return _percent(value) if kind == "percentage" and asked else tidy(value)
 
 
-def _kinds(program: str) -> list[str]:
-    """Of each step, whether it is a "share", a "percentage", or neither ("")."""
+def _kinds(program: str, tables: Tables) -> list[Kind]:
+    """Of each step, what its value is.
+
+    - "share": what a division of two figures of the report comes to, and the sum or difference of shares, or
+      of a share and 1, and a share to some power;
+    - "percent": the same made of figures with "%", without dividing by one: their sum, difference, average;
+    - "percentage": a share that the program multiplies by a hundred itself;
+    - "": any other number.
+    """
     tokens = tokens_of(program)[:-1]
-    kinds: list[str] = []
+    kinds: list[Kind] = []
     for place in range(0, len(tokens), 4):
         operation, first, second = tokens[place].rstrip("("), *tokens[place + 1 : place + 3]
-        one, other = (_kind(each, kinds) for each in (first, second))
-        if operation == "divide" and not second.startswith("const_") and not one:
-            kinds.append("share")
-        elif operation == "multiply" and (second in _HUNDRED or first in _HUNDRED):
-            kinds.append("percentage" if "share" in (one, other) else "")
-        elif operation in ("add", "subtract"):
-            ones = [each for each in (one, other) if each]
-            is_share = ones and {*ones} == {"share"} and (len(ones) == 2 or _is_one(first) or _is_one(second))
-            kinds.append("share" if is_share else "")
-        else:
-            kinds.append("")
+        if operation in OVER_ROWS:
+            kinds.append("percent" if _is_percent(first, tables) else "")
+            continue
+        kinds.append(_of_step(operation, (first, second), (_kind(first, kinds), _kind(second, kinds))))
     return kinds
 
 
-def _kind(argument: str, kinds: Sequence[str]) -> str:
-    return kinds[int(argument[1:])] if argument.startswith("#") else ""
+def _of_step(operation: str, given: tuple[str, str], kinds: tuple[Kind, Kind]) -> Kind:
+    (first, second), (one, other) = given, kinds
+    both = {kind for kind in kinds if kind}
+    if operation == "divide":
+        return _quotient(second, one, other)
+    if operation == "multiply":
+        by_hundred = (second in _HUNDRED and one) or (first in _HUNDRED and other)
+        return "percentage" if by_hundred in ("share", "percent") else ""
+    if operation in ("add", "subtract"):
+        if one and other:
+            return one if one == other else "share" if "percentage" not in both else ""
+        if _is_zero(first) or _is_zero(second):
+            return one or other
+        return "share" if both & {"share", "percent"} and (_is_one(first) or _is_one(second)) else ""
+    return "share" if operation == "exp" and one == "share" else ""
+
+
+def _quotient(second: str, one: Kind, other: Kind) -> Kind:
+    if one and other:
+        return "share"
+    if one:
+        return one if _COUNT.fullmatch(second) else ""
+    return "share" if not other and not second.startswith("const_") else ""
+
+
+def _kind(argument: str, kinds: Sequence[Kind]) -> Kind:
+    if argument.startswith("#"):
+        return kinds[int(argument[1:])]
+    return "percent" if argument.endswith("%") else ""
+
+
+def _is_percent(name: str, tables: Tables) -> bool:
+    """Whether all numbers of the row of that name say "%"."""
+    found = [line[1:] for line in lines_of(tables) if line[0] == name]
+    numbers = [number for cell in (found[-1] if found else ()) if (number := number_text(cell))]
+    return bool(numbers) and all(number.endswith("%") for number in numbers)
 
 
 def _is_one(argument: str) -> bool:
     return argument in ("1", "1.0", "const_1")
+
+
+def _is_zero(argument: str) -> bool:
+    return argument in ("0", "0.0", "const_0")
 
 
 def _percent(value: float) -> str:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from pydantic import PositiveInt
 
-from chameleon import Module, State, Table
+from chameleon import Module, State
 from chameleon.modules.reports.facts import Fact, facts_of
 from chameleon.modules.reports.ranking import check_way, scores
+from chameleon.table import to_text
 
 Shown = Literal["marked", "whole", "rows"]
 
@@ -44,25 +45,32 @@ class ReportRetriever(Module):
 
     def run(self, state: State) -> dict[str, Any]:
         """`kept`: the facts, the nearest first; `of`: how many there were."""
-        given = state.input
-        facts = facts_of(state.table, given.get("passages") or ())
-        near = scores(given["question"], state.table, facts, self.by)
+        passages = state.input.get("passages") or ()
+        facts = facts_of(state.table, passages)
+        near = scores(state.input["question"], facts, self.by)
         order = sorted(range(len(facts)), key=lambda number: -near[number])[: self.k]
-        kept = [_told(facts[number], float(near[number])) for number in order]
-        output: dict[str, Any] = {"kept": kept, "of": len(facts)}
-        rows = sorted(fact["source"]["row"] - 1 for fact in kept if "row" in fact["source"])
-        if state.table is not None:
-            output |= self._of_table(state.table, rows)
-        places = sorted(fact["source"]["passage"] - 1 for fact in kept if "passage" in fact["source"])
-        passages = given.get("passages") or ()
-        return output | {"passages": [passages[place] for place in places]}
+        kept = [facts[number] for number in order]
+        told = [_told(fact, float(near[number])) for fact, number in zip(kept, order, strict=True)]
+        output: dict[str, Any] = {"kept": told, "of": len(facts)}
+        rows = sorted((fact for fact in kept if fact.kind == "row"), key=_position)
+        if state.table is not None and self.table == "rows":
+            output |= {"table": state.table.take_rows([row.place for row in rows if row.passage is None])}
+        if rows and self.table == "marked":
+            output |= {"relevant_rows": "\n".join(dict.fromkeys(row.name for row in rows))}
+        return output | {"passages": self._passages(passages, kept)}
 
-    def _of_table(self, table: Table, rows: list[int]) -> dict[str, Any]:
-        if self.table == "rows":
-            return {"table": table.take_rows(rows)}
-        if self.table == "whole":
-            return {}
-        return {"relevant_rows": "\n".join(dict.fromkeys(table.rows[row][0] for row in rows))}
+    def _passages(self, passages: Sequence[Any], kept: Sequence[Fact]) -> list[Any]:
+        """The passages with kept sentences or rows; with "rows" their tables are cut as well."""
+        rows: dict[int, list[int]] = {}
+        for fact in kept:
+            place = fact.place if fact.kind == "sentence" else fact.passage
+            if place is not None:
+                rows.setdefault(place, []).extend([fact.place] if fact.kind == "row" else [])
+        cut = self.table == "rows"
+        return [
+            _cut(passages[place], sorted(rows[place])) if cut and rows[place] else passages[place]
+            for place in sorted(rows)
+        ]
 
     def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         changes = {"passages": output["passages"]} if "passages" in input else {}
@@ -73,12 +81,28 @@ class ReportRetriever(Module):
         return {"retrieved": output["kept"]} | rows
 
 
+def _position(fact: Fact) -> tuple[int, int]:
+    return (-1 if fact.passage is None else fact.passage, fact.place)
+
+
+def _cut(passage: Mapping[str, Any], rows: Sequence[int]) -> dict[str, Any]:
+    """A passage with these rows of its table, and where each stands in the whole one."""
+    numbers = passage.get("rows") or range(1, len(passage["table"].rows) + 1)
+    table = passage["table"].take_rows(rows)
+    return {
+        **passage,
+        "table": table,
+        "rows": [numbers[row] for row in rows],
+        "text": to_text(table, style="pipe"),
+    }
+
+
 def _told(fact: Fact, score: float) -> dict[str, Any]:
     """A kept fact: its place is counted from 1."""
-    kind = "row" if fact.kind == "row" else "passage"
+    source = fact.source
     return {
-        "id": f"{kind} {fact.place + 1}",
+        "id": ", ".join(f"{kind} {number}" for kind, number in source.items()),
         "name": fact.name or fact.text[:80],
         "score": score,
-        "source": {kind: fact.place + 1},
+        "source": source,
     }

@@ -3,41 +3,128 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from chameleon import State, Table
-from chameleon.modules.reports.facts import text_of
-from chameleon.modules.reports.program_writer import lines_of
+from chameleon.modules.papers.passages import source_of
+from chameleon.modules.reports.facts import source_of_row, table_in, tables_of, text_of
 from chameleon.table.calculation import OVER_ROWS, number_in, tokens_of
 
-_MOST_PASSAGES = 3
+
+@dataclass(frozen=True)
+class _Place:
+    """A row of a table or a passage of text: how states name it, and the numbers in it with their columns."""
+
+    source: Mapping[str, int]
+    name: str
+    numbers: Mapping[str, tuple[int, ...]]
 
 
 def sources_of(state: State, program: str) -> list[dict[str, Any]]:
-    """The table with the rows and columns that have numbers of the program, then passages with others.
+    """The tables with the rows and columns that a program's numbers come from, and the passages.
 
-    Rows and passages are counted from 1. Constants stand nowhere.
+    What wrote the program by rules says where they come from (`cache.finqa_evidence`), and a program may name
+    a row. Of the places where another number stands one is taken: that with most of the program's numbers,
+    of several the one found first (`cache.retrieved`), else the first in the report. Rows and passages are
+    counted from 1; constants stand nowhere.
     """
-    numbers, rows = _named(program)
-    found: list[dict[str, Any]] = []
-    table, left = state.table, set(numbers)
-    if table is not None:
-        lines, columns = _in_table(table, numbers, rows)
-        left -= {number for line in lines for number in _numbers(" ".join(table.rows[line - 1][1:]))}
-        if lines:
-            found.append(
-                {
-                    "table": table.caption or "the table",
-                    "rows": lines,
-                    "columns": [table.header[column] for column in columns],
-                    "of": len(table.rows),
-                }
-            )
     passages = state.input.get("passages") or ()
-    texts = [(number, text_of(passage)) for number, passage in enumerate(passages, 1)]
-    beside = [(number, text) for number, text in texts if left & _numbers(text)]
-    found += [{"passage": number, "text": text} for number, text in beside[:_MOST_PASSAGES]]
+    told = state.cache.get("finqa_evidence")
+    cells = [dict(each) for each in told] if told else list(_matched(state, program))
+    return _told(state.table, passages, _given_numbers(state), cells)
+
+
+def _matched(state: State, program: str) -> Iterator[dict[str, int]]:
+    """The cells and passages that the numbers of a program are taken to come from."""
+    numbers, rows = _named(program)
+    places = list(_places(state))
+    left = set(numbers)
+    by_name = {place.name: place for place in places}  # of rows with the same name the last counts
+    for name in rows & by_name.keys():
+        yield from _cells(by_name[name], by_name[name].numbers)
+        left -= by_name[name].numbers.keys()
+    order = _order(state)
+    while left:
+        having = [place for place in places if left & place.numbers.keys()]
+        if not having:
+            return
+        best = min(having, key=lambda place: (-len(left & place.numbers.keys()), _rank(place, order)))
+        yield from _cells(best, left & best.numbers.keys())
+        left -= best.numbers.keys()
+
+
+def _cells(place: _Place, numbers: Iterable[str]) -> Iterator[dict[str, int]]:
+    columns = sorted({column for number in numbers for column in place.numbers[number]})
+    yield from ({**place.source, "column": column} for column in columns)
+    if not columns:
+        yield dict(place.source)
+
+
+def _order(state: State) -> list[dict[str, int]]:
+    """The places that were kept, the nearest first, as this state counts its passages."""
+    now = {number: place for place, number in enumerate(_given_numbers(state), 1)}
+    kept = [dict(each["source"]) for each in state.cache.get("retrieved") or ()]
+    return [each | ({"passage": now[each["passage"]]} if each.get("passage") in now else {}) for each in kept]
+
+
+def _rank(place: _Place, order: Sequence[Mapping[str, int]]) -> int:
+    return order.index(place.source) if place.source in order else len(order)
+
+
+def _given_numbers(state: State) -> list[int]:
+    """The number of each passage in the report as it was given, of which a retriever may have kept some."""
+    count = len(state.input.get("passages") or ())
+    kept = {each["source"].get("passage") for each in state.cache.get("retrieved") or ()} - {None}
+    return sorted(kept) if len(kept) == count else list(range(1, count + 1))
+
+
+def _places(state: State) -> Iterator[_Place]:
+    passages = state.input.get("passages") or ()
+    for table, passage in tables_of(state.table, passages):
+        for row, (name, *cells) in enumerate(table.rows):
+            columns: dict[str, tuple[int, ...]] = {}
+            for column, cell in enumerate(cells, 2):
+                for number in _numbers(cell):
+                    columns[number] = (*columns.get(number, ()), column)
+            yield _Place(source_of_row(passage, row), name, columns)
+    for place, passage in enumerate(passages, 1):
+        if table_in(passage) is None:
+            yield _Place({"passage": place}, "", dict.fromkeys(_numbers(text_of(passage)), ()))
+
+
+def _told(
+    table: Table | None, passages: Sequence[Any], numbers: Sequence[int], cells: Iterable[Mapping[str, int]]
+) -> list[dict[str, Any]]:
+    """The sources as states have them: each table and passage once, tables first."""
+    grouped: dict[int, list[Mapping[str, int]]] = {}
+    for cell in cells:
+        grouped.setdefault(cell.get("passage", 0), []).append(cell)
+    found = []
+    for passage in sorted(grouped):
+        if not passage:
+            assert table is not None
+            here = {"table": table.caption or "the table"} | _rows_of(table, grouped[0])
+            found.append(here | {"of": len(table.rows)})
+            continue
+        given = passages[passage - 1]
+        plain = given if isinstance(given, Mapping) else {"text": str(given)}
+        told = source_of({"text": text_of(plain), **plain}, numbers[passage - 1])
+        if (held := table_in(given)) is not None:
+            told |= ({"table": held.caption} if held.caption else {}) | _rows_of(held, grouped[passage])
+            whole = given.get("rows") or range(1, len(held.rows) + 1)
+            told["rows"] = [whole[row - 1] for row in told["rows"]]
+        found.append(told)
     return found
+
+
+def _rows_of(table: Table, cells: Sequence[Mapping[str, int]]) -> dict[str, Any]:
+    columns = sorted({cell["column"] for cell in cells if "column" in cell})
+    return {
+        "rows": sorted({cell["row"] for cell in cells}),
+        "columns": [table.header[column - 1] for column in columns],
+    }
 
 
 def _named(program: str) -> tuple[set[str], set[str]]:
@@ -54,22 +141,8 @@ def _named(program: str) -> tuple[set[str], set[str]]:
     return numbers, rows
 
 
-def _in_table(table: Table, numbers: set[str], rows: set[str]) -> tuple[list[int], list[int]]:
-    """The lines (from 1) with one of the numbers, or of those names, and the columns of these cells."""
-    lines: list[int] = []
-    columns: set[int] = set()
-    for number, line in enumerate(lines_of(table)[1:], 1):
-        cells = [place for place, cell in enumerate(line) if place and numbers & _numbers(cell)]
-        if line[0] in rows:
-            cells = [place for place, cell in enumerate(line) if place and _numbers(cell)]
-        if cells:
-            lines.append(number)
-            columns |= {*cells}
-    return lines, sorted(columns)
-
-
 def _numbers(text: str) -> set[str]:
-    found = re.findall(r"\d+(?:\.\d+)?", re.sub(r"(?<=\d),(?=\d{3})", "", text))
+    found = re.findall(r"\d+(?:\.\d+)?|(?<!\d)\.\d+", re.sub(r"(?<=\d),(?=\d{3})", "", text))
     return {_plain(each) for each in found}
 
 
@@ -77,4 +150,4 @@ def _plain(number: str) -> str:
     """A number without sign and sign for per cent, so that it is found as it is written."""
     bare = number.lstrip("-").rstrip("%")
     read = number_in(bare)
-    return f"{read:g}" if read is not None else bare
+    return repr(read) if read is not None else bare

@@ -216,6 +216,11 @@ class TestAnswers:
         assert ANSWER.right("101 stores", problem(112.5, answer="101 stores created per year"))
         assert ANSWER.right("56.2", problem(0.56197, question="what percent of dues was paid?"))
 
+    def test_a_share_is_not_taken_where_a_question_only_names_per_cent(self) -> None:
+        asked = "if 5% of the units are free, what is the average price?"
+        assert not ANSWER.right(500, problem(5.0, question=asked))
+        assert ANSWER.right(5, problem(5.0, question=asked))
+
     def test_the_answer_in_a_text(self) -> None:
         text = "2011 and 2010 differ by 3. The answer is 12.\nNo: the final answer is: 0.562"
         assert ANSWER.from_output(text, problem()) == "0.562"

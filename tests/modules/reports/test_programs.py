@@ -32,6 +32,8 @@ ODD = Table(
         ["dues , net", "5", "7", "12"],
         ["fees", "4", "", "2"],
         ["notes", "n/a", "", "–"],
+        ["other income", "5", "(745)", "$ (740)"],
+        ["net income", "(250)", "100", "—"],
     ],
 )
 
@@ -66,6 +68,16 @@ def read(text: str) -> str:
         ("table_max(max (net), none)", "table_max(max (net), none)"),
         ("subtract(5.1% ( 5.1 % ), (32))", "subtract(5.1%, -32)"),
         ("greater(5 percent, −3)", "greater(5%, -3)"),
+        ("subtract(1250,900), divide(#0,900)", "subtract(1250, 900), divide(#0, 900)"),
+        ("divide(350,125)", "divide(350, 125)"),  # one argument would be too few
+        ("divide(350,125, 2)", "divide(350125, 2)"),
+        ("add(1,250,3)", "add(1250, 3)"),
+        ("multiply(const_100,900), exp(1.5,250)", "multiply(const_100, 900), exp(1.5, 250)"),
+        ("add(subtract(5,3),200)", "subtract(5, 3), add(#0, 200)"),
+        ("average(1250, 900)", "add(1250, 900), divide(#0, const_2)"),
+        ("add(1, 2), average(#0, 4, $ 1,005)", "add(1, 2), add(#0, 4), add(#1, 1005), divide(#2, const_3)"),
+        ("table_sum(5%, 7%)", "add(5%, 7%)"),
+        ("table_average(dues, 2010, none)", "table_average(dues, 2010, none)"),
         ("CONST_100 is not read, but multiply(2, CONST_100) is", "multiply(2, const_100)"),
     ],
 )
@@ -83,6 +95,8 @@ def test_replies(reply: str, program: str) -> None:
         ("add(1)", "takes two arguments, and is given 1"),
         ("add(1, 2, 3)", "takes two arguments, and is given 3"),
         ("add(1, )", "takes two arguments"),
+        ("subtract(1,250,900)", "not clear where the arguments"),
+        ("max(1250, 900)", "table_max takes the name of a row"),
         ("add(#3, 1)", "#3 is no earlier step"),
         ("add(1, 2), add(#1, #2), add(#0, 1)", "is no earlier step"),
         ("table_sum(, none), add(table_sum(a, none), 1" + ")" * 0, "is not closed"),
@@ -133,6 +147,9 @@ class TestWritten:
             ("table_max(visa inc. ( 1 ), none), divide(#0, 2)", "divide(30, 2)", 15),
             ("table_min(dues , net, none)", "add(5, 0)", 5),
             ("table_average(fees, none), add(1, 1), add(#0, #1)", "", 5),
+            ("table_sum(other income, none)", "add(5, -745), add(#0, -740)", -1480),
+            ("table_average(net income, none)", "add(-250, 100), divide(#0, const_2)", -75),
+            ("table_min(net income, none)", "add(-250, 0)", -250),
             ("divide(table_max(visa inc. ( 1 ), none), 10)", "divide(30, 10)", 3),
         ],
     )
@@ -210,6 +227,20 @@ class TestAnswers:
             (0.00001, "divide(3, 300000)", "what percentage?", "0.001%"),
             (310.0, "add(300, 10)", "how much?", 310),
             ("yes", "greater(2, 1)", "did the percentage rise?", "yes"),
+            (5.0, "divide(500, 100)", "if 5% of the units are free, what is the average price?", 5),
+            (
+                7452.94118,
+                "divide(1267, 17%)",
+                "what were the revenues of which 17 percent are fees?",
+                7452.94118,
+            ),
+            (7452.94118, "divide(1267, 17%)", "of what percentage is it the total?", 7452.94118),
+            (0.02, "subtract(5%, 3%)", "what is the change in the rate?", "2.00%"),
+            (0.02, "subtract(5%, 3%)", "what is the change in percentage points?", "2.00 percentage points"),
+            (0.04, "add(5%, 3%), divide(#0, const_2)", "what is the average rate?", "4.00%"),
+            (50.0, "multiply(1000, 5%)", "at 5%, what is the interest?", 50),
+            (0.25, "divide(5%, 20%)", "what is the ratio of the rates?", 0.25),
+            (0.1, "divide(121, 100), exp(#0, 0.5), subtract(#1, 1)", "what percentage a year?", "10.00%"),
         ],
     )
     def test_as_asked(self, value: Any, program: str, question: str, answer: Any) -> None:
@@ -217,6 +248,20 @@ class TestAnswers:
         cache = {"finqa_program": program, "program_result": value}
         state = State(input=freeze({"question": question}), cache=freeze(cache))
         assert ReportAnswer().run(state) == answer
+
+    @pytest.mark.parametrize(
+        ("program", "value", "answer"),
+        [
+            ("table_average(gross margin, none)", 0.37667, "37.67%"),
+            ("table_max(gross margin, none)", 0.4, "40.00%"),
+            ("table_max(fees, none)", 12.0, 12),
+        ],
+    )
+    def test_a_row_of_percentages_gives_one(self, program: str, value: float, answer: Any) -> None:
+        table = Table(
+            ["", "2011", "2010", "2009"], [["gross margin", "40%", "38%", "35%"], ["fees", "12", "", "9"]]
+        )
+        assert as_asked(value, program, "what was the highest margin?", table) == answer
 
     def test_what_an_answer_rests_on(self) -> None:
         told = self.sources("divide(45, 1250), add(#0, 900)")

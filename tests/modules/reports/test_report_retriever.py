@@ -86,7 +86,7 @@ class TestLexical:
         assert "row 5" in names("by how much did the funds change between 2010 and 2011?", 3)
 
     def test_measures_are_shares(self) -> None:
-        for each in measures("what was the total of ferry fares in 2011?", TABLE, facts_of(TABLE, PASSAGES)):
+        for each in measures("what was the total of ferry fares in 2011?", facts_of(TABLE, PASSAGES)):
             assert all(0 <= value <= 1 for name, value in each.items() if name != "digits")
 
 
@@ -172,9 +172,9 @@ def test_embeddings_alone_and_among_words(monkeypatch: pytest.MonkeyPatch) -> No
     _counting(monkeypatch)
     zeal = [{"title": "", "text": "zzzzz zzz"}]
     facts = facts_of(TABLE, zeal)
-    dense = ranking.scores("ferry fares?", TABLE, facts, "dense:some:model")
+    dense = ranking.scores("ferry fares?", facts, "dense:some:model")
     assert dense.index(max(dense)) == 5
-    hybrid, lexical = (ranking.scores("fares?", TABLE, facts, by) for by in ("hybrid", "lexical"))
+    hybrid, lexical = (ranking.scores("fares?", facts, by) for by in ("hybrid", "lexical"))
     assert hybrid[5] - lexical[5] > hybrid[4] - lexical[4]
     assert hybrid.index(max(hybrid)) in (1, 5)
 
@@ -190,11 +190,9 @@ def test_a_cross_encoder_orders_the_first_facts(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(ranking, "_check_reranker", lambda name: None)
     texts = ["port", *(f"the port has {'many ' * number}" for number in range(40))]
     facts = facts_of(None, texts)
-    found = ranking.scores("port?", None, facts, "bm25+rerank:tiny")
-    first = sorted(ranking.scores("port?", None, facts, "bm25"), reverse=True)[29]
-    looked = [
-        place for place, score in enumerate(ranking.scores("port?", None, facts, "bm25")) if score >= first
-    ]
+    found = ranking.scores("port?", facts, "bm25+rerank:tiny")
+    first = sorted(ranking.scores("port?", facts, "bm25"), reverse=True)[29]
+    looked = [place for place, score in enumerate(ranking.scores("port?", facts, "bm25")) if score >= first]
     order = sorted(range(len(facts)), key=lambda place: -found[place])
     assert set(order[:30]) == set(looked)
     assert order[0] == max(looked, key=lambda place: len(facts[place].text))
