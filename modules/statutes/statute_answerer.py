@@ -6,27 +6,24 @@ import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from chameleon import LLMModule, State, StepRejected
-from chameleon.modules.solution_generator import stated_line
+from chameleon import LLMModule, State
+from chameleon.modules.statutes.replies import CONTRADICTION, ENTAILMENT, amount_in, verdict_in
 from chameleon.modules.table_query import sentence_in
+
+__all__ = ("CONTRADICTION", "ENTAILMENT", "Form", "StatuteAnswerer", "answer_in", "form_of")
 
 Form = Literal["verdict", "amount", "text"]
 
-ENTAILMENT, CONTRADICTION = "Entailment", "Contradiction"
+_OWED = r"(?:tax(?:es)?|fees?|dut(?:y|ies)|lev(?:y|ies)|tolls?|fines?)"
 _AMOUNT_ASKED = re.compile(
-    r"\b(?:how\s+much|how\s+many\s+dollars|(?:what|which)\s+(?:\w+\s+){0,3}?amount)\b", re.IGNORECASE
-)
-_VERDICT = re.compile(
-    r"(?P<no>\bnot\s+(?:an?\s+)?(?:entail\w*|true)|\bcontradict\w*|\bfalse\b|\bno\b)"
-    r"|(?P<yes>\bnot\s+(?:an?\s+)?(?:contradict\w*|false)|\bentail\w*|\btrue\b|\byes\b)",
+    r"\b(?:how\s+much|how\s+many\s+dollars|(?:what|which)\s+(?:\w+\s+){0,3}?amount)\b"
+    rf"|\bwhat\s+(?:\w+\s+){{0,2}}?{_OWED}\s+"
+    r"(?:(?:do|does|did|must|will|should)\b[^?]{0,120}\b(?:owe|pay)\b"
+    r"|(?:is|are|was|were)\b[^?]{0,120}\b(?:due|owed|payable)\b)"
+    rf"|\bwhat\s+(?:is|are|was|were)\s+(?:[\w'’]+\s+){{1,4}}?{_OWED}(?:\s+liability)?"
+    r"\s+(?:for|in)\s+(?:the\s+year\s+)?[12][0-9]{3}\b",
     re.IGNORECASE,
 )
-_BARE = re.compile(
-    rf"\W*(?:(?:the )?(?:answer|label|verdict|statement)\b\W*(?:is\b\W*)?)?(?:an?\s+)?(?:{_VERDICT.pattern})"
-    r"(?=[\s.,;:!*\"')]|$)",
-    re.IGNORECASE,
-)
-_NUMBER = re.compile(r"(?P<minus>[-–]\s?)?\$?\s?(?P<number>[0-9][0-9,]*(?:\.[0-9]+)?)(?![0-9%])")
 
 
 class StatuteAnswerer(LLMModule):
@@ -46,7 +43,7 @@ class StatuteAnswerer(LLMModule):
         - "auto": whichever of these fits the question.
 
         Zero-shot, few-shot and chain of thought are prompts (`sara/zero_shot`, `sara/few_shot`, `sara/cot`);
-        of a reply that reasons first the last "The answer is" counts.
+        of a reply that reasons first the last "The answer is" counts, or "Final answer:".
         """
         self.form: Literal["auto", "verdict", "amount", "text"] = form
 
@@ -74,28 +71,8 @@ def form_of(question: str) -> Form:
 def answer_in(text: str, form: Form) -> str:
     """The answer in a reply, after its last "The answer is" where it says so.
 
-    Raises `StepRejected` for a reply that holds no answer of that form.
+    Raises `StepRejected` for a reply that holds no answer of that form, or more than one.
     """
     if form == "text":
         return sentence_in(text)
-    said = stated_line(text)
-    return verdict_in(text, said) if form == "verdict" else amount_in(text, said)
-
-
-def verdict_in(text: str, said: str | None) -> str:
-    """ "Entailment" or "Contradiction": what the statement of the answer says first, else the whole reply."""
-    found = _VERDICT.search(said) if said is not None else _BARE.match(text)
-    if found is None:
-        raise StepRejected("the reply says neither Entailment nor Contradiction")
-    return CONTRADICTION if found["no"] else ENTAILMENT
-
-
-def amount_in(text: str, said: str | None) -> str:
-    """Dollars as "$1234" or "$1234.50": the first amount that is stated, else the only one of the reply."""
-    found = list(_NUMBER.finditer(text if said is None else said))
-    if not found or (said is None and len(found) > 1):
-        raise StepRejected("the reply states no amount")
-    marked = next((each for each in found if "$" in each[0]), found[0])
-    number = float(marked["number"].replace(",", ""))
-    shown = f"{number:.0f}" if number.is_integer() else f"{number:.2f}"
-    return f"{'-' if marked['minus'] and number else ''}${shown}"
+    return verdict_in(text) if form == "verdict" else amount_in(text)

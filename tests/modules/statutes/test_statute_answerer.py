@@ -39,6 +39,11 @@ CASE = re.compile(
         ("How many dollars are due?", "amount"),
         ("What is the amount of the fee?", "amount"),
         ("Which total amount is due?", "amount"),
+        ("What tax does Ann owe in 2017?", "amount"),
+        ("What is Ann's tax liability for 2017?", "amount"),
+        ("What harbour fee is due?", "amount"),
+        ("What does the tax of section 12 apply to?", "text"),
+        ("What fee does section 12 name?", "text"),
         ("Does section 12(a) apply to the Lark?", "text"),
         ('"Is it so?"', "text"),
     ],
@@ -63,6 +68,14 @@ def test_what_a_question_wants(question: str, form: str) -> None:
         ("no", "Contradiction"),
         ("The answer is Entailment. No.\nThe answer is: Contradiction", "Contradiction"),
         ("Entailment\nSince she is 29.", "Entailment"),
+        ("Final answer: Contradiction", "Contradiction"),
+        ("She is 29.\n**Final answer:** Entailment", "Entailment"),
+        ("The answer is: No exception applies, so Entailment.", "Entailment"),
+        ("The answer is: the statement is entailed, no exception applies", "Entailment"),
+        ("The answer is: it isn't entailed", "Contradiction"),
+        ("The answer is: it cannot be entailed", "Contradiction"),
+        ("The answer is: it is not entailed but contradicted", "Contradiction"),
+        ("The answer is: Entailment, not Contradiction", "Entailment"),
     ],
 )
 def test_verdicts(reply: str, verdict: str) -> None:
@@ -70,7 +83,24 @@ def test_verdicts(reply: str, verdict: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "reply", ["", "perhaps", "The answer is: $12", "Nothing tells.", "Notably so", "yesterday"]
+    "reply",
+    [
+        "",
+        "perhaps",
+        "The answer is: $12",
+        "Nothing tells.",
+        "Notably so",
+        "yesterday",
+        "The answer is: Entailment or Contradiction",
+        "Entailment or contradiction",
+        "The answer is: neither entailed nor contradicted",
+        "The answer is: it is not clear whether it is entailed",
+        "The answer is: it would be entailed if she were 29",
+        "The answer is: it is false that it contradicts the facts",
+        "The answer is: Entailed? No.",
+        "The answer is: no exception applies",
+        "Yes and no",
+    ],
 )
 def test_what_is_no_verdict_is_rejected(reply: str) -> None:
     with pytest.raises(StepRejected):
@@ -89,13 +119,43 @@ def test_what_is_no_verdict_is_rejected(reply: str) -> None:
         ("The answer is: **-$5**", "-$5"),
         ("The answer is: $0", "$0"),
         ("She owes $851.", "$851"),
+        ("In 2017 she owes $851.", "$851"),
+        ("The answer is: $6,000 + $3,000 = $9,000", "$9000"),
+        ("The answer is: $9,000 = $6,000 + $3,000", "$9000"),
+        ("The answer is: 28% of 50000 = 14000", "$14000"),
+        ("The answer is: $1.5 million", "$1500000"),
+        ("The answer is: about 1.2 million dollars", "$1200000"),
+        ("The answer is: $5k", "$5000"),
+        ("The answer is: USD 14000", "$14000"),
+        ("The answer is: in 2017 Ann owes 5000 dollars", "$5000"),
+        ("The answer is: in 2017 Ann owes 5000", "$5000"),
+        ("The answer is: 2017", "$2017"),
+        ("The answer is: $14,000, which is 28% of $50,000", "$14000"),
+        ("The answer is: a fee of $14,000 (12% of $50,000, and $8,000)", "$14000"),
+        ("It is 12.\nFinal answer: $1,234", "$1234"),
     ],
 )
 def test_amounts(reply: str, amount: str) -> None:
     assert answer_in(reply, "amount") == amount
 
 
-@pytest.mark.parametrize("reply", ["", "none", "It is $12 or $13.", "The answer is: Entailment"])
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "",
+        "none",
+        "It is $12 or $13.",
+        "The answer is: Entailment",
+        "The answer is: $12, or $13 in winter",
+        "The answer is: $12-$13",
+        "The answer is: 12 to 13",
+        "The answer is: $6,000 + $3,000",
+        "The answer is: 2.5%",
+        "The answer is: $1.234.567",
+        "Her income is $50,000.\nThe rate is 28%.",
+        "The answer is: " + "9" * 400,
+    ],
+)
 def test_what_is_no_amount_is_rejected(reply: str) -> None:
     with pytest.raises(StepRejected):
         answer_in(reply, "amount")
