@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from chameleon.modules.statutes.labels import LABEL, readings
+from chameleon.modules.statutes.labels import LABEL, LEVELS, readings
 
-Relation = Literal["", "this", "before", "after"]
+Relation = Literal["", "this", "such", "before", "after"]
 
 _WORDS = r"(?:sub)?sections?|(?:sub)?paragraphs?|(?:sub)?clauses?|(?:sub)?items?"
 _SHORT = {
@@ -23,10 +23,9 @@ _SHORT = {
     "subcl": "subclause",
 }
 _DEEPEST = 8  # of "clause (i) of paragraph (1) of …"
-_LABELS = rf"(?:\s?{LABEL})(?:{LABEL})*"
 _NUMBER = r"[0-9]{1,5}[A-Za-z]{0,2}(?:[.–-][0-9]{1,4}[A-Za-z]{0,2})*(?![A-Za-z0-9%])"
 _LEADS = (
-    r"(?<!\w)(?:(?P<relation>this|(?:the\s{1,9})?(?:preceding|foregoing|succeeding|following))\s{1,9})?"
+    r"(?<!\w)(?:(?P<relation>this|such|(?:the\s{1,9})?(?:preceding|foregoing|succeeding|following))\s{1,9})?"
     rf"(?:(?P<word>{_WORDS})\b|(?P<short>(?:sub)?(?:secs?|paras?|pars?|cl)\.|§+))\s{{0,9}}"
 )
 _BARELY = rf"(?<![\w$.,§])(?P<number>[0-9]{{1,5}}[A-Z]?)(?P<labels>(?:{LABEL})+)"
@@ -34,14 +33,16 @@ _ABOVES = r"\bthis\s{1,9}(?P<unit>(?:sub)?(?:title|chapter|part)|act|code|divisi
 _LEAD, _BARE = re.compile(_LEADS, re.IGNORECASE), re.compile(_BARELY)
 _ABOVE = re.compile(_ABOVES, re.IGNORECASE)
 _START = re.compile(f"{_LEADS}|{_BARELY}|{_ABOVES}", re.IGNORECASE)
-_SECTION_ATOM = re.compile(rf"(?P<number>{_NUMBER})(?P<labels>(?:{_LABELS})?)")
-_LABELS_ATOM = re.compile(rf"(?P<labels>{_LABELS})")
+_SECTION_NUMBER = re.compile(_NUMBER)
+_SPACED = re.compile(rf"(?P<space>\s?)(?P<label>{LABEL})")
+_YEAR = re.compile(r"(?:19|20)[0-9]{2}")
 _NEXT = re.compile(
     r"\s{0,9}(?P<through>through|thru|to(?=\s{0,9}\()|–|-(?=\s?[(0-9]))\s{0,9}"
     r"|\s{0,9},?\s{0,9}(?:and/or|and|or)\s{1,9}(?:of\s{1,9})?"
     r"|\s{0,9},\s{0,9}(?=[(0-9])",
     re.IGNORECASE,
 )
+_ALSO = re.compile(r",?\s{1,9}(?:and|or)\s{1,9}", re.IGNORECASE)
 _OF = re.compile(r",?\s{1,9}(?:of|in|under|to)\s{1,9}", re.IGNORECASE)
 _ACT = re.compile(
     r"(?P<name>(?:[Tt]itle\s{1,9}[0-9]+[A-Z]?(?:,\s{1,9}United\s{1,9}States\s{1,9}Code)?)"
@@ -60,8 +61,9 @@ class Mention:
 
     `section` is its section where one is named, `level` the word before its labels ("paragraph" in
     "paragraph (2)(A)"), `through` the last label of a range that begins with it. `relation` is "this",
-    "before" or "after" for "this paragraph", "the preceding paragraph" and "the succeeding paragraphs"; `of`
-    is what it stands in, where the text says that; `act` another law that it is of.
+    "such", "before" or "after" for "this paragraph", "such paragraph", "the preceding paragraph" and "the
+    succeeding paragraphs"; `of` is what it stands in, where the text says that; `act` another law that it is
+    of.
     """
 
     text: str
@@ -109,58 +111,92 @@ def _group(text: str, start: int, depth: int = 0) -> tuple[list[Mention], int]:
     level = _SHORT.get(word, word)
     if lead["relation"] and (relation := _relation(lead["relation"])):
         end = start + len(lead[0].rstrip())
-        if not _LABELS_ATOM.match(text, end):
+        if _atom(text, end) is None:
             return _closed(
                 text, [Mention(text[start:end], start, end, level=level, relation=relation)], depth
             )
-    atom = (_SECTION_ATOM if level == "section" else _LABELS_ATOM).match(text, lead.end())
-    if atom is None or not _are_labels(atom["labels"]):
+    atom = _atom(text, lead.end(), level == "section")
+    if atom is None:
         return [], lead.end()
-    section = atom["number"].replace("–", "-") if level == "section" else ""
+    section = atom.number.replace("–", "-")
     if many and "-" in section and section.count("-") == 1:
-        return _closed(text, _listed(text, _number_range(text, start, atom, section), atom.end()), depth)
-    end = atom.end()
-    first = Mention(
-        text[start:end], start, end, section=section, level=level, labels=_labels_of(atom["labels"])
-    )
-    return _closed(text, _listed(text, [first], end, many), depth)
+        return _closed(text, _listed(text, _number_range(text, start, atom, section), atom.end), depth)
+    first = Mention(text[start : atom.end], start, atom.end, section=section, level=level, labels=atom.labels)
+    return _closed(text, _listed(text, [first], atom.end, many), depth)
 
 
-def _number_range(text: str, start: int, atom: re.Match[str], section: str) -> list[Mention]:
+@dataclass(frozen=True, slots=True)
+class _Atom:
+    """The number of a section with labels, or labels alone, and where they stand."""
+
+    number: str
+    labels: tuple[str, ...]
+    start: int
+    end: int
+
+
+def _atom(text: str, at: int, numbered: bool = False) -> _Atom | None:
+    """The number or labels that stand there.
+
+    Labels may have blanks between them, "152 (d) (2)", where each is of a deeper level than the one before.
+    """
+    number = _SECTION_NUMBER.match(text, at) if numbered else None
+    if numbered and number is None:
+        return None
+    labels, depth, end = list[str](), -1, number.end() if number else at
+    while (found := _SPACED.match(text, end)) is not None:
+        label = found["label"][1:-1]
+        levels = [LEVELS.index(reading.level) for reading in readings(label)]
+        deeper = [level for level in levels if level > depth]
+        if not levels or (found["space"] and labels and not deeper):
+            break
+        labels.append(label)
+        depth, end = min(deeper or levels), found.end()
+    if not number and not labels:
+        return None
+    blank = 0 if number else len(text[at:end]) - len(text[at:end].lstrip())
+    return _Atom(number[0] if number else "", tuple(labels), at + blank, end)
+
+
+def _number_range(text: str, start: int, atom: _Atom, section: str) -> list[Mention]:
     """ "sections 1-4": from one section to another."""
     first, last = section.split("-")
-    return [Mention(text[start : atom.end()], start, atom.end(), first, "section", through=last)]
+    return [Mention(text[start : atom.end], start, atom.end, first, "section", through=last)]
 
 
 def _listed(text: str, found: list[Mention], at: int, many: bool = True) -> list[Mention]:
     """The mention with those that a list adds to it."""
     while (step := _NEXT.match(text, at)) is not None:
         last = found[-1]
-        labels = _LABELS_ATOM.match(text, step.end())
-        if labels is not None and _are_labels(labels["labels"]) and (last.labels or not last.section):
-            atom, mention = labels, _going_on(last, _labels_of(labels["labels"]))
+        labels = _atom(text, step.end())
+        if labels is not None and (last.labels or not last.section):
+            atom, mention = labels, _going_on(last, labels.labels)
         elif (
             last.section
-            and (number := _SECTION_ATOM.match(text, step.end()))
-            and _is_section(text, number, many)
+            and (number := _atom(text, step.end(), numbered=True))
+            and _is_section(text, number, many or _is_pair(step[0], number))
         ):
             atom = number
-            mention = replace(last, section=number["number"], labels=_labels_of(number["labels"]), through="")
+            mention = replace(last, section=number.number, labels=number.labels, through="")
         else:
             break
-        at = atom.end()
+        at = atom.end
         if step["through"]:
             reached = mention.labels[-1] if mention.labels else mention.section
             found[-1] = replace(last, through=reached, end=at, text=text[last.start : at])
         else:
-            begin = step.end() + len(atom[0]) - len(atom[0].lstrip())
-            found.append(replace(mention, text=text[begin:at], start=begin, end=at))
+            found.append(replace(mention, text=text[atom.start : at], start=atom.start, end=at))
     return found
 
 
-def _is_section(text: str, number: re.Match[str], many: bool) -> bool:
+def _is_section(text: str, number: _Atom, many: bool) -> bool:
     """Whether a number after "and" is a section: it has labels, or none but words of law follow it."""
-    return bool(number["labels"]) or (many and bool(_PLAIN_AFTER.match(text, number.end())))
+    return bool(number.labels) or (many and bool(_PLAIN_AFTER.match(text, number.end)))
+
+
+def _is_pair(step: str, number: _Atom) -> bool:
+    """Whether a number may be the second of "section 1 or 2": no year, and no comma before it."""
+    return step.strip().lower() in ("and", "or", "and/or") and not _YEAR.fullmatch(number.number)
 
 
 def _going_on(last: Mention, labels: tuple[str, ...]) -> Mention:
@@ -182,7 +218,7 @@ def _closed(text: str, found: list[Mention], depth: int) -> tuple[list[Mention],
     end = found[-1].end
     step = _OF.match(text, end)
     if step is None:
-        return found, end
+        return _shared(text, found, depth)
     if act := _ACT.match(text, step.end()):
         return [replace(each, act=act["name"].removeprefix("the ")) for each in found], act.end()
     if found[0].section or depth == _DEEPEST:
@@ -196,14 +232,31 @@ def _closed(text: str, found: list[Mention], depth: int) -> tuple[list[Mention],
     return [replace(each, of=outer[0]) for each in found] + outer[1:], after
 
 
+def _shared(text: str, found: list[Mention], depth: int) -> tuple[list[Mention], int]:
+    """The mentions with those after "and" that share what they stand in.
+
+    "Subsection (d), and subsection (c), of section 152" are both of section 152, as the last comma says.
+    """
+    end = found[-1].end
+    also = _ALSO.match(text, end)
+    if also is None or found[0].section or not found[0].labels or depth == _DEEPEST:
+        return found, end
+    lead = _LEAD.match(text, also.end())
+    if lead is None or lead["relation"]:
+        return found, end
+    others, after = _group(text, also.end(), depth + 1)
+    with_outer = [each for each in others if each.of is not None and text[each.end : each.end + 1] == ","]
+    if not with_outer:
+        return found, end
+    return [replace(each, of=with_outer[0].of) for each in found] + others, after
+
+
 def _relation(word: str) -> Relation:
     last = word.lower().split()[-1]
-    return "this" if last == "this" else "before" if last in ("preceding", "foregoing") else "after"
+    if last in ("this", "such"):
+        return "this" if last == "this" else "such"
+    return "before" if last in ("preceding", "foregoing") else "after"
 
 
 def _labels_of(text: str) -> tuple[str, ...]:
     return tuple(label[1:-1] for label in re.findall(LABEL, text))
-
-
-def _are_labels(text: str) -> bool:
-    return all(readings(label) for label in _labels_of(text))

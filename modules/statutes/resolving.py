@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Literal
 
 from chameleon.modules.statutes.labels import LEVELS, readings
 from chameleon.modules.statutes.references import Mention, mentions_in
 from chameleon.modules.statutes.tree import SECTION, Node, written
+
+_NEAR = 50  # targets that "such paragraph" may mean
 
 Lack = Literal["", "inline", "missing", "above", "elsewhere"]
 
@@ -42,7 +45,11 @@ class Target:
 
 def references_in(text: str, sections: Mapping[str, Node], home: Node | None = None) -> list[Target]:
     """All that a text refers to. `home` is the provision that it stands in; None for a question."""
-    return [target for mention in mentions_in(text) for target in resolve(mention, sections, home)]
+    found = list[Target]()
+    for mention in mentions_in(text):
+        targets = resolve(mention, sections, home, found)
+        found += [each for each in targets if mention.relation != "such" or not each.lack]
+    return found
 
 
 def references_of(node: Node, sections: Mapping[str, Node]) -> list[Target]:
@@ -55,17 +62,22 @@ def references_of(node: Node, sections: Mapping[str, Node]) -> list[Target]:
     ]
 
 
-def resolve(mention: Mention, sections: Mapping[str, Node], home: Node | None = None) -> list[Target]:
+def resolve(
+    mention: Mention, sections: Mapping[str, Node], home: Node | None = None, said: Sequence[Target] = ()
+) -> list[Target]:
     """What one mention means; at least one target, those that are not there included.
 
     "Paragraph (2)" is looked for in what `home` stands in, from within to without. In a question of its own
     (no `home`) it is that of the only section, where there is but one. A law that a question names is taken
-    for the one at hand; within a statute it is another one.
+    for the one at hand; within a statute it is another one. "Such paragraph" is the last one of what was
+    `said` before it in the text, else the one that the reader stands in.
     """
     if mention.act and home is not None:
         return [Target(_plain_path(mention), None, mention, "elsewhere")]
     if home is None and len(sections) == 1:
         home = next(iter(sections.values()))
+    if mention.relation == "such" and (such := _such(mention, said)):
+        return such
     if mention.relation:
         return _related(mention, sections, home)
     if mention.section:
@@ -76,7 +88,7 @@ def resolve(mention: Mention, sections: Mapping[str, Node], home: Node | None = 
             return [Target(_plain_path(mention), None, mention, "missing")]
         return list(_descended(section, mention))
     if mention.of is not None:
-        outer = resolve(mention.of, sections, home)[0]
+        outer = resolve(mention.of, sections, home, said)[0]
         if outer.node is None or outer.lack:
             return [Target((*outer.path, *mention.labels), outer.node, mention, outer.lack or "missing")]
         return list(_descended(outer.node, mention))
@@ -182,7 +194,7 @@ def _related(mention: Mention, sections: Mapping[str, Node], home: Node | None) 
         here = next((node for node in _outwards(home) if _is_of(node, mention.level)), None)
     if here is None:
         return [Target((), home, mention, "missing")]
-    if mention.relation == "this":
+    if mention.relation in ("this", "such"):
         return [Target(here.path, here, mention)]
     siblings: Sequence[Node] = here.parent.children if here.parent else []
     place = siblings.index(here)
@@ -190,6 +202,19 @@ def _related(mention: Mention, sections: Mapping[str, Node], home: Node | None) 
     many = mention.text.lower().endswith("s")
     near = (before if many else before[-1:]) if mention.relation == "before" else after if many else after[:1]
     return [Target(node.path, node, mention) for node in near] or [Target((), here, mention, "missing")]
+
+
+def _such(mention: Mention, said: Sequence[Target]) -> list[Target]:
+    """The last provision of its level that was named, or that what was named stands in; of a list, all."""
+    named = [each.node for each in said[-_NEAR:] if each.node is not None and not each.lack][::-1]
+    for place, node in enumerate(named):
+        found = next((each for each in _outwards(node) if _is_of(each, mention.level)), None)
+        if found is None:
+            continue
+        together = takewhile(lambda each: each.parent is node.parent, named[place:])  # noqa: B023
+        nodes = [*together] if node is found and mention.text.endswith("s") else [found]
+        return [Target(each.path, each, mention) for each in reversed(nodes)]
+    return []
 
 
 def _is_of(node: Node, level: str) -> bool:

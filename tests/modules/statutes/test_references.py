@@ -25,6 +25,7 @@ LAW = Statutes.of(STATUTES).sections
 def said(mention: Mention) -> str:
     """A mention in short: "paragraph(2)(A)..C", "12(b)", "this paragraph"."""
     head = mention.section or (f"{mention.relation} " if mention.relation else "") + mention.level
+    head += "s" if mention.relation == "such" and mention.text.endswith("s") else ""
     text = head + "".join(f"({label})" for label in mention.labels)
     text += f"..{mention.through}" if mention.through else ""
     text += f" of {said(mention.of)}" if mention.of else ""
@@ -82,6 +83,28 @@ def meant(text: str, home: str = "") -> list[tuple[str, str]]:
         ("section 12 (a)", ["12(a)"]),
         ("under section 7703 for 2 years", ["7703"]),
         ("section 151 and 3 children", ["151"]),
+        ("section 1 or 2", ["1", "2"]),
+        ("under section 1 and 2.", ["1", "2"]),
+        ("under section 1 and 2017 is late", ["1"]),
+        ("section 152 (d) (2)", ["152(d)(2)"]),
+        ("section 152(d) (2) (A), (B)", ["152(d)(2)(A)", "152(d)(2)(B)"]),
+        ("subsection (d) (2)", ["subsection(d)(2)"]),
+        ("section 152(d) (see) (a), 7 (or 8)", ["152(d)"]),
+        ("such subsection, such paragraphs", ["such subsection", "such paragraphs"]),
+        ("paragraph (1) of such subsection", ["paragraph(1) of such subsection"]),
+        (
+            "paragraphs (1) and (2) of subsection (d), and subsection (c), of section 152",
+            [
+                "paragraph(1) of subsection(d) of 152",
+                "paragraph(2) of subsection(d) of 152",
+                "subsection(c) of 152",
+            ],
+        ),
+        (
+            "subsection (a), or subsection (b), of this section",
+            ["subsection(a) of this section", "subsection(b) of this section"],
+        ),
+        ("subsection (a) and subsection (b) of section 2", ["subsection(a)", "subsection(b) of 2"]),
         ("section 151, 40 percent of", ["151"]),
         ("a section (see below), $40(a), paragraph by paragraph, clauses", []),
         ("he paid $2,000 (a sum) in 2017 (or 2018)", []),
@@ -180,6 +203,21 @@ def test_written_paths_come_back(section: int, labels: tuple[str, ...], deep: in
         ("", "section 12(b)(7)", [("12(b)(7)", "missing")]),
         ("", "section 12(b)(1)(B)(ii)(i)", [("12(b)(1)(B)(ii)(i)", "inline")]),
         ("", "section 12(b) of the Harbour Act", [("12(b)", "")]),
+        ("", "section 12 (b) (1)", [("12(b)(1)", "")]),
+        ("", "section 12(a)(1) or such subsection", [("12(a)(1)", ""), ("12(a)", "")]),
+        (
+            "",
+            "sections 12(a)(1) and (2) and such paragraphs",
+            [("12(a)(1)", ""), ("12(a)(2)", ""), ("12(a)(1)", ""), ("12(a)(2)", "")],
+        ),
+        ("", "section 12(a), and paragraph (2) of such subsection", [("12(a)", ""), ("12(a)(2)", "")]),
+        ("", "such items are due", []),
+        ("12(b)(1)(A)", "such paragraph", [("12(b)(1)", "")]),
+        (
+            "13",
+            "paragraphs (1) and (2) of subsection (b), and subsection (h), of section 12",
+            [("12(b)(1)", ""), ("12(b)(2)", ""), ("12(h)", "")],
+        ),
         ("", "subsection (a)", [("subsection (a)", "missing")]),
     ],
 )
