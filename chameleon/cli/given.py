@@ -80,16 +80,29 @@ def picture_file(source: str) -> Iterator[str]:
         yield str(file)
 
 
-def read_text(source: str) -> str:
-    """The text in a file or from standard input, of which a bounded part is read; raises `InputError`."""
+def read_text_or_paper(source: str) -> dict[str, Any]:
+    """What `--text` gives: a text as `text`; a PDF, a page, a long text, one with headings as `passages` too.
+
+    What a file is its first bytes tell, else its name. Raises `InputError`, and `MissingPackage` where a
+    PDF or a page cannot be read without one.
+    """
+    from chameleon.papers import reading
+
     where = _NAME if source == STANDARD_INPUT else source
-    data = sys.stdin.buffer.read(_LARGEST_TEXT + 1) if source == STANDARD_INPUT else _bytes_of(source)
-    if len(data) > _LARGEST_TEXT:
-        raise InputError(
-            f"the text has more than the limit of {_LARGEST_TEXT:,} bytes",
-            where=where,
-            hint="Give the part that the question is about.",
-        )
+    limit = reading.MAX_BYTES
+    data = sys.stdin.buffer.read(limit + 1) if source == STANDARD_INPUT else _bytes_of(source, limit)
+    if reading.kind_of(data, where) == "text":
+        text = _decoded(data, where)
+        is_paper = reading.is_text_paper(text)
+        return {"text": text, **({"passages": reading.text_passages(text, where)} if is_paper else {})}
+    _require_at_most(limit, data, where, "paper")
+    passages = reading.read_paper(data, where)
+    return {"passages": passages, "text": _whole(passages)}
+
+
+def _decoded(data: bytes, where: str) -> str:
+    """The text in a file's bytes; raises `InputError`."""
+    _require_at_most(_LARGEST_TEXT, data, where, "text")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
@@ -104,30 +117,13 @@ def read_text(source: str) -> str:
     return text
 
 
-def read_text_or_paper(source: str) -> dict[str, Any]:
-    """What `--text` gives: a text as `text`; a PDF, a page, Markdown or a long text as `passages` too.
-
-    Raises `InputError`, and `MissingPackage` where a PDF or a page cannot be read without one.
-    """
-    from chameleon.papers import reading
-
-    if source != STANDARD_INPUT and reading.is_paper(source):
-        data = _bytes_of(source, reading.MAX_BYTES)
-        if len(data) > reading.MAX_BYTES:
-            raise InputError(
-                f"the paper has more than the limit of {reading.MAX_BYTES:,} bytes",
-                where=source,
-                hint="Give the part that the question is about.",
-            )
-        passages = reading.read_paper(data, source)
-        return {"passages": passages, "text": _whole(passages)}
-    text = read_text(source)
-    if not reading.is_text_paper(text, source):
-        return {"text": text}
-    return {
-        "text": text,
-        "passages": reading.text_passages(text, _NAME if source == STANDARD_INPUT else source),
-    }
+def _require_at_most(limit: int, data: bytes, where: str, kind: str) -> None:
+    if len(data) > limit:
+        raise InputError(
+            f"the {kind} has more than the limit of {limit:,} bytes",
+            where=where,
+            hint="Give the part that the question is about.",
+        )
 
 
 def _whole(passages: Sequence[Mapping[str, Any]]) -> str:
@@ -141,7 +137,7 @@ def _whole(passages: Sequence[Mapping[str, Any]]) -> str:
     return "\n\n".join(parts)[:_LARGEST_TEXT]
 
 
-def _bytes_of(source: str, limit: int = _LARGEST_TEXT) -> bytes:
+def _bytes_of(source: str, limit: int) -> bytes:
     if is_address(source):
         raise InputError(
             "is an address, and texts are read from files only", where=source[:80], hint="Download it first."

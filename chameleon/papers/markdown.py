@@ -3,42 +3,105 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from chameleon.errors import InputError
-from chameleon.papers.outline import Outline
-from chameleon.table import read_table_text
+from chameleon.papers.numbering import LONGEST_HEADING, begins_clause, heading_level, number_of
+from chameleon.papers.outline import UNNUMBERED, Outline
+from chameleon.table import Table
+from chameleon.table.bars import has_bar, is_rule, split_rows
+from chameleon.table.cells import clean_cell
 
-_MARKED = re.compile(r"(#{1,6})\s+(.*?)\s*#*")
+_MARKED = re.compile(r" {0,3}(#{1,6})\s+(.*?)\s*#*")
+_UNDERLINE = re.compile(r" {0,3}(=+|-{2,})\s*")
+_BOLD = re.compile(r"\s*(\*\*|__)(?=\S)((?:(?!\1).)+?)(?<=\S)\1(:?)\s*")
 _FENCE = re.compile(r"\s{0,3}(```|~~~)")
+_MOST_UNDERLINED = 2  # lines of a heading that is underlined
+_STARTS_A_HEADING = 60  # characters at most of a numbered line that heads the lines right below it
 
 
 def text_outline(text: str) -> Outline:
-    """The outline of a Markdown or plain text; what no rule knows is a paragraph."""
+    """The outline of a Markdown or plain text; what no rule knows is a paragraph.
+
+    Headings are marked by "#", underlined, in bold letters on a line of their own, or numbered.
+    """
     outline, held, fenced = Outline(), list[str](), False
-
-    def flush() -> None:
-        if held and all(line.lstrip().startswith("|") for line in held) and len(held) > 1:
-            try:
-                outline.table(read_table_text("\n".join(held), format="markdown"))
-            except InputError:
-                outline.paragraph("\n".join(held))
-        elif held:
-            outline.paragraph("\n".join(held))
-        held.clear()
-
     for line in text.splitlines():
         if _FENCE.match(line):
-            fenced = not fenced
-        if fenced:
+            if not fenced:
+                _add(outline, held)
             held.append(line)
-        elif marked := _MARKED.fullmatch(line):
-            flush()
-            outline.heading(len(marked[1]), marked[2])
-        elif not line.strip():
-            flush()
-        else:
-            if held and held[-1].lstrip().startswith("|") != line.lstrip().startswith("|"):
-                flush()
+            if fenced:
+                outline.paragraph("\n".join(held), may_head=False)
+                held.clear()
+            fenced = not fenced
+        elif fenced:
             held.append(line.rstrip())
-    flush()
+        elif marked := _MARKED.fullmatch(line):
+            _add(outline, held)
+            outline.heading(len(marked[1]), marked[2])
+        elif (underlined := _UNDERLINE.fullmatch(line)) and _may_be_underlined(held):
+            heading = " ".join(held)
+            held.clear()
+            outline.heading(1 if underlined[1][0] == "=" else 2, heading)
+        elif (bold := _BOLD.fullmatch(line)) and len(bold[2]) <= LONGEST_HEADING and bold[2][-1] not in ".;,":
+            _add(outline, held)
+            level = heading_level(bold[2])
+            outline.heading(UNNUMBERED if level is None else level, bold[2] + bold[3])
+        elif not line.strip():
+            _add(outline, held)
+        else:
+            held.append(line.rstrip())
+    _add(outline, held)
     return outline
+
+
+def _may_be_underlined(held: Sequence[str]) -> bool:
+    return (
+        0 < len(held) <= _MOST_UNDERLINED and sum(map(len, held)) <= LONGEST_HEADING and not has_bar(held[-1])
+    )
+
+
+def _add(outline: Outline, held: list[str]) -> None:
+    """Add the lines between two empty ones: the tables among them, and the clauses of the others."""
+    begin = 0
+    while begin < len(held):
+        rule = next((n for n in range(begin + 1, len(held)) if is_rule(held[n])), None)
+        if rule is None or not has_bar(held[rule - 1]):
+            rule = None
+            end = len(held)
+        else:
+            end = next((n for n in range(rule, len(held)) if not has_bar(held[n])), len(held))
+        _clauses(outline, held[begin : end if rule is None else rule - 1])
+        if rule is not None:
+            outline.table(_table(held[rule - 1 : end]))
+        begin = end
+    held.clear()
+
+
+def _table(lines: Sequence[str]) -> Table:
+    """The table of lines with bars; short rows are filled up, and what a row has too much gets a column."""
+    rows = [[clean_cell(cell) for cell in row] for row in split_rows(lines)]
+    width = max(map(len, rows))
+    header, *body = [[*row, *[""] * (width - len(row))] for row in rows]
+    return Table(header, body)
+
+
+def _clauses(outline: Outline, lines: Sequence[str]) -> None:
+    """Add lines as paragraphs: one for each clause that begins with its number at a line's beginning."""
+    held = list[str]()
+    for place, line in enumerate(lines):
+        below = lines[place + 1].strip() if place + 1 < len(lines) else ""
+        last = number_of(held[0].strip()) if held else ()
+        if held and (
+            begins_clause(line.strip(), held[-1], below, last or outline.number)
+            or (len(held) == 1 and _heads(held[0].strip(), line.strip()))
+        ):
+            outline.paragraph("\n".join(held))
+            held.clear()
+        held.append(line)
+    outline.paragraph("\n".join(held))
+
+
+def _heads(line: str, below: str) -> bool:
+    """Whether a numbered line is the heading of the text that begins in the line below it."""
+    return len(line) <= _STARTS_A_HEADING and below[:1].isupper() and heading_level(line) is not None

@@ -5,102 +5,158 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 
+from chameleon.papers.numbering import (
+    BELOW_NUMBERS,
+    DECIMALS,
+    LEADERS,
+    UNNUMBERED,
+    Number,
+    clause,
+    follows,
+    heading_level,
+    is_bare,
+    is_title,
+    number_depth,
+    number_of,
+)
+from chameleon.papers.units import unit_in
 from chameleon.table import Table
 
-_LONGEST_HEADING = 120
-_NUMBERED = 10
-"""Levels of headings known by their number alone begin here, below those of marked headings."""
-UNNUMBERED, DECIMALS, BELOW_NUMBERS = _NUMBERED + 2, _NUMBERED + 3, _NUMBERED + 20
-"""Headings that only their letters show stand below "Item 7", and above "7 Notice" or below all numbers."""
+__all__ = [
+    "BELOW_NUMBERS",
+    "DECIMALS",
+    "LEADERS",
+    "UNNUMBERED",
+    "Outline",
+    "Section",
+    "heading_level",
+    "number_depth",
+]
 
-_NAMED = re.compile(
-    r"(part|item|article|chapter|section|clause|schedule|annex|appendix|§)\s*([IVXLC]+|\d+[\w.]*|[A-Z])\b[.:)]?",
-    re.I,
-)
-_NAMED_LEVELS = {"part": 0, "chapter": 0, "schedule": 0, "annex": 0, "appendix": 0}
-_DECIMAL = re.compile(r"(\d{1,3}(?:\.\d{1,3}){0,5})[.)]?\s+(?=\S)")
-LEADERS = re.compile(r"(?:\. ?){4}")
-"""Dots that lead, in a list of contents, to the number of a page."""
-_TITLE = re.compile(r"[^\W\d_a-z]|[\"“(]")
+_LONGEST_SHOWN = 300  # characters of a heading in the title of a passage; the rest is in the text
+_LONGEST_CAPTION = 200
+_LEFT_OUT = 3  # a heading's number may be so much larger than that of the last
+_CAPTION = re.compile(r"(?:table|tab\.)\s+[A-Z]?\d[\w.]*\b.*[^.;:,]|\(.*\)", re.IGNORECASE)
+
+Part = tuple[str | Table, int | None]
 
 
 @dataclass
 class Section:
-    """What stands below one heading: paragraphs and tables, each with its page (from 1) if known."""
+    """What stands below one heading: paragraphs and tables, each with its page (from 1) if known.
+
+    `page` is that of the heading.
+    """
 
     headings: tuple[str, ...] = ()
-    parts: list[tuple[str | Table, int | None]] = field(default_factory=list)
+    parts: list[Part] = field(default_factory=list)
+    page: int | None = None
 
 
 class Outline:
-    """Collects headings and parts in the order of the paper."""
+    """Collects headings and parts in the order of the paper; `structure` counts headings beyond doubt."""
 
     def __init__(self) -> None:
         self.sections: list[Section] = [Section()]
+        self.structure = 0
+        self.number: Number = ()
+        """The decimal number of the last heading that has one."""
         self._open: list[tuple[int, str]] = []
 
-    def heading(self, level: int, text: str) -> None:
+    def heading(self, level: int, text: str, page: int | None = None) -> None:
         """Begin a section; it lies in the last one of a smaller level. Levels are compared, no more."""
-        text = " ".join(text.split())[:_LONGEST_HEADING]
+        text = " ".join(text.split())
         if not text:
             return
+        number = number_of(f"{text} .")
+        self.structure += len(number) != 1 or number == (1,) or follows(number, self.number)
+        self.number = number or self.number
+        shown = _shortened(text)
         while self._open and self._open[-1][0] >= level:
             self._open.pop()
-        self._open.append((level, text))
-        self.sections.append(Section(tuple(name for _, name in self._open)))
+        self._open.append((level, shown))
+        self.sections.append(Section(tuple(name for _, name in self._open), page=page))
+        if shown != text:
+            self.sections[-1].parts.append((text, page))
 
     def paragraph(self, text: str, page: int | None = None, *, may_head: bool = True) -> None:
-        """Add a paragraph; one that begins with a decimal number, such as 7.2, begins a section as well.
+        """Add a paragraph; one that begins with a number, such as 7.2 or Section 7, begins a section as well.
 
-        `may_head`: whether a short numbered one is taken for a heading.
+        `may_head`: whether a short numbered one is taken for a heading, or for the title of a number above.
         """
         text = text.strip()
         if not text:
             return
-        if may_head and (level := heading_level(text)) is not None:
-            self.heading(level, text)
+        if may_head and (level := heading_level(text)) is not None and self._is_in_order(number_of(text)):
+            self.heading(self._level(level, number_of(text)), text, page)
             return
-        if (number := _DECIMAL.match(text)) and "." in number[1]:
-            self.heading(DECIMALS + number[1].count("."), number[1])
+        if may_head and self._awaits_title() and is_title(text):
+            self._open[-1] = (self._open[-1][0], f"{self._open[-1][1]} {text}")
+            self.sections[-1].headings = tuple(name for _, name in self._open)
+            return
+        if (begun := clause(text, self.number)) is not None:
+            self.heading(self._level(begun[0], number_of(text)), begun[1], page)
         self.sections[-1].parts.append((text, page))
 
     def table(self, table: Table, page: int | None = None) -> None:
-        self.sections[-1].parts.append((table, page))
+        """Add a table. A line above that is its caption is taken as such, and so is a unit that it gives."""
+        parts = self.sections[-1].parts
+        above = parts[-1][0] if parts and parts[-1][1] == page else None
+        if isinstance(above, str) and len(above) <= _LONGEST_CAPTION and "\n" not in above:
+            if _CAPTION.fullmatch(above) and not (table.caption and above in table.caption):
+                parts.pop()
+                table = table.with_caption(": ".join(filter(None, [above, table.caption])))
+            elif not table.caption and unit_in(above):
+                table = table.with_caption(above)
+        parts.append((table, page))
 
     def filled(self) -> Iterator[Section]:
-        """The sections that hold something; a heading with nothing below it is kept by those inside it."""
-        return (section for section in self.sections if section.parts)
+        """The sections that hold something, without any word lost.
+
+        A heading with nothing below it is in the titles of those inside it; where there are none it is text
+        of the section around it, or, with a number such as 7.2, of that number.
+        """
+        found = list[Section]()
+        for section, following in pairwise([*self.sections, Section()]):
+            headings, parts = section.headings, section.parts
+            if not parts:
+                if not headings or len(following.headings) > len(headings):
+                    continue
+                parts = [(headings[-1], section.page)]
+                number = number_of(headings[-1])
+                own = (".".join(map(str, number)),) if len(number) > 1 else ()
+                headings = (*headings[:-1], *own)
+            if found and found[-1].headings == headings:
+                found[-1] = Section(headings, [*found[-1].parts, *parts], found[-1].page)
+            else:
+                found.append(Section(headings, list(parts), section.page))
+        return iter(found)
+
+    def _level(self, level: int, number: Number) -> int:
+        """The level of a number: that of the one before it where that is open, as "## 2" before "3"."""
+        before = (
+            at
+            for at, name in self._open
+            if len(other := number_of(f"{name} .")) == len(number) > 0 and follows(number, other)
+        )
+        return next(before, level)
+
+    def _is_in_order(self, number: Number) -> bool:
+        """Whether a number without a point goes on from the last one, as that of "12 Cranes" need not."""
+        if len(number) != 1 or number == (1,) or not self.number:
+            return True
+        return 0 < number[0] - self.number[0] <= _LEFT_OUT
+
+    def _awaits_title(self) -> bool:
+        last = self.sections[-1]
+        return bool(last.headings) and not last.parts and is_bare(last.headings[-1])
 
 
-def heading_level(line: str) -> int | None:
-    """The level of a line that its number shows to be a heading, such as "7.2 Notice"; None for others.
-
-    A heading is short, one line, begins with a capital letter after its number and ends without a full stop.
-    """
-    if len(line) > _LONGEST_HEADING or "\n" in line or (line[-1:] in ".;,:" and not _is_bare(line)):
-        return None
-    if LEADERS.search(line):
-        return None
-    if named := _NAMED.match(line):
-        rest = line[named.end() :].strip(" .:—–-")
-        if rest and not _TITLE.match(rest):
-            return None  # "Section 3 applies to …"
-        return _NUMBERED + _NAMED_LEVELS.get(named[1].lower(), 1)
-    number = _DECIMAL.match(line)
-    if number and _TITLE.match(line, number.end()):
-        return DECIMALS + number[1].count(".")
-    return None
-
-
-def number_depth(line: str) -> int:
-    """How deep a heading's number is among headings of one size: 1 for "7.2" and "Item 7", 0 for "7"."""
-    if named := _NAMED.match(line):
-        return _NAMED_LEVELS.get(named[1].lower(), 1)
-    number = _DECIMAL.match(line)
-    return number[1].count(".") if number else 0
-
-
-def _is_bare(line: str) -> bool:
-    """Whether a line is a number of a heading alone: "Item 7."."""
-    return (named := _NAMED.match(line)) is not None and named.end() == len(line)
+def _shortened(text: str) -> str:
+    """A heading for the titles of passages, cut between words."""
+    if len(text) <= _LONGEST_SHOWN:
+        return text
+    at = text.rfind(" ", _LONGEST_SHOWN // 2, _LONGEST_SHOWN)
+    return f"{text[: at if at > 0 else _LONGEST_SHOWN]} …"

@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 
 from chameleon.errors import InputError
-from chameleon.papers.outline import Outline
+from chameleon.papers.numbering import LONGEST_HEADING, heading_level
+from chameleon.papers.outline import UNNUMBERED, Outline
 from chameleon.table import Table
 from chameleon.table.grid import Origin
 from chameleon.table.html import Markup, page_tables
@@ -17,8 +18,11 @@ from chameleon.web.text import decoded, visible
 _HEADINGS = re.compile("h[1-6]")
 _INLINE = re.compile(
     "a|abbr|acronym|b|bdi|bdo|big|cite|code|data|del|dfn|em|font|i|ins|kbd|label|mark|q|rp|rt|ruby|s|samp"
-    "|small|span|strike|strong|sub|sup|time|tt|u|var|wbr"
+    "|small|span|strike|strong|sub|sup|time|tt|u|var|wbr|ix:(?!header).*"
 )
+_UNREAD = re.compile("ix:(?:header|hidden|references|resources)")
+_CELLS = ("td", "th", "caption")
+_BOLD = re.compile(r"font-weight\s*:\s*(?:bold|[6-9]00)", re.IGNORECASE)
 
 
 def page_outline(data: bytes, name: str) -> Outline:
@@ -42,7 +46,7 @@ def _table(markup: Markup, where: str) -> Table | None:
     if layout_reason(markup):
         return None
     try:
-        read = html_table(markup, Origin(where, "row"))
+        read = html_table(markup, Origin(where, "row"), keep_notes=True)
         (_, header), *rows = read.records
         caption = ": ".join(dict.fromkeys(filter(None, [markup.caption, *read.titles])))
         return Table(header, [cells for _, cells in rows], caption) if rows else None
@@ -51,52 +55,56 @@ def _table(markup: Markup, where: str) -> Table | None:
 
 
 class _Reader:
-    """Collects an outline from the parser's events; tables are counted as `page_tables` counts them."""
+    """Collects an outline from the parser's events; tables are counted as `page_tables` counts them.
+
+    Of what stands in a table of data only that is text which is in none of its cells, or in a table inside it
+    that is no data.
+    """
 
     def __init__(self, tables: Sequence[Table | None]) -> None:
         self.outline = Outline()
         self._tables = tables
         self._begun = 0
+        self._inner: list[Table] = []
         self._text: list[str] = []
+        self._plain = False  # whether some of the text is not in bold letters
         self._depth = 0
-        self._unread_from = 0
-        self._table_from = 0  # the depth of the table of data that is open
+        # The depths at which what is open began; 0 where nothing is.
+        self._unread_from = self._heading_from = self._item_from = self._bold_from = 0
+        self._table_from = self._cell_from = self._loose_from = 0
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         self._depth += 1
-        if not self._unread_from and (
-            UNREAD.fullmatch(tag) or is_hidden(attributes) or "mw-editsection" in attributes.get("class", "")
-        ):
+        if not self._unread_from and _is_unread(tag, attributes):
             self._unread_from = self._depth
         if self._unread_from:
             return
-        if not self._table_from and not _INLINE.fullmatch(tag) and tag not in ("td", "th"):
+        if self._reads and not self._heading_from and (tag == "br" or not _is_within_line(tag)):
             self._flush()
-        if tag in ("td", "th", "br"):
+        if not _INLINE.fullmatch(tag):
             self._text.append(" ")
-        if tag == "table":
-            table = self._tables[self._begun] if self._begun < len(self._tables) else None
-            self._begun += 1
-            if table is not None and not self._table_from:
-                self._table_from = self._depth
-                self.outline.table(table)
+        if _HEADINGS.fullmatch(tag) and not self._heading_from and self._reads:
+            self._heading_from = self._depth
+        elif tag == "li" and not self._item_from:
+            self._item_from = self._depth
+        elif tag == "table":
+            self._begin_table()
+        elif tag in _CELLS and self._table_from and not self._cell_from:
+            self._cell_from = self._depth
+        if not self._bold_from and (tag in ("b", "strong") or _BOLD.search(attributes.get("style", ""))):
+            self._bold_from = self._depth
 
     def end(self, tag: str) -> None:
         if self._unread_from == self._depth:
             self._unread_from = 0
-        elif self._table_from == self._depth:
-            self._table_from = 0
-            self._text.clear()
-        elif not self._unread_from and not self._table_from:
-            if _HEADINGS.fullmatch(tag):
-                self.outline.heading(int(tag[1]), self._taken())
-            elif not _INLINE.fullmatch(tag) and tag not in ("td", "th", "br"):
-                self._flush()
+        elif not self._unread_from:
+            self._end_shown(tag)
         self._depth -= 1
 
     def data(self, data: str) -> None:
-        if not self._unread_from and not self._table_from:
+        if not self._unread_from and self._reads:
             self._text.append(data)
+            self._plain = self._plain or (not self._bold_from and not data.isspace())
 
     def comment(self, text: str) -> None:
         """Comments are not shown."""
@@ -107,10 +115,71 @@ class _Reader:
     def close(self) -> None:
         self._flush()
 
+    @property
+    def _reads(self) -> bool:
+        """Whether text is read: not where it is in a cell of a table of data."""
+        return not self._cell_from or bool(self._loose_from)
+
+    def _begin_table(self) -> None:
+        table = self._tables[self._begun] if self._begun < len(self._tables) else None
+        self._begun += 1
+        if self._table_from:
+            if table is not None:
+                self._inner.append(table)
+            elif not self._loose_from:
+                self._loose_from = self._depth
+        elif table is not None:
+            self._table_from = self._depth
+            self.outline.table(table)
+
+    def _end_shown(self, tag: str) -> None:
+        if self._heading_from == self._depth:
+            self._heading_from = 0
+            self.outline.heading(int(tag[1]), self._taken())
+        elif self._reads and not _is_within_line(tag) and not self._heading_from:
+            self._flush()
+        elif not _INLINE.fullmatch(tag):
+            self._text.append(" ")
+        if self._table_from == self._depth:
+            self._table_from = 0
+            for table in self._inner:
+                self.outline.table(table)
+            self._inner.clear()
+        for name in ("_cell_from", "_loose_from", "_item_from", "_bold_from"):
+            if getattr(self, name) == self._depth:
+                setattr(self, name, 0)
+
     def _taken(self) -> str:
         text = " ".join(visible("".join(self._text)).split())
         self._text.clear()
+        self._plain = False
         return text
 
     def _flush(self) -> None:
-        self.outline.paragraph(self._taken())
+        """Add the text as a paragraph, or as a heading where all of it is in bold letters."""
+        is_bold = not self._plain and not self._item_from
+        text = self._taken()
+        if is_bold and _is_heading(text):
+            self.outline.heading(UNNUMBERED, text)
+        else:
+            self.outline.paragraph(text, may_head=not self._item_from)
+
+
+def _is_heading(text: str) -> bool:
+    """Whether a text in bold letters is a heading that its number does not show to be one."""
+    short = 0 < len(text) <= LONGEST_HEADING
+    return short and text[-1] not in ".;," and text[0].isupper() and heading_level(text) is None
+
+
+def _is_unread(tag: str, attributes: Mapping[str, str]) -> bool:
+    return bool(
+        UNREAD.fullmatch(tag)
+        or _UNREAD.fullmatch(tag)
+        or is_hidden(attributes)
+        or "mw-editsection" in attributes.get("class", "")
+    )
+
+
+def _is_within_line(tag: str) -> bool:
+    """Whether an element begins no block of text of its own."""
+    return _INLINE.fullmatch(tag) is not None or tag in ("td", "th", "br")

@@ -8,30 +8,46 @@ from pathlib import Path
 from typing import Any
 
 from chameleon.errors import InputError
+from chameleon.papers.kinds import MARKDOWN, PAGES, PDF, Kind, kind_of, require_pdf
 from chameleon.papers.markdown import text_outline
 from chameleon.papers.outline import Outline, Section
 from chameleon.papers.pages import page_outline
 from chameleon.papers.pdf import pdf_outline
 from chameleon.table import Table, to_text
 
-PDF, PAGES, MARKDOWN = (".pdf",), (".html", ".htm", ".xhtml"), (".md", ".markdown")
+__all__ = [
+    "LONG",
+    "MARKDOWN",
+    "MAX_BYTES",
+    "MAX_TEXT",
+    "PAGES",
+    "PDF",
+    "Kind",
+    "is_text_paper",
+    "kind_of",
+    "read_paper",
+    "text_passages",
+]
+
 MAX_BYTES, MAX_TEXT = 50_000_000, 5_000_000
 LONG = 20_000
 """A text of more characters than this is read as a paper."""
 
 _PASSAGE = 1_200  # characters, some 200 words: enough for a clause, few enough for several in a prompt
+_LEAST_STRUCTURE = 2  # headings or numbered clauses: a text with so many is read as a paper
+_LONGEST_CAPTION = 200  # characters of it in a title; the rest is in the text
 _END = re.compile(r"(?<=[.!?;])\s+|\n")
 
 
-def is_paper(name: str) -> bool:
-    """Whether a file of this name is read as a paper however short it is."""
-    return Path(name).suffix.lower() in (*PDF, *PAGES)
-
-
 def read_paper(data: bytes, name: str) -> list[dict[str, Any]]:
-    """The passages of a PDF or a page, by the file's name. Raises `InputError`, `MissingPackage`."""
-    is_pdf = Path(name).suffix.lower() in PDF
-    return _bounded(pdf_outline(data, name) if is_pdf else page_outline(data, name), name)
+    """The passages of a PDF or a page, by its first bytes, else by its name.
+
+    Raises `InputError`, also for formats that are not read, and `MissingPackage`.
+    """
+    if kind_of(data, name) == "pdf":
+        require_pdf(data, name)
+        return _bounded(pdf_outline(data, name), name)
+    return _bounded(page_outline(data, name), name)
 
 
 def text_passages(text: str, name: str) -> list[dict[str, Any]]:
@@ -39,11 +55,9 @@ def text_passages(text: str, name: str) -> list[dict[str, Any]]:
     return _bounded(text_outline(text), name)
 
 
-def is_text_paper(text: str, name: str) -> bool:
-    """Whether a text is read as a paper: a long one, and Markdown with two headings or more."""
-    if len(text) > LONG:
-        return True
-    return Path(name).suffix.lower() in MARKDOWN and len(text_outline(text).sections) > 2
+def is_text_paper(text: str) -> bool:
+    """Whether a text is read as a paper: a long one, or one with two headings or numbered clauses."""
+    return len(text) > LONG or text_outline(text).structure >= _LEAST_STRUCTURE
 
 
 def _bounded(outline: Outline, name: str) -> list[dict[str, Any]]:
@@ -82,8 +96,8 @@ def _passages(section: Section) -> Iterator[dict[str, Any]]:
         yield _passage(section, "\n\n".join(held), page)
 
 
-def _passage(section: Section, text: str, page: int | None) -> dict[str, Any]:
-    title = " > ".join(section.headings)
+def _passage(section: Section, text: str, page: int | None, caption: str = "") -> dict[str, Any]:
+    title = " > ".join([*section.headings, *([caption] if caption else [])])
     told: dict[str, Any] = {"title": title, "text": text}
     return told | ({"page": page} if page is not None else {})
 
@@ -101,11 +115,15 @@ def _of_table(section: Section, table: Table, page: int | None) -> Iterator[dict
 
 
 def _rows(section: Section, table: Table, rows: range, page: int | None) -> dict[str, Any]:
-    part = table.take_rows(rows)
-    return _passage(section, to_text(part, style="pipe"), page) | {
-        "table": part,
-        "rows": [row + 1 for row in rows],
-    }
+    """Some rows; the caption, which may give the unit of all figures, is the last heading above them."""
+    part, caption = table.take_rows(rows), " ".join(table.caption.split())
+    text = to_text(part, style="pipe")
+    if len(caption) > _LONGEST_CAPTION:
+        text = f"{caption}\n{text}" if not rows.start else text
+        caption = f"{caption[:_LONGEST_CAPTION].rpartition(' ')[0] or caption[:_LONGEST_CAPTION]} …"
+    if section.headings[-1:] == (caption,):
+        caption = ""
+    return _passage(section, text, page, caption) | {"table": part, "rows": [row + 1 for row in rows]}
 
 
 def _cut(text: str) -> list[str]:

@@ -8,6 +8,7 @@ from itertools import takewhile
 
 from chameleon.table.grid import MAX_COLUMNS, Origin, Record
 from chameleon.table.html import Cell, Markup
+from chameleon.table.html_columns import EMPTY, Slot, joined_columns, unmarked_header
 
 MAX_CELLS = 2_000_000
 """What a table may grow to by its spans, which cost a page a few letters for millions of cells."""
@@ -24,17 +25,7 @@ class HtmlTable:
     notes: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
-class _Slot:
-    """One place of the grid, with the cell that fills it."""
-
-    text: str
-    is_header: bool
-    cell: int  # tells one spanning cell from two with the same text
-
-
-_Grid = list[tuple[int, list[_Slot]]]
-_EMPTY = _Slot("", False, -1)
+_Grid = list[tuple[int, list[Slot]]]
 
 
 def layout_reason(table: Markup) -> str:
@@ -66,26 +57,32 @@ def layout_reason(table: Markup) -> str:
     return ""
 
 
-def html_table(table: Markup, origin: Origin) -> HtmlTable:
+def html_table(table: Markup, origin: Origin, *, keep_notes: bool = False) -> HtmlTable:
     """The table's records, numbered by row. Raises `InputError` for one that its spans make too large.
 
     The header is what `<thead>` holds, else the rows of `<th>` alone at the top, else the first row; several
     are joined from the top down. Where each row begins with its name and there is no row of names, rows and
     columns are swapped. A row that one cell spans is a title above the header and a note below it; a header
-    that is repeated between rows is left out.
+    that is repeated between rows is left out. Signs in cells of their own, as in filings, go with their
+    amounts, and columns that hold nothing else are none. With `keep_notes`, notes are rows as well.
     """
     grid, heads = _expanded(table, origin)
     width = max(len(row) for _, row in grid)
-    rows = [(number, [*row, *[_EMPTY] * (width - len(row))]) for number, row in grid]
+    rows = [(number, [*row, *[EMPTY] * (width - len(row))]) for number, row in grid]
     found = HtmlTable([])
     while width > 1 and len(rows) > 1 and _is_one_cell(rows[0][1]):
         found.titles.append(rows.pop(0)[1][0].text)
         heads -= 1
-    above = heads if heads > 0 else _header_rows([row for _, row in rows])
+    if width > 1:
+        joined = joined_columns([row for _, row in rows])
+        rows = [(number, row) for (number, _), row in zip(rows, joined, strict=True)]
+        width = len(joined[0])
+    slots = [row for _, row in rows]
+    above = heads if heads > 0 else _header_rows(slots) or unmarked_header(slots)
     header, body = rows[: above or 1], rows[above or 1 :]
     if width > 1:
         found.notes = [row[0].text for _, row in body if _is_one_cell(row)]
-        body = [(number, row) for number, row in body if not _is_one_cell(row)]
+        body = [(number, _noted(row)) for number, row in body if keep_notes or not _is_one_cell(row)]
     if not above and width > 1 and all(_is_named(row) for _, row in (*header, *body)):
         columns = list(zip(*[[slot.text for slot in row] for _, row in (*header, *body)], strict=True))
         found.records = list(enumerate(columns, 1))
@@ -107,7 +104,7 @@ def _expanded(table: Markup, origin: Origin) -> tuple[_Grid, int]:
     grid: _Grid = []
     heads = count = number = 0
     for kind, group in groups:
-        spanning: dict[int, tuple[_Slot, int]] = {}
+        spanning: dict[int, tuple[Slot, int]] = {}
         filled = [row for row in group if row]
         for left, row in zip(range(len(filled), 0, -1), filled, strict=True):
             number += 1
@@ -124,10 +121,10 @@ def _expanded(table: Markup, origin: Origin) -> tuple[_Grid, int]:
 
 
 def _placed(
-    row: Sequence[Cell], spanning: dict[int, tuple[_Slot, int]], left: int, origin: Origin, count: int
-) -> list[_Slot]:
+    row: Sequence[Cell], spanning: dict[int, tuple[Slot, int]], left: int, origin: Origin, count: int
+) -> list[Slot]:
     """One row's slots; `spanning` holds the cells that reach down, by column, with the rows still to fill."""
-    slots: list[_Slot] = []
+    slots: list[Slot] = []
 
     def take_spanning() -> None:
         while (place := len(slots)) in spanning:
@@ -136,10 +133,10 @@ def _placed(
             if more > 1:
                 later[place] = (slot, more - 1)
 
-    later: dict[int, tuple[_Slot, int]] = {}
+    later: dict[int, tuple[Slot, int]] = {}
     for cell in row:
         take_spanning()
-        slot = _Slot(cell.text, cell.is_header, count + len(slots))
+        slot = Slot(cell.text, cell.is_header, count + len(slots))
         down = left if cell.rowspan == 0 else min(cell.rowspan, left)
         for _ in range(cell.colspan):
             if down > 1:
@@ -148,24 +145,29 @@ def _placed(
         if len(slots) > MAX_COLUMNS:
             raise origin.error(f"has more than {MAX_COLUMNS:,} columns")
     for place in sorted(spanning):
-        slots += [_EMPTY] * (place - len(slots))
+        slots += [EMPTY] * (place - len(slots))
         take_spanning()
     spanning.update(later)
     return slots
 
 
-def _header_rows(rows: Sequence[Sequence[_Slot]]) -> int:
+def _header_rows(rows: Sequence[Sequence[Slot]]) -> int:
     """How many rows at the top hold header cells alone; none where all do."""
     tops = len(list(takewhile(lambda row: all(slot.is_header or not slot.text for slot in row), rows)))
     return tops if tops < len(rows) else 0
 
 
-def _is_named(row: Sequence[_Slot]) -> bool:
+def _is_named(row: Sequence[Slot]) -> bool:
     return row[0].is_header and not any(slot.is_header for slot in row[1:])
 
 
-def _is_one_cell(row: Sequence[_Slot]) -> bool:
+def _is_one_cell(row: Sequence[Slot]) -> bool:
     return all(slot.cell == row[0].cell for slot in row) and row[0].cell >= 0
+
+
+def _noted(row: list[Slot]) -> list[Slot]:
+    """A row that one cell spans as that cell and empty ones; another as it is."""
+    return [row[0], *[EMPTY] * (len(row) - 1)] if len(row) > 1 and _is_one_cell(row) else row
 
 
 def _joined(texts: Sequence[str]) -> str:
