@@ -3,22 +3,29 @@
 The tokens of all documents lie one after another in one matrix, and nothing is padded. A block of whole
 documents is multiplied with the query in the layout in which each query token's products lie side by side:
 there the maximum over a document is one run of memory, which numpy reduces with vector instructions. A
-block's products stay in the processor's cache until then. The matrix product has threads of its own.
+block's products stay in the processor's cache until then. Threads share the blocks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
+
+from chameleon.retrieval.late.threads import shared, threads_for
 
 if TYPE_CHECKING:
     import numpy
     from numpy.typing import NDArray
 
-BLOCK = 1 << 16
-"""How many tokens are multiplied at once: with 32 query tokens the products are 8 MiB."""
-HALF_BLOCK = 1 << 14
+BLOCK = 1 << 15
+"""How many tokens are multiplied at once, at most: with 32 query tokens the products are 4 MiB."""
+HALF_BLOCK = 1 << 13
 """The same of float16: what they are widened to is to stay in the cache as well."""
+_LEAST = 1 << 12
+"""Tokens of a thread: for fewer it is not worth its while."""
+_MOST_KEPT = 1 << 22
+"""Numbers of memory that each thread keeps at most, twice: 16 MiB."""
 _HALF_SCALE = 112
 _HALF_BITS = 0x8FFFE000
 
@@ -46,10 +53,19 @@ def maxsim(
     filled = numpy.flatnonzero(ends > starts)
     if not query.size or not len(filled):
         return scores
-    scorer = _Scorer(query, tokens)
-    for block in _blocks(ends[filled] - starts[filled], HALF_BLOCK if scorer.half else BLOCK):
-        documents = filled[block]
-        scores[documents] = scorer.scores(starts[documents], ends[documents])
+    counts = ends[filled] - starts[filled]
+    whole = int(counts.sum())
+    threads = threads_for(whole, _LEAST)
+    largest = HALF_BLOCK if tokens.dtype == numpy.float16 else BLOCK
+    blocks = list(_blocks(counts, min(largest, -(-whole // max(threads, 1)))))
+
+    def work(some: Sequence[slice]) -> None:
+        scorer = _Scorer(query, tokens)
+        for block in some:
+            documents = filled[block]
+            scores[documents] = scorer.scores(starts[documents], ends[documents])
+
+    shared(work, blocks, threads)
     return scores
 
 
@@ -78,8 +94,28 @@ def _blocks(counts: NDArray[numpy.int64], size: int) -> Iterator[slice]:
         first = last
 
 
+class _Memory(threading.local):
+    """Memory that a thread writes its blocks to, kept between queries: new memory costs much time."""
+
+    def __init__(self) -> None:
+        self._held: dict[str, NDArray[numpy.float32]] = {}
+
+    def take(self, name: str, size: int) -> NDArray[numpy.float32]:
+        import numpy
+
+        held = self._held.get(name)
+        if held is None or len(held) < size:
+            held = numpy.empty(size, numpy.float32)
+            if size <= _MOST_KEPT:
+                self._held[name] = held
+        return held[:size]
+
+
+_memory = _Memory()
+
+
 class _Scorer:
-    """Scores blocks of documents for one query, in memory that is taken once."""
+    """Scores blocks of documents for one query."""
 
     def __init__(self, query: NDArray[Any], tokens: NDArray[Any]) -> None:
         import numpy
@@ -88,8 +124,6 @@ class _Scorer:
         self._tokens = tokens.view(numpy.int16) if self.half else tokens
         query = numpy.asarray(query, numpy.float32)
         self._query = numpy.ldexp(query, _HALF_SCALE) if self.half else query
-        self._products: NDArray[numpy.float32] = numpy.empty(0, numpy.float32)
-        self._widened: NDArray[numpy.float32] = numpy.empty((0, query.shape[1]), numpy.float32)
 
     def scores(self, starts: NDArray[numpy.int64], ends: NDArray[numpy.int64]) -> NDArray[numpy.float32]:
         """The scores of documents of one token or more."""
@@ -98,9 +132,7 @@ class _Scorer:
         begins = numpy.cumsum(ends - starts)
         count, asked = int(begins[-1]), len(self._query)
         begins -= ends - starts
-        if asked * count > len(self._products):
-            self._products = numpy.empty(asked * count, numpy.float32)
-        products = self._products[: asked * count].reshape(asked, count)
+        products = _memory.take("products", asked * count).reshape(asked, count)
         numpy.matmul(self._query, self._rows(starts, ends).T, out=products)
         best: NDArray[numpy.float32] = numpy.maximum.reduceat(products, begins, axis=1)
         return best.sum(axis=0)
@@ -124,9 +156,7 @@ class _Scorer:
         """
         import numpy
 
-        if len(halves) > len(self._widened):
-            self._widened = numpy.empty(halves.shape, numpy.float32)
-        found = self._widened[: len(halves)]
+        found = _memory.take("widened", halves.size).reshape(halves.shape)
         bits = found.view(numpy.int32)
         numpy.copyto(bits, halves)
         numpy.left_shift(bits, 13, out=bits)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
 
@@ -60,6 +61,19 @@ def test_it_equals_the_plain_formula(
         chosen = numpy.random.default_rng(seed).permutation(len(counts))[: len(counts) // 2 + 1]
         picked = maxsim(query, tokens, offsets, chosen)
         assert picked == pytest.approx(found[chosen], abs=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["float32", "float16"])
+def test_threads_come_to_the_same_and_leave_the_library_as_it_was(kind: str) -> None:
+    """Several callers at once, each with tokens enough for threads of its own."""
+    control = pytest.importorskip("threadpoolctl").threadpool_info
+    query, tokens, offsets = made(3, [30, 0, 500, 7] * 60, 16, 8)
+    tokens = tokens.astype(kind)
+    wanted, before = plain(query, tokens, offsets), control()
+    with ThreadPoolExecutor(4) as callers:
+        for found in callers.map(lambda _: maxsim(query, tokens, offsets), range(12)):
+            assert found == pytest.approx(wanted, abs=1e-5)
+    assert control() == before
 
 
 def test_half_precision_is_read_exactly_to_the_smallest_number() -> None:
