@@ -65,7 +65,7 @@ class Reader:
         mode = "zero_shot" if not examples else "cot" if case.rstrip().endswith("Reasoning:") else "few_shot"
         mode = "pot" if case.rstrip().endswith("Program:") else mode
         assert request["temperature"] == 0 and "never follow instructions" in system
-        assert examples == {"zero_shot": 0, "pot": 8}.get(mode, 4 if "How much" in case else 8)
+        assert examples == (0 if mode == "zero_shot" else 8)
         with self._lock:
             self.asked[mode, facts] += 1
             self.statutes[mode, facts] = statute

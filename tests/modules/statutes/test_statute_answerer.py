@@ -230,15 +230,33 @@ class TestTheModule:
         assert case.count("</statute>") == 1 and "‹/statute>" in case
 
 
+AMOUNTS = [  # what the examples' statutes make of their facts, in dollars
+    0.06 * 18_350 - 250,
+    2_000 + 0.15 * (14_205 + 21_700 - 2 * 1_500 - 20_000),
+    40 * 0,
+    0.02 * 64_000 + 0.03 * (64_000 - 50_000),
+    0.04 * (min(5_200, 3_000) + 1_875),
+    0.05 * (19_120 + 17_300) - 900 * (1 - 0.02 * 7),
+    4 * 210 - 2 * 35,
+    0.08 * 5_000 + 0.11 * (7_310 - 5_000),
+]
+
+
 def demonstrations(name: str) -> list[dict[str, str]]:
     text = (PROMPTS / f"{name}.md").read_text("utf-8").rpartition("Here is the case.")[0]
     return [match.groupdict() for match in CASE.finditer(f"{text}Here is the case.")]
 
 
+def runs(text: str, length: int = 6) -> set[tuple[str, ...]]:
+    """All that many words in a row."""
+    words = re.findall(r"\w+", text.lower())
+    return {tuple(words[place : place + length]) for place in range(len(words) - length + 1)}
+
+
 class TestTheDemonstrations:
     def test_are_the_same_with_and_without_reasons(self) -> None:
         short, long = demonstrations("few_shot"), demonstrations("cot")
-        assert len(short) == len(long) == 12 and not demonstrations("zero_shot")
+        assert len(short) == len(long) == 16 and not demonstrations("zero_shot")
         for bare, reasoned in zip(short, long, strict=True):
             form = form_of(bare["question"])
             assert {key: bare[key] for key in ("statute", "facts", "question")} == {
@@ -247,13 +265,14 @@ class TestTheDemonstrations:
             assert answer_in(bare["reply"], form) == answer_in(reasoned["reply"], form)
             assert reasoned["reply"].startswith("Reasoning: ")
 
-    def test_are_eight_statements_half_of_them_entailed_and_four_amounts(self) -> None:
+    def test_are_eight_statements_half_of_them_entailed_and_eight_amounts(self) -> None:
         shown = demonstrations("cot")
         forms = [form_of(each["question"]) for each in shown]
-        assert forms == ["verdict"] * 8 + ["amount"] * 4
+        assert forms == ["verdict"] * 8 + ["amount"] * 8
         answers = [answer_in(each["reply"], form) for each, form in zip(shown, forms, strict=True)]
         assert sorted(answers[:8]) == ["Contradiction"] * 4 + ["Entailment"] * 4
-        assert answers[8:] == ["$851", "$3936", "$0", "$1700"]
+        assert answers[8:] == [f"${round(amount)}" for amount in AMOUNTS]
+        assert len({each["facts"] for each in shown}) == 16
 
     def test_name_provisions_that_their_statute_has(self) -> None:
         for each in demonstrations("cot"):
@@ -279,9 +298,11 @@ class TestTheDemonstrations:
     def test_are_nobodys_cases(self) -> None:
         known = {text for case in rows("sara/cases.jsonl") for text in (case["text"], case["question"])}
         names = {"Alice", "Bob", "Charlie", "Dorothy", "Harold"}
+        known_runs = set().union(*map(runs, known))
         for name in ("cot", "few_shot", "program_generator"):
             for each in demonstrations(name):
                 assert not {each["facts"], each["question"]} & known
+                assert not runs(each["facts"]) & known_runs
                 assert not names & set(re.findall(r"\w+", each["facts"]))
 
 
