@@ -39,26 +39,34 @@ def shared(work: Callable[[Sequence[slice]], None], blocks: Sequence[slice], thr
 
 
 class _OneThreadEach:
-    """Holds the matrix product to one thread as long as somebody wants it, from whatever thread."""
+    """Holds the matrix product to one thread as long as somebody wants it, from whatever thread.
+
+    One thread of its own sets the limit and takes it back: threadpoolctl lets no other.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._holders = 0
-        self._limit: Any = None
+        self._keeper: ThreadPoolExecutor | None = None
+        self._limit = contextlib.ExitStack()
 
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:
-        with self._lock:
-            self._holders += 1
-            if self._holders == 1:
-                self._limit = _library().limit(limits=1, user_api="blas")
+        self._count(+1)
         try:
             yield
         finally:
-            with self._lock:
-                self._holders -= 1
-                if self._holders == 0:
-                    self._limit.restore_original_limits()
+            self._count(-1)
+
+    def _count(self, more: int) -> None:
+        with self._lock:
+            self._holders += more
+            if self._holders == max(more, 0):
+                self._keeper = self._keeper or ThreadPoolExecutor(1, "chameleon-limit")
+                self._keeper.submit(self._set if more > 0 else self._limit.close).result()
+
+    def _set(self) -> None:
+        self._limit.enter_context(_library().limit(limits=1, user_api="blas"))
 
 
 _ONE_EACH = _OneThreadEach()
@@ -72,7 +80,7 @@ def _library() -> Any:
         from threadpoolctl import ThreadpoolController
     except ImportError:
         return None
-    return ThreadpoolController()
+    return ThreadpoolController().select(user_api="blas")
 
 
 @lru_cache(maxsize=1)
