@@ -84,6 +84,7 @@ class _Place:
     deeper: bool
     begins: bool
     is_next: bool
+    is_later: bool
     goes_on: bool
     comes_again: bool
     counted: bool
@@ -126,6 +127,7 @@ class _Around:
             deeper=not self.open or line.indent > self.open[-1][0],
             begins=any(option[1:] == (1, 0) for option in options),
             is_next=before is not None and before[0] == line.indent and _follows(label, before[1]),
+            is_later=before is not None and before[0] == line.indent and _is_later(label, before[1]),
             goes_on=bool(later) and _follows(later, label),
             comes_again=later == label,
             counted=any(
@@ -213,6 +215,14 @@ def _follows(second: str, first: str) -> bool:
     return any(follows(after, before) for after in readings(second) for before in readings(first))
 
 
+def _is_later(second: str, first: str) -> bool:
+    return any(
+        after.level == before.level and after[1:] > before[1:]
+        for after in readings(second)
+        for before in readings(first)
+    )
+
+
 def _sends_on(before: str) -> bool:
     """Whether a line ends where a label must follow: "in section", not "in this section"."""
     found = _SENDS_ON.search(before)
@@ -231,11 +241,11 @@ def _judged(content: str, before: str, place: _Place) -> tuple[bool, str]:
         follows_on = place.is_next or (place.alone and place.counted)
         if follows_on and not place.comes_again and not (place.alone and place.prose):
             return True, doubt
-        return False, wrapped if place.is_next or place.begins or place.alone else ""
+        return False, wrapped if place.is_later or place.begins or place.alone else ""
     if _COUNTS_ON.match(content) and not _ENDS.search(before):
-        return False, wrapped if place.fits else ""
+        return False, wrapped if place.fits or place.is_later else ""
     if _BELONGS.match(content) and not _ENDS.search(before):
-        return place.fits, doubt if place.fits else ""
+        return place.fits, doubt if place.fits else wrapped if place.is_later else ""
     if _HANGS.search(before):
         is_label = place.fits or (place.alone and place.begins)
         is_doubtful = place.alone and place.prose and not place.goes_on
