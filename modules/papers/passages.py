@@ -9,11 +9,15 @@ from typing import Any
 from chameleon.retrieval.ranking import similarities
 
 _HEADINGS_WEIGH = 0.5
+_KINDS = (
+    "part|item|article|chapter|section|clause|paragraph|schedule|annex|appendix|exhibit|note|table|figure"
+)
+_NUMBER = r"(?:(?-i:[IVXLC]+|[A-Z])|\d[\w.]*)"
 _NAMED = re.compile(
-    r"\b(part|item|article|chapter|section|clause|paragraph|schedule|annex|appendix)s?\s+"
-    r"((?-i:[IVXLC]+|[A-Z])|\d[\w.]*)\b|§+\s*(\d[\w.]*)",
+    rf"\b({_KINDS})(?:s|es)?\s+({_NUMBER}\b(?:(?:\s*,|\s+and|\s+or)\s+{_NUMBER}\b)*)|§+\s*(\d[\w.]*)",
     re.IGNORECASE,
 )
+_MORE = re.compile(r"\s*,\s*|\s+(?:and|or)\s+", re.IGNORECASE)
 _SHOWN = 300
 _SEPARATOR = " > "
 
@@ -39,8 +43,9 @@ def nearness(question: str, passages: Sequence[Mapping[str, Any]]) -> list[float
 def numbers_in(question: str) -> list[tuple[str, str]]:
     """The parts of a paper that a question names: ("clause", "7.2"), ("item", "7"); § is ("", "7")."""
     return [
-        ((found[1] or "").lower(), (found[2] or found[3]).rstrip(".").lower())
+        ((found[1] or "").lower(), number.rstrip(".").lower())
         for found in _NAMED.finditer(question)
+        for number in _MORE.split(found[2] or found[3])
     ]
 
 

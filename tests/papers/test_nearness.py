@@ -13,6 +13,11 @@ from chameleon.modules.papers.passages import is_named, nearness, numbers_in
         ("What does clause 7.2 say?", [("clause", "7.2")]),
         ("What is in Item 1A.?", [("item", "1a")]),
         ("Does § 12 hold, or Annex B?", [("", "12"), ("annex", "b")]),
+        (
+            "Compare clauses 7.1, 7.2 and 9 with Note 12.",
+            [*(("clause", n) for n in ("7.1", "7.2", "9")), ("note", "12")],
+        ),
+        ("What does Table 3 or Exhibit 10.1 say?", [("table", "3"), ("exhibit", "10.1")]),
         ("Is a part a section of it?", []),
     ],
 )

@@ -1,0 +1,82 @@
+"""Which passages a reply names, and what is kept of a paper whose words are not those of the question."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from chameleon.errors import Declined, StepRejected
+from chameleon.modules.paper_answerer import PaperAnswerer
+from chameleon.modules.paper_program_generator import PaperProgramGenerator
+from chameleon.modules.paper_retriever import PaperRetriever
+from chameleon.state import State
+from chameleon.values import freeze
+
+PASSAGES = [{"title": f"{n} Part", "text": f"{n}.1 Berth {n} is dry."} for n in range(1, 6)]
+
+
+def state(question: str = "Which berth is dry?", passages: Any = PASSAGES) -> State:
+    return State(input=freeze({"question": question, "passages": passages}))
+
+
+@pytest.mark.parametrize(
+    ("line", "numbers"),
+    [
+        ("1-3", [1, 2, 3]),
+        ("1 to 3, 5", [1, 2, 3, 5]),
+        ("1 and 2 (page 4)", [1, 2]),
+        ("1, 2, page 12", [1, 2]),
+        ("passage 4 (clauses 7.2 and 9), passage 2", [4, 2]),
+        ("[3]; 3 & 5", [3, 5]),
+        ("2 4", [2, 4]),
+    ],
+)
+def test_the_line_of_passages(line: str, numbers: list[int]) -> None:
+    said = PaperAnswerer().interpret(f"So it is.\nPassages: {line}\nThe answer is x.", state())
+    assert [source["passage"] for source in said["sources"]] == numbers
+
+
+@pytest.mark.parametrize("line", ["6", "1-9", "page 2", "7.2", "all of them", "0", "3-1000"])
+def test_a_line_that_names_no_passage_is_rejected(line: str) -> None:
+    with pytest.raises(StepRejected):
+        PaperAnswerer().interpret(f"Passages: {line}\nThe answer is x.", state())
+
+
+def test_a_program_names_its_passages_in_a_comment() -> None:
+    module = PaperProgramGenerator()
+    said = module.interpret("```python\n# Passages: 2-3\nans = 3 - 2\n```", state())
+    assert said["program"] == "# Passages: 2-3\nans = 3 - 2"
+    assert [source["passage"] for source in said["sources"]] == [2, 3]
+    with pytest.raises(StepRejected, match="names no passage"):
+        module.interpret("```python\nans = 1\n```", state())
+    with pytest.raises(Declined, match="do not answer"):
+        module.interpret("Passages: none", state())
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_without_a_word_in_common_passages_are_kept_with_a_note(
+    installed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = "chameleon.modules.paper_retriever"
+    monkeypatch.setattr(f"{found}.automatic", lambda: "minilm" if installed else "none")
+    monkeypatch.setattr(f"{found}.similarities", lambda *_: [0.1, -0.2, 0.3, -0.1, 0.0])
+    output = PaperRetriever(k=2).run(state("Who pays damages?"))
+    assert [each["id"] for each in output["kept"]] == (
+        ["passage 3", "passage 1"] if installed else ["passage 1", "passage 2"]
+    )
+    assert "No word of the question" in output["note"]
+    with pytest.raises(Declined, match="no passage of the paper has a word"):
+        PaperRetriever(without_words="decline").run(state("Who pays damages?"))
+
+
+def test_with_words_in_common_there_is_no_note() -> None:
+    module = PaperRetriever(k=2)
+    output = module.run(state("Where does Berth 4 lie?"))
+    assert "note" not in output and module.update_cache({}, output)["retrieval_note"] == ""
+    assert output["kept"][0]["id"] == "passage 4"
+
+
+def test_a_paper_without_passages_is_declined() -> None:
+    with pytest.raises(Declined):
+        PaperRetriever().run(state(passages=[]))
