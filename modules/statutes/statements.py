@@ -13,10 +13,14 @@ from datetime import date
 from fractions import Fraction
 
 from chameleon.errors import Declined
-from chameleon.modules.statutes.facts import NAME, Facts, Home, within
+from chameleon.modules.statutes.dependents import Household
+from chameleon.modules.statutes.facts import NAME, Facts
 from chameleon.modules.statutes.facts.forms import MONEY, YEAR, money
-from chameleon.modules.statutes.income_tax import lasts_over_half_of
-from chameleon.modules.statutes.kinship import Family, kin_tests
+from chameleon.modules.statutes.facts.settling import holds, settled, told_of
+from chameleon.modules.statutes.income_tax import refuse_unread
+from chameleon.modules.statutes.incomes import gross_income, itemized_by
+from chameleon.modules.statutes.kinship import Kinship, kin_tests
+from chameleon.modules.statutes.marriages import Marriages
 from chameleon.modules.statutes.resolving import references_in
 from chameleon.modules.statutes.tax_law import (
     Status,
@@ -31,11 +35,11 @@ from chameleon.modules.statutes.tree import Node
 
 _PAYS = re.compile(
     rf"(?P<who>{NAME})(?: and (?:her|his) (?:spouse|husband|wife))? ha(?:s|ve) to pay "
-    rf"(?P<amount>{MONEY}) in taxes for the year (?P<year>{YEAR}) under section \S+"
+    rf"(?P<amount>{MONEY}) in taxes (?:for|in) (?:the year )?(?P<year>{YEAR})"
 )
 _BEARS = re.compile(
-    rf"(?P<who>{NAME}) bears a relationship to (?P<other>{NAME}) under section \S+"
-    rf"(?: for the year (?P<year>{YEAR}))?"
+    rf"(?P<who>{NAME}) bears a relationship to (?P<other>{NAME})"
+    rf"(?: (?:for|in) (?:the year )?(?P<year>{YEAR}))?"
 )
 _DEDUCTION = re.compile(
     rf"(?P<who>{NAME})'s basic standard deduction in (?P<year>{YEAR}) is equal to (?P<amount>{MONEY})"
@@ -61,7 +65,7 @@ _AGE = re.compile(
     rf"(?P<who>{NAME}) satisfies section \S+ with (?P<other>{NAME}) claiming (?P=who) as a qualifying child "
     rf"for the year (?P<year>{YEAR})"
 )
-_UNDER = re.compile(r"Under section \S+, ")
+_UNDER = re.compile(r"^Under section \S+, |,? (?:under|pursuant to) section [^\s,]+(?= |,|$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,38 +78,34 @@ class Case:
 
     def status(self, person: str, year: int) -> Status:
         """The filing status that the facts give a person, or that a return and a marriage make."""
-        told = {name for who, name, years in self.facts.statuses if who == person and within(year, years)}
-        joint = any(person in (a, b) and within(year, years) for a, b, years in self.facts.joint)
-        separate = any(who == person and within(year, years) for who, years in self.facts.separate)
-        married = "married" in told or any(
-            person in (each.one, each.other)
-            and each.begin is not None
-            and each.begin.year <= year
-            and each.end is None
-            and not self.facts.separations
-            and not self.facts.deaths
-            for each in self.facts.marriages
-        )
-        found: set[Status] = set()
-        if "surviving spouse" in told:
-            found.add("surviving spouse")
-        if "head of household" in told:
-            found.add("head")
-        if "single" in told:
+        facts = self.facts
+        told = {each.what for each in facts.statuses if told_of(person, [each], year)}
+        joint, separate = told_of(person, facts.joint, year), told_of(person, facts.separate, year)
+        married = "married" in told or bool(Marriages(facts).spouse_in(person, year))
+        found: set[Status] = {each for each in ("surviving spouse", "head") if each in told}
+        if {"not married", "not surviving spouse", "not head"} <= told:
             found.add("single")
         if married and joint != separate:
             found.add("joint" if joint else "separate")
-        if len(found) != 1 or (joint and "joint" not in found):
+        unmarried = bool(found - {"joint", "separate"})
+        is_odd = (unmarried and (married or joint or separate)) or (joint and separate)
+        contradicted = any(f"not {each}" in told for each in (*found, *(("married",) if married else ())))
+        if len(found) != 1 or is_odd or contradicted:
             raise Declined(f"the facts do not tell how {person} files for {year}")
         return found.pop()
 
     def income(self, person: str, year: int) -> Fraction:
-        amounts = [
-            amount for who, amount, years in self.facts.incomes if who == (person,) and within(year, years)
-        ]
-        if not amounts:
-            raise Declined(f"the facts do not tell the income of {person} in {year}")
-        return sum(amounts, Fraction(0))
+        return gross_income(self.facts, [person], year)
+
+
+def is_amount(claimed: str, exact: Fraction) -> bool:
+    """Whether a claimed amount is the exact one, or that in whole dollars. `Declined` if it is in between."""
+    amount = money(claimed)
+    if amount in (exact, rounded(exact)):
+        return True
+    if abs(amount - exact) < 1:
+        raise Declined("the amount is less than a dollar off")
+    return False
 
 
 def judge(question: str, facts: Facts, sections: Mapping[str, Node]) -> bool:
@@ -113,12 +113,12 @@ def judge(question: str, facts: Facts, sections: Mapping[str, Node]) -> bool:
     targets = references_in(question, sections)
     if len(targets) != 1 or targets[0].node is None or targets[0].lack:
         raise Declined("the statement names no one provision that is there")
-    if facts.unread:
-        raise Declined(f"no rule reads the sentence {facts.unread[0]!r}")
-    said = _UNDER.sub("", question.strip().removesuffix("."), count=1)
-    case = Case(targets[0].node, facts, TaxLaw(sections))
+    refuse_unread(facts)
+    said = _UNDER.sub("", question.strip().removesuffix("."))
     for pattern, rule in _RULES:
         if found := pattern.fullmatch(said):
+            year = found.groupdict().get("year")
+            case = Case(targets[0].node, settled(facts, int(year)) if year else facts, TaxLaw(sections))
             verdict = rule(case, found)
             if verdict is not None:
                 return verdict
@@ -130,17 +130,17 @@ def pays(case: Case, said: re.Match[str]) -> bool | None:
     who, year = said["who"], int(said["year"])
     tables = rate_tables(case.law.sections)
     table = next((each for each in tables if case.node in (each.node, *each.node.children)), None)
-    amounts = [
-        amount for people, amount, years in case.facts.taxable if who in people and within(year, years)
-    ]
-    if table is None or len(amounts) != 1 or not table.statuses:
+    told = [each for each in case.facts.taxable if who in each.people and holds(each.span, year)]
+    if table is None or len(told) != 1 or not table.statuses or told[0].span.year != year:
         return None
-    bracket = table.bracket(amounts[0])
+    status, amount = case.status(who, year), told[0].amount
+    bracket = table.bracket(amount)
     if bracket is None or case.node not in (table.node, *(each.node for each in table.brackets)):
         return None
-    right_table = case.status(who, year) in table.statuses
-    right_bracket = case.node in (table.node, bracket.node)
-    return right_table and right_bracket and rounded(bracket.tax(amounts[0])) == money(said["amount"])
+    if (len(told[0].people) > 1) != (status == "joint"):
+        raise Declined("whose taxable income it is does not go with how they file")
+    is_right = status in table.statuses and case.node in (table.node, bracket.node)
+    return is_right and is_amount(said["amount"], bracket.tax(amount))
 
 
 def bears_relationship(case: Case, said: re.Match[str]) -> bool | None:
@@ -151,8 +151,11 @@ def bears_relationship(case: Case, said: re.Match[str]) -> bool | None:
     tests = [test for leaf in leaves if (test := kin_tests(leaf.wording)) is not None]
     if len(tests) != len(leaves):
         return None
-    family = Family(case.facts, int(said["year"]) if said["year"] else None)
-    return any(test(family, said["who"], said["other"]) for test in tests)
+    kinship = Kinship(case.facts, int(said["year"]) if said["year"] else None)
+    found = [kinship.is_so(test, said["who"], said["other"]) for test in tests]
+    if True not in found and None in found:
+        raise Declined("the facts leave the kinship open")
+    return True in found
 
 
 def basic_deduction(case: Case, said: re.Match[str]) -> bool | None:
@@ -164,31 +167,43 @@ def basic_deduction(case: Case, said: re.Match[str]) -> bool | None:
     text = " ".join(node.wording for node in case.node.nodes)
     is_other = "in any other case" in text
     holds = status in ("single", "separate") if is_other else status in set(statuses_in(text))
-    return holds and case.law.basic_deduction(status, year) == money(said["amount"])
+    if any(told_of(who, case.facts.aliens, year) for who in (who, *case.facts.spouses(who))):
+        raise Declined("there may be no standard deduction for nonresident aliens")
+    return holds and is_amount(said["amount"], case.law.basic_deduction(status, year))
 
 
 def percentage(case: Case, said: re.Match[str]) -> bool | None:
     """The percentage by which exemptions are reduced."""
     if 'term "applicable percentage" means' not in case.node.wording:
         return None
-    year, base = int(said["year"]), case.facts.applicable_amount
-    if base is None or case.facts.joint or case.facts.separate:
+    facts, who, year = case.facts, said["who"], int(said["year"])
+    amounts = set(facts.applicable_amounts)
+    may_be_married = (
+        facts.marriages
+        or facts.joint
+        or facts.separate
+        or any(not each.what.startswith("not ") for each in facts.statuses)
+    )
+    status: Status = case.status(who, year) if may_be_married else "single"
+    if len(amounts) != 1:
         return None
-    over = max(case.income(said["who"], year) - base, Fraction(0))
-    return case.law.percentage("single", over) * 100 == int(said["points"])
+    over = max(case.income(who, year) - amounts.pop(), Fraction(0))
+    return case.law.percentage(status, over) * 100 == int(said["points"])
 
 
 def reduction(case: Case, said: re.Match[str]) -> bool | None:
     """What one of the two limits of itemized deductions comes to, where the income is over the amount."""
     who, year = said["who"], int(said["year"])
     part = re.match(r"[0-9]+ percent of the (excess|amount)", case.node.wording)
-    itemized = case.facts.itemized.get(who)
-    if part is None or itemized is None:
+    if part is None:
+        return None
+    itemized = itemized_by(case.facts, who, year)
+    if not itemized:
         return None
     status, income = case.status(who, year), case.income(who, year)
     first, second = case.law.reductions(status, income, itemized, year)
     amount = first if part[1] == "excess" else second
-    return income > case.law.applicable_amount(status) and rounded(amount) == money(said["amount"])
+    return income > case.law.applicable_amount(status) and is_amount(said["amount"], amount)
 
 
 def applicable_amount(case: Case, said: re.Match[str]) -> bool | None:
@@ -198,7 +213,8 @@ def applicable_amount(case: Case, said: re.Match[str]) -> bool | None:
         return None
     status = case.status(said["who"], int(said["year"]))
     text = re.sub(r"who is not a surviving spouse or head of household", "", case.node.wording)
-    return status in set(statuses_in(text)) and case.law.applicable_amount(status) == money(said["amount"])
+    amount = case.law.applicable_amount(status)
+    return status in set(statuses_in(text)) and is_amount(said["amount"], amount)
 
 
 def applies(case: Case, said: re.Match[str]) -> bool | None:
@@ -207,12 +223,9 @@ def applies(case: Case, said: re.Match[str]) -> bool | None:
     if (years := years_of(text)) is not None and "shall not apply" in text:
         return year in years
     if text.startswith("an individual legally separated from his spouse"):
-        return any(who in (one, other) and day.year <= year for one, other, day in case.facts.separations)
+        return Marriages(case.facts).is_separated(who, year)
     if text.startswith("a nonresident alien individual"):
-        return any(
-            person == who and begin <= date(year, 12, 31) and end >= date(year, 1, 1)
-            for person, begin, end in case.facts.aliens
-        )
+        return told_of(who, case.facts.aliens, year)
     if re.fullmatch(r"a surviving spouse(?: \(as defined in [^)]*\))?,?", text):
         return case.status(who, year) == "surviving spouse"
     return None
@@ -224,8 +237,11 @@ def lives_together(case: Case, said: re.Match[str]) -> bool | None:
         r"same principal place of abode as the taxpayer for more than one-half of", case.node.wording
     ):
         return None
-    homes: list[Home] = [home for home in case.facts.homes if {said["who"], said["other"]} <= home.people]
-    return any(lasts_over_half_of(home, int(said["year"])) for home in homes) if homes else None
+    pair = {said["who"], said["other"]}
+    if not any(pair <= each.people for each in case.facts.homes):
+        return None
+    year = int(said["year"])
+    return Household(case.facts, [said["other"]], "", year).lives_with(pair)
 
 
 def young_enough(case: Case, said: re.Match[str]) -> bool | None:
@@ -237,7 +253,9 @@ def young_enough(case: Case, said: re.Match[str]) -> bool | None:
     births = case.facts.births
     if limit is None or said["who"] not in births or said["other"] not in births:
         return None
-    child, taxpayer = births[said["who"]], births[said["other"]]
+    (child, child_last), (taxpayer, taxpayer_last) = births[said["who"]], births[said["other"]]
+    if child != child_last or taxpayer != taxpayer_last:
+        return None
     return child > taxpayer and not has_attained(child, int(limit[1]), date(int(said["year"]), 12, 31))
 
 

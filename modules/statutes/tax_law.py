@@ -266,6 +266,12 @@ class TaxLaw:
             raise Declined("the statutes tax wages in another way")
         return amounts | {"rate": amounts["rate"] / 100}
 
+    def counts_days(self, kind: str) -> bool:
+        """Whether days of work make an employer as well ("on each of some 10 days"), by kind."""
+        heading = r"^Agricultural labor" if kind == "agricultural" else r"^In general"
+        node = self.the("employers", heading, r'term "employer" means')
+        return any("days" in child.wording for child in node.children)
+
 
 def has_attained(birth: date, age: int, day: date) -> bool:
     """Whether someone has had that birthday by a day."""

@@ -1,24 +1,47 @@
-"""What the facts of a tax case say, read sentence by sentence, without a model.
+"""What the facts of a tax case say, read clause by clause, without a model.
 
-Only sentences of known forms are read; the others are kept in `Facts.unread`, and whoever uses the facts is
-to look there first: a sentence that nobody understood may change everything.
+Only clauses of known forms are read; sentences with others are kept in `Facts.unread`, and whoever uses the
+facts is to look there first: a sentence that nobody understood may change everything.
 """
 
 from __future__ import annotations
 
-from chameleon.modules.statutes.facts import money, people
-from chameleon.modules.statutes.facts.case import FUND, Facts, Home, Marriage, Payment, Years, within
-from chameleon.modules.statutes.facts.clauses import clauses_of
-from chameleon.modules.statutes.facts.forms import NAME, read_clause
+from chameleon.modules.statutes.facts import homes, kin, money, people
+from chameleon.modules.statutes.facts.case import (
+    FUND,
+    Deduction,
+    Facts,
+    Home,
+    Income,
+    Kin,
+    Marriage,
+    Payment,
+    Span,
+    Told,
+)
+from chameleon.modules.statutes.facts.clauses import read_into
+from chameleon.modules.statutes.facts.forms import NAME
 
-__all__ = ["FUND", "NAME", "Facts", "Home", "Marriage", "Payment", "Years", "read_facts", "within"]
+__all__ = [
+    "FUND",
+    "NAME",
+    "Deduction",
+    "Facts",
+    "Home",
+    "Income",
+    "Kin",
+    "Marriage",
+    "Payment",
+    "Span",
+    "Told",
+    "read_facts",
+]
 
-assert money and people  # reading sentences is what they add to `forms`
+assert homes and kin and money and people  # reading clauses is what they add to `forms`
 
 
 def read_facts(text: str) -> Facts:
     """The facts of a case."""
     facts = Facts()
-    for clause in clauses_of(text):
-        read_clause(facts, clause)
+    read_into(facts, text)
     return facts

@@ -6,17 +6,90 @@ from dataclasses import dataclass, field
 from datetime import date
 from fractions import Fraction
 
-Years = tuple[int, int]
-"""The first and the last calendar year for which something holds."""
-
-ALWAYS: Years = (1, 9999)
+UNNAMED = "_"
 FUND = "fund"
-_UNNAMED = "'s spouse"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The days that a fact holds for; `kind` is how they are told.
+
+    Kinds: "day" ("on May 4th, 2015"), "year" ("in 2015"), "from" ("from … to …"), "since", and "" where
+    nothing tells them.
+    """
+
+    begin: date = date.min
+    end: date = date.max
+    kind: str = ""
+
+    @classmethod
+    def of_year(cls, year: int) -> Span:
+        return cls(date(year, 1, 1), date(year, 12, 31), "year")
+
+    @property
+    def year(self) -> int | None:
+        """The only calendar year that it lies in."""
+        return self.begin.year if self.kind and self.begin.year == self.end.year else None
+
+    def touches(self, year: int) -> bool:
+        return self.begin.year <= year <= self.end.year
+
+
+@dataclass(frozen=True, slots=True)
+class Income:
+    """What people earn together; the whole income of a year where `is_whole`, else a payment from `source`.
+
+    `is_more`: told as coming on top of what was told before. `is_yearly`: the same in each year of the span.
+    """
+
+    people: tuple[str, ...]
+    amount: Fraction
+    span: Span
+    is_whole: bool = True
+    source: str = ""
+    is_more: bool = False
+    is_yearly: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Deduction:
+    """What a person may deduct, itemized, and for what ("" where it is all)."""
+
+    person: str
+    amount: Fraction
+    span: Span
+    source: str = ""
+    is_more: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Payment:
+    """What one person has paid another for work.
+
+    `kind` is "work", "domestic", "home" (domestic, in a private home) or "agricultural", or "fund" for what
+    went into a fund on their behalf.
+    """
+
+    payer: str
+    payee: str
+    amount: Fraction
+    span: Span
+    kind: str
+    is_more: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Something that is told of people for some time, as a joint return or a status (`what`)."""
+
+    people: tuple[str, ...]
+    span: Span
+    what: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Marriage:
-    """A marriage and the days of its beginning and end, None where there is none that is known."""
+    """A marriage, the day of its beginning (None where it is not told), and of its end, if it has one."""
 
     one: str
     other: str
@@ -28,74 +101,71 @@ class Marriage:
 
 
 @dataclass(frozen=True, slots=True)
-class Home:
-    """People who live in one home between two days, and who maintains it ("" where nothing tells)."""
+class Kin:
+    """A parent and a child (`what` is "parent"), or two siblings, since a day (None where it always holds).
 
-    people: frozenset[str]
-    begin: date
-    end: date
-    maintained_by: str = ""
+    "step" and "half" stand for step-parents and half-siblings, "stepsibling" for stepbrothers and -sisters.
+    """
+
+    what: str
+    one: str
+    other: str
+    since: date | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Payment:
-    """What one person has paid another for work in those years.
+class Home:
+    """People who live in one home for some time, and who maintains it ("" where nothing tells)."""
 
-    `kind` is "work", "domestic" or "agricultural", or "fund" for what went into a fund on their behalf.
-    """
-
-    payer: str
-    payee: str
-    amount: Fraction
-    years: Years
-    kind: str
+    people: frozenset[str]
+    span: Span
+    maintained_by: str = ""
 
 
 @dataclass(slots=True)
 class Facts:
     """What is known; `unread` are the sentences that no rule reads.
 
-    `incomes` and `taxable` belong to one or several people together; `parents` are pairs of parent and child.
+    `births` are the first and the last day on which someone may have been born.
     """
 
     people: set[str] = field(default_factory=set)
-    incomes: list[tuple[tuple[str, ...], Fraction, Years]] = field(default_factory=list)
-    taxable: list[tuple[tuple[str, ...], Fraction, Years]] = field(default_factory=list)
-    itemized: dict[str, Fraction] = field(default_factory=dict)
-    standard: list[tuple[str, Years]] = field(default_factory=list)
+    incomes: list[Income] = field(default_factory=list)
+    taxable: list[Income] = field(default_factory=list)
+    itemized: list[Deduction] = field(default_factory=list)
     payments: list[Payment] = field(default_factory=list)
-    applicable_amount: Fraction | None = None
+    standard: list[Told] = field(default_factory=list)
+    joint: list[Told] = field(default_factory=list)
+    separate: list[Told] = field(default_factory=list)
+    statuses: list[Told] = field(default_factory=list)
+    blind: list[Told] = field(default_factory=list)
+    aliens: list[Told] = field(default_factory=list)
+    applicable_amounts: list[Fraction] = field(default_factory=list)
     marriages: list[Marriage] = field(default_factory=list)
     separations: list[tuple[str, str, date]] = field(default_factory=list)
-    joint: list[tuple[str, str, Years]] = field(default_factory=list)
-    separate: list[tuple[str, Years]] = field(default_factory=list)
-    statuses: list[tuple[str, str, Years]] = field(default_factory=list)
-    parents: set[tuple[str, str]] = field(default_factory=set)
-    siblings: set[frozenset[str]] = field(default_factory=set)
-    births: dict[str, date] = field(default_factory=dict)
+    kin: list[Kin] = field(default_factory=list)
+    births: dict[str, tuple[date, date]] = field(default_factory=dict)
     deaths: dict[str, date] = field(default_factory=dict)
-    ages: list[tuple[str, int, int]] = field(default_factory=list)
-    blind: dict[str, date] = field(default_factory=dict)
-    aliens: list[tuple[str, date, date]] = field(default_factory=list)
     homes: list[Home] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
-    subject: str = ""
+    conflicts: list[str] = field(default_factory=list)
 
-    def spouse_of(self, person: str) -> str:
-        """Who is called the spouse of a person: the one that is named, else nobody in particular."""
-        for marriage in self.marriages:
-            if person in (marriage.one, marriage.other):
-                return marriage.spouse(person)
-        return person + _UNNAMED
+    def person(self, name: str) -> str:
+        """Someone who is known from now on."""
+        self.people.add(name)
+        return name
 
-    def who(self, name: str) -> str:
-        """The person that a name or pronoun means, who is known from now on."""
-        person = self.subject if name.lower() in ("she", "he", "her", "his", "they") else name
-        if person:
-            self.people.add(person)
-        return person
+    def spouses(self, person: str) -> set[str]:
+        """Those whom a person is told to be or to have been married to."""
+        return {each.spouse(person) for each in self.marriages if person in (each.one, each.other)}
 
+    def born(self, person: str, first: date, last: date) -> None:
+        """Narrow down the day of a birth; what does not fit is a conflict."""
+        known_first, known_last = self.births.get(person, (date.min, date.max))
+        self.births[person] = found = max(first, known_first), min(last, known_last)
+        if found[0] > found[1]:
+            self.conflicts.append(f"the facts tell several days of birth of {person}")
 
-def within(year: int, years: Years) -> bool:
-    """Whether a year is among those."""
-    return years[0] <= year <= years[1]
+    def died(self, person: str, day: date) -> None:
+        if self.deaths.setdefault(person, day) != day:
+            self.conflicts.append(f"the facts tell several days of death of {person}")

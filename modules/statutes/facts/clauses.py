@@ -1,95 +1,152 @@
-"""Sentences taken apart into clauses of one fact each."""
+"""Sentences taken apart into clauses that some form reads: by relative clauses, and by "and" and its like."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-from chameleon.modules.statutes.facts.forms import pattern_of
+from chameleon.modules.statutes.facts.case import Facts, Span
+from chameleon.modules.statutes.facts.forms import NAME, NAMES, Clause, Reader, reader_of
+from chameleon.modules.statutes.facts.naming import People, resolved
+from chameleon.modules.statutes.facts.times import taken_out
 
-_SENTENCE = re.compile(r"(?<=[.])\s+(?=[A-Z])")
-_AT_HOME = r"\1", r"\2 and \3 have the same principal place of abode in \4"
-_BORN = r"\1", r"\2 was born \3"
-# A form of a sentence, and the clauses that it comes to.
-_PARTS = tuple(
-    (pattern_of(form), parts)
-    for form, *parts in (
-        (
-            r"(.+?)(?:,? and (?:(?:they|she|he) )?|, and {N} )(?:both |each )?(?:take|takes|took) "
-            r"(?:the|their|her|his) standard deduction(?: in {Y})?",
-            r"\1",
-            "They take the standard deduction",
-        ),
-        (r"(.*\b(?:{CHILD}|brother|sister),? ({N})),? (?:(?:who )?was )?born (?:on )?({D})", *_BORN),
-        (r"(({N}) is {N}(?: and {N})?'s {CHILD}),? born (?:on )?({D})", *_BORN),
-        (
-            r"(({N}) has a {CHILD}, ({N})), who was born (?:on )?({D}),? "
-            r"and has lived at \2's place since then",
-            r"\1",
-            r"\3 was born \4",
-            r"\2 and \3 live in a home maintained by \2 since \4",
-        ),
-        (
-            r"(({N}) has a {CHILD}, ({N})), who has the same {PLACE} as (?:her|him) in ({Y})"
-            r"(?: and is not married)?",
-            *_AT_HOME,
-        ),
-        (
-            r"(({N}) has a {CHILD}, ({N})), who in ({Y}) lives with (?:her|him) "
-            r"at the {HOME} (?:she|he) maintains as {HER} home",
-            r"\1",
-            r"In \4, \2 and \3 lived in a house maintained by \2",
-        ),
-        (
-            r"(({N}) adopted ({N}) on ({D})) and \3 has lived with \2 since, in a {HOME} that \2 maintains",
-            r"\1",
-            r"\2 and \3 live in a house maintained by \2 since \4",
-        ),
-        (
-            r"({N}), ({N})'s (father|mother), has the same {PLACE} as \2 since ({Y}), "
-            r"and has had no income since",
-            r"\1 is \2's \3",
-            r"\1 had no income from \4 to 9999",
-        ),
-        (r"({N} was born (?:on )?{D}),? and ({N} was born (?:on )?{D})", r"\1", r"\2"),
-        (r"(({N}) and {N} got married on {D}), and have a {CHILD} ({N})", r"\1", r"Their son \3"),
-        (
-            r"({N} married {N} on {DAY} ({Y})),? and they file a joint return that same year",
-            r"\1",
-            r"They file a joint return in \2",
-        ),
-        (
-            r"({N} and {N} (?:have been married since|got married on) {D}|{N} married {N} on {D}),? "
-            r"and they (.+)",
-            r"\1",
-            r"They \2",
-        ),
-        (
-            r"((?:In {Y}, )?{N} has (?:also )?paid {M} into a retirement fund for {N}, and {M} "
-            r"into health insurance for ({N})), who is ({N}'s (?:father|mother)) and has retired in {Y}",
-            r"\1",
-            r"\2 is \3",
-        ),
-        (
-            r"({N}) has paid ({M}) to {HER} (father|mother|son|daughter|brother|sister) ({N}) (for .+)",
-            r"\4 is \1's \3",
-            r"\1 has paid \2 to \4 \5",
-        ),
-    )
+_SENTENCE = re.compile(r"(?<=[.;])\s+(?=[A-Z])")
+_LONGEST = 500
+_DEEPEST = 6
+_MOST_JOINTS = 7
+_MORE = re.compile(r"^(?:In addition|Additionally|Moreover|Also|Furthermore|Besides),? ")
+_IDLE = re.compile(r"^(?:However|Meanwhile|Then|Now|Still),? ")
+_ALSO = re.compile(r"(?<=\w) (?:also|another|an additional|additionally)(?= )")
+_EACH = re.compile(
+    r"(?<=\w) (?:both|each|all|together|jointly and severally)(?= (?!to\b|of\b)\w)|\b[Bb]oth (?=[A-Z])"
 )
+_JOINT = re.compile(r",? and |,? while |,? but |,? whereas |; |, ")
+_PEOPLE = {"who", "of", "one", "other", "payer", "payee", "more"}
+_SUBJECT = re.compile(rf"(?:[A-Z][^A-Z]* )??(?:[^,]*, )?(?P<who>{NAMES})\b")
+_MEDIAL = re.compile(rf"(?P<who>{NAME}), (?P<link>who|whose|(?=born ))(?P<said>.+?), ")
+_FINAL = re.compile(rf"(?P<who>{NAME}),? (?P<link>who|whose|(?=born ))(?P<said>.+)$")
+
+Read = list[tuple[Reader, Clause]]
 
 
-def clauses_of(text: str) -> Iterator[str]:
-    """The clauses of a text, in order, without full stops."""
-    for sentence in _SENTENCE.split(text.strip()):
-        yield from _taken_apart(sentence.strip().removesuffix("."))
+def read_into(facts: Facts, text: str) -> None:
+    """Read a text sentence by sentence; what no form reads is kept in `facts.unread`."""
+    text = re.sub(r"\s+", " ", text.replace("\u2019", "'").strip())
+    text = re.sub(r"\b(and|the|a|of|in|to) \1\b", r"\1", text)
+    people, last = People.of(text), Span()
+    for written in _SENTENCE.split(text):
+        sentence = written.strip().rstrip(".;")
+        if not sentence:
+            continue
+        if len(sentence) > _LONGEST:
+            facts.unread.append(sentence)
+            continue
+        named, clauses = resolved(sentence, people)
+        found = [read for each in clauses if (read := _one(each, Span(), False)) is not None]
+        main = _read(named, last, 0)
+        if main is None or len(found) != len(clauses):
+            facts.unread.append(sentence)
+            continue
+        for reader, clause in [*(each for read in found for each in read), *main]:
+            if reader(facts, clause) is False:
+                facts.unread.append(sentence)
+                break
+            last = clause.span if clause.span.kind else last
+            for group in set(clause.found.groupdict()) & {
+                "who",
+                "of",
+                "one",
+                "other",
+                "payer",
+                "payee",
+                "more",
+            }:
+                facts.people.update(clause.names(group))
 
 
-def _taken_apart(sentence: str) -> Iterator[str]:
-    for pattern, parts in _PARTS:
-        if found := pattern.fullmatch(sentence):
-            for part in parts:
-                yield from _taken_apart(found.expand(part))
-            return
-    if sentence:
-        yield sentence
+def _read(text: str, last: Span, depth: int) -> Read | None:
+    """What a sentence comes to; None where a part of it is of no known form."""
+    is_more = bool(_MORE.match(text))
+    text = _IDLE.sub("", _MORE.sub("", text))
+    if (whole := _one(text, last, is_more)) is not None:
+        return whole
+    if depth == _DEEPEST:
+        return None
+    if len(_JOINT.findall(text)) > _MOST_JOINTS:
+        return None
+    for one, other in _halves(text):
+        first = _read(one, last, depth + 1)
+        if first is None:
+            continue
+        span = first[-1][1].span
+        second = _read(other, span if span.kind else last, depth + 1)
+        if second is not None:
+            return [*_more(first, is_more), *_inherit(second, first)]
+    return None
+
+
+def _one(text: str, last: Span, is_more: bool) -> Read | None:
+    """What a single clause comes to."""
+    timed = taken_out(text, last)
+    if timed is None:
+        return None
+    core, span, is_yearly = timed
+    plain = _ALSO.sub("", core)
+    is_more = is_more or plain != core
+    for form in (plain, _EACH.sub("", plain)):
+        if read := reader_of(form):
+            return [(read[0], Clause(read[1], span, is_more, is_yearly))]
+    return None
+
+
+def _halves(text: str) -> Iterator[tuple[str, str]]:
+    """Ways to take a sentence apart in two: relative clauses first, then what is joined."""
+    for pattern in (_MEDIAL, _FINAL):
+        for found in pattern.finditer(text):
+            said = found["said"].strip()
+            relative = {
+                "who": f"{found['who']} {said}",
+                "whose": f"{found['who']}'s {said}",
+                "": f"{found['who']} was {said}",
+            }[found["link"]]
+            rest = text[found.end() :]
+            before = text[: found.start()] + found["who"]
+            if rest and re.match(r"(?:and|but|while) ", rest):
+                yield f"{before}, {rest}", relative
+            elif rest:
+                yield f"{before} {rest}", relative
+            else:
+                yield before, relative
+    for found in _JOINT.finditer(text):
+        one, other = text[: found.start()], text[found.end() :]
+        other = re.sub(r"^(?:and|but|while) ", "", other)
+        if other and other[0].islower():
+            subject = re.match(
+                rf"(?P<time>(?:[A-Z][^A-Z]* )??(?:[^,]*, )?)(?P<who>{NAMES})\b", _timeless(one)
+            )
+            if subject is None:
+                continue
+            other = f"{subject['who']} {other}"
+        yield one, other
+
+
+def _timeless(text: str) -> str:
+    timed = taken_out(text, Span(kind="day"))
+    return timed[0] if timed else text
+
+
+def _more(first: Read, is_more: bool) -> Read:
+    if not is_more:
+        return first
+    return [(reader, Clause(each.found, each.span, True, each.is_yearly)) for reader, each in first]
+
+
+def _inherit(second: Read, first: Read) -> Read:
+    """Clauses without a time of their own are of the year that the clause before them tells."""
+    span = first[-1][1].span
+    if span.kind != "year":
+        return second
+    return [
+        (reader, each if each.span.kind else Clause(each.found, span, each.is_more, each.is_yearly))
+        for reader, each in second
+    ]

@@ -1,93 +1,82 @@
-"""The forms of sentences: patterns with words in braces for names, dates, amounts and the like."""
+"""The forms of clauses: patterns with words in braces for names, amounts and the like, and who reads them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import date
+from dataclasses import dataclass
 from fractions import Fraction
 
-from chameleon.modules.statutes.facts.case import ALWAYS, Facts, Years
+from chameleon.modules.statutes.facts.case import Facts, Span
 
-_NO_NAMES = "In|From|They|Their|She|He|Her|His|Since|On|That|Under|The|Section|Both"
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?"
-_DAY = r"[0-9]{1,2}(?:st|nd|rd|th)?"
+_NO_NAMES = (
+    "In|From|They|Their|She|He|Her|His|Him|Since|On|That|Under|The|Section|Both|For|During|At|Until|While|"
+    "Before|After|And|But|It|Its|This|These|Each|Neither|Either|Every|All|No|Also|As|By|Of|Who"
+)
 YEAR = r"(?:19|20)[0-9]{2}"
-NAME = rf"(?!(?:{_NO_NAMES})\b)[A-Z][a-z]+"
-MONEY = r"\$[0-9][0-9,]*(?:\.[0-9]{1,2})?"
+_DATES = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.? [0-9]"
+NAME = rf"(?!(?:{_NO_NAMES})\b|{_DATES})[A-Z][a-z]+(?:_[a-z]+)*"
+NAMES = rf"{NAME}(?:(?:, {NAME})*,? and {NAME})?"
+MONEY = r"\$[0-9][0-9,]*(?:\.[0-9]{1,2})?(?![0-9%])"
 WORDS = {
+    "{NN}": NAMES,
     "{N}": NAME,
-    "{S}": rf"(?:{NAME}|She|He|she|he|They|they)",
-    "{ALL}": rf"(?:{NAME}(?:, {NAME})* and {NAME})",
-    "{D}": rf"(?:{_MONTH} {_DAY},? {YEAR}|[0-9]{{1,2}} {_MONTH},? {YEAR})",
-    "{DAY}": rf"{_MONTH} {_DAY},?",
-    "{MONTH}": _MONTH,
-    "{M}": MONEY,
+    "{OF}": rf"(?:{NAME}(?:'s)? and )?{NAME}'s",
     "{MS}": rf"{MONEY}(?:, {MONEY})*(?:,? and {MONEY})?",
-    "{Y}": YEAR,
-    "{IN}": rf"(?i:for|in|during) (?:the year )?(?P<year>{YEAR})",
-    "{HER}": "(?:her|his)",
-    "{SPOUSE}": "(?:spouse|husband|wife)",
-    "{CHILD}": "(?:son|daughter|child)",
-    "{HOME}": "(?:house|home)",
-    "{PLACE}": "principal place of abode",
-    "{INCOME}": "(?:gross )?incomes?",
+    "{M}": MONEY,
+    "{IS}": "(?:is|was|are|were)",
+    "{HAS}": "(?:has|had|have|has had|have had)",
+    "{INCOME}": "(?:total |annual |yearly )?(?:gross )?(?:incomes?|earnings)",
 }
-"""What stands for what in a form; `{IN}` is "in 2017", whose year is read."""
+"""What stands for what in a form. Names are resolved, and days and years are taken out, before it is used."""
 
-Reader = Callable[[Facts, re.Match[str]], None]
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A clause that is read: what matched, for which time, and whether it comes on top of an earlier one."""
+
+    found: re.Match[str]
+    span: Span
+    is_more: bool = False
+    is_yearly: bool = False
+
+    def __getitem__(self, group: str) -> str:
+        return self.found.groupdict().get(group) or ""
+
+    def names(self, group: str) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(re.findall(NAME, self[group])))
+
+    def amounts(self, group: str) -> list[Fraction]:
+        return [money(each) for each in re.findall(MONEY, self[group])]
+
+
+Reader = Callable[[Facts, Clause], bool | None]
+"""Adds what a clause says to the facts; False where it cannot be taken without doubt."""
 _FORMS: list[tuple[re.Pattern[str], Reader]] = []
 
 
-def pattern_of(form: str) -> re.Pattern[str]:
-    """The pattern of a form."""
-    for word, meaning in WORDS.items():
-        form = form.replace(word, meaning)
-    return re.compile(form)
-
-
-def sentences(*forms: str) -> Callable[[Reader], Reader]:
-    """Read sentences of these forms, without their full stop, by a function."""
+def clauses(*forms: str) -> Callable[[Reader], Reader]:
+    """Read clauses of these forms by a function."""
 
     def added(reader: Reader) -> Reader:
-        _FORMS.extend((pattern_of(form), reader) for form in forms)
+        for form in forms:
+            pattern = form
+            for word, meaning in WORDS.items():
+                pattern = pattern.replace(word, meaning)
+            _FORMS.append((re.compile(pattern), reader))
         return reader
 
     return added
 
 
-def read_clause(facts: Facts, clause: str) -> None:
-    """Add what a clause says to the facts, or the clause to what is not read."""
+def reader_of(core: str) -> tuple[Reader, re.Match[str]] | None:
+    """Who reads a clause without its times."""
     for pattern, reader in _FORMS:
-        if found := pattern.fullmatch(clause):
-            names = re.findall(rf"\b{NAME}\b", clause)
-            reader(facts, found)
-            facts.subject = next((name for name in names if name in facts.people), facts.subject)
-            return
-    facts.unread.append(clause)
-
-
-def day(text: str) -> date:
-    """A date such as "Feb 3rd, 1992"; of a day that its month does not have, the last of the month."""
-    month = re.search(r"[A-Z][a-z]{2}", text)
-    number, year = (int(each) for each in re.findall(r"[0-9]+", text))
-    assert month is not None
-    place = _MONTHS.index(month[0].lower()) + 1
-    following = date(year + place // 12, place % 12 + 1, 1)
-    last = (following - date(year, place, 1)).days
-    return date(year, place, max(1, min(number, last)))
+        if found := pattern.fullmatch(core):
+            return reader, found
+    return None
 
 
 def money(text: str) -> Fraction:
     """An amount such as "$1,234.50"."""
     return Fraction(text.strip("$").replace(",", ""))
-
-
-def years_in(found: re.Match[str]) -> Years:
-    """The years that a sentence names: `first` to `last`, or `year`; always, where it names none."""
-    groups = found.groupdict()
-    if groups.get("first") and groups.get("last"):
-        return int(groups["first"]), int(groups["last"])
-    year = groups.get("year")
-    return (int(year), int(year)) if year else ALWAYS

@@ -1,133 +1,135 @@
-"""Sentences about incomes, deductions and payments."""
+"""Clauses about incomes, deductions and payments."""
 
 from __future__ import annotations
 
-import re
 from fractions import Fraction
 
-from chameleon.modules.statutes.facts.case import FUND, Facts, Payment
-from chameleon.modules.statutes.facts.forms import MONEY, money, sentences, years_in
+from chameleon.modules.statutes.facts.case import FUND, Deduction, Facts, Income, Payment, Told
+from chameleon.modules.statutes.facts.forms import Clause, clauses
 
-
-@sentences(
-    r"(?P<who>{N})'s {INCOME} {IN} (?:is|was) (?P<amount>{M})",
-    r"{IN}, (?P<who>{N})'s {INCOME} (?:is|was) (?P<amount>{M})",
-    r"(?P<who>{N})'s {INCOME} (?:is|was) (?P<amount>{M})",
-    r"(?:{IN}, )?(?P<who>{S}) (?:was (?:also )?paid|earned) (?P<amount>{M})(?: in remuneration)?",
-    r"(?P<who>{S}) (?:was (?:also )?paid|earned) (?P<amount>{M}) {IN}",
-    r"(?P<who>{N}) was paid (?P<amount>{M}) in (?:{MONTH} )?(?P<year>{Y}) "
-    r"for services performed (?:in jail|at [A-Z][\w ]+)",
-    r"(?P<who>{N}) was paid (?P<amount>{M}) {IN} as an employee of [\w' .,]+",
-    r"From {DAY} {Y} to {DAY} (?P<year>{Y}), (?P<who>{N}) was paid (?P<amount>{M}) in remuneration",
-    r"(?P<who>{N}) earned (?P<amount>{M}) every year from (?P<first>{Y}) to (?P<last>{Y})",
+_PLACE = r"(?:,? in (?:(?:[A-Z][\w.]*,? )+USA|the (?:United States|USA)))?"
+_SOURCE = (
+    r"(?P<source>(?: by {N}(?: {N})*)?(?: as an? [a-z]+ (?:of|at|for) (?:the )?[A-Z][\w' ]+?"
+    r"|(?: for (?:{N}'s )?(?:work|services?|labor)(?: performed| done)?"
+    r"(?: (?:at|for|in) (?:the |an? )?[\w' ]+?)?)?)?)" + _PLACE
 )
-def income(facts: Facts, found: re.Match[str]) -> None:
-    facts.incomes.append(((facts.who(found["who"]),), money(found["amount"]), years_in(found)))
-
-
-@sentences(
-    r"(?P<a>{N})'s {INCOME} {IN} (?:is|was) (?P<m>{M}),? (?:and )?(?P<b>{N})'s {INCOME}(?: in {Y})? "
-    r"(?:is|was) (?P<n>{M})",
-    r"(?P<a>{N})(?:'s)? and (?P<b>{N})'s {INCOME} {IN} (?:are|were) (?P<m>{M}) and (?P<n>{M}) respectively",
-    r"{IN}, (?P<a>{N})'s {INCOME} (?:is|was) (?P<m>{M}),? and (?P<b>{N})'s {INCOME} (?:is|was) (?P<n>{M})",
-    r"{IN}, (?P<a>{N}) was paid (?P<m>{M}),? and (?P<b>{N})'s {INCOME} (?:is|was) (?P<n>{M})",
+_PAID = r"(?:has |had )?(?:paid|pays)"
+_PURPOSE = (
+    r"for (?:{N}'s )?(?P<kind>work|labor|services?|domestic (?:service|work)s?|agricultural (?:labor|work))"
+    rf"(?: done| performed| carried out)?{_PLACE}"
+    r"(?:,? (?:for|as) (?P<more>domestic service|agricultural labor))?"
+    r"(?P<home>,? in (?:{N}'s|a private) (?:house|home))?"
 )
-def two_incomes(facts: Facts, found: re.Match[str]) -> None:
-    for who, amount in ((found["a"], found["m"]), (found["b"], found["n"])):
-        facts.incomes.append(((facts.who(who),), money(amount), years_in(found)))
+_REMUNERATION = r"(?:wages of |remuneration of |a salary of )?{M}(?: in (?:cash|remuneration|wages))?"
 
 
-@sentences(
-    r"{IN}, (?P<a>{N}) was paid (?P<m>{M}),? and (?P<b>{N}) had no income",
-    r"(?P<a>{N})'s {INCOME} {IN} (?:is|was) (?P<m>{M}),? while {HER} {SPOUSE} had no income",
+def _whole(facts: Facts, clause: Clause, people: tuple[str, ...], amount: Fraction) -> None:
+    facts.incomes.append(
+        Income(people, amount, clause.span, is_more=clause.is_more, is_yearly=clause.is_yearly)
+    )
+
+
+@clauses(
+    r"(?P<who>{OF}) {INCOME} (?:{IS}|amount(?:s|ed) to|came to|comes to|totall?ed) (?P<amount>{M})",
+    r"(?P<who>{N}) {HAS} (?:an? )?{INCOME} of (?P<amount>{M})",
 )
-def one_income_of_two(facts: Facts, found: re.Match[str]) -> None:
-    one = facts.who(found["a"])
-    facts.incomes.append(((one,), money(found["m"]), years_in(found)))
-    other = facts.who(found.groupdict().get("b") or facts.spouse_of(one))
-    facts.incomes.append(((other,), Fraction(0), years_in(found)))
+def income(facts: Facts, clause: Clause) -> None:
+    _whole(facts, clause, clause.names("who"), clause.amounts("amount")[0])
 
 
-@sentences(
-    r"(?P<a>{N})'s and {HER} {SPOUSE}'s {INCOME} {IN} (?:is|was) (?P<amount>{M})",
-    r"(?P<a>{N})'s and (?P<b>{N})'s {INCOME} {IN} (?:is|was) (?P<amount>{M})",
+@clauses(r"(?P<who>{OF}) {INCOME} {IS} (?P<amount>{M} and {M}),? respectively")
+def respective_incomes(facts: Facts, clause: Clause) -> bool:
+    people, amounts = clause.names("who"), clause.amounts("amount")
+    for who, amount in zip(people, amounts, strict=False):
+        _whole(facts, clause, (who,), amount)
+    return len(people) == len(amounts)
+
+
+@clauses(
+    r"(?P<who>{NN}) (?:{HAS}|received|earned|reported|made) no {INCOME}(?: at all| whatsoever| of any kind)?",
+    r"(?P<who>{NN}) (?:does|do|did) not (?:have|earn|receive|make) (?:any|an) {INCOME}(?: at all)?",
+    r"(?P<who>{NN}) (?:{IS}|has been|have been) without (?:any )?{INCOME}",
+    r"(?P<who>{NN}) earned nothing",
 )
-def common_income(facts: Facts, found: re.Match[str]) -> None:
-    one = facts.who(found["a"])
-    other = facts.who(found.groupdict().get("b") or facts.spouse_of(one))
-    facts.incomes.append(((one, other), money(found["amount"]), years_in(found)))
+def no_income(facts: Facts, clause: Clause) -> None:
+    for who in clause.names("who"):
+        facts.incomes.append(Income((who,), Fraction(0), clause.span, is_yearly=True))
 
 
-@sentences(
-    r"(?P<a>{N})'s taxable income {IN} (?:is|was) (?P<amount>{M})",
-    r"(?P<a>{N})'s and {HER} (?P<b>{SPOUSE})'s taxable income {IN} (?:is|was) (?P<amount>{M})",
+@clauses(
+    r"(?P<who>{N}) (?:{IS} paid|got paid|earned|earns|made) (?P<amount>{M})"
+    r"(?: in (?:remuneration|wages|cash))?" + _SOURCE
 )
-def taxable_income(facts: Facts, found: re.Match[str]) -> None:
-    one = facts.who(found["a"])
-    people = (one, facts.spouse_of(one)) if found.groupdict().get("b") else (one,)
-    facts.taxable.append((people, money(found["amount"]), years_in(found)))
+def payment(facts: Facts, clause: Clause) -> None:
+    (who,), amount = clause.names("who"), clause.amounts("amount")[0]
+    source = clause["source"].strip()
+    facts.incomes.append(Income((who,), amount, clause.span, False, source, clause.is_more, clause.is_yearly))
 
 
-@sentences(
-    r"(?P<who>{N}) (?:had|has) no (?:gross )?income {IN}",
-    r"(?P<who>{N}) did not have any income {IN}",
-    r"{IN}, (?P<who>{N}) (?:had|has) no (?:gross )?income",
-    r"{IN}, (?P<who>{N}) did not have any income",
-    r"(?P<who>{N}) (?:had|has) no (?:gross )?income from (?P<first>{Y}) to (?P<last>{Y}|9999)",
-    r"(?P<of>Her|His) {SPOUSE} had no (?:gross )?income {IN}",
+@clauses(r"(?P<who>{OF}) taxable income (?:{IS}|amounted to) (?P<amount>{M})")
+def taxable_income(facts: Facts, clause: Clause) -> None:
+    facts.taxable.append(Income(clause.names("who"), clause.amounts("amount")[0], clause.span))
+
+
+@clauses(
+    r"(?P<who>{NN}) (?:takes?|took|claims?|claimed|elects?|elected|uses?|used|chooses?|chose)(?: to take)? "
+    r"(?:the|their|an?|{OF}) standard deductions?",
+    r"(?P<who>{NN}) (?:does|do|did) not itemize(?: (?:any|{OF}))?(?: deductions)?",
+    r"(?P<who>{NN}) (?:decides?|decided|elects?|elected|chooses?|chose) not to itemize"
+    r"(?: (?:any|{OF}))?(?: deductions)?",
 )
-def no_income(facts: Facts, found: re.Match[str]) -> None:
-    groups = found.groupdict()
-    who = facts.who(facts.spouse_of(facts.subject) if groups.get("of") else groups["who"])
-    facts.incomes.append(((who,), Fraction(0), years_in(found)))
+def standard_deduction(facts: Facts, clause: Clause) -> None:
+    facts.standard += [Told((who,), clause.span) for who in clause.names("who")]
 
 
-@sentences(
-    r"(?P<a>{S})(?: and (?P<b>{N}))?(?: and {HER} {SPOUSE})? (?:both )?(?:takes?|took) (?:the|their) "
-    r"standard deduction(?: {IN})?",
-    r"{IN}, (?P<a>{S})(?: and (?P<b>{N}))? takes? the standard deduction",
-    r"(?P<a>{N}) decides not to itemize {HER} deductions",
+@clauses(
+    r"(?P<who>{N}) (?:{IS} (?:allowed|granted|entitled to)|{HAS}|claims?|claimed|receives?|takes?|took) "
+    r"(?:an? )?itemized deductions? of (?P<amounts>{MS})(?: under section [0-9]+)?",
+    r"(?P<who>{N})'s itemized deductions? (?:{IS}|amount(?:s|ed)? to) (?P<amounts>{MS})",
+    r"(?P<who>{N}) itemizes(?: {N}'s)? deductions of (?P<amounts>{MS})",
+    r"(?P<who>{N}) (?:{IS} (?:allowed|granted|entitled to)|{HAS}|receives?|received|claims?) (?:an? )?"
+    r"(?:itemized )?deductions? of (?P<amounts>{M}) "
+    r"(?P<source>for (?:donating|giving|donations of) [a-z ]+ to [\w ]+)",
 )
-def standard_deduction(facts: Facts, found: re.Match[str]) -> None:
-    for name in filter(None, (found["a"], found.groupdict().get("b"))):
-        facts.standard.append((facts.who(name), years_in(found)))
+def itemized_deductions(facts: Facts, clause: Clause) -> None:
+    amount = sum(clause.amounts("amounts"), Fraction(0))
+    (who,) = clause.names("who")
+    facts.itemized.append(Deduction(who, amount, clause.span, clause["source"], clause.is_more))
 
 
-@sentences(
-    r"(?:{IN}, )?(?P<a>{N}) (?:is allowed|has) itemized deductions of (?P<all>{MS})"
-    r"(?: under section [0-9]+)?",
-    r"(?:{IN}, )?(?P<a>{N}) (?:is allowed|receives) a deduction of (?P<all>{M}) for donating [\w ]+",
-    r"That same year, (?P<a>{N}) is allowed a deduction of (?P<all>{M}) for donating [\w ]+",
+@clauses(
+    rf"(?P<payer>{{N}}) {_PAID} (?P<amount>{_REMUNERATION}) to (?P<payee>{{N}}) {_PURPOSE}",
+    rf"(?P<payer>{{N}}) {_PAID} (?P<payee>{{N}}) (?P<amount>{_REMUNERATION}) {_PURPOSE}",
+    rf"(?P<payee>{{N}}) (?:{{IS}}|has been) paid (?P<amount>{_REMUNERATION}) by (?P<payer>{{N}}) {_PURPOSE}",
 )
-def itemized_deductions(facts: Facts, found: re.Match[str]) -> None:
-    who = facts.who(found["a"])
-    amounts = sum((money(each) for each in re.findall(MONEY, found["all"])), Fraction(0))
-    facts.itemized[who] = facts.itemized.get(who, Fraction(0)) + amounts
+def paid_wages(facts: Facts, clause: Clause) -> bool:
+    told = {each.split()[0] for each in (clause["kind"], clause["more"]) if each}
+    kinds = (told - {"work", "labor", "service", "services"}) or {"work"}
+    is_domestic = kinds == {"domestic"}
+    kind = "home" if is_domestic and clause["home"] else next(iter(kinds))
+    (payer,), (payee,) = clause.names("payer"), clause.names("payee")
+    amount = clause.amounts("amount")[0]
+    facts.payments.append(Payment(payer, payee, amount, clause.span, kind, clause.is_more))
+    return len(kinds) == 1 and (is_domestic or not clause["home"]) and not clause.is_yearly
 
 
-@sentences(
-    r"(?:In addition, )?(?P<a>{N}) has paid (?:wages of )?(?P<m>{M})(?: in cash| in remuneration)? "
-    r"to (?P<b>{N}) for (?P<kind>work|domestic service|agricultural labor)(?: done)? "
-    r"(?:in the year (?P<year>{Y})|from {DAY} (?P<first>{Y}) to {DAY} (?P<last>{Y}))"
-    r"(?:, in [A-Z][\w .]+, [A-Z][a-z]+, USA)?"
-    r"(?:,? for (?P<kind2>domestic service|agricultural labor)(?: in {HER} home)?)?",
-)
-def paid_wages(facts: Facts, found: re.Match[str]) -> None:
-    kind = (found["kind2"] or found["kind"]).split()[0]
-    payer, payee, amount = facts.who(found["a"]), facts.who(found["b"]), money(found["m"])
-    facts.payments.append(Payment(payer, payee, amount, years_in(found), kind))
+_INTO = r"{M} into (?:an? |the |{OF} )?(?:[a-z]+ )?(?:fund|insurance|plan) for {N}"
 
 
-@sentences(
-    r"(?:{IN}, )?(?P<a>{N}) has (?:also )?paid (?P<m>{M}) into a retirement fund for (?P<b>{N}), "
-    r"and (?P<n>{M}) into health insurance for (?P<c>{N})(?:, both under a plan)?"
-)
-def paid_into_funds(facts: Facts, found: re.Match[str]) -> None:
-    payer, years = facts.who(found["a"]), years_in(found)
-    for name, amount in (("b", "m"), ("c", "n")):
-        facts.payments.append(Payment(payer, facts.who(found[name]), money(found[amount]), years, FUND))
+@clauses(rf"(?P<payer>{{N}}) {_PAID} (?P<all>{_INTO}(?:,? and {_INTO})*)(?:, (?:both|all) under a plan)?")
+def paid_into_funds(facts: Facts, clause: Clause) -> None:
+    (payer,) = clause.names("payer")
+    for part in clause["all"].split(" into "):
+        payee = part.split(" for ")[-1].split(" and ")[0].strip(", ") if " for " in part else ""
+        if payee:
+            facts.payments.append(Payment(payer, payee, Fraction(0), clause.span, FUND))
 
 
-@sentences(r"The applicable amount according to section [0-9]+\([a-z]\) is (?P<m>{M})")
-def applicable_amount(facts: Facts, found: re.Match[str]) -> None:
-    facts.applicable_amount = money(found["m"])
+@clauses(r"(?P<who>{N}) (?:has |had )?retired")
+def retired(facts: Facts, clause: Clause) -> None:
+    """Says nothing that a tax on income depends on."""
+
+
+@clauses(r"[Tt]he applicable amount (?:according to|under) section [0-9]+\([a-z]\) is (?P<amount>{M})")
+def applicable_amount(facts: Facts, clause: Clause) -> None:
+    facts.applicable_amounts.append(clause.amounts("amount")[0])

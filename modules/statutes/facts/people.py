@@ -1,162 +1,120 @@
-"""Sentences about people: kin, marriages, returns, births and deaths, homes and statuses."""
+"""Clauses about people: marriages, returns, births and deaths, and statuses."""
 
 from __future__ import annotations
 
-import re
 from datetime import date
 
-from chameleon.modules.statutes.facts.case import Facts, Home, Marriage
-from chameleon.modules.statutes.facts.forms import NAME, day, sentences, years_in
+from chameleon.modules.statutes.facts.case import Facts, Marriage, Span, Told
+from chameleon.modules.statutes.facts.forms import Clause, clauses
+
+_END = {"day", "year"}
 
 
-@sentences(
-    r"(?P<a>{N}) and (?P<b>{N}) (?:got married on|were married on|have been married since) (?P<d>{D})",
-    r"(?P<a>{N}) married (?P<b>{N}) on (?P<d>{D})",
-    r"(?P<a>{N}) (?:got married on|has been married since) (?P<d>{D})",
-    r"(?P<a>{N}) and (?P<b>{N}) were married from (?P<d>{D}) to (?P<end>{D})",
+@clauses(
+    r"(?P<one>{N}) and (?P<other>{N}) (?:got|were|are|have been|were legally) married(?: to each other)?",
+    r"(?P<one>{N}) (?:married|(?:got|is|was|has been) married to) (?P<other>{N})",
+    r"(?P<one>{N}) and (?P<other>{N}) married(?: each other)?",
+    r"(?P<one>{N}) (?P<alone>got|was|has been) married",
 )
-def married(facts: Facts, found: re.Match[str]) -> None:
-    groups = found.groupdict()
-    one = facts.who(groups["a"])
-    other = facts.who(groups.get("b") or facts.spouse_of(one))
-    end = day(groups["end"]) if groups.get("end") else None
-    facts.marriages.append(Marriage(one, other, day(groups["d"]), end))
+def married(facts: Facts, clause: Clause) -> bool:
+    (one,) = clause.names("one")
+    other = next(iter(clause.names("other")), "") or f"{one}_spouse"
+    if clause["alone"] and facts.spouses(one):
+        return False
+    span = clause.span
+    begin = None if not span.kind else span.end if span.kind in _END else span.begin
+    end = span.end if span.kind == "from" else None
+    facts.marriages.append(Marriage(one, facts.person(other), begin, end))
+    return one != other
 
 
-@sentences(
-    r"(?P<a>{N}) (?:died|passed away) (?:on )?(?P<d>{D})",
-    r"(?P<a>{N}) (?:died|passed away) at the end of (?P<year>{Y})",
+@clauses(
+    r"(?P<who>{N}) (?:and (?P<other>{N}) )?(?:were|was|got|are|is|have been|has been)(?: legally)? "
+    r"(?:separated|divorced)(?: from (?P<from>{N}))?"
+    r"(?P<decree>,? under a decree of (?:divorce|separate maintenance))?",
+    r"(?P<who>{N}) and (?P<other>{N}) divorced(?P<decree>)",
+    r"(?P<who>{N}) divorced (?P<other>{N})(?P<decree>)",
 )
-def died(facts: Facts, found: re.Match[str]) -> None:
-    when = found.groupdict().get("d")
-    facts.deaths[facts.who(found["a"])] = day(when) if when else date(int(found["year"]), 12, 31)
+def separated(facts: Facts, clause: Clause) -> bool:
+    (one,) = clause.names("who")
+    other = next(iter(clause.names("other") or clause.names("from")), "")
+    has_decree = bool(clause["decree"]) or "divorced" in clause.found[0]
+    if not other or not has_decree or clause.span.kind not in (*_END, "since"):
+        return False
+    day = clause.span.begin if clause.span.kind == "since" else clause.span.end
+    facts.separations.append((one, other, day))
+    return True
 
 
-@sentences(r"(?P<a>{N}) and (?P<b>{N}) were legally separated under a decree of divorce on (?P<d>{D})")
-def separated(facts: Facts, found: re.Match[str]) -> None:
-    facts.separations.append((facts.who(found["a"]), facts.who(found["b"]), day(found["d"])))
+@clauses(r"(?P<who>{N}) (?:has |had )?(?:died|passed away)(?: from [a-z ]+)?")
+def died(facts: Facts, clause: Clause) -> bool:
+    facts.died(clause.names("who")[0], clause.span.end)
+    return clause.span.kind in _END
 
 
-@sentences(r"(?P<a>{N}) was born (?:on )?(?P<d>{D})")
-def born(facts: Facts, found: re.Match[str]) -> None:
-    facts.births[facts.who(found["a"])] = day(found["d"])
+@clauses(r"(?P<who>{NN}) (?:was|were) born")
+def born(facts: Facts, clause: Clause) -> bool:
+    for who in clause.names("who"):
+        facts.born(who, clause.span.begin, clause.span.end)
+    return clause.span.kind in _END
 
 
-@sentences(r"(?P<a>{N}) is (?P<n>[0-9]{1,3}) years old in (?P<year>{Y})")
-def aged(facts: Facts, found: re.Match[str]) -> None:
-    facts.ages.append((facts.who(found["a"]), int(found["n"]), int(found["year"])))
-
-
-@sentences(r"(?P<a>{N}) has been blind since (?P<d>{D})")
-def blind(facts: Facts, found: re.Match[str]) -> None:
-    facts.blind[facts.who(found["a"])] = day(found["d"])
-
-
-@sentences(
-    r"(?P<a>{S})(?: and (?P<b>{N}))? (?:file|filed) (?:a joint return|jointly|their taxes jointly)(?: {IN})?",
-    r"{IN}, (?P<a>{N}) and (?P<b>{N}) (?:file|filed) (?:a joint return|jointly)",
-    r"(?P<a>{N}) files a joint return with {HER} {SPOUSE}(?: {IN})?",
-    r"(?P<a>{S})(?: and (?P<b>{N}))? file (?:a joint return|jointly) (?:for the years|from) "
-    r"(?P<first>{Y}) to (?P<last>{Y})",
+@clauses(
+    r"(?P<who>{N}) (?:is|was|turned|turns) (?P<age>[0-9]{1,3})(?: years old| years of age)?",
+    r"(?P<who>{N}) (?:is|was) aged (?P<age>[0-9]{1,3})",
 )
-def joint_return(facts: Facts, found: re.Match[str]) -> None:
-    one = facts.who(found["a"])
-    other = found.groupdict().get("b") or facts.spouse_of(one)
-    facts.joint.append((one, facts.who(other), years_in(found)))
+def aged(facts: Facts, clause: Clause) -> bool:
+    year, age = clause.span.year, int(clause["age"])
+    if year is None or age >= year - 1:
+        return False
+    facts.born(clause.names("who")[0], date(year - age - 1, 1, 1), date(year - age, 12, 31))
+    return True
 
 
-@sentences(
-    r"(?P<a>{S})(?: and (?P<b>{N}))? file (?:separately|separate (?:tax )?returns)(?: {IN})?",
-    r"{IN}, (?P<a>{N}) and (?P<b>{N}) file (?:separately|separate (?:tax )?returns)",
-    r"(?P<a>{N}) files (?:taxes separately|a separate return)(?: {IN})?",
-    r"(?P<a>{N}) files taxes separately",
-    r"(?P<a>{N}) does not file a joint return(?: {IN})?",
+@clauses(r"(?P<who>{NN}) (?:is|was|are|has been|have been|became|went|turned) blind")
+def blind(facts: Facts, clause: Clause) -> None:
+    span = clause.span
+    lasting = Span(span.end, date.max, "since") if span.kind == "day" else span
+    facts.blind += [Told((who,), lasting) for who in clause.names("who")]
+
+
+@clauses(
+    r"(?P<who>{NN}) (?:files?|filed|makes?|made) "
+    r"(?:a joint (?:tax )?return|jointly|(?:their |{OF} )?taxes jointly)"
+    r"(?: with (?P<other>{N}))?(?: for (?:\w+) and {N})?",
 )
-def separate_return(facts: Facts, found: re.Match[str]) -> None:
-    for name in filter(None, (found["a"], found.groupdict().get("b"))):
-        facts.separate.append((facts.who(name), years_in(found)))
+def joint_return(facts: Facts, clause: Clause) -> bool:
+    people = (*clause.names("who"), *clause.names("other"))
+    if len(people) == 1 and len(spouses := facts.spouses(people[0])) == 1:
+        people = (*people, *spouses)
+    facts.joint.append(Told(people, clause.span))
+    return len(set(people)) == 2
 
 
-@sentences(
-    r"(?P<a>{N}) has a (?P<k>{CHILD}|father|mother|brother|sister), (?P<b>{N})",
-    r"(?P<b>{N}) is (?P<a>{N})'s (?P<k>{CHILD}|father|mother|brother|sister|{SPOUSE})(?: since {D})?",
-    r"(?P<a>{N}) and (?P<a2>{N}) have a (?P<k>{CHILD}),? (?P<b>{N})",
-    r"Their (?P<k>{CHILD}) (?P<b>{N})",
-    r"(?P<b>{N}) is (?P<a>{N}) and (?P<a2>{N})'s (?P<k>{CHILD}|father|mother|brother|sister)",
+@clauses(
+    r"(?P<who>{NN}) (?:files?|filed) (?:(?:their |{OF} )?taxes )?separately",
+    r"(?P<who>{NN}) (?:files?|filed|makes?|made) (?:a )?separate (?:tax )?returns?(?: from {N})?",
+    r"(?P<who>{NN}) (?:does|do|did) not (?:file|make) (?:a joint (?:tax )?return|jointly)(?: with {N})?",
 )
-def kin(facts: Facts, found: re.Match[str]) -> None:
-    groups = found.groupdict()
-    first = groups.get("a") or facts.subject
-    second = groups.get("a2") or ("" if groups.get("a") else facts.spouse_of(first))
-    relative, kind = facts.who(groups["b"]), groups["k"]
-    for person in map(facts.who, filter(None, (first, second))):
-        if kind in ("son", "daughter", "child"):
-            facts.parents.add((person, relative))
-        elif kind in ("father", "mother"):
-            facts.parents.add((relative, person))
-        elif kind in ("brother", "sister"):
-            facts.siblings.add(frozenset((person, relative)))
-        else:
-            facts.marriages.append(Marriage(person, relative, None))
+def separate_return(facts: Facts, clause: Clause) -> None:
+    facts.separate += [Told((who,), clause.span) for who in clause.names("who")]
 
 
-@sentences(r"(?P<a>{N}) adopted (?P<b>{N}) on {D}")
-def adopted(facts: Facts, found: re.Match[str]) -> None:
-    facts.parents.add((facts.who(found["a"]), facts.who(found["b"])))
-
-
-@sentences(
-    r"From (?P<from>{D}) to (?P<to>{D}), (?P<all>{ALL}) lived in the same home"
-    r"(?:, which (?P<by>{N}) maintained)?",
-    r"{IN}, (?P<all>{ALL}) (?:live|lived) (?:at|in) a {HOME} that (?P<by>{N}) maintained",
-    r"{IN}, (?P<all>{ALL}) (?:live|lived) (?:at|in) a {HOME} maintained by (?P<by>{N})",
-    r"{IN}, (?P<all>{N}) lives at the {HOME} that (?P<by>{N}) maintains as {HER} {PLACE}",
-    r"(?P<all>{ALL}) live in a {HOME} maintained by (?P<by>{N}) since (?P<from>{D})",
-    r"(?P<all>{ALL}) have the same {PLACE}, a {HOME} maintained by (?P<by>{N})",
-    r"From (?P<first>{Y}) to (?P<last>{Y}), (?P<by>{N}) furnished the costs of maintaining the home "
-    r"where (?P<all>(?:he|she) and {N}|{ALL}) lived during that time",
-    r"(?P<all>{ALL}) ha(?:ve|s) the same {PLACE}(?: {IN}| from (?P<first>{Y}) to (?P<last>{Y}))?",
+@clauses(
+    r"(?P<who>{NN}) (?:was|is|were|are|has been|have been) (?:an? )?nonresident aliens?",
 )
-def lives(facts: Facts, found: re.Match[str]) -> None:
-    groups = found.groupdict()
-    by = groups.get("by") or ""
-    people = set(map(facts.who, [*re.findall(rf"\b{NAME}\b", groups["all"]), *([by] if by else [])]))
-    first, last = years_in(found)
-    begin = day(groups["from"]) if groups.get("from") else date(first, 1, 1)
-    end = day(groups["to"]) if groups.get("to") else date(last, 12, 31)
-    facts.homes.append(Home(frozenset(people), begin, end, by))
+def nonresident_alien(facts: Facts, clause: Clause) -> None:
+    facts.aliens += [Told((who,), clause.span) for who in clause.names("who")]
 
 
-@sentences(
-    r"(?P<a>{N}) (?:was|is) a nonresident alien(?: from (?P<from>{D}) to (?P<to>{D})| since (?P<since>{D}))?",
+@clauses(
+    r"(?P<who>{N}) (?:is|was|qualifies as|counts as) (?P<not>not )?(?:a |the )?"
+    r"(?P<status>surviving spouse|head of (?:a )?household)(?: under section [0-9]+(?:\([a-z]\))?)?",
+    r"(?P<who>{N}) (?:is|was) (?P<not>not )?(?P<status>married) under section [0-9]+",
+    r"(?P<who>{N}) (?:is|was) (?P<not>not |un)(?P<status>married)",
+    r"(?P<who>{N}) (?:has )?(?P<not>never )(?:been )?(?P<status>married)",
 )
-def nonresident_alien(facts: Facts, found: re.Match[str]) -> None:
-    begin, end = found["from"] or found["since"], found["to"]
-    who = facts.who(found["a"])
-    facts.aliens.append((who, day(begin) if begin else date.min, day(end) if end else date.max))
-
-
-_NEITHER = "not married, is not a surviving spouse, and is not a head of household"
-
-
-@sentences(
-    r"(?P<a>{N}) is a (?P<status>surviving spouse|head of household) {IN}",
-    r"(?P<a>{N}) is (?P<status>married) under section [0-9]+ {IN}",
-    r"(?P<a>{N}) is (?P<status>married) {IN} under section [0-9]+",
-    rf"(?P<a>{{N}}) is (?P<status>{_NEITHER}) {{IN}}",
-    rf"{{IN}}, (?P<a>{{N}}) is (?P<status>{_NEITHER})",
-    r"(?P<a>{N}) is (?P<status>not married)",
-)
-def status(facts: Facts, found: re.Match[str]) -> None:
-    told = "single" if found["status"] == _NEITHER else found["status"]
-    facts.statuses.append((facts.who(found["a"]), told, years_in(found)))
-
-
-@sentences(
-    r"(?P<a>{N}) was a patient at [A-Z][\w ]+ from {D} to {D}",
-    r"(?P<a>{N}) was committed to jail from {D} to {D}",
-    r"(?P<a>{N}) was enrolled at [A-Z][\w ]+ and attending classes from {D} to {D}",
-)
-def of_no_matter(facts: Facts, found: re.Match[str]) -> None:
-    """Says nothing that a tax on income depends on."""
-    facts.who(found["a"])
+def status(facts: Facts, clause: Clause) -> None:
+    what = "head" if clause["status"].startswith("head") else clause["status"]
+    told = f"not {what}" if clause["not"] else what
+    facts.statuses.append(Told(clause.names("who"), clause.span, told))

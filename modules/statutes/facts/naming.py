@@ -1,0 +1,241 @@
+"""Who a sentence is about: pronouns and kin words ("her son Ivo") put into names, where only one fits."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from chameleon.modules.statutes.facts.forms import NAME, NAMES
+from chameleon.modules.statutes.facts.words import AGE, GENDERS, KIN, USUAL
+
+_OTHERS = r"(?:friend|neighbou?r|colleague|employee|tenant|lodger|roommate)"
+_PRONOUN = re.compile(
+    r"\b(she|he|They|they|She|He|[Hh]ers?|[Hh]is|him|[Tt]heirs?|them)\b(?: own\b)?(?= (\w+)| ?(\W|$))"
+)
+_CLUES = (
+    re.compile(rf"\b(?P<kin>{KIN})(?:, (?:named |called )|(?: named| called| is)? )(?P<who>{NAME})\b"),
+    re.compile(rf"\ba (?P<kin>{KIN}), (?P<who>{NAME})\b"),
+    re.compile(rf"'s (?P<kin>{KIN}), (?P<who>{NAME}),"),
+    re.compile(
+        rf"\b(?P<who>{NAME})(?: (?:is|was|who is|has been)|,) "
+        rf"(?:{NAME}(?:(?:'s)? and {NAME})?'s|her|his|their|the|a) "
+        rf"{AGE}(?P<kin>{KIN})\b(?!,? {NAME})"
+    ),
+)
+_NO_PEOPLE = re.compile(
+    r"\b(?:in (?:[A-Z][\w.]*,? )+USA"
+    r"|(?:as an? \w+ |for services (?:\w+ )?)(?:of|at|for|in) (?:the )?(?:[A-Z][\w'.]*(?: of)? ?)+)"
+)
+_AFTER_OBJECTS = re.compile(
+    r"(?:in|for|to|on|from|at|and|with|as|by|during|since|while|until|is|was|has|have|had|who|that|which|too|both)$"
+)
+
+
+@dataclass(slots=True)
+class People:
+    """The names of a text so far, in order, what is known of their genders, and who "they" are."""
+
+    genders: dict[str, set[str]] = field(default_factory=dict)
+    seen: list[str] = field(default_factory=list)
+    group: tuple[str, ...] = ()
+    spouses: dict[str, set[str]] = field(default_factory=dict)
+    relatives: dict[tuple[str, str], set[str]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, text: str) -> People:
+        """What kin words anywhere in a text tell of genders."""
+        people = cls()
+        for clue in _CLUES:
+            for found in clue.finditer(text):
+                if gender := GENDERS.get(found["kin"]):
+                    people.genders.setdefault(found["who"], set()).add(gender)
+        return people
+
+    def gender(self, name: str) -> str:
+        """ "male", "female", "" where it is not known, "?" where the facts contradict one another."""
+        told = self.genders.get(name, set())
+        if told:
+            return next(iter(told)) if len(told) == 1 else "?"
+        return USUAL.get(name, "")
+
+    def see(self, names: list[str]) -> None:
+        self.seen += [each for each in dict.fromkeys(names) if each not in self.seen]
+
+
+def resolved(sentence: str, people: People) -> tuple[str, list[str]]:
+    """A sentence with names for pronouns and kin words, and the clauses that kin words come to.
+
+    What does not fit exactly one person stays as it is, and no form of a clause has it.
+    """
+    sentence = _names_for_pronouns(sentence, people)
+    clauses: list[str] = []
+    for pattern, put in _KIN_WORDS:
+        start = 0
+        while found := pattern.search(sentence, start):
+            name, added = put(found, people)
+            start = found.start() + len(name) if name else found.end()
+            clauses += added
+            if name:
+                sentence = sentence[: found.start()] + name + sentence[found.end() :]
+    people.see(_names(sentence))
+    groups = [found[0] for found in re.finditer(rf"\b{NAMES}", sentence) if " and " in found[0]]
+    if groups:
+        distinct = {frozenset(re.findall(NAME, each)) for each in groups}
+        people.group = tuple(re.findall(NAME, groups[0])) if len(distinct) == 1 else ()
+    for each in (sentence, *clauses):
+        _note_spouses(each, people)
+        _note_relatives(each, people)
+    return sentence, clauses
+
+
+def _names(text: str) -> list[str]:
+    """The names in a text, without those of places and employers."""
+    return re.findall(rf"\b{NAME}", _NO_PEOPLE.sub("", text))
+
+
+def _names_for_pronouns(sentence: str, people: People) -> str:
+    done, rest = "", sentence
+    while found := _PRONOUN.search(rest):
+        before = done + rest[: found.start()]
+        name = _name_for(found, before, people)
+        done = before + (name or found[0])
+        rest = rest[found.end() :]
+    return done + rest
+
+
+def _name_for(found: re.Match[str], before: str, people: People) -> str:
+    word, following = found[1].lower(), found[2] or ""
+    here = _names(before)
+    is_possessive = word in ("his", "their") or (
+        word == "her" and following and not _AFTER_OBJECTS.match(following) and not following[0].isdigit()
+    )
+    if word in ("hers", "theirs"):
+        return ""
+    if word in ("they", "their", "them"):
+        name = _group(before, people)
+        return re.sub(NAME, r"\g<0>'s", name) if is_possessive else name
+    gender = "male" if word in ("he", "his", "him") else "female"
+    beside = re.match(rf"(?:'s)? and ({NAME})", found.string[found.end() :])
+    mentioned = [each for each in dict.fromkeys([*people.seen, *here]) if not beside or each != beside[1]]
+    fitting = [each for each in mentioned if people.gender(each) in ("", gender)]
+    if len(fitting) > 1:
+        known = [each for each in fitting if people.gender(each) == gender]
+        fitting = known if len(known) == 1 and here and here[0] == known[0] else []
+    if len(fitting) != 1 or any(people.gender(each) == "?" for each in mentioned):
+        return ""
+    people.genders.setdefault(fitting[0], set()).add(gender)
+    return fitting[0] + ("'s" if is_possessive else "")
+
+
+def _group(before: str, people: People) -> str:
+    """The names that "they" stands for: those joined last, or the only two people."""
+    lists = [found[0] for found in re.finditer(rf"\b{NAMES}", before) if " and " in found[0]]
+    if len({frozenset(re.findall(NAME, each)) for each in lists}) == 1:
+        return lists[0]
+    if lists:
+        return ""
+    if len(told := dict.fromkeys(_names(before))) == 2:
+        return " and ".join(told)
+    here = dict.fromkeys([*people.seen, *_names(before)])
+    if len(here) == 2:
+        return " and ".join(here)
+    if len(here) == 1:
+        (only,) = here
+        spouses = people.spouses.get(only, set())
+        return f"{only} and {next(iter(spouses))}" if len(spouses) == 1 else ""
+    return " and ".join(people.group) if len(people.group) == 2 and not _names(before) else ""
+
+
+def _note_spouses(sentence: str, people: People) -> None:
+    """Who is told to be married to whom, for "her husband"."""
+    for found in re.finditer(
+        rf"\b({NAME}) and ({NAME}) (?:\w+ )?(?:have been |were |are |got )?married\b"
+        rf"|\b({NAME}) (?:got |is |was |has been )?married (?:to )?({NAME})\b"
+        rf"|\b({NAME}) is ({NAME})'s (?:spouse|husband|wife)\b",
+        sentence,
+    ):
+        one, other = (each for each in found.groups() if each)
+        people.spouses.setdefault(one, set()).add(other)
+        people.spouses.setdefault(other, set()).add(one)
+    for found in re.finditer(rf"\b({NAME}) (?:got married|(?:has been|is|was) married)\b(?! to)", sentence):
+        one = found[1]
+        if not people.spouses.get(one) and f"and {one} " not in sentence:
+            people.spouses.setdefault(one, set()).add(f"{one}_spouse")
+
+
+def _of_two(found: re.Match[str], people: People) -> tuple[str, list[str]]:
+    return found["who"], [f"{found['who']} is {found['of']}'s and {found['of2']}'s {found['kin']}"]
+
+
+def _of_one(found: re.Match[str], people: People) -> tuple[str, list[str]]:
+    """The name itself; none where "Ann and Bo's son Ivo" may be Ann, and Bo's son, or the son of both."""
+    who, of, kin, beside = found["who"], found["of"], found["kin"], found.groupdict().get("beside")
+    if beside and beside != of:
+        return "", []
+    clauses = [f"{who} is {of}'s {kin}"] if re.fullmatch(KIN, kin) else []
+    return (f"{beside} and {who}" if beside else who), clauses
+
+
+def _spouse(found: re.Match[str], people: People) -> tuple[str, list[str]]:
+    """The spouse who is told, else one without a name."""
+    known = people.spouses.setdefault(found["of"], set())
+    if len(known) > 1 or _SAID.search(found.string[: found.start()]):
+        return "", []
+    name = next(iter(known), f"{found['of']}_spouse")
+    clauses = [] if known else [f"{name} is {found['of']}'s spouse"]
+    known.add(name)
+    people.spouses.setdefault(name, set()).add(found["of"])
+    return name, clauses
+
+
+def _unnamed(found: re.Match[str], people: People) -> tuple[str, list[str]]:
+    """The only relative of that kind, or one without a name."""
+    of, kin = found["of"], found["kin"]
+    known = people.relatives.setdefault((of, kin), set())
+    if len(known) > 1 or _SAID.search(found.string[: found.start()]):
+        return "", []
+    name = next(iter(known), f"{of}_{kin.replace('-', '_')}")
+    clauses = [] if known else [f"{name} is {of}'s {kin}"]
+    known.add(name)
+    return name, clauses
+
+
+_SAID = re.compile(rf"\b(?:is|was|been) {NAME}(?:'s)? and $")
+_NOT_SAID = (
+    rf"(?<!\bis )(?<!\bwas )(?<!\bbeen )(?P<of>{NAME})'s {AGE}(?P<kin>%s)\b"
+    rf"(?!,? (?:is |was |called |named )*{NAME})(?! of )"
+)
+_KIN_WORDS = (
+    (
+        re.compile(
+            rf"\b(?P<of>{NAME})'s and (?P<of2>{NAME})'s {AGE}(?P<kin>{KIN})"
+            rf"(?P<c>,)? (?P<who>{NAME})\b(?(c)(?:,|$)|)"
+        ),
+        _of_two,
+    ),
+    (
+        re.compile(
+            rf"\b(?:(?P<beside>{NAME}) and )?(?P<of>{NAME})'s {AGE}(?P<kin>{KIN}|{_OTHERS})(?P<c>,)? "
+            rf"(?P<who>{NAME})\b(?!'s {KIN})(?(c)(?:,|$)|)"
+        ),
+        _of_one,
+    ),
+    (
+        re.compile(rf"\b(?P<who>{NAME}), (?P<of>{NAME})'s {AGE}(?P<kin>{KIN}|{_OTHERS})(?:,|$)"),
+        _of_one,
+    ),
+    (re.compile(_NOT_SAID % "spouse|husband|wife"), _spouse),
+    (re.compile(_NOT_SAID % KIN), _unnamed),
+)
+
+
+def _note_relatives(sentence: str, people: People) -> None:
+    """Who is told to be whose relative, for "her son"."""
+    for found in re.finditer(
+        rf"\b(?P<of>{NAME})(?: and (?P<of2>{NAME}))? ha(?:s|ve) an? {AGE}(?P<kin>{KIN}),? (?P<who>{NAME})"
+        rf"|\b(?P<who2>{NAME}) is (?:(?P<of3>{NAME})(?:'s)? and )?(?P<of4>{NAME})'s {AGE}(?P<kin2>{KIN})\b",
+        sentence,
+    ):
+        who, kin = found["who"] or found["who2"], found["kin"] or found["kin2"]
+        for of in filter(None, (found["of"], found["of2"], found["of3"], found["of4"])):
+            people.relatives.setdefault((of, kin), set()).add(who)
