@@ -78,7 +78,8 @@ class _Place:
     """How a label fits among those around it, and whether `prose` follows it: a word in lower case.
 
     `alone`: all labels have the same indentation, so that it tells nothing. `counted`: the label that
-    comes before it in number stands somewhere above.
+    comes before it in number stands somewhere above. `is_later`: one of its level does,
+    indented alike.
     """
 
     deeper: bool
@@ -102,11 +103,14 @@ class _Place:
 
 @dataclass(slots=True)
 class _Around:
-    """The labels above a line in its section: those it may stand in or beside, and all that was `counted`."""
+    """The labels above a line in its section: those that are `open`, all that was `counted`, and the levels
+    that were `met`, with their indentation.
+    """
 
     alone: bool
     open: list[tuple[int, str]] = field(default_factory=list)
     counted: set[tuple[str, int]] = field(default_factory=set)
+    met: set[tuple[int, str]] = field(default_factory=set)
 
     def add(self, indent: int, labels: Sequence[str]) -> None:
         while self.open and self.open[-1][0] >= indent:
@@ -115,7 +119,11 @@ class _Around:
         for label in labels:
             self.counted |= {(option.level, option.value) for option in readings(label)}
 
+    def meet(self, indent: int, label: str) -> None:
+        self.met |= {(indent, option.level) for option in readings(label)}
+
     def clear(self) -> None:
+        self.met.clear()
         self.open.clear()
         self.counted.clear()
 
@@ -127,7 +135,7 @@ class _Around:
             deeper=not self.open or line.indent > self.open[-1][0],
             begins=any(option[1:] == (1, 0) for option in options),
             is_next=before is not None and before[0] == line.indent and _follows(label, before[1]),
-            is_later=before is not None and before[0] == line.indent and _is_later(label, before[1]),
+            is_later=any((line.indent, option.level) in self.met for option in options),
             goes_on=bool(later) and _follows(later, label),
             comes_again=later == label,
             counted=any(
@@ -172,6 +180,8 @@ def marks_of(lines: Sequence[Line]) -> Marks:
         if labels is not None:
             place = around.place(line, labels[0], later[line.number])
             is_label, doubt = _judged(content, before, place)
+            if is_label or doubt:
+                around.meet(line.indent, labels[0])
             if is_label:
                 marks.marked[line.number] = Marked(line.indent, labels, doubt=doubt)
                 around.add(line.indent, labels)
@@ -215,14 +225,6 @@ def _follows(second: str, first: str) -> bool:
     return any(follows(after, before) for after in readings(second) for before in readings(first))
 
 
-def _is_later(second: str, first: str) -> bool:
-    return any(
-        after.level == before.level and after[1:] > before[1:]
-        for after in readings(second)
-        for before in readings(first)
-    )
-
-
 def _sends_on(before: str) -> bool:
     """Whether a line ends where a label must follow: "in section", not "in this section"."""
     found = _SENDS_ON.search(before)
@@ -250,8 +252,8 @@ def _judged(content: str, before: str, place: _Place) -> tuple[bool, str]:
         is_label = place.fits or (place.alone and place.begins)
         is_doubtful = place.alone and place.prose and not place.goes_on
         return is_label, wrapped if not is_label else doubt if is_doubtful else ""
-    runs_on = before[-1].islower() and place.prose and not (place.begins or place.is_next or place.counted)
-    return True, doubt if runs_on else ""
+    expected = place.begins or place.is_next or place.counted or _ENDS.search(before)
+    return True, doubt if before[-1].islower() and place.prose and not expected else ""
 
 
 def _is_odd(content: str) -> bool:
