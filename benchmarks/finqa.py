@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -95,8 +96,8 @@ class Finqa(Benchmark):
     def given(
         self, question: str, lines: Lines, passages: list[dict[str, str]], facts: Sequence[str] | None
     ) -> dict[str, Any]:
-        """What a run is given: the whole report, and no word of which facts are gold."""
-        return {"question": question, "table": _table(lines), "passages": passages}
+        """What a run is given: the whole report, its dashes restored, and no word of which facts are gold."""
+        return {"question": question, "table": _table(with_dashes(lines)), "passages": passages}
 
     def found(self, state: State) -> Mapping[str, Any]:
         """The program that the run wrote to `cache.finqa_program`, which the official rules look at."""
@@ -113,6 +114,41 @@ def _lines(row: Row) -> Lines:
 
 def _table(lines: Lines) -> Table:
     return table_of(lines[0], lines[1:], "")
+
+
+_DASH = re.compile(r"(\$\s*)?(2013|2014)(\s*%)?")
+_DASHES = {"2013": "–", "2014": "—"}
+_DATED = re.compile(
+    r"^(?:year|years|date|dates|maturity|maturities|expiration|expires)$|\b(?:date|year of)\b", re.I
+)
+_YEAR = re.compile(r"(?:19|20)\d\d")
+
+
+def with_dashes(lines: Lines) -> Lines:
+    """The lines with the dashes of blank cells, which the release has as 2013 and 2014 (U+2013, U+2014).
+
+    A cell in a row or column of years, or one that is named as such, is a year and stays.
+    """
+    return [
+        [_dashed(lines, row, column) if row and column else cell for column, cell in enumerate(line)]
+        for row, line in enumerate(lines)
+    ]
+
+
+def _dashed(lines: Lines, row: int, column: int) -> str:
+    cell = lines[row][column]
+    found = _DASH.fullmatch(cell.strip())
+    if found is None:
+        return cell
+    beside = [
+        *(each for place, each in enumerate(lines[row]) if place not in (0, column)),
+        *(line[column] for place, line in enumerate(lines) if place not in (0, row) and column < len(line)),
+    ]
+    others = any(_YEAR.fullmatch(each.strip()) and each.strip() not in _DASHES for each in beside)
+    names = (lines[row][0], *lines[0][column : column + 1])
+    if others or any(_DATED.search(name.strip()) for name in names):
+        return cell
+    return f"{found[1] or ''}{_DASHES[found[2]]}{found[3] or ''}"
 
 
 def _passages(row: Row, lines: Lines) -> list[dict[str, str]]:

@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from chameleon import Table
+from chameleon.modules.reports.cells import number_text
 from chameleon.modules.reports.evidence import years_in
+from chameleon.modules.reports.facts import PlacedTable, source_of_row
 from chameleon.retrieval.lexical.analysis import terms
-from chameleon.table.calculation import number_in
 
 _MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
 _SHORT = "dec|sept?|jan|feb|mar|apr|jun|jul|aug|oct|nov"
@@ -20,8 +21,10 @@ _REPEATED = re.compile(r"\(\s*-?[\d.,]+\s*%?\s*\)")
 _FIGURE = re.compile(
     r"(?<![\w.,-])(?P<currency>\$ ?)?(?P<digits>\d[\d,]*(?:\.\d+)?|\.\d+)(?P<percent> ?%)?(?![\w,.]*\d)"
 )
-_DASHES = frozenset(("2013", "2014"))
-"""What the dashes – and — of blank cells have become in FinQA's text."""
+_COMPARES = re.compile(
+    r"\b(?:less|more|greater|fewer|higher|lower) than\b|\bby (?:about |approximately )?\$? ?\d"
+)
+_ENDS = re.compile(r"(?<=[.!?])\s+(?=[A-Z])|\n\s*\n")
 
 _UNTELLING = (
     "million millions billion billions thousand thousands dollar dollars usd us cent cents amount amounts "
@@ -39,24 +42,46 @@ def _generic() -> frozenset[str]:
 Source = Literal["row", "column", "sentence"]
 
 
+class Figure(NamedTuple):
+    """A figure as programs write it, the name beside it, and where it stands, as states have it."""
+
+    text: str
+    beside: str
+    source: Mapping[str, int]
+
+
 @dataclass(frozen=True)
 class Figures:
-    """The figures of one thing: `name` as terms, and each figure as it is written, by year and by column.
+    """The figures of one thing: its `name` as terms, and each figure, by year where it has one.
 
-    `by_name` has them by the name of the column (or row) that they stand in, as terms.
+    `years` are those that its name and the names beside its cells have, of blank cells as well; `unit` is the
+    text that may tell in which unit they are; `blank` is whether a cell has no figure.
     """
 
     source: Source
     name: frozenset[str]
     label: str
-    by_year: Mapping[str, str]
-    by_name: Mapping[frozenset[str], str]
-    all: tuple[str, ...]
+    by_year: Mapping[str, Figure]
+    all: tuple[Figure, ...]
+    years: frozenset[str]
+    unit: str
+    blank: bool = False
 
     @property
-    def only(self) -> str | None:
-        """The figure, where there is but one."""
-        return self.all[0] if len(self.all) == 1 else None
+    def only(self) -> Figure | None:
+        """The figure, where there is but one; None where another year's is blank."""
+        return self.all[0] if len(self.all) == 1 and not (self.blank and self.years) else None
+
+    @property
+    def passage(self) -> int | None:
+        """The passage that they stand in, from 1; None for the report's own table."""
+        return self.all[0].source.get("passage")
+
+    def has(self, years: Sequence[str]) -> bool:
+        """Whether it has a figure of each year, or one that is not of any other year."""
+        if {*years} <= self.by_year.keys():
+            return True
+        return len(years) < 2 and self.only is not None and self.years <= {*years}
 
 
 def content(text: str) -> frozenset[str]:
@@ -67,84 +92,122 @@ def content(text: str) -> frozenset[str]:
     )
 
 
-def of_table(table: Table | None) -> list[Figures]:
-    """What the rows are about and what the columns are about; a header that is data is a row as well."""
+def of_table(table: Table | None, passage: int | None = None) -> list[Figures]:
+    """What the rows are about and what the columns are about; a header that is data is a row as well.
+
+    `passage` is the place, from 0, of the passage that holds the table.
+    """
     if table is None:
         return []
-    lines = [list(line) for line in table.rows]
-    header = list(table.header)
-    if len(header) == 2 and _figure(header[1]) is not None and not _is_year(header[1]):
-        lines, header = [header, *lines], ["", ""]
-    rows = [_line(line[0], header[1:], line[1:], "row") for line in lines]
-    columns = [
-        _line(header[place], [line[0] for line in lines], [line[place] for line in lines], "column")
-        for place in range(1, len(header))
-    ]
-    return [each for each in (*rows, *columns, *_of_dated_rows(header, lines)) if each.all]
+    grid = _Grid.of(PlacedTable(table, passage))
+    rows = [grid.line(place, "row") for place in range(len(grid.lines))]
+    columns = [grid.line(place, "column") for place in range(1, len(grid.header))]
+    return [each for each in (*rows, *columns, *grid.dated_rows()) if each.all]
 
 
-def _of_dated_rows(header: Sequence[str], lines: Sequence[Sequence[str]]) -> Iterator[Figures]:
-    """What rows such as "2006 net revenue" and "2007 net revenue" are about, for each column of figures."""
-    groups: dict[frozenset[str], dict[str, Sequence[str]]] = {}
-    for line in lines:
-        if len(years := years_in(line[0])) == 1 and (name := content(line[0])):
-            groups.setdefault(name, {}).setdefault(next(iter(years)), line)
-    for name, dated in groups.items():
-        for place in range(1, len(header)):
-            figures = {year: figure for year, line in dated.items() if (figure := _figure(line[place]))}
-            if len(figures) > 1:
-                label = next(iter(dated.values()))[0]
-                column = content(header[place]) if len(header) > 2 else frozenset()
-                yield Figures("column", name | column, label, figures, {}, tuple(figures.values()))
+class _Grid(NamedTuple):
+    """The lines of a table with its header; `first` is the row, from 0, that the first line is."""
+
+    header: Sequence[str]
+    lines: Sequence[Sequence[str]]
+    first: int
+    passage: int | None
+    unit: str
+
+    @classmethod
+    def of(cls, placed: PlacedTable) -> _Grid:
+        table, passage = placed
+        header, lines = list(table.header), [list(line) for line in table.rows]
+        unit = f"{placed.caption} {' '.join(header)}"
+        if len(header) == 2 and number_text(header[1]) is not None and not _is_year(header[1]):
+            return cls(["", ""], [header, *lines], -1, passage, unit)
+        return cls(header, lines, 0, passage, unit)
+
+    def line(self, place: int, source: Source) -> Figures:
+        """The figures of a row or of a column."""
+        if source == "row":
+            label, cells = self.lines[place][0], [(place, column) for column in range(1, len(self.header))]
+            names = list(self.header[1:])
+        else:
+            label, cells = self.header[place], [(row, place) for row in range(len(self.lines))]
+            names = [line[0] for line in self.lines]
+        every = [self.figure(row, column, name) for (row, column), name in zip(cells, names, strict=True)]
+        found = tuple(each for each in every if each is not None)
+        years = years_in(label).union(*map(years_in, names))
+        return Figures(
+            source,
+            content(label),
+            label,
+            _by_year(found),
+            found,
+            frozenset(years),
+            f"{self.unit} {label}",
+            len(found) < len(every),
+        )
+
+    def figure(self, row: int, column: int, beside: str) -> Figure | None:
+        """The figure in a cell; None for none. Its sign for per cent is left out, as annotators do."""
+        text = number_text(self.lines[row][column])
+        if text is None:
+            return None
+        place = source_of_row(self.passage, row + self.first) | {"column": column + 1}
+        return Figure(text.rstrip("%"), beside, place)
+
+    def dated_rows(self) -> Iterator[Figures]:
+        """What rows such as "2006 net revenue" and "2007 net revenue" are about, column by column."""
+        groups: dict[frozenset[str], dict[str, int]] = {}
+        for place, line in enumerate(self.lines):
+            if len(years := years_in(line[0])) == 1 and (name := content(line[0])):
+                groups.setdefault(name, {}).setdefault(next(iter(years)), place)
+        for name, dated in groups.items():
+            for column in range(1, len(self.header)):
+                cells = {year: self.figure(row, column, year) for year, row in dated.items()}
+                by_year = {year: figure for year, figure in cells.items() if figure is not None}
+                if len(by_year) > 1:
+                    label = self.lines[next(iter(dated.values()))][0]
+                    beside = content(self.header[column]) if len(self.header) > 2 else frozenset()
+                    unit = f"{self.unit} {label}"
+                    figures = tuple(by_year.values())
+                    yield Figures("column", name | beside, label, by_year, figures, frozenset(dated), unit)
+
+
+def _by_year(figures: Iterable[Figure]) -> dict[str, Figure]:
+    """Those beside the name of one year; none of a year that several have."""
+    found: dict[str, list[Figure]] = {}
+    for figure in figures:
+        years = years_in(figure.beside)
+        if len(years) == 1:
+            found.setdefault(next(iter(years)), []).append(figure)
+    return {year: each[0] for year, each in found.items() if len(each) == 1}
 
 
 def of_sentences(texts: Iterable[str]) -> Iterator[Figures]:
-    """Sentences that have as many figures as years, in the same order: the figure of each year."""
-    for text in texts:
-        plain = _REPEATED.sub(" ", _DAY.sub(" ", text.lower()))
-        years: list[str] = []
-        figures: list[str] = []
-        for found in _FIGURE.finditer(plain):
-            digits = found["digits"]
-            if _is_year(digits) and not found["currency"] and not found["percent"]:
-                years.append(digits)
-            else:
-                figures.append(digits.replace(",", ""))
-        if len(years) == len(figures) == len(set(years)) >= 2:
-            by_year = dict(zip(years, figures, strict=True))
-            yield Figures("sentence", content(text), text, by_year, {}, tuple(figures))
+    """Sentences that have as many figures as years, in the same order: the figure of each year.
+
+    Each text is that of one passage, of one sentence or more.
+    """
+    for passage, text in enumerate(texts, 1):
+        for sentence in _ENDS.split(text):
+            if found := _of_sentence(sentence, passage):
+                yield found
 
 
-def _line(label: str, names: Sequence[str], cells: Sequence[str], source: Source) -> Figures:
-    by_year: dict[str, str] = {}
-    by_name: dict[frozenset[str], str] = {}
-    twice: set[str] = set()
-    every = []
-    for name, cell in zip(names, cells, strict=True):
-        figure = _figure(cell)
-        if figure is None:
-            continue
-        every.append(figure)
-        years = years_in(name)
-        if len(years) == 1:
-            year = next(iter(years))
-            if year in by_year:
-                twice.add(year)
-            by_year[year] = figure
-        if key := content(name):
-            by_name[key] = figure
-    for year in twice:
-        del by_year[year]
-    return Figures(source, content(label), label, by_year, by_name, tuple(every))
-
-
-def _figure(cell: str) -> str | None:
-    """The number of a cell as programs write it; None for none, and for a dash."""
-    text = cell.replace("$", "").split("(")[0].strip().replace(",", "")
-    if text.rstrip("%").strip() in _DASHES or "const" in text:
+def _of_sentence(text: str, passage: int) -> Figures | None:
+    plain = _REPEATED.sub(" ", _DAY.sub(" ", text.lower()))
+    if _COMPARES.search(plain):
         return None
-    bare = text.rstrip("%").strip()
-    return bare if bare and number_in(bare) is not None else None
+    years: list[str] = []
+    figures: list[Figure] = []
+    for found in _FIGURE.finditer(plain):
+        digits = found["digits"]
+        if _is_year(digits) and not found["currency"] and not found["percent"]:
+            years.append(digits)
+        else:
+            figures.append(Figure(digits.replace(",", ""), "", {"passage": passage}))
+    if not len(years) == len(figures) == len(set(years)) >= 2:
+        return None
+    by_year = dict(zip(years, figures, strict=True))
+    return Figures("sentence", content(text), text, by_year, tuple(figures), frozenset(years), text)
 
 
 def _is_year(text: str) -> bool:

@@ -13,6 +13,7 @@ from typing import Literal
 from chameleon.modules.reports.evidence import years_asked, years_in
 
 Kind = Literal["growth", "change", "share", "ratio", "average", "total", "largest", "smallest"]
+Direction = Literal["up", "down", ""]
 
 _LONGEST = 600  # characters: longer questions are none of these forms
 _SPAN = (
@@ -54,9 +55,45 @@ class Asked:
     years: tuple[str, ...]
     spell: int = 0
     """How many years the question says it is about, where it says no more."""
+    direction: Direction = ""
+    """Which way the question says that a figure went, where it says so."""
 
 
 _Make = Callable[[str, re.Match[str], tuple[str, ...]], Asked | None]
+
+
+_SPELLS_OF_TIME = r"(?:years?|quarters?|months?|days?|periods?|dates?|times?)"
+_REFUSED: Sequence[tuple[str, str]] = (
+    (
+        rf"\b(?:which|what) (?:\w+ ){{0,2}}{_SPELLS_OF_TIME}\b|\bwhen (?:was|were|is|did|does|do|has|had)\b"
+        rf"|\bthe {_SPELLS_OF_TIME} (?:with|when|that|where|in which|of the)\b",
+        "the question asks for a time, not for a figure",
+    ),
+    (
+        rf"\bhow (?:many|long|often)(?: \w+){{0,2}} {_SPELLS_OF_TIME}\b|\bhow often\b",
+        "the question asks for a count",
+    ),
+    (
+        r"\bwhich\b|\bwho\b|\bwhy\b"
+        r"|\bwhat (?!is\b|are\b|was\b|were\b)\w+ (?:had|has|have|saw|showed|experienced)\b",
+        "the question asks which one, not for a figure",
+    ),
+    (
+        r"^(?:is|are|was|were|do|does|did|has|have|had|will|would|could|can|should)\b",
+        "the question asks for yes or no",
+    ),
+    (
+        r"\b(?:excluding|excludes?|except|other than|besides|apart from|without|if|assuming|assumes?|would|"
+        r"hypothetical|median|standard deviation|variance|compound|compounded|cagr|annualized)\b",
+        "the question puts a condition that is not understood without a model",
+    ),
+)
+
+
+def refused(question: str) -> str:
+    """Why a question is none for these forms, though its words may be like theirs; "" where it may be one."""
+    text = " ".join(question.lower().split())
+    return next((reason for pattern, reason in _REFUSED if re.search(pattern, text)), "")
 
 
 def asked(question: str) -> Asked | None:
@@ -80,17 +117,49 @@ def _plain(text: str) -> str:
     )
 
 
+_SEVERAL = re.compile(
+    r"\b(?:average|mean|largest|highest|greatest|biggest|maximum|smallest|lowest|least|minimum|cumulative)\b"
+)
+_YEARLY = re.compile(
+    r"\b(?:annual|annually|yearly|per (?:year|annum)|(?:each|every|a) year|year[- ]\w+[- ]year)\b"
+)
+_UP = re.compile(r"\b(?:increased?|rise|rose|grew|grow)\b")
+_DOWN = re.compile(r"\b(?:decreased?|declined?|reduction|drop|dropped|fell|fall)\b")
+
+
 def _moved(kind: Kind) -> _Make:
     def make(text: str, found: re.Match[str], years: tuple[str, ...]) -> Asked | None:
         said = years_in(text)
+        thing, around = found["thing"], text[: found.start("thing")] + text[found.end("thing") :]
         if len(said) == 1 and _of_one_year(text):
             (year,) = said
-            return Asked(kind, (_plain(found["thing"]),), (str(int(year) - 1), year))
-        if len(said) != 2 or (kind == "growth" and "percentage point" in text):
+            between = (str(int(year) - 1), year)
+        elif len(said) == 2 and not (kind == "growth" and "percentage point" in text):
+            between = (min(said), max(said))
+        else:
             return None
-        return Asked(kind, (_plain(found["thing"]),), tuple(sorted(said)))
+        by_year = int(between[1]) - int(between[0]) > 1 and (
+            _YEARLY.search(around)
+            or re.search(r"\bper (?:year|annum)\b|\b(?:each|every|a) year\b|\bannually\b", thing)
+        )
+        if _SEVERAL.search(around) or by_year or _backwards(text):
+            return None
+        return Asked(kind, (_plain(thing),), between, direction=_direction(around))
 
     return make
+
+
+def _backwards(text: str) -> bool:
+    """Whether a change is asked for from a later year to an earlier one."""
+    spans = re.findall(
+        r"\bfrom (?:\w+ )?((?:19|20)\d\d) (?:to|until|through) (?:\w+ )?((?:19|20)\d\d)\b", text
+    )
+    return any(first > last for first, last in spans)
+
+
+def _direction(text: str) -> Direction:
+    up, down = bool(_UP.search(text)), bool(_DOWN.search(text))
+    return "" if up == down else "up" if up else "down"
 
 
 def _of_one_year(text: str) -> bool:

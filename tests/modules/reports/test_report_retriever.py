@@ -199,7 +199,7 @@ def test_a_cross_encoder_orders_the_first_facts(monkeypatch: pytest.MonkeyPatch)
 
 
 @needs_data
-@pytest.mark.parametrize(("by", "at_three", "at_five"), [("bm25", 0.675, 0.777), ("lexical", 0.811, 0.886)])
+@pytest.mark.parametrize(("by", "at_three", "at_five"), [("bm25", 0.673, 0.775), ("lexical", 0.811, 0.886)])
 def test_recall_of_the_gold_facts(by: str, at_three: float, at_five: float) -> None:
     """The share of a question's gold facts that are found, averaged over the 300 questions with reports."""
     benchmark, sums = Finqa(), {3: 0.0, 5: 0.0}
