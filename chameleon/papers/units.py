@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+_LOOKED_AT = 500  # characters at the beginning of a text
 _SCALES = r"(?:hundreds|thousands|millions|billions|trillions)"
 _SCALE = r"(?:thousand|million|billion|mn|bn|m|k)"
 _CODES = r"(?-i:EUR|USD|GBP|NOK|SEK|DKK|ISK|CHF|JPY|CNY|INR|AUD|CAD|NZD|PLN|CZK|HUF|BRL|ZAR|KRW|SGD|HKD|MXN)"
@@ -27,5 +28,5 @@ _UNIT = re.compile(
 
 def unit_in(text: str) -> str:
     """The unit that a text gives for figures, in its words; "" for none."""
-    found = _UNIT.search(" ".join(text.split()))
+    found = _UNIT.search(" ".join(text[:_LOOKED_AT].split()))
     return found[0].strip() if found else ""

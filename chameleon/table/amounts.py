@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+_LONGEST = 60  # characters of an amount
 _BEFORE = re.compile(r"(?:[A-Z]{2,3})?[$€£¥]\s*\(?|(?:EUR|USD|GBP|NOK|SEK|DKK|CHF|JPY)\s*\(?|[–—-]?\(")
 _AFTER = re.compile(r"\)?\s*%|\)(?:\s*\(\d\))?|(?:pp|bps?)")
 _AMOUNT = re.compile(
@@ -29,7 +30,8 @@ def is_year(text: str) -> bool:
 
 def is_amount(text: str) -> bool:
     """Whether a cell is an amount, or the dash of none; a year is not."""
-    return _AMOUNT.fullmatch(text.strip()) is not None and not is_year(text)
+    short = len(text) <= _LONGEST
+    return short and _AMOUNT.fullmatch(text.strip()) is not None and not is_year(text)
 
 
 def begins_amount(text: str) -> bool:
