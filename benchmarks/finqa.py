@@ -100,9 +100,15 @@ class Finqa(Benchmark):
         return {"question": question, "table": _table(with_dashes(lines)), "passages": passages}
 
     def found(self, state: State) -> Mapping[str, Any]:
-        """The program that the run wrote to `cache.finqa_program`, which the official rules look at."""
-        program = state.cache.get("finqa_program")
-        return {"program": program} if isinstance(program, str) else {}
+        """The program that the run wrote to `cache.finqa_program`, which the official rules look at.
+
+        Of a run that wrote one in another language it is `value`, what that came to: its answer may be
+        rounded, or in per cent.
+        """
+        program, value = state.cache.get("finqa_program"), state.cache.get("program_result")
+        if isinstance(program, str):
+            return {"program": program}
+        return {"value": value} if isinstance(value, str | int | float) else {}
 
 
 def _lines(row: Row) -> Lines:

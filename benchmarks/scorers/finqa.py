@@ -28,8 +28,9 @@ class _ProgramRule(Scorer):
         return text.strip()
 
     def from_run(self, answer: Any, found: Mapping[str, Any], problem: Problem) -> Any:
-        """The run's answer with the program that it wrote (`cache.finqa_program`), if it wrote one."""
-        return {"program": found.get("program"), "answer": answer}
+        """The run's answer with the program that it wrote, or one that stands for the value that it found."""
+        program = found.get("program") or as_program(found.get("value"))
+        return {"program": program, "answer": answer}
 
 
 class OfficialRule(_ProgramRule, GradedScorer):
@@ -97,6 +98,10 @@ class PrecisionRule(Scorer):
     def from_value(self, value: Any, problem: Problem) -> Any:
         """The value as a float where it can be one, "34.7%" as its hundredth, else as a text."""
         return number_or_text(value)
+
+    def from_run(self, answer: Any, found: Mapping[str, Any], problem: Problem) -> Any:
+        """The value that a program came to, where the run has one; else its answer."""
+        return self.from_answer(found.get("value", answer), problem)
 
     def right(self, prediction: Any, problem: Problem) -> bool:
         """Whether the prediction equals the gold value; None never does.

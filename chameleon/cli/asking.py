@@ -14,12 +14,14 @@ import typer
 from chameleon.budget import Usage
 from chameleon.cli.given import (
     STANDARD_INPUT,
+    file_name,
     index_folder,
     only,
     picture_file,
     read_tables,
     read_text_or_paper,
     require_one_reader,
+    text_passages,
 )
 from chameleon.cli.setup import CORPUS, PAPERS, PICTURES, TABLES, Setup, StoreMode, set_up
 from chameleon.cli.show import Page
@@ -101,7 +103,8 @@ class Asked:
             raise InputError(
                 f"a table and a {'picture' if self.image else 'text'} are given, and {with_table} take a "
                 f"table alone, {without_table} a picture, a text or both",
-                hint="Leave one out, or name an inventory that takes them with --inventory.",
+                hint="Leave one out, or name an inventory that takes them with --inventory"
+                f"{'' if self.image else ', such as finqa'}.",
             )
 
     @property
@@ -130,13 +133,21 @@ def _set_up(asked: Asked, given: Mapping[str, Any]) -> Setup:
     return setup
 
 
-def _fitted(given: dict[str, Any], setup: Setup) -> dict[str, Any]:
-    """The input with a long text in the one form that the inventory takes: its passages, or the text."""
+def _fitted(given: dict[str, Any], setup: Setup, asked: Asked) -> dict[str, Any]:
+    """The input with a text in the one form that the inventory takes: its passages, or the text.
+
+    A table beside passages takes the name of its file where it has no caption, so that sources name it.
+    """
+    takes = setup.executor.inventory.input_types
+    if "text" in given and "passages" not in given and takes and "passages" in takes and "text" not in takes:
+        given = given | {"passages": text_passages(given["text"], only(asked.text, "--text"))}
     if "passages" not in given:
         return given
-    takes = setup.executor.inventory.input_types
     left_out = "text" if not takes or "passages" in takes else "passages"
-    return {key: value for key, value in given.items() if key != left_out}
+    fitted = {key: value for key, value in given.items() if key != left_out}
+    if "passages" in fitted and asked.table and not fitted["table"].caption.strip():
+        fitted["table"] = fitted["table"].with_caption(file_name(asked.table[0]))
+    return fitted
 
 
 def run_question(asked: Asked, *, trace: bool, log: Path | None, as_json: bool) -> int:
@@ -147,7 +158,7 @@ def run_question(asked: Asked, *, trace: bool, log: Path | None, as_json: bool) 
         )
     with asked.input() as all_given:
         setup = _set_up(asked, all_given)
-        given = _fitted(all_given, setup)
+        given = _fitted(all_given, setup, asked)
         page = Page(as_json=as_json, trace=trace)
         page.begin(setup.why)
         state = State()
@@ -196,7 +207,7 @@ def plan_question(asked: Asked, *, as_json: bool) -> int:
     """Ask the planner alone, and show its plan."""
     with asked.input() as all_given:
         setup = _set_up(asked, all_given)
-        given = _fitted(all_given, setup)
+        given = _fitted(all_given, setup, asked)
         page = Page(as_json=as_json, trace=True)
         page.begin(setup.why)
         state = State()

@@ -126,6 +126,18 @@ def _require_at_most(limit: int, data: bytes, where: str, kind: str) -> None:
         )
 
 
+def text_passages(text: str, source: str | None) -> list[dict[str, Any]]:
+    """A text as passages, which name where it was read from."""
+    from chameleon.papers import reading
+
+    return reading.text_passages(text, file_name(source or STANDARD_INPUT))
+
+
+def file_name(source: str) -> str:
+    """The name of a file, without its folders."""
+    return _NAME if source == STANDARD_INPUT else Path(source).name
+
+
 def _whole(passages: Sequence[Mapping[str, Any]]) -> str:
     """The text of a paper as one, its headings above what stands below them, up to the limit of a text."""
     parts, title = list[str](), ""

@@ -48,7 +48,7 @@ def _place(source: Mapping[str, Any]) -> str:
 
 
 def _passage(source: Mapping[str, Any]) -> str:
-    """The file with the headings above a passage and its page; its number where no file is told."""
+    """The file, headings, page and table of a passage; its number where no file is told."""
     if "file" not in source:
         return f"passage {source['passage']}"
     parts = [str(source["file"])]
@@ -56,6 +56,8 @@ def _passage(source: Mapping[str, Any]) -> str:
         parts.append(str(source["heading"]))
     if "page" in source:
         parts.append(f"page {source['page']}")
+    if "table" in source:
+        parts.append(f"table {source['table']}")
     return ", ".join(parts)
 
 

@@ -2,8 +2,8 @@
 
 `report_retriever` keeps the sentences and rows that the question needs; `finqa_program_generator` writes a
 program of FinQA's language, which `finqa_executor` runs; `report_answer` gives its value as the question
-wants it. `report_program_generator` writes Python for the sandbox in its place, and `rule_program_generator`
-writes the program without a model.
+wants it. In their place `report_program_generator` writes Python, which `report_program_executor` runs in
+the sandbox, and `rule_program_generator` writes the program without a model.
 
 docs/reports.md shows them.
 """
@@ -12,6 +12,7 @@ TOOLS = (
     "finqa_executor",
     "finqa_program_generator",
     "report_answer",
+    "report_program_executor",
     "report_program_generator",
     "report_retriever",
     "rule_program_generator",

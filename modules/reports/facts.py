@@ -12,14 +12,20 @@ Kind = Literal["row", "sentence"]
 
 
 class PlacedTable(NamedTuple):
-    """A table of a report, and the place of the passage that holds it, from 0; None for the report's own."""
+    """A table of a report, and the place of the passage that holds it, from 0; None for the report's own.
+
+    `title` are the headings above such a passage.
+    """
 
     table: Table
     passage: int | None = None
+    title: str = ""
 
     @property
-    def caption(self) -> str:
-        return self.table.caption.strip()
+    def above(self) -> list[str]:
+        """The headings and the caption, which may be the last of the headings already."""
+        caption = self.table.caption.strip()
+        return [each for each in (self.title, "" if self.title.endswith(caption) else caption) if each]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +59,13 @@ def source_of_row(passage: int | None, row: int) -> dict[str, int]:
 def tables_of(table: Table | None, passages: Sequence[Any]) -> list[PlacedTable]:
     """The report's own table, and those that its passages hold as "table", as papers are read."""
     found = [] if table is None else [PlacedTable(table)]
-    held = ((place, table_in(passage)) for place, passage in enumerate(passages))
-    return found + [PlacedTable(each, place) for place, each in held if each is not None]
+    return found + [each for place, passage in enumerate(passages) if (each := placed(passage, place))]
+
+
+def placed(passage: Any, place: int) -> PlacedTable | None:
+    """The table that a passage holds, with where it stands; None for a passage of text."""
+    table = table_in(passage)
+    return None if table is None else PlacedTable(table, place, str(passage.get("title") or "").strip())
 
 
 def all_tables(state: State) -> list[Table]:
@@ -76,8 +87,8 @@ def facts_of(table: Table | None, passages: Sequence[Any]) -> list[Fact]:
     """
     found = [] if table is None else list(_rows(PlacedTable(table)))
     for place, passage in enumerate(passages):
-        if (held := table_in(passage)) is not None:
-            found += _rows(PlacedTable(held, place), str(passage.get("title") or "").strip())
+        if held := placed(passage, place):
+            found += _rows(held)
         elif any(map(str.isalnum, text := text_of(passage))):
             found.append(Fact("sentence", place, text))
     return found
@@ -91,14 +102,13 @@ def text_of(passage: Any) -> str:
     return f"{title}: {text}" if title and text else title or text
 
 
-def _rows(placed: PlacedTable, title: str = "") -> Iterator[Fact]:
-    """The rows as facts; of a table in a passage its heading and caption stand before each."""
-    table, above = placed.table, ""
-    if placed.passage is not None:
-        above = "".join(f"{each}: " for each in (title, placed.caption) if each)
+def _rows(held: PlacedTable) -> Iterator[Fact]:
+    """The rows as facts; of a table in a passage its headings and caption stand before each."""
+    table = held.table
+    above = "" if held.passage is None else "".join(f"{each}: " for each in held.above)
     columns = " ".join(table.header)
     for place, (name, *cells) in enumerate(table.rows):
         pairs = zip(table.header[1:], cells, strict=True)
         told = (f"{column} is {cell}" if column.strip() else cell for column, cell in pairs if cell.strip())
         text = f"{above}{name}: {'; '.join(told)}"
-        yield Fact("row", place, text, name, placed.passage, columns)
+        yield Fact("row", place, text, name, held.passage, columns)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal, NamedTuple
 
-from chameleon import Table
 from chameleon.modules.reports.cells import number_text
 from chameleon.modules.reports.evidence import years_in
 from chameleon.modules.reports.facts import PlacedTable, source_of_row
@@ -92,14 +91,9 @@ def content(text: str) -> frozenset[str]:
     )
 
 
-def of_table(table: Table | None, passage: int | None = None) -> list[Figures]:
-    """What the rows are about and what the columns are about; a header that is data is a row as well.
-
-    `passage` is the place, from 0, of the passage that holds the table.
-    """
-    if table is None:
-        return []
-    grid = _Grid.of(PlacedTable(table, passage))
+def of_table(table: PlacedTable) -> list[Figures]:
+    """What the rows are about and what the columns are about; a header that is data is a row as well."""
+    grid = _Grid.of(table)
     rows = [grid.line(place, "row") for place in range(len(grid.lines))]
     columns = [grid.line(place, "column") for place in range(1, len(grid.header))]
     return [each for each in (*rows, *columns, *grid.dated_rows()) if each.all]
@@ -116,9 +110,9 @@ class _Grid(NamedTuple):
 
     @classmethod
     def of(cls, placed: PlacedTable) -> _Grid:
-        table, passage = placed
+        table, passage, _ = placed
         header, lines = list(table.header), [list(line) for line in table.rows]
-        unit = f"{placed.caption} {' '.join(header)}"
+        unit = " ".join((*placed.above, *header))
         if len(header) == 2 and number_text(header[1]) is not None and not _is_year(header[1]):
             return cls(["", ""], [header, *lines], -1, passage, unit)
         return cls(header, lines, 0, passage, unit)

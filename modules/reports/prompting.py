@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from chameleon import State
-from chameleon.modules.reports.facts import table_in, text_of
+from chameleon.modules.reports.facts import placed, text_of
 from chameleon.table import to_text
 from chameleon.tokens import beginning
 
@@ -37,10 +37,10 @@ def report_slots(state: State) -> dict[str, Any]:
 
 
 def _lines_of(passage: Any) -> list[str]:
-    table = table_in(passage)
-    if table is None:
+    held = placed(passage, 0)
+    if held is None:
         return [text_of(passage)]
-    return [str(passage.get("title") or ""), table.caption, *to_text(table, style="pipe").splitlines()]
+    return [*held.above, *to_text(held.table, style="pipe").splitlines()]
 
 
 def _shown(passages: Iterable[Iterable[str]]) -> str:

@@ -67,8 +67,8 @@ class _Report:
     """The figures of a report, to be found by what they are of; `used` are those of the program."""
 
     def __init__(self, tables: Sequence[PlacedTable], texts: Sequence[str], question: str) -> None:
-        self.tables = [table for table, _ in tables]
-        self.figures = [each for table, passage in tables for each in of_table(table, passage)]
+        self.tables = [placed.table for placed in tables]
+        self.figures = [each for placed in tables for each in of_table(placed)]
         self.sentences = list(of_sentences(texts))
         self.question = question.lower()
         self.said = content(question)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,15 +30,17 @@ def sources_of(state: State, program: str) -> list[dict[str, Any]]:
     of several the one found first (`cache.retrieved`), else the first in the report. Rows and passages are
     counted from 1; constants stand nowhere.
     """
-    passages = state.input.get("passages") or ()
     told = state.cache.get("finqa_evidence")
-    cells = [dict(each) for each in told] if told else list(_matched(state, program))
-    return _told(state.table, passages, _given_numbers(state), cells)
+    return _told(state, [dict(each) for each in told] if told else _matched(state, *_named(program)))
 
 
-def _matched(state: State, program: str) -> Iterator[dict[str, int]]:
-    """The cells and passages that the numbers of a program are taken to come from."""
-    numbers, rows = _named(program)
+def sources_of_numbers(state: State, numbers: Iterable[str]) -> list[dict[str, Any]]:
+    """The same for numbers alone; those of one digit, which stand anywhere, are left out."""
+    return _told(state, _matched(state, {_plain(each) for each in numbers if len(each) > 1}, set()))
+
+
+def _matched(state: State, numbers: Set[str], rows: Set[str]) -> Iterator[dict[str, int]]:
+    """The cells and passages that numbers and rows are taken to come from."""
     places = list(_places(state))
     left = set(numbers)
     by_name = {place.name: place for place in places}  # of rows with the same name the last counts
@@ -82,7 +84,7 @@ def _given_numbers(state: State) -> list[int]:
 
 def _places(state: State) -> Iterator[_Place]:
     passages = state.input.get("passages") or ()
-    for table, passage in tables_of(state.table, passages):
+    for table, passage, _ in tables_of(state.table, passages):
         for row, (name, *cells) in enumerate(table.rows):
             columns: dict[str, tuple[int, ...]] = {}
             for column, cell in enumerate(cells, 2):
@@ -94,10 +96,9 @@ def _places(state: State) -> Iterator[_Place]:
             yield _Place({"passage": place}, "", dict.fromkeys(_numbers(text_of(passage)), ()))
 
 
-def _told(
-    table: Table | None, passages: Sequence[Any], numbers: Sequence[int], cells: Iterable[Mapping[str, int]]
-) -> list[dict[str, Any]]:
-    """The sources as states have them: each table and passage once, tables first."""
+def _told(state: State, cells: Iterable[Mapping[str, int]]) -> list[dict[str, Any]]:
+    """The sources as states have them: each table and passage once, the report's own table first."""
+    table, passages, numbers = state.table, state.input.get("passages") or (), _given_numbers(state)
     grouped: dict[int, list[Mapping[str, int]]] = {}
     for cell in cells:
         grouped.setdefault(cell.get("passage", 0), []).append(cell)
@@ -112,7 +113,10 @@ def _told(
         plain = given if isinstance(given, Mapping) else {"text": str(given)}
         told = source_of({"text": text_of(plain), **plain}, numbers[passage - 1])
         if (held := table_in(given)) is not None:
-            told |= ({"table": held.caption} if held.caption else {}) | _rows_of(held, grouped[passage])
+            told |= _rows_of(held, grouped[passage])
+            caption = held.caption.strip()
+            if caption and not str(told.get("heading", "")).endswith(caption):
+                told["table"] = caption
             whole = given.get("rows") or range(1, len(held.rows) + 1)
             told["rows"] = [whole[row - 1] for row in told["rows"]]
         found.append(told)

@@ -151,6 +151,12 @@ class TestRuns:
         assert as_program(25048 / 44572) == "add(0.56197, 0)" and as_program("34.7%") == "add(0.347, 0)"
         assert as_program("nothing") is None and as_program(10**400) is None
 
+    def test_the_value_that_a_program_of_another_language_came_to(self) -> None:
+        found = {"value": 25048 / 44572}
+        prediction = OFFICIAL.from_run("56.20%", found, problem())
+        assert OFFICIAL.grades(prediction, problem()) == {"execution": 1, "program": 0, "answer": 1}
+        assert PRECISION.right(PRECISION.from_run("56.2%", found, problem()), problem())
+
     def test_yes_and_no(self) -> None:
         for answer in ("yes", True, "Yes "):
             assert OFFICIAL.grades({"answer": answer}, problem("yes"))["execution"] == 1

@@ -83,8 +83,14 @@ class TestOtherInventories:
     def test_in_the_sandbox(self, loopback: Start) -> None:
         program = "```python\nbefore, after = 900, 1250\nans = (after - before) / before\n```"
         state, server = run(loopback, lambda request: program, "finqa_pot", by="lexical")
-        assert state.answer == pytest.approx(350 / 900) and state.usage.calls == 1
+        assert state.answer == "38.89%" and state.usage.calls == 1
+        assert [source["rows"] for source in state.cache["sources"]] == [(1,)]
         assert "harbour dues | $ 1250" in asked(server)
+
+    def test_what_is_no_number_is_asked_for_again(self, loopback: Start) -> None:
+        replies = ["```python\nans = {'a': 1}\n```", "```python\nans = 1250 / 900\n```"]
+        state, _ = run(loopback, replies, "finqa_pot", "what is the ratio?", by="lexical")
+        assert state.answer == pytest.approx(1250 / 900) and state.usage.calls == 2
 
     def test_the_table_cut_to_its_rows(self, loopback: Start) -> None:
         _, server = run(loopback, lambda request: PROGRAM, "finqa_few_shot", by="lexical", table="rows", k=2)

@@ -279,6 +279,30 @@ class TestAnswers:
         return FinqaExecutor().run(state)["sources"]
 
 
+class TestPythonPrograms:
+    """What is said of a value of Python: `report_answer` with `cache.program`."""
+
+    @pytest.mark.parametrize(
+        ("program", "value", "question", "answer"),
+        [
+            ("a, b = 1250, 900\nans = (a - b) / b", 0.38889, "what was the percentage change?", "38.89%"),
+            ("a = 5\nb = 4\nans = a / b", 1.25, "what is the ratio?", 1.25),
+            ("ans = round(45 / 90 * 100, 2)", 50.0, "what percent?", "50.00%"),
+            ("ans = 1250 / 900 - 1", 0.38889, "by what percentage did it grow?", "38.89%"),
+            ("x = [26.1, 26.3]\nans = sum(x) / len(x)", 26.2, "what was the average percentage?", 26.2),
+            ("ans = (26.1 + 26.3) / 2", 26.2, "what was the average percentage?", 26.2),
+            ("ans = 57.3 - 59.7", -2.4, "what is the change in the percentage?", -2.4),
+            ("for x in [1]:\n    ans = 5 / 9", 0.55556, "what percent?", 0.55556),
+            ("ans = 'yes'", "yes", "did the percentage rise?", "yes"),
+            ("ans = " + "-" * 60 + "5", 5, "what percent?", 5),
+        ],
+    )
+    def test_as_asked(self, program: str, value: Any, question: str, answer: Any) -> None:
+        cache = {"program": program, "program_result": value}
+        state = State(input=freeze({"question": question}), cache=freeze(cache))
+        assert ReportAnswer().run(state) == answer
+
+
 class TestPrompts:
     def test_sentences_stand_where_they_stand_in_the_report(self) -> None:
         slots = report_slots(State(input=freeze(page("what?")), cache=freeze({"relevant_rows": "a\nb"})))

@@ -199,7 +199,9 @@ def test_a_figure_of_2014_is_a_figure() -> None:
     """FinQA writes — as 2014, which its benchmark reads; a table of one's own has numbers."""
     table = Table(["", "2011", "2010"], [["persons", "2014", "1990"], ["tolls", "—", "5"]])
     assert program("what was the change in persons from 2010 to 2011?", table) == "subtract(2014, 1990)"
-    told = [[figure.text for figure in each.all] for each in of_table(table) if each.source == "row"]
+    told = [
+        [figure.text for figure in each.all] for each in of_table(PlacedTable(table)) if each.source == "row"
+    ]
     assert told == [["2014", "1990"], ["5"]]
 
 
