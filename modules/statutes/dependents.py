@@ -43,7 +43,8 @@ class Household:
     def days_together(self, people: set[str], kept_by: str = "") -> int:
         """The days of the year on which people live in one home (that one of them maintains)."""
         days = set[date]()
-        for home in self._homes_of(next(iter(people))):
+        homes = [self._homes_of(who) for who in sorted(people)]
+        for home in homes[0]:
             if people <= home.people and (not kept_by or home.maintained_by == kept_by):
                 day, end = max(home.span.begin, self.first), min(home.span.end, self.close)
                 while day <= end:

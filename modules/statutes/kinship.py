@@ -33,29 +33,41 @@ class Family:
         if self.is_possible:
             whole = self._told(person, "sibling")
             shared = {parent for each in whole for parent in self.told_parents(each)}
-            return found | shared | {spouse for each in found | shared for spouse in self.spouses(each)}
+            step = {each.one for each in self._edges("step") if each.other == person}
+            married = {spouse for each in found | shared for spouse in self.spouses(each)}
+            return found | shared | step | married
         return found
 
     def told_parents(self, person: str) -> set[str]:
         return {each.one for each in self._edges("parent") if each.other == person}
 
     def children(self, person: str) -> set[str]:
-        everyone = {each.other for each in self._edges("parent")} | {
+        everyone = {each.other for what in ("parent", "step") for each in self._edges(what)} | {
             who for each in self._edges("sibling") for who in (each.one, each.other)
         }
         return {child for child in everyone if person in self.parents(child)}
 
     def siblings(self, person: str) -> set[str]:
         """Those who are told to be, by half too, and other children of a parent."""
+        if self.is_possible:
+            return self._on(person, self._beside)
         told = self._told(person, "sibling") | self._told(person, "half")
-        same = {child for parent in self.parents(person) for child in self.children(parent)}
         further = {again for each in self._told(person, "sibling") for again in self._told(each, "sibling")}
-        return (told | same | further) - {person}
+        return (told | further | self._of_one_parent(person)) - {person}
+
+    def _of_one_parent(self, person: str) -> set[str]:
+        return {child for parent in self.parents(person) for child in self.children(parent)}
+
+    def _beside(self, person: str) -> set[str]:
+        """Everyone who may be a brother or sister, by whole, half or step."""
+        kinds = ("sibling", "half", "stepsibling")
+        return {each for kind in kinds for each in self._told(person, kind)} | self._of_one_parent(person)
 
     def step_parents(self, person: str) -> set[str]:
         told = {each.one for each in self._edges("step") if each.other == person}
         by_marriage = {spouse for parent in self.told_parents(person) for spouse in self.spouses(parent)}
-        return told | (by_marriage - self.told_parents(person))
+        open_ones = self.parents(person) if self.is_possible else set[str]()
+        return told | ((by_marriage | open_ones) - self.told_parents(person))
 
     def step_siblings(self, person: str) -> set[str]:
         children = {child for each in self.step_parents(person) for child in self.children(each)}
@@ -65,7 +77,8 @@ class Family:
             for each in self._edges("step")
             if each.one == parent
         }
-        return (self._told(person, "stepsibling") | children | below) - {person}
+        open_ones = self.siblings(person) if self.is_possible else set[str]()
+        return (self._told(person, "stepsibling") | children | below | open_ones) - {person}
 
     def spouses(self, person: str) -> set[str]:
         """Spouses by whom there is kin: of a marriage that began before the year and has not ended."""
@@ -156,6 +169,9 @@ def is_in_law(family: Family, who: str, of: str) -> bool:
         other for spouse in family.spouses(of) for other in family.parents(spouse) | family.siblings(spouse)
     }
     by_sibling = {spouse for each in family.siblings(of) for spouse in family.spouses(each)}
+    if family.is_possible:
+        by_spouse |= {spouse for each in by_spouse for spouse in family.spouses(each)}
+        by_spouse |= {other for spouse in family.spouses(of) for other in family.step_parents(spouse)}
     return who in (by_child | by_spouse | by_sibling) - family.spouses(of)
 
 

@@ -19,17 +19,23 @@ class Marriages:
         """Whether two people are married at the close of a day: what happened last until then counts."""
         begins = [each.begin for each in self.facts.marriages if {each.one, each.other} == pair]
         ends = self._ends(pair)
-        if None in begins:
-            others = [other for other in self.pairs if other != pair and other & pair]
-            if ends or others or len(begins) > 1:
-                raise Declined("the facts do not tell when a marriage began")
-            return True
         dated = [each for each in begins if each is not None]
-        if set(dated) & set(ends):
-            raise Declined("a marriage begins and ends on one day")
+        if not dated:
+            others = [other for other in self.pairs if other != pair and other & pair]
+            died = [self.facts.deaths[who] for who in pair if who in self.facts.deaths]
+            if set(ends) - set(died) or others:
+                raise Declined("the facts do not tell when a marriage began")
+            return not died or day < min(died)
+        if set(dated) & set(ends) or self._is_unclear([*dated, *ends]):
+            raise Declined("the facts do not tell the order of what happened to a marriage")
         last_begin = max((each for each in dated if each <= day), default=None)
         last_end = max((each for each in ends if each <= day), default=date.min)
         return last_begin is not None and last_begin > last_end
+
+    def _is_unclear(self, days: list[date]) -> bool:
+        """Whether something is told for a year only (its last day), and something else of that year too."""
+        years = [each.year for each in days]
+        return any((each.month, each.day) == (12, 31) and years.count(each.year) > 1 for each in days)
 
     def _ends(self, pair: frozenset[str]) -> list[date]:
         told = [each.end for each in self.facts.marriages if {each.one, each.other} == pair and each.end]
@@ -62,7 +68,12 @@ class Marriages:
 
     def marries_after(self, person: str, day: date, until: date) -> bool:
         """Whether a person marries after a day, and until another one."""
-        mine = [each for each in self.facts.marriages if person in (each.one, each.other)]
+        mine = [
+            each
+            for each in self.facts.marriages
+            if person in (each.one, each.other)
+            and self.facts.deaths.get(each.spouse(person), date.max) > day
+        ]
         if any(each.begin is None for each in mine):
             raise Declined("the facts do not tell when a marriage began")
         return any(each.begin is not None and day < each.begin <= until for each in mine)

@@ -169,6 +169,8 @@ def basic_deduction(case: Case, said: re.Match[str]) -> bool | None:
     holds = status in ("single", "separate") if is_other else status in set(statuses_in(text))
     if any(told_of(who, case.facts.aliens, year) for who in (who, *case.facts.spouses(who))):
         raise Declined("there may be no standard deduction for nonresident aliens")
+    if any(itemized_by(case.facts, each, year) for each in (who, *case.facts.spouses(who))):
+        raise Declined("there may be no standard deduction where deductions are itemized")
     return holds and is_amount(said["amount"], case.law.basic_deduction(status, year))
 
 

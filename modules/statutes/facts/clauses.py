@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator
 
 from chameleon.modules.statutes.facts.case import Facts, Span
-from chameleon.modules.statutes.facts.forms import NAME, NAMES, Clause, Reader, reader_of
+from chameleon.modules.statutes.facts.forms import NAME, NAMES, YEAR, Clause, Reader, reader_of
 from chameleon.modules.statutes.facts.naming import People, resolved
-from chameleon.modules.statutes.facts.times import taken_out
+from chameleon.modules.statutes.facts.times import DATE_IN_YEAR, taken_out
 
-_SENTENCE = re.compile(r"(?<=[.;])\s+(?=[A-Z])")
+_SENTENCE = re.compile(r"(?<=[.])\s+(?=[A-Z])")
+_COMMA_IN_DATE = re.compile(rf"({DATE_IN_YEAR}), (?={YEAR}\b)")
 _LONGEST = 500
 _DEEPEST = 6
 _MOST_JOINTS = 7
@@ -23,8 +24,8 @@ _EACH = re.compile(
 _JOINT = re.compile(r",? and |,? while |,? but |,? whereas |; |, ")
 _PEOPLE = {"who", "of", "one", "other", "payer", "payee", "more"}
 _SUBJECT = re.compile(rf"(?:[A-Z][^A-Z]* )??(?:[^,]*, )?(?P<who>{NAMES})\b")
-_MEDIAL = re.compile(rf"(?P<who>{NAME}), (?P<link>who|whose|(?=born ))(?P<said>.+?), ")
-_FINAL = re.compile(rf"(?P<who>{NAME}),? (?P<link>who|whose|(?=born ))(?P<said>.+)$")
+_MEDIAL = re.compile(rf"(?P<who>{NAME}), (?P<link>whose\b|who\b|(?=born ))(?P<said>.+?), ")
+_FINAL = re.compile(rf"(?P<who>{NAME}),? (?P<link>whose\b|who\b|(?=born ))(?P<said>.+)$")
 
 Read = list[tuple[Reader, Clause]]
 
@@ -33,6 +34,7 @@ def read_into(facts: Facts, text: str) -> None:
     """Read a text sentence by sentence; what no form reads is kept in `facts.unread`."""
     text = re.sub(r"\s+", " ", text.replace("\u2019", "'").strip())
     text = re.sub(r"\b(and|the|a|of|in|to) \1\b", r"\1", text)
+    text = _COMMA_IN_DATE.sub(r"\1 ", text)
     people, last = People.of(text), Span()
     for written in _SENTENCE.split(text):
         sentence = written.strip().rstrip(".;")

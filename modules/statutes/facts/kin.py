@@ -6,12 +6,11 @@ from datetime import date
 
 from chameleon.modules.statutes.facts.case import Facts, Kin, Marriage
 from chameleon.modules.statutes.facts.forms import Clause, clauses
-from chameleon.modules.statutes.facts.words import AGE, KIN
+from chameleon.modules.statutes.facts.words import AGE, KIN, SPOUSES
 
 _CHILD = ("son", "daughter", "child")
 _PARENT = ("father", "mother", "parent")
 _SIBLING = ("brother", "sister", "sibling")
-_SPOUSE = ("husband", "wife", "spouse")
 
 
 @clauses(
@@ -63,7 +62,7 @@ def _add(facts: Facts, who: str, of: str, kin: str, clause: Clause) -> bool:
         return False
     since: date | None = span.begin if span.kind == "since" else None
     between = f"{of}_{kin.replace('-', '_')}_{who}"
-    if kin in _SPOUSE:
+    if kin in SPOUSES:
         facts.marriages.append(Marriage(of, who, since))
     elif kin in _CHILD:
         facts.kin.append(Kin("parent", of, who, since))

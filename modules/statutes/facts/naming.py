@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 
 from chameleon.modules.statutes.facts.forms import NAME, NAMES
-from chameleon.modules.statutes.facts.words import AGE, GENDERS, KIN, USUAL
+from chameleon.modules.statutes.facts.words import AGE, GENDERS, KIN, SPOUSES, USUAL
 
 _OTHERS = r"(?:friend|neighbou?r|colleague|employee|tenant|lodger|roommate)"
 _PRONOUN = re.compile(
@@ -37,7 +37,7 @@ class People:
 
     genders: dict[str, set[str]] = field(default_factory=dict)
     seen: list[str] = field(default_factory=list)
-    group: tuple[str, ...] = ()
+    groups: set[frozenset[str]] = field(default_factory=set)
     spouses: dict[str, set[str]] = field(default_factory=dict)
     relatives: dict[tuple[str, str], set[str]] = field(default_factory=dict)
 
@@ -79,9 +79,7 @@ def resolved(sentence: str, people: People) -> tuple[str, list[str]]:
                 sentence = sentence[: found.start()] + name + sentence[found.end() :]
     people.see(_names(sentence))
     groups = [found[0] for found in re.finditer(rf"\b{NAMES}", sentence) if " and " in found[0]]
-    if groups:
-        distinct = {frozenset(re.findall(NAME, each)) for each in groups}
-        people.group = tuple(re.findall(NAME, groups[0])) if len(distinct) == 1 else ()
+    people.groups |= {frozenset(re.findall(NAME, each)) for each in groups}
     for each in (sentence, *clauses):
         _note_spouses(each, people)
         _note_relatives(each, people)
@@ -143,7 +141,9 @@ def _group(before: str, people: People) -> str:
         (only,) = here
         spouses = people.spouses.get(only, set())
         return f"{only} and {next(iter(spouses))}" if len(spouses) == 1 else ""
-    return " and ".join(people.group) if len(people.group) == 2 and not _names(before) else ""
+    if len(people.groups) == 1 and not _names(before):
+        return " and ".join(sorted(next(iter(people.groups))))
+    return ""
 
 
 def _note_spouses(sentence: str, people: People) -> None:
@@ -191,6 +191,8 @@ def _spouse(found: re.Match[str], people: People) -> tuple[str, list[str]]:
 def _unnamed(found: re.Match[str], people: People) -> tuple[str, list[str]]:
     """The only relative of that kind, or one without a name."""
     of, kin = found["of"], found["kin"]
+    if kin in SPOUSES:
+        return "", []
     known = people.relatives.setdefault((of, kin), set())
     if len(known) > 1 or _SAID.search(found.string[: found.start()]):
         return "", []
@@ -224,7 +226,7 @@ _KIN_WORDS = (
         re.compile(rf"\b(?P<who>{NAME}), (?P<of>{NAME})'s {AGE}(?P<kin>{KIN}|{_OTHERS})(?:,|$)"),
         _of_one,
     ),
-    (re.compile(_NOT_SAID % "spouse|husband|wife"), _spouse),
+    (re.compile(_NOT_SAID % "|".join(SPOUSES)), _spouse),
     (re.compile(_NOT_SAID % KIN), _unnamed),
 )
 

@@ -11,10 +11,11 @@ _END = {"day", "year"}
 
 
 @clauses(
-    r"(?P<one>{N}) and (?P<other>{N}) (?:got|were|are|have been|were legally) married(?: to each other)?",
-    r"(?P<one>{N}) (?:married|(?:got|is|was|has been) married to) (?P<other>{N})",
-    r"(?P<one>{N}) and (?P<other>{N}) married(?: each other)?",
-    r"(?P<one>{N}) (?P<alone>got|was|has been) married",
+    r"(?P<one>{N}) and (?P<other>{N}) (?:got|were|are|have been|had been|had|have)?(?: legally)? ?married"
+    r"(?: to)?(?: each other)?",
+    r"(?P<one>{N}) (?:has |had )?(?:married|(?:got|is|was|has been|had been) married to) "
+    r"(?P<other>{N})(?: again)?",
+    r"(?P<one>{N}) (?P<alone>got|was|has been|had been) married",
 )
 def married(facts: Facts, clause: Clause) -> bool:
     (one,) = clause.names("one")
@@ -24,6 +25,8 @@ def married(facts: Facts, clause: Clause) -> bool:
     span = clause.span
     begin = None if not span.kind else span.end if span.kind in _END else span.begin
     end = span.end if span.kind == "from" else None
+    if end and (end.month, end.day) == (12, 31):
+        return False
     facts.marriages.append(Marriage(one, facts.person(other), begin, end))
     return one != other
 
@@ -71,11 +74,13 @@ def aged(facts: Facts, clause: Clause) -> bool:
     return True
 
 
-@clauses(r"(?P<who>{NN}) (?:is|was|are|has been|have been|became|went|turned) blind")
-def blind(facts: Facts, clause: Clause) -> None:
+@clauses(r"(?P<who>{NN}) (?:is|was|are|has been|have been|(?P<from>became|went|turned)) blind")
+def blind(facts: Facts, clause: Clause) -> bool:
     span = clause.span
-    lasting = Span(span.end, date.max, "since") if span.kind == "day" else span
-    facts.blind += [Told((who,), lasting) for who in clause.names("who")]
+    if clause["from"]:
+        span = Span(span.end, date.max, "since") if span.kind in _END else span
+    facts.blind += [Told((who,), span) for who in clause.names("who")]
+    return span.kind in ("since", "from", "")
 
 
 @clauses(

@@ -15,6 +15,7 @@ _MONTH = (
     r"Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)\.?"
 )
 _DAY = r"[0-9]{1,2}(?:st|nd|rd|th)?"
+DATE_IN_YEAR = rf"(?:\b{_MONTH} {_DAY}|\b{_DAY} (?:of )?{_MONTH})"
 DATE = rf"(?:{_MONTH} {_DAY},? {YEAR}|{_DAY} (?:of )?{_MONTH},? {YEAR})"
 _WHEN = rf"(?:{DATE}|{_MONTH} {YEAR}|{YEAR})"
 _OF_YEAR = r"(?:all of |the whole of )?(?:the )?(?:whole |entire )?(?:(?:calendar |tax |taxable )?years? )?"
@@ -77,7 +78,7 @@ _TIMES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Span]], ...] = tu
     )
 )
 _AGAIN = re.compile(rf"(?<!\w)(?:(?:in|during|for) )?{_SAME}(?!\w)", re.I)
-_SINCE_THEN = re.compile(r"(?<!\w)(?:ever )?since(?: then)?(?=$|,)", re.I)
+_SINCE_THEN = re.compile(r"(?<!\w)(?:ever )?since(?: then(?!\w)|(?=$|,))", re.I)
 _YEARLY = re.compile(r"(?<!\w)(?:every|each|per) year(?!\w)", re.I)
 
 

@@ -23,6 +23,7 @@ _WOMEN = (
     "Nancy Nora Olivia Pamela Patricia Rachel Rebecca Rose Ruth Sandra Sarah Sharon Sophia Stephanie "
     "Susan Teresa Victoria Virginia "
 )
+SPOUSES = ("husband", "wife", "spouse")
 GENDERS = {**dict.fromkeys(_MALE.split(), "male"), **dict.fromkeys(_FEMALE.split(), "female")}
 """What a kin word tells of the gender of a person."""
 USUAL = {**dict.fromkeys(_MEN.split(), "male"), **dict.fromkeys(_WOMEN.split(), "female")}
