@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from datetime import timedelta
 from fractions import Fraction
 
 from chameleon.errors import Declined
-from chameleon.modules.statutes.facts import FUND, Facts, Payment
+from chameleon.modules.statutes.facts import FUND, NAME, Facts, Payment
 from chameleon.modules.statutes.incomes import are_distinct
 from chameleon.modules.statutes.kinship import Family
 from chameleon.modules.statutes.tax_law import TaxLaw
@@ -17,6 +18,8 @@ _WEEKS = 10
 
 def employer_tax(facts: Facts, person: str, year: int, law: TaxLaw) -> Fraction:
     """The tax on wages that a person paid in a year, where the facts tell it without doubt."""
+    if any(person in re.findall(NAME, each.source) for each in facts.incomes):
+        raise Declined(f"what {person} paid for is not told")
     paid = [each for each in facts.payments if each.payer == person]
     if not paid:
         return Fraction(0)

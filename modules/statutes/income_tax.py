@@ -33,6 +33,8 @@ def tax_owed(facts: Facts, person: str, year: int, law: TaxLaw) -> int:
     taxes = {rounded(tax) for tax in own.taxes()}
     if len(taxes) != 1:
         raise Declined(f"the facts leave open {own.doubts}, and the tax depends on it")
+    if any(each.payer in own.filers and each.payer != person for each in facts.payments):
+        raise Declined("whose tax it is that a spouse owes on wages is not told")
     return taxes.pop() + rounded(employer_tax(facts, person, year, law))
 
 

@@ -71,8 +71,7 @@ class Marriages:
         mine = [
             each
             for each in self.facts.marriages
-            if person in (each.one, each.other)
-            and self.facts.deaths.get(each.spouse(person), date.max) > day
+            if person in (each.one, each.other) and self.facts.deaths.get(each.spouse(person), date.max) > day
         ]
         if any(each.begin is None for each in mine):
             raise Declined("the facts do not tell when a marriage began")

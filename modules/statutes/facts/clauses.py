@@ -19,11 +19,12 @@ _MORE = re.compile(r"^(?:In addition|Additionally|Moreover|Also|Furthermore|Besi
 _IDLE = re.compile(r"^(?:However|Meanwhile|Then|Now|Still),? ")
 _ALSO = re.compile(r"(?<=\w) (?:also|another|an additional|additionally)(?= )")
 _EACH = re.compile(
-    r"(?<=\w) (?:both|each|all|together|jointly and severally)(?= (?!to\b|of\b)\w)|\b[Bb]oth (?=[A-Z])"
+    r"(?<=\w)(?<! is)(?<! was)(?<! are)(?<! were) (?:both|each|all|together)(?= (?!to\b|of\b)\w)"
+    r"|\b[Bb]oth (?=[A-Z])"
 )
 _JOINT = re.compile(r",? and |,? while |,? but |,? whereas |; |, ")
 _PEOPLE = {"who", "of", "one", "other", "payer", "payee", "more"}
-_SUBJECT = re.compile(rf"(?:[A-Z][^A-Z]* )??(?:[^,]*, )?(?P<who>{NAMES})\b")
+_SUBJECT = re.compile(rf".*?\b(?P<who>{NAMES})\b")
 _MEDIAL = re.compile(rf"(?P<who>{NAME}), (?P<link>whose\b|who\b|(?=born ))(?P<said>.+?), ")
 _FINAL = re.compile(rf"(?P<who>{NAME}),? (?P<link>whose\b|who\b|(?=born ))(?P<said>.+)$")
 
@@ -111,6 +112,8 @@ def _halves(text: str) -> Iterator[tuple[str, str]]:
                 "whose": f"{found['who']}'s {said}",
                 "": f"{found['who']} was {said}",
             }[found["link"]]
+            if re.search(r" and $", text[: found.start()]) and not re.match(r"(?:is|was|has) ", said):
+                continue
             rest = text[found.end() :]
             before = text[: found.start()] + found["who"]
             if rest and re.match(r"(?:and|but|while) ", rest):

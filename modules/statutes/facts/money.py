@@ -56,16 +56,6 @@ def no_income(facts: Facts, clause: Clause) -> None:
         facts.incomes.append(Income((who,), Fraction(0), clause.span, is_yearly=True))
 
 
-@clauses(
-    r"(?P<who>{N}) (?:{IS} paid|got paid|earned|earns|made) (?P<amount>{M})"
-    r"(?: in (?:remuneration|wages|cash))?" + _SOURCE
-)
-def payment(facts: Facts, clause: Clause) -> None:
-    (who,), amount = clause.names("who"), clause.amounts("amount")[0]
-    source = clause["source"].strip()
-    facts.incomes.append(Income((who,), amount, clause.span, False, source, clause.is_more, clause.is_yearly))
-
-
 @clauses(r"(?P<who>{OF}) taxable income (?:{IS}|amounted to) (?P<amount>{M})")
 def taxable_income(facts: Facts, clause: Clause) -> None:
     facts.taxable.append(Income(clause.names("who"), clause.amounts("amount")[0], clause.span))
@@ -84,7 +74,7 @@ def standard_deduction(facts: Facts, clause: Clause) -> None:
 
 @clauses(
     r"(?P<who>{N}) (?:{IS} (?:allowed|granted|entitled to)|{HAS}|claims?|claimed|receives?|takes?|took) "
-    r"(?:an? )?itemized deductions? of (?P<amounts>{MS})(?: under section [0-9]+)?",
+    r"(?:an? )?itemized deductions? of (?P<amounts>{MS})(?: under section 63)?",
     r"(?P<who>{N})'s itemized deductions? (?:{IS}|amount(?:s|ed)? to) (?P<amounts>{MS})",
     r"(?P<who>{N}) itemizes(?: {N}'s)? deductions of (?P<amounts>{MS})",
     r"(?P<who>{N}) (?:{IS} (?:allowed|granted|entitled to)|{HAS}|receives?|received|claims?) (?:an? )?"
@@ -111,6 +101,16 @@ def paid_wages(facts: Facts, clause: Clause) -> bool:
     amount = clause.amounts("amount")[0]
     facts.payments.append(Payment(payer, payee, amount, clause.span, kind, clause.is_more))
     return len(kinds) == 1 and (is_domestic or not clause["home"]) and not clause.is_yearly
+
+
+@clauses(
+    r"(?P<who>{N}) (?:{IS} paid|got paid|earned|earns|made) (?P<amount>{M})"
+    r"(?: in (?:remuneration|wages|cash))?" + _SOURCE
+)
+def payment(facts: Facts, clause: Clause) -> None:
+    (who,), amount = clause.names("who"), clause.amounts("amount")[0]
+    source = clause["source"].strip()
+    facts.incomes.append(Income((who,), amount, clause.span, False, source, clause.is_more, clause.is_yearly))
 
 
 _INTO = r"{M} into (?:an? |the |{OF} )?(?:[a-z]+ )?(?:fund|insurance|plan) for {N}"

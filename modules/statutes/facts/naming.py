@@ -104,25 +104,33 @@ def _names_for_pronouns(sentence: str, people: People) -> str:
 def _name_for(found: re.Match[str], before: str, people: People) -> str:
     word, following = found[1].lower(), found[2] or ""
     here = _names(before)
-    is_possessive = word in ("his", "their") or (
-        word == "her" and following and not _AFTER_OBJECTS.match(following) and not following[0].isdigit()
-    )
+    is_object = not following or bool(_AFTER_OBJECTS.match(following)) or following[0].isdigit()
+    is_possessive = word in ("his", "their") or (word == "her" and not is_object)
     if word in ("hers", "theirs"):
         return ""
     if word in ("they", "their", "them"):
         name = _group(before, people)
         return re.sub(NAME, r"\g<0>'s", name) if is_possessive else name
     gender = "male" if word in ("he", "his", "him") else "female"
+    if bound := _bound(before, following, is_possessive, people, gender):
+        return bound + "'s"
     beside = re.match(rf"(?:'s)? and ({NAME})", found.string[found.end() :])
     mentioned = [each for each in dict.fromkeys([*people.seen, *here]) if not beside or each != beside[1]]
     fitting = [each for each in mentioned if people.gender(each) in ("", gender)]
-    if len(fitting) > 1:
-        known = [each for each in fitting if people.gender(each) == gender]
-        fitting = known if len(known) == 1 and here and here[0] == known[0] else []
     if len(fitting) != 1 or any(people.gender(each) == "?" for each in mentioned):
         return ""
     people.genders.setdefault(fitting[0], set()).add(gender)
     return fitting[0] + ("'s" if is_possessive else "")
+
+
+def _bound(before: str, following: str, is_possessive: bool, people: People, gender: str) -> str:
+    """Who "her" is in "Ann and her son", and in "Ann files with her husband": the one named before."""
+    beside = re.search(rf"\b({NAME})(?:'s)? and $", before)
+    first = _names(before)[:1]
+    if not is_possessive or not (re.fullmatch(KIN, following) and (beside or following in SPOUSES)):
+        return ""
+    name = beside[1] if beside else next(iter(first), "")
+    return name if people.gender(name) in ("", gender) else ""
 
 
 def _group(before: str, people: People) -> str:

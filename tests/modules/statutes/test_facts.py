@@ -120,7 +120,7 @@ class TestAmounts:
             ("In 2015, Nora paid Olaf $9 for domestic service.", "domestic"),
             ("Olaf was paid $9 by Nora for agricultural labor in 2015.", "agricultural"),
             (
-                "Nora paid wages of $9 to Olaf for work done in 2015, for domestic service in her home.",
+                "Nora paid wages of $9 to Olaf for work done in 2015, for domestic service in Nora's home.",
                 "home",
             ),
             (
