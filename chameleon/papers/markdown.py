@@ -11,7 +11,7 @@ from chameleon.table import Table
 from chameleon.table.bars import has_bar, is_rule, split_rows
 from chameleon.table.cells import clean_cell
 
-_MARKED = re.compile(r" {0,3}(#{1,6})\s+(.*?)\s*#*")
+_MARKED = re.compile(r" {0,3}(#{1,6})\s+(.*)")
 _UNDERLINE = re.compile(r" {0,3}(=+|-{2,})\s*")
 _BOLD = re.compile(r"\s*(\*\*|__)(?=\S)((?:(?!\1).)+?)(?<=\S)\1(:?)\s*")
 _FENCE = re.compile(r"\s{0,3}(```|~~~)")
@@ -38,7 +38,7 @@ def text_outline(text: str) -> Outline:
             held.append(line.rstrip())
         elif marked := _MARKED.fullmatch(line):
             _add(outline, held)
-            outline.heading(len(marked[1]), marked[2])
+            outline.heading(len(marked[1]), _without_closing(marked[2]))
         elif (underlined := _UNDERLINE.fullmatch(line)) and _may_be_underlined(held):
             heading = " ".join(held)
             held.clear()
@@ -53,6 +53,13 @@ def text_outline(text: str) -> Outline:
             held.append(line.rstrip())
     _add(outline, held)
     return outline
+
+
+def _without_closing(heading: str) -> str:
+    """A heading without the "##" that may close it after a space: "C#" keeps its own."""
+    whole = heading.rstrip()
+    bare = whole.rstrip("#")
+    return bare if not bare or bare[-1].isspace() else whole
 
 
 def _may_be_underlined(held: Sequence[str]) -> bool:

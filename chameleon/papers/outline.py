@@ -129,7 +129,7 @@ class Outline:
                 own = (".".join(map(str, number)),) if len(number) > 1 else ()
                 headings = (*headings[:-1], *own)
             if found and found[-1].headings == headings:
-                found[-1] = Section(headings, [*found[-1].parts, *parts], found[-1].page)
+                found[-1].parts += parts
             else:
                 found.append(Section(headings, list(parts), section.page))
         return iter(found)

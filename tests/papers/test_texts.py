@@ -57,6 +57,10 @@ def test_sections_stand_below_articles() -> None:
     ]
 
 
+def test_marks_that_close_a_heading_are_not_in_it() -> None:
+    assert titles("# Lease #\n\n## In C# ##\n\nText.") == [("Lease > In C#", "Text.")]
+
+
 def test_underlined_and_bold_lines_are_headings() -> None:
     text = "Lease\n=====\n\nRent\n----\nIt is 900 EUR.\n\n**Pets**\nDogs are allowed.\n\n**No** cats."
     assert titles(text) == [
