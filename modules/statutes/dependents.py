@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from chameleon.errors import Declined
 from chameleon.modules.statutes.facts import Facts, Home
 from chameleon.modules.statutes.facts.settling import holds, told_of
-from chameleon.modules.statutes.incomes import income_of
+from chameleon.modules.statutes.incomes import has_other_years, income_of
 from chameleon.modules.statutes.kinship import (
     KIN_TESTS,
     Kinship,
@@ -174,6 +174,8 @@ class Household:
         try:
             found = income_of(self.facts, who, self.year)
         except Declined:
+            return "doubt"
+        if found is None and has_other_years(self.facts, who):
             return "doubt"
         return "untold" if found is None else "some" if found else "none"
 

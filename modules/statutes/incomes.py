@@ -26,6 +26,9 @@ def gross_income(facts: Facts, people: Sequence[str], year: int) -> Fraction:
     told = _told(income_of(facts, who, year) for who in people)
     if not told:
         raise Declined(f"the facts do not tell the income of {people[0]} in {year}")
+    silent = [who for who in people if income_of(facts, who, year) is None]
+    if any(has_other_years(facts, who) for who in silent):
+        raise Declined("the facts tell an income for another year only")
     return sum(told, Fraction(0))
 
 
@@ -48,6 +51,12 @@ def income_of(facts: Facts, who: str, year: int) -> Fraction | None:
         raise Declined(f"two payments to {who} in {year} may be one")
     amounts = [_amount(each, year) for each in own] + [each.amount for each in wages]
     return sum(amounts, Fraction(0)) if amounts else None
+
+
+def has_other_years(facts: Facts, who: str) -> bool:
+    """Whether an income of someone is told for some year, so that nothing told need not mean none."""
+    earned = any(who in each.people and each.amount for each in facts.incomes)
+    return earned or any(each.payee == who and each.kind != FUND for each in facts.payments)
 
 
 def are_distinct(sources: Sequence[str], mores: Sequence[bool]) -> bool:

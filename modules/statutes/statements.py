@@ -117,7 +117,10 @@ def judge(question: str, facts: Facts, sections: Mapping[str, Node]) -> bool:
     said = _UNDER.sub("", question.strip().removesuffix("."))
     for pattern, rule in _RULES:
         if found := pattern.fullmatch(said):
-            year = found.groupdict().get("year")
+            groups = found.groupdict()
+            if unknown := {groups["who"], groups.get("other") or groups["who"]} - facts.people:
+                raise Declined(f"the facts tell nothing of {min(unknown)}")
+            year = groups.get("year")
             case = Case(targets[0].node, settled(facts, int(year)) if year else facts, TaxLaw(sections))
             verdict = rule(case, found)
             if verdict is not None:

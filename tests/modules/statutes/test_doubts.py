@@ -16,7 +16,6 @@ from tests.modules.statutes.tax_law_sample import LAW
 
 SECTIONS = Statutes.of(LAW).sections
 TAX = TaxLaw(SECTIONS)
-DAYS = LAW.replace("of $900 or more.", "of $900 or more, or\n\n        (B) employed people on ten days.")
 EARNED = "Nora's gross income in 2015 was $30000. "
 MARRIED = "Nora and Olaf got married on May 4th, 1990. "
 SEPARATE = f"{MARRIED}Nora and Olaf file separate returns in 2015. {EARNED}"
@@ -24,8 +23,8 @@ IVO = "Nora has a son, Ivo, who was born on May 4th, 2005. "
 AT_HOME = "In 2015, Nora and Ivo lived in a house maintained by Nora. "
 
 
-def owes(text: str, who: str = "Nora", law: TaxLaw = TAX) -> int:
-    return tax_owed(read_facts(text), who, 2015, law)
+def owes(text: str, who: str = "Nora") -> int:
+    return tax_owed(read_facts(text), who, 2015, TAX)
 
 
 def tax(status: Status, exemptions: int, deduction: int | None = None, income: int = 30_000) -> int:
@@ -166,6 +165,7 @@ class TestMarriage:
         "text",
         [
             f"{MARRIED}{EARNED}",
+            f"{MARRIED}{EARNED}Olaf's income in 2014 was $9. Nora and Olaf file a joint return in 2015.",
             f"{MARRIED}Nora and Max file a joint return in 2015. {EARNED}",
             f"{MARRIED}Olaf is a nonresident alien. Nora and Olaf file a joint return in 2015. {EARNED}",
             f"{MARRIED}Nora married Max on May 4th, 2012. Olaf had no income in 2015. {EARNED}",
@@ -251,6 +251,7 @@ class TestDependents:
         "text",
         [
             "Ivo is Nora's brother.",
+            "Ivo is Nora's father. Ivo's income in 2014 was $9.",
             "Ivo is Nora's father. Ivo and Ida got married on May 4th, 1999.",
             "Ivo is Nora's son. Ivo and Ida got married on May 4th, 1999.",
             "Ivo is Nora's father. Ivo has a son, Max.",
@@ -274,29 +275,3 @@ class TestDependents:
 
     def test_in_doubt_do_not_matter_where_the_tax_is_the_same(self) -> None:
         assert owes("Nora's gross income in 2015 was $200. Ivo is Nora's brother.") == 0
-
-
-class TestWages:
-    def test_little_may_be_taxed_for_days_of_work(self) -> None:
-        law = TaxLaw(Statutes.of(DAYS).sections)
-        assert law.counts_days("work") and not TAX.counts_days("work")
-        text = f"{EARNED}Nora has paid $800 to Olaf for work done from %s to June 30th, 2015."
-        assert owes(text % "February 1st, 2015") == tax("single", 1)
-        assert owes(text % "June 20th, 2015", law=law) == tax("single", 1)
-        with pytest.raises(Declined, match="ten days"):
-            owes(text % "February 1st, 2015", law=law)
-
-    @pytest.mark.parametrize(
-        "text",
-        [
-            "Nora has paid $1000 to Olaf for work done in 2014.",
-            "Nora has paid $1000 to Olaf for work done from May 4th, 2014 to May 4th, 2015.",
-            "Nora has paid $1000 to Olaf for work done in 2015. Nora has paid $1000 to Olaf for work "
-            "done in 2015.",
-            "Nora has paid $1000 to Olaf for work done in 2015. Olaf is Nora's husband.",
-            "Nora has paid $1000 to Olaf for work done in 2015. Olaf is Nora's son.",
-        ],
-    )
-    def test_in_doubt_are_declined(self, text: str) -> None:
-        with pytest.raises(Declined):
-            owes(EARNED + text)

@@ -266,6 +266,11 @@ class TestDoubts:
         with pytest.raises(Declined):
             judge(statement, read_facts(facts), SECTIONS)
 
+    def test_of_people_of_whom_nothing_is_told_are_declined(self) -> None:
+        for who, of in (("Ida", "Nora"), ("Nora", "Ida")):
+            with pytest.raises(Declined, match="nothing of Ida"):
+                judge(self.KIN.format(who, of, "a)(2", ""), read_facts("Ivo is Nora's brother."), SECTIONS)
+
     def test_of_homes_add_stays(self) -> None:
         facts = (
             "From January 1st, 2015 to April 30th, 2015, Nora and Ivo lived in the same home. "
