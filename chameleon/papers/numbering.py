@@ -13,7 +13,7 @@ UNNUMBERED, DECIMALS, BELOW_NUMBERS = _NUMBERED + 3, _NUMBERED + 4, _NUMBERED + 
 """Headings that only their letters show stand below "Item 7", and above "7 Notice" or below all numbers."""
 
 _NAMED = re.compile(
-    r"((?:part|item|article|chapter|section|clause|schedule|annex|appendix|exhibit)(?=\s)|§)\s*"
+    r"((?:part|item|article|chapter|section|clause|schedule|annex|appendix|exhibit|note)(?=\s)|§)\s*"
     r"((?-i:[IVXLC]+|[ivx]+|[A-Z])|\d+[\w.]*)\b[.:)]?",
     re.IGNORECASE,
 )
@@ -60,10 +60,11 @@ def heading_level(line: str) -> int | None:
 def number_depth(line: str) -> int:
     """How deep a heading's number is among headings of one size: 1 for "7.2" and "Item 7", 0 for "7".
 
-    2 is for "Section 7.2", which stands below "Article 7".
+    2 is for "Section 7.2" and "Note 7", which stand below "Article 7" and "Item 7".
     """
     if named := _NAMED.match(line):
-        return 0 if named[1].lower() in _WHOLE else 2 if "." in named[2].rstrip(".") else 1
+        kind = named[1].lower()
+        return 0 if kind in _WHOLE else 2 if kind == "note" or "." in named[2].rstrip(".") else 1
     number = _DECIMAL.match(line)
     return number[1].count(".") if number else 0
 

@@ -38,6 +38,8 @@ def test_clauses_on_lines_below_each_other_are_told_apart() -> None:
         ("ARTICLE IV\n\nREPRESENTATIONS\n\nAll is well.", "ARTICLE IV REPRESENTATIONS"),
         ("Annex 1 to the Agreement\n\nList of vessels.", "Annex 1 to the Agreement"),
         ("Exhibit 10.1 Loan\n\nThe loan is due in May.", "Exhibit 10.1 Loan"),
+        ("Item 8. Income\n\nNOTE 12 — LEASES\n\nLeases cost 4 million.", "Item 8. Income > NOTE 12 — LEASES"),
+        ("Note 3 that is not a heading", ""),
         ("7.2 Governing Law. The law of Arvik holds.", "7.2 Governing Law"),
         ("Section 3 applies to all berths.", ""),
         ("Section civil law\n\nIt is in force.", ""),
