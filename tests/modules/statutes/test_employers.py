@@ -28,7 +28,7 @@ class TestWages:
             ("Nora has paid $1000 to Olaf for work done in 2015.", 50),
             ("Olaf was paid $1000 by Nora for work done in 2015.", 50),
             (
-                "Nora has paid $1000 to Olaf for work done in 2015 and paid $1000 to Ivo for work done in 2015.",
+                "Nora paid $1000 to Olaf for work in 2015 and paid $1000 to Ivo for work in 2015.",
                 100,
             ),
             ("Nora has paid $9000 to Olaf for work done in 2015.", 100),
