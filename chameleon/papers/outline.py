@@ -101,9 +101,15 @@ class Outline:
         self.sections[-1].parts.append((text, page))
 
     def table(self, table: Table, page: int | None = None) -> None:
-        """Add a table. A line above that is its caption is taken as such, and so is a unit that it gives."""
+        """Add a table. A line above that is its caption is taken as such, and so is a unit that it gives.
+
+        One that follows a table with the same header, as on the next page, has the caption of that one.
+        """
         parts = self.sections[-1].parts
-        above = parts[-1][0] if parts and parts[-1][1] == page else None
+        before = parts[-1][0] if parts else None
+        if isinstance(before, Table) and before.header == table.header and not table.caption:
+            table = table.with_caption(before.caption)
+        above = before if parts and parts[-1][1] == page else None
         if isinstance(above, str) and len(above) <= _LONGEST_CAPTION and "\n" not in above:
             if _CAPTION.fullmatch(above) and not (table.caption and above in table.caption):
                 parts.pop()

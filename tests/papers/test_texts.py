@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from chameleon.papers.outline import Outline
 from chameleon.papers.reading import is_text_paper, read_paper, text_passages
 from chameleon.papers.units import unit_in
 from chameleon.table import Table
@@ -94,6 +95,17 @@ def test_what_stands_above_a_table_may_be_its_caption(above: str, caption: str) 
     found = text_passages(f"# Dues\n\n{above}\n\n| a | b |\n|---|---|\n| x | 1 |", "x.md")
     assert found[-1]["table"].caption == caption
     assert found[-1]["title"] == " > ".join(filter(None, ["Dues", caption]))
+
+
+def test_a_table_that_goes_on_has_the_caption_of_its_first_part() -> None:
+    outline = Outline()
+    outline.paragraph("(in thousands)", 1)
+    for page in (1, 2):
+        outline.table(Table(["Port", "2023"], [["Arvik", str(page)]]), page)
+    outline.table(Table(["Port", "Boats"], [["Arvik", "3"]]), 2)
+    (section,) = outline.filled()
+    captions = [part.caption for part, _ in section.parts if isinstance(part, Table)]
+    assert captions == ["(in thousands)", "(in thousands)", ""]
 
 
 def test_the_caption_of_a_page_stands_above_each_part_of_its_table() -> None:
