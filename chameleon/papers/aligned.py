@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from chameleon.papers.layout import Row, Word
 from chameleon.table import Table
+from chameleon.table.amounts import goes_after, goes_before, is_amount, is_year
 
 _APART = 1.0  # of the letters' size: cells stand further apart than this
 _FAR = 2.6  # of the letters' size: rows further below each other than this are no one table
@@ -16,15 +17,6 @@ _WIDER = 1.25  # than usual is the white above the head of another table
 _INSET = 0.25  # of its width a table's names over several columns stand right of its left edge
 _LEAST_ROWS = 3
 _MARK = re.compile(r"[•·▪◦*–—-]|\(?[a-zA-Z\d]{1,4}[.)]|\d+(\.\d+)*\.?|[A-Za-z]+ \d+[.:]?")
-_SYMBOL = re.compile(r"[$€£¥]|[A-Z]{2,3}\$|[–—-]?\(")
-_TAIL = re.compile(r"\)|%|\)%|\*+")
-_AMOUNT = re.compile(r"[($€£¥+–—-]*\s*\d[\d,. ]*\s*[)%]*|[–—-]+|n/?[am]|nil", re.IGNORECASE)
-_YEAR = re.compile(r"(?:fy\s?)?(?:19|20)\d\d\*?", re.IGNORECASE)
-
-
-def is_amount(text: str) -> bool:
-    """Whether a cell holds a number, with the signs that go with it, or a dash; a year is none."""
-    return _AMOUNT.fullmatch(text) is not None and not _YEAR.fullmatch(text)
 
 
 @dataclass(frozen=True)
@@ -104,7 +96,7 @@ def _cells(row: Row) -> _Line:
     cells = list[_Cell]()
     for group in groups:
         cell = _cell(group)
-        if cells and (_SYMBOL.fullmatch(cells[-1].text) or _TAIL.fullmatch(cell.text)):
+        if cells and (goes_before(cells[-1].text) or goes_after(cell.text)):
             cells[-1] = _Cell(f"{cells[-1].text}{cell.text}", cells[-1].x0, cell.x1)
         else:
             cells.append(cell)
@@ -186,7 +178,7 @@ def _heading_rows(lines: Sequence[_Line], grid: Sequence[Sequence[str]]) -> int:
 
 
 def _names_years(row: Sequence[str]) -> bool:
-    return any(_YEAR.search(name) for name in row[1:])
+    return any(is_year(word) for name in row[1:] for word in name.split())
 
 
 def _unwrapped(rows: Sequence[list[str]]) -> list[list[str]]:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from chameleon.papers.aligned import is_amount
 from chameleon.papers.layout import Row
 from chameleon.papers.outline import (
     BELOW_NUMBERS,
@@ -21,6 +20,7 @@ from chameleon.papers.outline import (
     number_depth,
 )
 from chameleon.table import Table
+from chameleon.table.amounts import is_amount
 
 _LARGER = 1.15
 """A line whose letters are so many times as large as those of most lines is a heading."""
@@ -120,7 +120,7 @@ class _Printed:
         self.flush()
         if level is not None:
             self._numbered_size = line.size
-        self.outline.heading(self._level(line, level), text)
+        self.outline.heading(self._level(line, level), text, line.page)
         return len(lines)
 
     def flush(self) -> None:
