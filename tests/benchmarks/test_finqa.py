@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from chameleon import State, Table
-from chameleon.benchmarks.finqa import Finqa, line_as_text
+from chameleon.benchmarks.finqa import Finqa, line_as_text, with_dashes
 from chameleon.benchmarks.finqa_gold import FinqaGold
 from chameleon.errors import InputError
 from chameleon.evaluation.data import DataFile, find_benchmark, read_problems, recognised
@@ -170,3 +170,22 @@ class TestFiles:
         path = DATA / "finqa" / f"{name}.jsonl.gz"
         assert recognised(path).name == "finqa"
         assert len(list(read_problems(find_benchmark("finqa"), DataFile(path)))) == count
+
+
+def test_dashes_are_restored_and_years_stay() -> None:
+    """The release has the dashes of blank cells as 2013 and 2014."""
+    lines = [
+        ["( in millions )", "2011", "2010", "expires"],
+        ["cash", "$ 2014", "2013", "2014"],
+        ["loans", "5", "2014%", "2012"],
+        ["year of purchase", "2013", "2014", ""],
+    ]
+    assert with_dashes(lines) == [
+        lines[0],
+        ["cash", "$ —", "–", "2014"],
+        ["loans", "5", "—%", "2012"],
+        ["year of purchase", "2013", "2014", ""],
+    ]
+    row = {**ROW, "table": lines}
+    problem = Finqa().problem(row, {})
+    assert problem.input["table"].rows[0][1] == "$ —" and problem.detail["lines"] == lines

@@ -158,6 +158,12 @@ class TestWritten:
         assert calculated(tokens_of(found), [ODD.header, *ODD.rows]) == (value, "")
         assert not program or found == program
 
+    def test_rows_of_several_tables(self) -> None:
+        tables = [ODD, Table(["", "2011"], [["rent", "3"], ["fees", "9"]])]
+        assert written(program_in("table_sum(Rent, none)"), tables, []) == "table_sum(rent, none)"
+        with pytest.raises(StepRejected, match="several rows are named 'fees'"):
+            written(program_in("table_sum(fees, none)"), tables, [])
+
     @pytest.mark.parametrize(
         ("reply", "told"),
         [

@@ -15,6 +15,7 @@ from chameleon.errors import InputError, MissingPackage
 from chameleon.modules.reports import ranking
 from chameleon.modules.reports.evidence import measures, years_asked, years_in
 from chameleon.modules.reports.facts import Fact, facts_of
+from chameleon.modules.reports.finqa_executor import FinqaExecutor
 from chameleon.modules.reports.report_retriever import ReportRetriever
 from chameleon.retrieval.embeddings import NONE, automatic
 from chameleon.values import freeze
@@ -136,6 +137,51 @@ class TestTheReport:
         )
         scores = [fact["score"] for fact in cache["retrieved"]]
         assert len(scores) <= k and scores == sorted(scores, reverse=True)
+
+
+INCOME = Table(["", "2011", "2010"], [["dues", "9", "6"], ["fares", "3", "2"]], "Income, in thousands")
+PAPER = [
+    {"title": "A > 1 Port", "text": "The town owns the port.", "file": "a.pdf", "page": 1},
+    {
+        "title": "A > 2 Income",
+        "text": "dues | 9",
+        "table": INCOME,
+        "rows": [4, 5],
+        "file": "a.pdf",
+        "page": 2,
+    },
+    {"title": "A > 3 Staff", "text": "120 persons worked here.", "file": "a.pdf", "page": 3},
+]
+
+
+class TestTablesInPassages:
+    def test_their_rows_are_facts_below_headings_and_caption(self) -> None:
+        facts = facts_of(None, PAPER)
+        assert [fact.source for fact in facts] == [
+            {"passage": 1},
+            {"passage": 2, "row": 1},
+            {"passage": 2, "row": 2},
+            {"passage": 3},
+        ]
+        assert facts[1].text == "A > 2 Income: Income, in thousands: dues: 2011 is 9; 2010 is 6"
+
+    @pytest.mark.parametrize("shown", ["marked", "rows"])
+    def test_what_is_kept(self, shown: Any) -> None:
+        module = ReportRetriever(1, table=shown)
+        given, cache = run(module, question="what were fares in 2011?", passages=PAPER)
+        (kept,) = given["passages"]
+        assert cache["retrieved"][0]["id"] == "passage 2, row 2"
+        assert len(kept["table"].rows) == (1 if shown == "rows" else 2)
+        assert list(kept["rows"]) == ([5] if shown == "rows" else [4, 5])
+        assert cache.get("relevant_rows") == ("fares" if shown == "marked" else None)
+
+    def test_sources_have_the_numbers_of_the_report_as_it_was_given(self) -> None:
+        given, cache = run(ReportRetriever(1), question="what were fares in 2011?", passages=PAPER)
+        program = {"finqa_program": "subtract(3, 2)"}
+        state = State(input=freeze(given), cache=freeze({**cache, **program}))
+        (source,) = FinqaExecutor().run(state)["sources"]
+        assert source["passage"] == 2 and source["rows"] == [5] and source["columns"] == ["2011", "2010"]
+        assert (source["file"], source["page"], source["table"]) == ("a.pdf", 2, "Income, in thousands")
 
 
 class TestNames:
