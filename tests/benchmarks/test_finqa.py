@@ -177,13 +177,15 @@ def test_dashes_are_restored_and_years_stay() -> None:
     lines = [
         ["( in millions )", "2011", "2010", "expires"],
         ["cash", "$ 2014", "2013", "2014"],
-        ["loans", "5", "2014%", "2012"],
+        ["loans", "5", "7", "2012"],
+        ["fees", "5", "2014%", ""],
         ["year of purchase", "2013", "2014", ""],
     ]
     assert with_dashes(lines) == [
         lines[0],
         ["cash", "$ —", "–", "2014"],
-        ["loans", "5", "—%", "2012"],
+        ["loans", "5", "7", "2012"],
+        ["fees", "5", "—%", ""],
         ["year of purchase", "2013", "2014", ""],
     ]
     row = {**ROW, "table": lines}
