@@ -49,12 +49,13 @@ def value_of(wanted: Wanted, lines: Sequence[str]) -> Found:
     """
     name = f'"{wanted.name[:_SHOWN]}"'
     below = [*lines[1:], ""]
-    found = [beside for pair in zip(lines, below, strict=True) if (beside := _beside(wanted, *pair))]
+    pairs = dict.fromkeys(zip(lines, below, strict=True))  # a line told twice says no more than once
+    found = [beside for pair in pairs if (beside := _beside(wanted, *pair))]
     if not found:
         raise Declined(
             f"no line of the text has the label {name}", hint="Ask with the label as it is written."
         )
-    speaking = [line for line in lines if wanted.content <= set(map(singular, words_of(line)))]
+    speaking = [line for line in dict.fromkeys(lines) if wanted.content <= set(map(singular, words_of(line)))]
     if len(found) > 1 or len(speaking) > 1:
         raise Declined(
             f"more than one line of the text speaks of {name}", hint="Ask for one of them in full."
