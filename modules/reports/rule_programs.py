@@ -233,7 +233,7 @@ class _Report:
             if level:
                 raise _declined(f"several figures are called {thing!r:.80}")
         if years and any(each.name == phrase for each in self.figures):
-            raise _declined(f"{thing!r:.80} has no figure of {' and '.join(years)}")
+            raise _declined(f"{thing!r:.80} has no single figure of {' and of '.join(years)}")
         raise _declined(f"no figures are called {thing!r:.80}")
 
 
