@@ -86,6 +86,7 @@ def _heads(cells: Sequence[_Line], place: int) -> bool:
 
 def _cells(row: Row) -> _Line:
     """The cells of a row: signs of money go with the number after them, per cent with the one before."""
+    row = row.without_marks()
     groups = [[row.words[0]]]
     for word in row.words[1:]:
         end = max(each.x1 for each in groups[-1])

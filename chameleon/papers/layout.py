@@ -20,6 +20,9 @@ _LONG_COLUMN = 12  # rows or more: the text beside it may be short
 _FILLED = 0.55  # of its column a line of running text takes this much or more, as a rule
 _LEAST_WORDS = 3.0  # in a line of running text, as a rule
 _BOLD = re.compile(r"bold|black|heavy|demi", re.IGNORECASE)
+_RAISED = 0.8  # of the letters' size, or less, are those of a raised mark
+_MARK = re.compile(r"[(\[]?(?:\d{1,2}|[a-z*†‡§¹²³]{1,2})[)\]]?(?:,\s?\d{1,2})*")
+_UNIT = re.compile(r"(?:^|[\s\d/])[a-zA-Z]{1,3}$")
 _NUMBER = re.compile(r"[\W\d]*\d[\W\d]*")
 
 
@@ -85,7 +88,17 @@ class Row:
 
     @property
     def text(self) -> str:
-        return " ".join(word.text for word in self.words)
+        """Its words; marks of footnotes in brackets, exponents of units without: "EUR 40 [1]", "5 m2"."""
+        largest = max(self.words, key=lambda each: each.size)
+        text = ""
+        for word in self.words:
+            if not text:
+                text = word.text
+            elif not _is_mark(word, largest):
+                text += f" {word.text}"
+            else:
+                text += word.text if _UNIT.search(text) else f" [{word.text.strip('()[]')}]"
+        return text
 
     @cached_property
     def gaps(self) -> list[tuple[float, float]]:
@@ -107,6 +120,12 @@ class Row:
     def crosses(self, x: float) -> bool:
         return any(begin <= x <= end for begin, end in self.filled)
 
+    def without_marks(self) -> Row:
+        """The row without the raised marks that send to footnotes."""
+        largest = max(self.words, key=lambda each: each.size)
+        plain = tuple(word for word in self.words if not _is_mark(word, largest))
+        return Row(plain) if plain else self
+
     def sides(self, x: float) -> tuple[Row | None, Row | None]:
         """Its words left and right of a place; None for a side without any."""
         left = tuple(word for word in self.words if word.x1 <= x)
@@ -114,25 +133,26 @@ class Row:
         return Row(left) if left else None, Row(right) if right else None
 
 
+def _is_mark(word: Word, beside: Word) -> bool:
+    is_raised = word.size <= _RAISED * beside.size and word.bottom < beside.bottom - 0.1 * beside.size
+    return is_raised and _MARK.fullmatch(word.text) is not None
+
+
 def rows_of(words: Sequence[Word]) -> list[Row]:
-    """The rows of a page from the top down. Words stand on one row whose middles lie within half a line."""
+    """The rows of a page from the top down. Words stand on one row that are level for half of their height,
+    as the raised mark of a footnote is with the word that bears it."""
     held = list[list[Word]]()
     for word in sorted(words, key=lambda each: (each.top + each.bottom) / 2):
-        middle = (word.top + word.bottom) / 2
-        if held and middle - _middle(held[-1]) < 0.5 * min(word.bottom - word.top, _height(held[-1])):
+        if held and _is_level(word, max(held[-1], key=lambda each: each.size)):
             held[-1].append(word)
         else:
             held.append([word])
     return [Row(tuple(sorted(row, key=lambda each: each.x0))) for row in held]
 
 
-def _middle(words: Sequence[Word]) -> float:
-    largest = max(words, key=lambda each: each.size)
-    return (largest.top + largest.bottom) / 2
-
-
-def _height(words: Sequence[Word]) -> float:
-    return max(word.bottom - word.top for word in words)
+def _is_level(word: Word, other: Word) -> bool:
+    common = min(word.bottom, other.bottom) - max(word.top, other.top)
+    return common >= 0.5 * min(word.bottom - word.top, other.bottom - other.top)
 
 
 def in_reading_order(rows: Sequence[Row], depth: int = 2) -> list[list[Row]]:

@@ -14,14 +14,14 @@ from chameleon.papers.aligned import with_tables
 from chameleon.papers.layout import Row, Word, in_reading_order, rows_of
 from chameleon.papers.outline import Outline
 from chameleon.papers.printed import Line, printed_outline
+from chameleon.papers.ruled import is_within, ruled_table
 from chameleon.papers.running import without_running
+from chameleon.papers.words import words_of
 from chameleon.table import Table
-from chameleon.web.text import visible
 
 MAX_PAGES = 2_000
 _FULL_ROWS = 8  # or more: the longest fifth of them is as wide as its column
 _MOST = 0.8
-_SPACE = 0.15  # of the letters' size: letters further apart are of two words
 _Item = Line | tuple[Table, int]
 
 
@@ -54,7 +54,7 @@ def _items(data: bytes, name: str) -> list[_Item]:
                 raise InputError(
                     f"the PDF has more than {MAX_PAGES:,} pages", where=name, hint="Give a part of it."
                 )
-            pages = list[list[Row]]()
+            pages = list[tuple[list[Row], list[Row]]]()
             for page in pdf.pages:
                 pages.append(_rows(page))
                 page.close()
@@ -77,47 +77,24 @@ def _items(data: bytes, name: str) -> list[_Item]:
         raise InputError(
             "the PDF is broken: it has no pages", where=name, hint="Save it anew from its source."
         )
+    level = without_running([rows for rows, _ in pages])
     return [
         item
-        for number, rows in enumerate(without_running(pages), 1)
-        for block in in_reading_order(rows)
+        for number, (rows, (_, sideways)) in enumerate(zip(level, pages, strict=True), 1)
+        for block in (*in_reading_order(rows), *in_reading_order(sideways))
         for item in _block(block, number)
     ]
 
 
-def _rows(page: Any) -> list[Row]:
-    """The rows of a page; a ruled table is one, and what stands in it is in no other."""
-    ruled, boxes = list[Word](), list[tuple[float, ...]]()
+def _rows(page: Any) -> tuple[list[Row], list[Row]]:
+    """The level rows of a page, and the sideways ones; a ruled table is a row, its words are in no other."""
+    words, sideways = words_of(page)
     for found in page.find_tables():
-        if (table := _table(found.extract())) is not None:
+        if (table := ruled_table(found, words)) is not None:
             left, top, right, _ = found.bbox
-            ruled.append(Word("", left, right, top, top + 1, 1.0, table=table))
-            boxes.append(found.bbox)
-    words = [word for word in _words(page) if not any(_within(word, box) for box in boxes)]
-    return rows_of([*ruled, *words])
-
-
-def _within(word: Word, box: tuple[float, ...]) -> bool:
-    left, top, right, bottom = box
-    return left <= (word.x0 + word.x1) / 2 <= right and top <= (word.top + word.bottom) / 2 <= bottom
-
-
-def _words(page: Any) -> list[Word]:
-    upright = page.filter(lambda part: part.get("upright", True))
-    found = upright.extract_words(extra_attrs=["size", "fontname"], x_tolerance_ratio=_SPACE)
-    return [
-        Word(
-            text,
-            each["x0"],
-            each["x1"],
-            each["top"],
-            each["bottom"],
-            round(each["size"], 1),
-            each["fontname"],
-        )
-        for each in found
-        if (text := visible(each["text"]).strip())
-    ]
+            words = [word for word in words if not is_within(word, found.bbox)]
+            words.append(Word("", left, right, top, top + 1, 1.0, table=table))
+    return rows_of(words), rows_of(sideways)
 
 
 def _block(rows: list[Row], page: int) -> Iterator[_Item]:
@@ -130,15 +107,3 @@ def _block(rows: list[Row], page: int) -> Iterator[_Item]:
             continue
         for item in with_tables(list(between)):
             yield Line.of(item, page, width) if isinstance(item, Row) else (item, page)
-
-
-def _table(cells: list[list[str | None]]) -> Table | None:
-    rows = [[" ".join(visible(cell or "").split()) for cell in row] for row in cells]
-    rows = [row for row in rows if any(row)]
-    if len(rows) < 2:
-        return None
-    kept = [place for place in range(len(rows[0])) if any(row[place] for row in rows)]
-    if len(kept) < 2:
-        return None
-    header, *body = [[row[place] for place in kept] for row in rows]
-    return Table(header, body)

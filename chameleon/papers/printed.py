@@ -33,6 +33,7 @@ _BY_SIZE, _NUMBERS = -100_000, 10  # levels by size are smaller than any other; 
 _ITEM = re.compile(r"\d+\.\d+[\s.)]|\([a-z\d]{1,3}\)\s|[•▪◦·]\s?|[–—-]\s")
 _HYPHEN = re.compile(r"([^\W\d_]+)-$")
 _PREFIXES = {"non", "self", "well", "ex", "co", "cross", "long", "short", "high", "low", "year", "vice"}
+_LABEL = re.compile(r"[^\W\d_a-z][^:.]{0,40}:\s+\S")
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 
 
@@ -169,7 +170,8 @@ class _Printed:
             if parted and line.text[:1].islower():
                 text = text[:-1] + ("-" if self._hyphened(parted[1], line.text) else "") + line.text
             else:
-                text += ("\n" if self._ends(above) else " ") + line.text
+                ends = self._ends(above) or (_LABEL.match(above.text) and _LABEL.match(line.text))
+                text += ("\n" if ends else " ") + line.text
         return text
 
     def _hyphened(self, begin: str, rest: str) -> bool:

@@ -14,18 +14,17 @@ _ROWS = 2  # at either end of a page, which may be its head or foot
 _SAME_HEIGHT = 4.0  # points
 _CELLS = 3  # or more in a row: it may be the header of a table that goes on
 _WHITE = 0.6  # of the letters' size, or more, parts a head from the text
-_LONGEST_COUNT = 4  # digits of the number of a page
-_DIGITS = re.compile(r"\d+")
-_COUNT = re.compile(r"(\d+)\b|.*\b(\d+)\W*", re.DOTALL)
+_FURTHEST = 40  # the number that a page bears is at most so far from its place in the file
+_LONGEST = 80  # characters of a head that differs from page to page but for its number
+_NUMBER = re.compile(r"(?<![\d.,])\d{1,4}(?![.,]?\d)")
 _Form = tuple[object, ...]
 
 
 def without_running(pages: Sequence[Sequence[Row]]) -> list[list[Row]]:
     """The pages without their heads and feet.
 
-    These are rows at the ends of three pages or more, with white between them and the text: at one height
-    with the same words, whatever numbers they have, or with a number that counts the pages; or on most pages
-    with the same words at any height.
+    These are rows at the ends of three pages or more, with white between them and the text: the same text at
+    one height, or on most pages, but for a number that counts the pages; or such a number at one height.
     """
     ends = [
         {place: {*_forms(page[place], number)} for place in _ends(page)} for number, page in enumerate(pages)
@@ -52,11 +51,18 @@ def _ends(page: Sequence[Row]) -> list[int]:
 
 
 def _forms(row: Row, page: int) -> Iterator[_Form]:
-    """What a row at an end of a page may have in common with those of other pages."""
-    text, height = _DIGITS.sub("#", row.text), round(row.top / _SAME_HEIGHT)
+    """What a row at an end of a page may have in common with those of other pages: its text, as it is or
+    with a number that counts the pages, and where it ends in that number, where it stands."""
+    text, height = row.text, round(row.top / _SAME_HEIGHT)
     yield "here", text, row.size, height
     yield "anywhere", text, row.size
-    counted = _COUNT.fullmatch(row.text) or _COUNT.match(row.text)
-    for digits in filter(None, counted.groups() if counted else ()):
-        if len(digits) <= _LONGEST_COUNT:
-            yield "counts", int(digits) - page, height
+    for number in _NUMBER.finditer(text):
+        count = int(number[0]) - page
+        if abs(count) > _FURTHEST:
+            continue
+        without = f"{text[: number.start()]}#{count}{text[number.end() :]}"
+        yield "here", without, row.size, height
+        yield "anywhere", without, row.size
+        is_at_an_edge = not text[: number.start()].strip() or not text[number.end() :].strip()
+        if is_at_an_edge and len(text) <= _LONGEST and text[-1] not in ".;:!?":
+            yield "counts", count, height

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class At:
-    """A text at its place, in points from the left and from the top of the page."""
+    """A text at its place, in points from the left and the top of the page; `turned` to the left, degrees."""
 
     x: float
     y: float
     text: str
     size: float = 10
     bold: bool = False
+    turned: float = 0
 
 
 Item = tuple[float, str] | list[list[str]] | At
@@ -56,7 +58,9 @@ def _drawn(items: Sequence[Item]) -> str:
     drawn, y = list[str](), 790.0
     for item in items:
         if isinstance(item, At):
-            drawn.append(_text(item.x, 842 - item.y, item.size, item.text, "F2" if item.bold else "F1"))
+            drawn.append(
+                _text(item.x, 842 - item.y, item.size, item.text, "F2" if item.bold else "F1", item.turned)
+            )
             continue
         if isinstance(item, list):
             y -= 10
@@ -84,6 +88,7 @@ def _table(rows: Sequence[Sequence[str]], top: float) -> list[str]:
     ]
 
 
-def _text(x: float, y: float, size: float, text: str, font: str = "F1") -> str:
+def _text(x: float, y: float, size: float, text: str, font: str = "F1", turned: float = 0) -> str:
     escaped = text.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)")
-    return f"BT /{font} {size} Tf {x} {y} Td ({escaped}) Tj ET"
+    along, up = math.cos(math.radians(turned)), math.sin(math.radians(turned))
+    return f"BT /{font} {size} Tf {along:.4f} {up:.4f} {-up:.4f} {along:.4f} {x} {y} Tm ({escaped}) Tj ET"

@@ -162,6 +162,53 @@ class TestTablesWithoutLines:
         ]
 
 
+class TestRuledTables:
+    def test_a_table_stands_where_it_is_printed(self) -> None:
+        rows = [["Line", "2024", "2025"], ["Bow line", "118", "124"]]
+        found = passages([(11, PROSE), rows, (11, PROSE)])
+        assert ["table" in each for each in found] == [False, True, False] and tables([rows]) == [rows]
+
+
+class TestMarks:
+    """Of footnotes: they are never part of a figure."""
+
+    def test_in_a_table_they_are_left_out(self) -> None:
+        rows = [
+            ["Item", "2024", "2023"],
+            ["Dues", "410", "402"],
+            ["Cranes", "95", "101"],
+            ["Tugs", "31", "28"],
+        ]
+        page = [*grid([60, 250, 330], 100, rows), At(268, 125, "(2)", 6), At(343, 139, "1", 6)]
+        assert tables(page) == [rows]
+
+    def test_in_a_text_they_stand_in_brackets(self) -> None:
+        (text,) = texts(
+            [
+                At(60, 60, "The toll is EUR 40"),
+                At(146, 58, "1", 6),
+                At(152, 60, "for a ship of 90 m"),
+                At(234, 58, "2", 6),
+            ]
+        )
+        assert text == "The toll is EUR 40 [1] for a ship of 90 m2"
+
+
+class TestTurnedLetters:
+    def test_a_table_that_stands_sideways_is_read(self) -> None:
+        rows = [["Lock", "2024", "2023"], ["Upper", "410", "390"], ["Lower", "220", "215"]]
+        page = [
+            At(200 + 14 * n, 700 - x, cell, turned=90)
+            for n, row in enumerate(rows)
+            for x, cell in zip((0, 150, 230), row, strict=True)
+        ]
+        assert tables([*page, *column(60, 60, [PROSE])]) == [rows]
+
+    def test_a_stamp_across_the_text_is_left_out(self) -> None:
+        (text,) = texts([*column(60, 60, [PROSE] * 3), At(100, 110, "DRAFT COPY", 40, turned=45)])
+        assert text == " ".join([PROSE] * 3)
+
+
 class TestHeadings:
     def test_bold_lines_are_headings(self) -> None:
         page = [
@@ -242,6 +289,26 @@ class TestHeadsAndFeet:
     def test_those_of_left_and_right_pages_are(self) -> None:
         pages = [self.page(n, "Letter to the guild" if n % 2 else "Annual report") for n in range(1, 7)]
         assert all("guild" not in text and "Annual" not in text for text in texts(*pages))
+
+    def test_figures_that_differ_are_no_feet(self) -> None:
+        pages = [
+            [
+                At(60, 30, f"Invoice no. {4400 + 7 * n}"),
+                *column(60, 90, [PROSE] * 2),
+                At(60, 700, f"Total due: EUR {117 * n}"),
+            ]
+            for n in range(3, 7)
+        ]
+        assert (
+            all("Total due: EUR" in text for text in texts(*pages)) and "Invoice no. 4421" in texts(*pages)[0]
+        )
+
+    def test_footnotes_with_the_number_of_their_page_are_kept(self) -> None:
+        pages = [
+            [*self.page(n, "Annual report"), At(60, 780, f"{n} The fee of page {n} is {n * 13} crowns.", 7)]
+            for n in range(1, 5)
+        ]
+        assert all(f"is {n * 13} crowns." in text for n, text in enumerate(texts(*pages), 1))
 
     def test_text_that_several_pages_begin_with_is_kept(self) -> None:
         pages = [
