@@ -23,22 +23,33 @@ _Form = tuple[object, ...]
 def without_running(pages: Sequence[Sequence[Row]]) -> list[list[Row]]:
     """The pages without their heads and feet.
 
-    These are rows at the ends of three pages or more, with white between them and the text: the same text at
-    one height, or on most pages, but for a number that counts the pages; or such a number at one height.
+    These are rows at the ends of pages, with white between them and the text: on two pages or more the same
+    text, which is kept where it stands first; on three or more the same but for a number that counts the
+    pages, at one height or on most pages; or such a number at one height.
     """
     ends = [
-        {place: {*_forms(page[place], number)} for place in _ends(page)} for number, page in enumerate(pages)
+        {place: [*_forms(page[place], number)] for place in _ends(page)} for number, page in enumerate(pages)
     ]
     often = Counter(form for found in ends for form in {*chain.from_iterable(found.values())})
-    running = {
-        form
-        for form, count in often.items()
-        if count >= _PAGES and (form[0] != "anywhere" or 2 * count > len(pages))
-    }
-    return [
-        [row for place, row in enumerate(page) if running.isdisjoint(found.get(place, ()))]
-        for page, found in zip(pages, ends, strict=True)
-    ]
+    running = {form for form, count in often.items() if _is_running(form, count, len(pages))}
+    seen = set[_Form]()
+    kept = list[list[Row]]()
+    for page, found in zip(pages, ends, strict=True):
+        rows = list[Row]()
+        for place, row in enumerate(page):
+            forms = running.intersection(found.get(place, ()))
+            same = {form for form in forms if form[0] == "same"}
+            if not forms or (same == forms and not same & seen):
+                rows.append(row)
+            seen |= same
+        kept.append(rows)
+    return kept
+
+
+def _is_running(form: _Form, pages: int, of: int) -> bool:
+    if form[0] == "anywhere":
+        return pages >= _PAGES and 2 * pages > of
+    return pages >= (2 if form[0] == "same" else _PAGES)
 
 
 def _ends(page: Sequence[Row]) -> list[int]:
@@ -54,8 +65,7 @@ def _forms(row: Row, page: int) -> Iterator[_Form]:
     """What a row at an end of a page may have in common with those of other pages: its text, as it is or
     with a number that counts the pages, and where it ends in that number, where it stands."""
     text, height = row.text, round(row.top / _SAME_HEIGHT)
-    yield "here", text, row.size, height
-    yield "anywhere", text, row.size
+    yield "same", text, row.size, height
     for number in _NUMBER.finditer(text):
         count = int(number[0]) - page
         if abs(count) > _FURTHEST:
