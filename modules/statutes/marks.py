@@ -33,6 +33,9 @@ _ALONE = (
 _LEVEL = rf"(?:{'|'.join(LEVELS)})s?"
 _SENDS_ON = re.compile(rf"(?<!\w)(?P<alone>{_ALONE}\s+)?{_LEVEL}(?P<to>(?:\s*{LABEL})+\s+(?:through|to))?$")
 _COUNTS_ON = re.compile(rf"(?:{LABEL}\s*)+(?:and|or|through)\s+\(")
+_SEVERAL = re.compile(rf"{LABEL}\s*(?:to|through|thru|and|or|[-–—,&/])\s*{LABEL}")
+_RUN_IN = re.compile(r"(?:^|[.;:—–-])\s*\((?:a|1|A|i|I)\)\s+(?=[\"“A-Z])")
+_RUN_ON = re.compile(r"(?:^|\s)\((?:a|1|A|i|I)\)\s+(?=[\"“A-Z])")  # in a heading, which ends in no period
 _BELONGS = re.compile(rf"(?:{LABEL}\s*)+of\s+(?:this|such|sub|section|para)")
 _HANGS = re.compile(r"\b(?:in|of|under|by|with|to|from|for|the|an?|such|than|as|on|at|per)$", re.IGNORECASE)
 _ENDS = re.compile(r"[.;:!?—–-]$|[,;]\s+(?:and|or)$")
@@ -170,7 +173,7 @@ def marks_of(lines: Sequence[Line]) -> Marks:
     that where the line before sends on to it, or cannot end there, and the label begins no series, nor goes
     on with one. What could be either is told: in `doubt`, or in `kept`.
     """
-    found = {line.number: given for line in lines if (given := _labels_of(line.content))}
+    found = {line.number: given for line in lines if (given := labels_of(line.content))}
     here = [line for line in lines if line.number in found]
     later = _later([(line.number, line.indent, found[line.number][0]) for line in here])
     around = _Around(len({line.indent for line in here}) == 1)
@@ -180,6 +183,7 @@ def marks_of(lines: Sequence[Line]) -> Marks:
         if labels is not None:
             place = around.place(line, labels[0], later[line.number])
             is_label, doubt = _judged(content, before, place)
+            doubt = doubt or (_doubt_within(content) if is_label else "")
             if is_label or doubt:
                 around.meet(line.indent, labels[0])
             if is_label:
@@ -197,7 +201,8 @@ def marks_of(lines: Sequence[Line]) -> Marks:
     return marks
 
 
-def _labels_of(content: str) -> tuple[str, ...]:
+def labels_of(content: str) -> tuple[str, ...]:
+    """The labels that a line begins with; none where one of them counts nothing, such as "(and)"."""
     match = MARKERS.match(content)
     labels = tuple(label[1:-1] for label in _ONE.findall(match[0])) if match else ()
     return labels if all(readings(label) for label in labels) else ()
@@ -254,6 +259,19 @@ def _judged(content: str, before: str, place: _Place) -> tuple[bool, str]:
         return is_label, wrapped if not is_label else doubt if is_doubtful else ""
     expected = place.begins or place.is_next or place.counted or _ENDS.search(before)
     return True, doubt if before[-1].islower() and place.prose and not expected else ""
+
+
+def doubt_in_heading(heading: str) -> str:
+    """What makes the heading of a section doubtful: labels run into its line. "" for nothing."""
+    return "a label stands in its line, and is kept as its heading" if _RUN_ON.search(heading) else ""
+
+
+def _doubt_within(content: str) -> str:
+    """What makes a label doubtful: another one on its line that is kept as text."""
+    if _SEVERAL.match(content):
+        return "it names several provisions, and is kept as the first"
+    opening = content[MARKERS.match(content).end() :]  # type: ignore[union-attr]
+    return "another label stands within it, and is kept as text" if _RUN_IN.search(opening) else ""
 
 
 def _is_odd(content: str) -> bool:

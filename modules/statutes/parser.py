@@ -5,8 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from chameleon.modules.statutes.decoration import undecorated
 from chameleon.modules.statutes.labels import LEVELS, Reading, chosen, follows, readings
-from chameleon.modules.statutes.marks import MARKERS, Marked, is_elision, is_unit, marks_of, section_of
+from chameleon.modules.statutes.marks import (
+    MARKERS,
+    Marked,
+    doubt_in_heading,
+    is_elision,
+    is_unit,
+    marks_of,
+    section_of,
+)
 from chameleon.modules.statutes.tree import SECTION, TEXT, Line, Node, Statute, Trouble
 
 _UNIT_OF_INDENT = 4
@@ -55,7 +64,8 @@ def parse(text: str, name: str = "", source: str = "") -> Statute:
 
 class _Parser:
     def __init__(self, text: str, name: str, source: str) -> None:
-        self.lines = [Line(number, line) for number, line in enumerate(text.splitlines(keepends=True), 1)]
+        lines = [Line(number, line) for number, line in enumerate(text.splitlines(keepends=True), 1)]
+        self.lines = undecorated(lines)
         self.name, self.source = name, source
         self.root = Node("", TEXT)
         self.stack = [_Open(self.root, -1, -1)]
@@ -74,6 +84,8 @@ class _Parser:
             self._place(line)
         if not any(line.content for line in self.lines):
             self.troubles.append(Trouble(1, "", "there is no text"))
+        elif not self.root.children:
+            self.troubles.append(Trouble(1, "", "there is no section, and no label such as (a)"))
         return Statute(self.root, tuple(self.troubles), self.source)
 
     def _place(self, line: Line) -> None:
@@ -100,6 +112,8 @@ class _Parser:
         del self.stack[1:]
         if line and label in self.stack[0].labels:
             self._trouble(line, f"there is a section {label} before it")
+        if line and (doubt := doubt_in_heading(heading)):
+            self._trouble(line, doubt)
         section = Node(label, SECTION, self.root, [line] if line else [], heading.strip())
         self.stack[0].add(section, None)
         self.stack.append(_Open(section, at, -1))

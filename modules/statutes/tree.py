@@ -24,21 +24,29 @@ _TABULAR = re.compile(r"\S(?:[ .]{2,}\.{2,}|\.{4,}|[ ]{4,}|\t+| \| )\s*\S")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line as it stands in the text, with its end; `number` counts from 1."""
+    """A line as it stands in the text, with its end; `number` counts from 1.
+
+    `plain` is what it reads as where that is another: a line of Markdown without its decoration.
+    """
 
     number: int
     text: str
+    plain: str | None = None
 
     @property
     def content(self) -> str:
-        """The text without blanks around it, and without a byte order mark."""
-        return self.text.strip().lstrip(_BYTE_ORDER_MARK).lstrip()
+        """What it says, without blanks around it, and without a byte order mark."""
+        return self._read.strip().lstrip(_BYTE_ORDER_MARK).lstrip()
 
     @property
     def indent(self) -> int:
         """Blanks before the text; a tab goes on to the next multiple of 4."""
-        expanded = self.text.lstrip(_BYTE_ORDER_MARK).expandtabs(_TAB)
+        expanded = self._read.lstrip(_BYTE_ORDER_MARK).expandtabs(_TAB)
         return len(expanded) - len(expanded.lstrip())
+
+    @property
+    def _read(self) -> str:
+        return self.text if self.plain is None else self.plain
 
     @property
     def is_tabular(self) -> bool:

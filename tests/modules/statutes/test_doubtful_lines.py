@@ -92,7 +92,6 @@ class TestWhatDoesNotFit:
             "(d):four",
             "(e)five",
             "[(a) Repealed.]",
-            "- (b) Fees",
             "（a） One",
         ],
     )
@@ -113,6 +112,10 @@ class TestWhatDoesNotFit:
             ("(2 Oars.", "begins like a label"),
             ("(2] Oars.", "begins like a label"),
             ("2) Oars.", "begins like a label"),
+            ("(2) to (4) Repealed.", "names several provisions"),
+            ("(2) & (3) Repealed.", "names several provisions"),
+            ("(2) Oars. (A) Long. (B) Short.", "another label stands within it"),
+            ("(2) In general.—(A) Oars.", "another label stands within it"),
             ("(2), (3) Repealed.", "begins like a label"),
             ("(1) Again.", "there is a 1(a)(1) before it"),
             ("(0) Nothing.", "stands after (1)"),
@@ -133,6 +136,16 @@ class TestWhatDoesNotFit:
         text = "\ufeff§12. Fees\n(a) Boats.\n"
         found = parse(text)
         assert names(found) == ["12", "12(a)"] and found.text == text and not found.troubles
+
+    @pytest.mark.parametrize("text", ["§7. Tolls (a) Rates. (b) Refunds.", "Sec. 7. (a) Boats pay."])
+    def test_is_a_label_in_the_line_of_a_section(self, text: str) -> None:
+        (trouble,) = parse(text).troubles
+        assert "kept as its heading" in trouble.why
+
+    @pytest.mark.parametrize("text", ["Boats pay.\n", "1. Boats\n"])
+    def test_is_a_text_without_labels(self, text: str) -> None:
+        assert "there is no section" in parse(text).troubles[-1].why
+        assert not parse("Boats pay.\n", "7").troubles
 
     def test_is_a_section_that_is_there_twice(self) -> None:
         found = parse("§1. Fees\n§1. Fees\n")
