@@ -21,6 +21,7 @@ from chameleon.modules.statutes.facts.case import (
 )
 from chameleon.modules.statutes.facts.clauses import read_into
 from chameleon.modules.statutes.facts.forms import NAME
+from chameleon.modules.statutes.facts.unifying import unify
 
 __all__ = [
     "FUND",
@@ -41,7 +42,12 @@ assert homes and kin and money and people  # reading clauses is what they add to
 
 
 def read_facts(text: str) -> Facts:
-    """The facts of a case."""
+    """The facts of a case. Where relatives without a name turn out to be named, the text is read again."""
     facts = Facts()
     read_into(facts, text)
+    if names := unify(facts):
+        facts = Facts(names=names)
+        read_into(facts, text)
+        if unify(facts):
+            facts.conflicts.append("the facts do not tell who is meant by a word for a relative")
     return facts

@@ -126,7 +126,9 @@ class Home:
 class Facts:
     """What is known; `unread` are the sentences that no rule reads.
 
-    `births` are the first and the last day on which someone may have been born.
+    `births` are the first and the last day on which someone may have been born. `mentions` are those who
+    were told as a relative of someone, without a name: whose, the kin word, and whom it was taken for.
+    `unnamed` are those of them who are nobody else so far, `names` who they are known to be.
     """
 
     people: set[str] = field(default_factory=set)
@@ -149,11 +151,23 @@ class Facts:
     homes: list[Home] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
     conflicts: list[str] = field(default_factory=list)
+    genders: dict[str, set[str]] = field(default_factory=dict)
+    mentions: list[tuple[str, str, str]] = field(default_factory=list)
+    unnamed: set[str] = field(default_factory=set)
+    names: dict[str, str] = field(default_factory=dict)
 
     def person(self, name: str) -> str:
         """Someone who is known from now on."""
         self.people.add(name)
         return name
+
+    def relative(self, of: str, kin: str, name: str, known: str = "") -> str:
+        """A relative who is told without a name: by `name`, or who that is known to be."""
+        found = self.names.get(name, known or name)
+        self.mentions.append((of, kin, found))
+        if found == name:
+            self.unnamed.add(name)
+        return self.person(found)
 
     def spouses(self, person: str) -> set[str]:
         """Those whom a person is told to be or to have been married to."""

@@ -36,7 +36,7 @@ def read_into(facts: Facts, text: str) -> None:
     text = re.sub(r"\s+", " ", text.replace("\u2019", "'").strip())
     text = re.sub(r"\b(and|the|a|of|in|to) \1\b", r"\1", text)
     text = _COMMA_IN_DATE.sub(r"\1 ", text)
-    people, last = People.of(text), Span()
+    people, last = People.of(text, facts), Span()
     for written in _SENTENCE.split(text):
         sentence = written.strip().rstrip(".;")
         if not sentence:

@@ -6,7 +6,7 @@ from datetime import date
 
 from chameleon.modules.statutes.facts.case import Facts, Kin, Marriage
 from chameleon.modules.statutes.facts.forms import Clause, clauses
-from chameleon.modules.statutes.facts.words import AGE, KIN, SPOUSES
+from chameleon.modules.statutes.facts.words import AGE, GENDERS, KIN, SPOUSES
 
 _CHILD = ("son", "daughter", "child")
 _PARENT = ("father", "mother", "parent")
@@ -61,6 +61,8 @@ def _add(facts: Facts, who: str, of: str, kin: str, clause: Clause) -> bool:
     if who == of or span.kind not in ("", "since", "year"):
         return False
     since: date | None = span.begin if span.kind == "since" else None
+    if gender := GENDERS.get(kin):
+        facts.genders.setdefault(who, set()).add(gender)
     between = f"{of}_{kin.replace('-', '_')}_{who}"
     if kin in SPOUSES:
         facts.marriages.append(Marriage(of, who, since))

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from chameleon.modules.statutes.facts.case import Facts
 from chameleon.modules.statutes.facts.forms import NAME, NAMES
-from chameleon.modules.statutes.facts.words import AGE, GENDERS, KIN, SPOUSES, USUAL
+from chameleon.modules.statutes.facts.unifying import known
+from chameleon.modules.statutes.facts.words import AGE, AMONG_SEVERAL, GENDERS, KIN, SPOUSES, USUAL
 
 _OTHERS = r"(?:friend|neighbou?r|colleague|employee|tenant|lodger|roommate)"
 _PRONOUN = re.compile(
@@ -33,27 +35,25 @@ _AFTER_OBJECTS = re.compile(
 
 @dataclass(slots=True)
 class People:
-    """The names of a text so far, in order, what is known of their genders, and who "they" are."""
+    """The names of a text so far, in order, what the facts tell of them, and who "they" are."""
 
-    genders: dict[str, set[str]] = field(default_factory=dict)
+    facts: Facts
     seen: list[str] = field(default_factory=list)
     groups: set[frozenset[str]] = field(default_factory=set)
-    spouses: dict[str, set[str]] = field(default_factory=dict)
-    relatives: dict[tuple[str, str], set[str]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, text: str) -> People:
-        """What kin words anywhere in a text tell of genders."""
-        people = cls()
+    def of(cls, text: str, facts: Facts) -> People:
+        """What kin words anywhere in a text tell of genders is added to the facts."""
+        people = cls(facts)
         for clue in _CLUES:
             for found in clue.finditer(text):
                 if gender := GENDERS.get(found["kin"]):
-                    people.genders.setdefault(found["who"], set()).add(gender)
+                    facts.genders.setdefault(found["who"], set()).add(gender)
         return people
 
     def gender(self, name: str) -> str:
         """ "male", "female", "" where it is not known, "?" where the facts contradict one another."""
-        told = self.genders.get(name, set())
+        told = self.facts.genders.get(name, set())
         if told:
             return next(iter(told)) if len(told) == 1 else "?"
         return USUAL.get(name, "")
@@ -80,9 +80,6 @@ def resolved(sentence: str, people: People) -> tuple[str, list[str]]:
     people.see(_names(sentence))
     groups = [found[0] for found in re.finditer(rf"\b{NAMES}", sentence) if " and " in found[0]]
     people.groups |= {frozenset(re.findall(NAME, each)) for each in groups}
-    for each in (sentence, *clauses):
-        _note_spouses(each, people)
-        _note_relatives(each, people)
     return sentence, clauses
 
 
@@ -119,7 +116,7 @@ def _name_for(found: re.Match[str], before: str, people: People) -> str:
     fitting = [each for each in mentioned if people.gender(each) in ("", gender)]
     if len(fitting) != 1 or any(people.gender(each) == "?" for each in mentioned):
         return ""
-    people.genders.setdefault(fitting[0], set()).add(gender)
+    people.facts.genders.setdefault(fitting[0], set()).add(gender)
     return fitting[0] + ("'s" if is_possessive else "")
 
 
@@ -147,28 +144,11 @@ def _group(before: str, people: People) -> str:
         return " and ".join(here)
     if len(here) == 1:
         (only,) = here
-        spouses = people.spouses.get(only, set())
+        spouses = people.facts.spouses(only)
         return f"{only} and {next(iter(spouses))}" if len(spouses) == 1 else ""
     if len(people.groups) == 1 and not _names(before):
         return " and ".join(sorted(next(iter(people.groups))))
     return ""
-
-
-def _note_spouses(sentence: str, people: People) -> None:
-    """Who is told to be married to whom, for "her husband"."""
-    for found in re.finditer(
-        rf"\b({NAME}) and ({NAME}) (?:\w+ )?(?:have been |were |are |got )?married\b"
-        rf"|\b({NAME}) (?:got |is |was |has been )?married (?:to )?({NAME})\b"
-        rf"|\b({NAME}) is ({NAME})'s (?:spouse|husband|wife)\b",
-        sentence,
-    ):
-        one, other = (each for each in found.groups() if each)
-        people.spouses.setdefault(one, set()).add(other)
-        people.spouses.setdefault(other, set()).add(one)
-    for found in re.finditer(rf"\b({NAME}) (?:got married|(?:has been|is|was) married)\b(?! to)", sentence):
-        one = found[1]
-        if not people.spouses.get(one) and f"and {one} " not in sentence:
-            people.spouses.setdefault(one, set()).add(f"{one}_spouse")
 
 
 def _of_two(found: re.Match[str], people: People) -> tuple[str, list[str]]:
@@ -178,42 +158,54 @@ def _of_two(found: re.Match[str], people: People) -> tuple[str, list[str]]:
 def _of_one(found: re.Match[str], people: People) -> tuple[str, list[str]]:
     """The name itself; none where "Ann and Bo's son Ivo" may be Ann, and Bo's son, or the son of both."""
     who, of, kin, beside = found["who"], found["of"], found["kin"], found.groupdict().get("beside")
+    is_kin = re.fullmatch(KIN, kin) is not None
     if beside and beside != of:
-        return "", []
-    clauses = [f"{who} is {of}'s {kin}"] if re.fullmatch(KIN, kin) else []
+        if not is_kin or not _is_alone(found):
+            return "", []
+        return who, [f"{who} is {beside}'s and {of}'s {kin}"]
+    clauses = [f"{who} is {of}'s {kin}"] if is_kin else []
     return (f"{beside} and {who}" if beside else who), clauses
 
 
-def _spouse(found: re.Match[str], people: People) -> tuple[str, list[str]]:
-    """The spouse who is told, else one without a name."""
-    known = people.spouses.setdefault(found["of"], set())
-    if len(known) > 1 or _SAID.search(found.string[: found.start()]):
-        return "", []
-    name = next(iter(known), f"{found['of']}_spouse")
-    clauses = [] if known else [f"{name} is {found['of']}'s spouse"]
-    known.add(name)
-    people.spouses.setdefault(name, set()).add(found["of"])
-    return name, clauses
+def _is_alone(found: re.Match[str]) -> bool:
+    """Whether "Ann and Bo's son" is one person, by what it does."""
+    is_first = not found.string[: found.start()].strip() or found.string[: found.start()].endswith(", ")
+    return is_first and bool(re.match(r",? (?:is|was|has|lives)\b", found.string[found.end() :]))
 
 
 def _unnamed(found: re.Match[str], people: People) -> tuple[str, list[str]]:
-    """The only relative of that kind, or one without a name."""
-    of, kin = found["of"], found["kin"]
-    if kin in SPOUSES:
+    """The only one who is told to be that relative, or someone without a name."""
+    of, kin, beside = found["of"], found["kin"], found["beside"]
+    if AMONG_SEVERAL.search(found[0]) or _SAID.search(found.string[: found.start()]):
         return "", []
-    known = people.relatives.setdefault((of, kin), set())
-    if len(known) > 1 or _SAID.search(found.string[: found.start()]):
-        return "", []
-    name = next(iter(known), f"{of}_{kin.replace('-', '_')}")
-    clauses = [] if known else [f"{name} is {of}'s {kin}"]
-    known.add(name)
-    return name, clauses
+    owners, before = [of], ""
+    if beside == of:
+        before = f"{beside}{found['both'] or ''} and "
+    elif beside and found["both"]:
+        owners = [beside, of]
+    elif beside:
+        if not _is_alone(found):
+            return "", []
+        owners = [beside, of]
+    called = "_".join([owners[0], *(each.lower() for each in owners[1:])])
+    called += "_spouse" if kin in SPOUSES else f"_{kin.replace('-', '_')}"
+    facts, told = people.facts, {known(people.facts, each, kin) for each in owners}
+    before_this = called in facts.unnamed
+    names = {facts.relative(each, kin, called, next(iter(told)) if len(told) == 1 else "") for each in owners}
+    name = names.pop()
+    if name != called or before_this:
+        return before + name, []
+    return before + name, [f"{name} is {_of(owners)} {kin}"]
+
+
+def _of(owners: list[str]) -> str:
+    return " and ".join(f"{each}'s" for each in owners)
 
 
 _SAID = re.compile(rf"\b(?:is|was|been) {NAME}(?:'s)? and $")
-_NOT_SAID = (
-    rf"(?<!\bis )(?<!\bwas )(?<!\bbeen )(?P<of>{NAME})'s {AGE}(?P<kin>%s)\b"
-    rf"(?!,? (?:is |was |called |named )*{NAME})(?! of )"
+_NOT_SAID = re.compile(
+    rf"(?<!\bis )(?<!\bwas )(?<!\bbeen )\b(?:(?P<beside>{NAME})(?P<both>'s)? and )?(?P<of>{NAME})'s {AGE}"
+    rf"(?P<kin>{KIN})\b(?!,? (?:is |was |called |named )*{NAME})(?! of )"
 )
 _KIN_WORDS = (
     (
@@ -234,18 +226,5 @@ _KIN_WORDS = (
         re.compile(rf"\b(?P<who>{NAME}), (?P<of>{NAME})'s {AGE}(?P<kin>{KIN}|{_OTHERS})(?:,|$)"),
         _of_one,
     ),
-    (re.compile(_NOT_SAID % "|".join(SPOUSES)), _spouse),
-    (re.compile(_NOT_SAID % KIN), _unnamed),
+    (_NOT_SAID, _unnamed),
 )
-
-
-def _note_relatives(sentence: str, people: People) -> None:
-    """Who is told to be whose relative, for "her son"."""
-    for found in re.finditer(
-        rf"\b(?P<of>{NAME})(?: and (?P<of2>{NAME}))? ha(?:s|ve) an? {AGE}(?P<kin>{KIN}),? (?P<who>{NAME})"
-        rf"|\b(?P<who2>{NAME}) is (?:(?P<of3>{NAME})(?:'s)? and )?(?P<of4>{NAME})'s {AGE}(?P<kin2>{KIN})\b",
-        sentence,
-    ):
-        who, kin = found["who"] or found["who2"], found["kin"] or found["kin2"]
-        for of in filter(None, (found["of"], found["of2"], found["of3"], found["of4"])):
-            people.relatives.setdefault((of, kin), set()).add(who)

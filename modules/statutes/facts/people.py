@@ -19,9 +19,9 @@ _END = {"day", "year"}
 )
 def married(facts: Facts, clause: Clause) -> bool:
     (one,) = clause.names("one")
-    other = next(iter(clause.names("other")), "") or f"{one}_spouse"
-    if clause["alone"] and facts.spouses(one):
+    if clause["alone"] and facts.spouses(one) - {*facts.names.values()}:
         return False
+    other = next(iter(clause.names("other")), "") or facts.relative(one, "spouse", f"{one}_spouse")
     span = clause.span
     begin = None if not span.kind else span.end if span.kind in _END else span.begin
     end = span.end if span.kind == "from" else None

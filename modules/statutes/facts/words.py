@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 _MALE = "father stepfather grandfather son stepson grandson brother stepbrother half-brother husband"
 _FEMALE = (
     "mother stepmother grandmother daughter stepdaughter granddaughter sister stepsister half-sister wife"
@@ -29,4 +31,19 @@ GENDERS = {**dict.fromkeys(_MALE.split(), "male"), **dict.fromkeys(_FEMALE.split
 USUAL = {**dict.fromkeys(_MEN.split(), "male"), **dict.fromkeys(_WOMEN.split(), "female")}
 """The usual gender of a name; what is told of a person comes first."""
 KIN = rf"(?:{'|'.join(sorted([*GENDERS, *_NEUTRAL.split()], key=len, reverse=True))})"
-AGE = r"(?:only |older |younger |elder |eldest |youngest |late |biological )?"
+_AGES = "older |younger |elder |eldest |youngest "
+AGE = rf"(?:only |biological |{_AGES})?"
+"""What may stand before a kin word without changing who is kin of whom."""
+AMONG_SEVERAL = re.compile(rf"'s (?:{_AGES})")
+"""A kin word that tells one of several."""
+_PLACES = ("parent", "child", "sibling")
+KIN_OF_ANY_GENDER = {
+    **{
+        f"{prefix}{word}": f"{prefix}{_PLACES[i // 2]}"
+        for prefix in ("", "step", "grand", "half-")
+        for i, word in enumerate(["father", "mother", "son", "daughter", "brother", "sister"])
+    },
+    **{each: each for each in _NEUTRAL.split()},
+    **dict.fromkeys(SPOUSES, "spouse"),
+}
+"""The kin word for any gender that goes with each."""
