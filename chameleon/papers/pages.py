@@ -12,6 +12,7 @@ from chameleon.table import Table
 from chameleon.table.grid import Origin
 from chameleon.table.html import Markup, page_tables
 from chameleon.table.html_grid import html_table, layout_reason
+from chameleon.table.raised import BEGIN, END, with_raised, without_own
 from chameleon.web.markup import UNREAD, is_hidden
 from chameleon.web.text import decoded, visible
 
@@ -91,6 +92,8 @@ class _Reader:
             self._begin_table()
         elif tag in _CELLS and self._table_from and not self._cell_from:
             self._cell_from = self._depth
+        elif tag == "sup" and self._reads:
+            self._text.append(BEGIN)
         if not self._bold_from and (tag in ("b", "strong") or _BOLD.search(attributes.get("style", ""))):
             self._bold_from = self._depth
 
@@ -103,7 +106,7 @@ class _Reader:
 
     def data(self, data: str) -> None:
         if not self._unread_from and self._reads:
-            self._text.append(data)
+            self._text.append(without_own(data))
             self._plain = self._plain or (not self._bold_from and not data.isspace())
 
     def comment(self, text: str) -> None:
@@ -140,6 +143,8 @@ class _Reader:
             self._flush()
         elif not _INLINE.fullmatch(tag):
             self._text.append(" ")
+        elif tag == "sup" and self._reads:
+            self._text.append(END)
         if self._table_from == self._depth:
             self._table_from = 0
             for table in self._inner:
@@ -150,7 +155,8 @@ class _Reader:
                 setattr(self, name, 0)
 
     def _taken(self) -> str:
-        text = " ".join(visible("".join(self._text)).split())
+        text = with_raised("".join(self._text), drop_marks=False)
+        text = " ".join(visible(text).split())
         self._text.clear()
         self._plain = False
         return text

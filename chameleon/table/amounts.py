@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from chameleon.table.raised import without_marks
+
 _LONGEST = 60  # characters of an amount
 _BEFORE = re.compile(r"(?:[A-Z]{2,3})?[$€£¥]\s*\(?|(?:EUR|USD|GBP|NOK|SEK|DKK|CHF|JPY)\s*\(?|[–—-]?\(")
 _AFTER = re.compile(r"\)?\s*%|\)(?:\s*\(\d\))?|(?:pp|bps?)")
@@ -29,9 +31,9 @@ def is_year(text: str) -> bool:
 
 
 def is_amount(text: str) -> bool:
-    """Whether a cell is an amount, or the dash of none; a year is not."""
+    """Whether a cell is an amount, which a mark of a footnote may follow, or a dash; a year is not."""
     short = len(text) <= _LONGEST
-    return short and _AMOUNT.fullmatch(text.strip()) is not None and not is_year(text)
+    return short and _AMOUNT.fullmatch(without_marks(text)) is not None and not is_year(text)
 
 
 def begins_amount(text: str) -> bool:

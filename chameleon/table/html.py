@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from chameleon.table.cells import clean_cell
+from chameleon.table.raised import BEGIN, END, with_raised, without_own
 from chameleon.web.markup import UNREAD, is_hidden, require_lxml
 
 _HEADINGS = re.compile("h[1-6]")
 _BREAKS = re.compile("br|p|div|li|ul|ol|dl|dt|dd|tr|h[1-6]|hr|pre|blockquote|section|article")
 _CONTROLS = re.compile("form|input|textarea|select|button")
 _PROSE = re.compile("h[1-6]|article|section|nav|form|blockquote|pre")
-_FOOTNOTE = re.compile(r"\s*\[[^\[\]]{1,12}\]\s*")
 _SPACES = re.compile(r"\s+")
 _MOST_SPANNED_COLUMNS, _MOST_SPANNED_ROWS = 1_000, 65_534  # as the HTML standard has them
 
@@ -74,8 +74,8 @@ def page_tables(markup: str) -> Page:
 
 
 def one_line(parts: list[str]) -> str:
-    """The pieces of a text as one line with single spaces."""
-    return _SPACES.sub(" ", clean_cell("".join(parts)))
+    """The pieces of a text as one line with single spaces, without the marks of footnotes."""
+    return _SPACES.sub(" ", clean_cell(with_raised("".join(parts), drop_marks=True)))
 
 
 class _Open:
@@ -108,7 +108,7 @@ class _Reader:
         self._in_title = False
         self._depth = 0
         self._unread_from = 0
-        self._raised: list[tuple[list[str], int]] = []  # for each open <sup>, where its text begins
+        self._raised = 0  # how many <sup> are open
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         self._depth += 1
@@ -124,8 +124,9 @@ class _Reader:
         elif _HEADINGS.fullmatch(tag):
             self._heading, self._heading_depth = [], self._depth
         elif tag == "sup":
-            parts = self._parts()
-            self._raised.append((parts, len(parts)))
+            self._raised += 1
+            if self._raised == 1:
+                self._parts().append(BEGIN)
         elif self._open:
             self._start_inside(tag, attributes)
         if _BREAKS.fullmatch(tag):
@@ -145,7 +146,7 @@ class _Reader:
         if self._in_title:
             self.title.append(data)
         elif not self._unread_from:
-            self._parts().append(data)
+            self._parts().append(without_own(data))
             if self._heading_depth and self._open:
                 self._heading.append(data)
 
@@ -202,9 +203,9 @@ class _Reader:
 
     def _end_shown(self, tag: str) -> None:
         if tag == "sup" and self._raised:
-            parts, begins = self._raised.pop()
-            if _FOOTNOTE.fullmatch("".join(parts[begins:])):
-                del parts[begins:]
+            self._raised -= 1
+            if not self._raised:
+                self._parts().append(END)
         elif not self._open:
             return
         elif tag == "table":

@@ -1,0 +1,83 @@
+"""What a page sets in raised letters (`<sup>`): marks of footnotes, powers, fractions and endings.
+
+A raised number is never joined to the figure before it: "$5" with a mark "2" is not 52.
+"""
+
+from __future__ import annotations
+
+import re
+
+BEGIN, END = "\ue000", "\ue001"
+"""Stand around raised letters until the whole text is known; both are for private use in Unicode."""
+
+_OWN = re.compile(f"[{BEGIN}{END}]")
+_RAISED = re.compile(f"{BEGIN}([^{BEGIN}{END}]*){END}")
+_NUMBER = re.compile(r"[+−–-]?\d{1,3}")
+_BARE = r"(?:\d{1,2}|[a-z]|[ivx]{1,4}|\*{1,4}|[†‡§¶#]{1,3})"
+_MARK = re.compile(
+    rf"(?:\({_BARE}\)|{_BARE})(?:[,; ]*(?:\({_BARE}\)|{_BARE}))*|\[[^\[\]]{{1,12}}\]", re.IGNORECASE
+)
+_AFTER_AMOUNT = re.compile(r"[\d)%]\s*$")
+_BASE = re.compile(r"(?<![\d.,])(?:10|2)$")
+_MEASURE = re.compile(r"(?<![^\W_])(?:[^\W\d_]{1,2}|yds?|sec|min)$")
+_FRACTION = re.compile(rf"\s*[/⁄]\s*{BEGIN}?\d")
+_HIGH = str.maketrans("0123456789+-−–()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁻⁽⁾")
+
+_POWER = re.compile(r"(?<![\d.,])(?:10|2)[⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+$")
+_END_MARK = re.compile(
+    r"(?<=[\d)%])\s*(?:[⁰¹²³⁴⁵⁶⁷⁸⁹⁽⁾,; ]*[⁰¹²³⁴⁵⁶⁷⁸⁹⁾]|[*†‡]{1,4}|\((?:\d|[a-d])\)|\[(?:\d\d?|[a-z])\])$"
+)
+_FIGURE = re.compile(r"\d")
+
+
+def without_own(text: str) -> str:
+    """Text of the source without the two characters, so that it cannot pass for raised letters."""
+    return _OWN.sub("", text) if BEGIN in text or END in text else text
+
+
+def with_raised(text: str, *, drop_marks: bool) -> str:
+    """The text with its raised letters set as such: "90 m²", "10⁶", "5 1/2", "1st".
+
+    Marks of footnotes are left out with `drop_marks`, as in cells of tables, and set apart otherwise: "$5²".
+    """
+    if BEGIN not in text:
+        return text
+    made, at = "", 0
+    for found in _RAISED.finditer(text):
+        made += text[at : found.start()]
+        made += _set(made, found[1], text[found.end() :], drop_marks)
+        at = found.end()
+    return _OWN.sub("", made + text[at:])
+
+
+def _set(before: str, raised: str, after: str, drop_marks: bool) -> str:
+    """The raised letters after a text, and before another."""
+    mark = raised.strip()
+    is_number = _NUMBER.fullmatch(mark) is not None
+    if is_number and _FRACTION.match(after):
+        return f" {mark}" if before[-1:].isdigit() else raised
+    if is_number and (mark[0] in "+-−–" or _BASE.search(before) or _MEASURE.search(before)):
+        return mark.translate(_HIGH)
+    is_mark = is_number or _MARK.fullmatch(mark) is not None
+    if not is_mark or not before.strip() or (mark.isalpha() and not _AFTER_AMOUNT.search(before)):
+        return raised  # "1st", and what a note begins with
+    if mark.isalpha() and mark.lower() not in "abcd":
+        return raised
+    if drop_marks:
+        return ""
+    if mark.isalpha():
+        return f" ({mark})"
+    return mark.translate(_HIGH) if mark[0] != "[" and any(map(str.isdigit, mark)) else f" {mark}"
+
+
+def without_marks(cell: str) -> str:
+    """A cell without the marks of footnotes that end its figure: "88" of "88 (2)", "$5" of "$5²".
+
+    What may be a power, such as 10⁶, and two figures, such as "12 (34)", stay as they are.
+    """
+    text = cell.strip()
+    while (
+        not _POWER.search(text) and (mark := _END_MARK.search(text)) and _FIGURE.search(text[: mark.start()])
+    ):
+        text = text[: mark.start()]
+    return text
