@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from chameleon.modules.statutes.facts.case import Facts, Span
-from chameleon.modules.statutes.facts.forms import NAME, NAMES, YEAR, Clause, Reader, reader_of
+from chameleon.modules.statutes.facts.forms import ABOUT, NAME, NAMES, YEAR, Clause, Reader, reader_of
 from chameleon.modules.statutes.facts.naming import People, resolved
 from chameleon.modules.statutes.facts.times import DATE_IN_YEAR, taken_out
 
@@ -27,6 +27,13 @@ _PEOPLE = {"who", "of", "one", "other", "payer", "payee", "more"}
 _SUBJECT = re.compile(rf".*?\b(?P<who>{NAMES})\b")
 _MEDIAL = re.compile(rf"(?P<who>{NAME}), (?P<link>whose\b|who\b|(?=born ))(?P<said>.+?), ")
 _FINAL = re.compile(rf"(?P<who>{NAME}),? (?P<link>whose\b|who\b|(?=born ))(?P<said>.+)$")
+_LEADING = re.compile(r"(?:ever )?(?:in|from|for|during|throughout|since|on|at|by)\b", re.I)
+_ONSET = re.compile(r"\b(?:became|went|turned)\b")
+_VERB = re.compile(
+    r"\b(?:(?P<now>is|are|has|have|do|does|lives?|files?|resides?|shares?|maintains?|itemizes?|claims?|takes?"
+    r"|makes?|earns?|pays?|receives?|uses?|chooses?|elects?|furnishes|bears?|covers?)"
+    r"|was|were|had|did|made|took|got|bore|kept|chose|paid|[a-z]+ed)\b"
+)
 
 Read = list[tuple[Reader, Clause]]
 
@@ -55,15 +62,7 @@ def read_into(facts: Facts, text: str) -> None:
                 facts.unread.append(sentence)
                 break
             last = clause.span if clause.span.kind else last
-            for group in set(clause.found.groupdict()) & {
-                "who",
-                "of",
-                "one",
-                "other",
-                "payer",
-                "payee",
-                "more",
-            }:
+            for group in _PEOPLE & set(clause.found.groupdict()):
                 facts.people.update(clause.names(group))
 
 
@@ -83,8 +82,9 @@ def _read(text: str, last: Span, depth: int) -> Read | None:
             continue
         span = first[-1][1].span
         second = _read(other, span if span.kind else last, depth + 1)
-        if second is not None:
-            return [*_more(first, is_more), *_inherit(second, first)]
+        shared = second and _inherit(second, first, bool(_LEADING.match(one)))
+        if shared:
+            return [*_more(first, is_more), *shared]
     return None
 
 
@@ -146,12 +146,32 @@ def _more(first: Read, is_more: bool) -> Read:
     return [(reader, Clause(each.found, each.span, True, each.is_yearly)) for reader, each in first]
 
 
-def _inherit(second: Read, first: Read) -> Read:
-    """Clauses without a time of their own are of the year that the clause before them tells."""
-    span = first[-1][1].span
-    if span.kind != "year":
+def _inherit(second: Read, first: Read, leads: bool) -> Read | None:
+    """Clauses without a time of their own, with the time that they share; None where that is in doubt.
+
+    A time before the first clause (`leads`) is that of all, but that of an event is no one else's but other
+    events'. A time within a clause is shared by amounts, and by what is told in the past as well.
+    """
+    timed = first[0] if leads else next((each for each in reversed(first) if each[1].span.kind), None)
+    if timed is None or not timed[1].span.kind:
         return second
-    return [
-        (reader, each if each.span.kind else Clause(each.found, span, each.is_more, each.is_yearly))
-        for reader, each in second
-    ]
+    span, is_event = timed[1].span, ABOUT[timed[0]] == "event" or _ONSET.search(timed[1].found[0])
+    found: Read = []
+    for reader, each in second:
+        about, is_past = ABOUT[reader], _is_past(each.found[0])
+        shares = not is_event or about == "event" if leads else not is_event and span.kind == "year"
+        if each.span.kind or about == "kin":
+            found.append((reader, each))
+        elif shares and (leads or is_past or about == "amount"):
+            found.append((reader, Clause(each.found, span, each.is_more, each.is_yearly)))
+        elif leads or (is_past and span.kind != "day") or (is_past and is_event) or about == "event":
+            return None
+        else:
+            found.append((reader, each))
+    return found
+
+
+def _is_past(core: str) -> bool:
+    """Whether a clause is told in the past, by its first verb."""
+    verb = _VERB.search(core)
+    return verb is None or verb["now"] is None

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Literal
 
 from chameleon.modules.statutes.facts.case import Facts, Span
 
@@ -53,10 +54,13 @@ class Clause:
 Reader = Callable[[Facts, Clause], bool | None]
 """Adds what a clause says to the facts; False where it cannot be taken without doubt."""
 _FORMS: list[tuple[re.Pattern[str], Reader]] = []
+About = Literal["amount", "state", "event", "kin"]
+ABOUT: dict[Reader, About] = {}
+"""What clauses tell: amounts and returns of a year, a state that may last, an event, or kinship."""
 
 
-def clauses(*forms: str) -> Callable[[Reader], Reader]:
-    """Read clauses of these forms by a function."""
+def clauses(*forms: str, about: About = "amount") -> Callable[[Reader], Reader]:
+    """Read clauses of these forms by a function; what they are `about` decides which times they share."""
 
     def added(reader: Reader) -> Reader:
         for form in forms:
@@ -64,6 +68,7 @@ def clauses(*forms: str) -> Callable[[Reader], Reader]:
             for word, meaning in WORDS.items():
                 pattern = pattern.replace(word, meaning)
             _FORMS.append((re.compile(pattern), reader))
+        ABOUT[reader] = about
         return reader
 
     return added

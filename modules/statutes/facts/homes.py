@@ -36,6 +36,7 @@ _IN = rf"(?: (?:in|at) (?:an?|the|the same|one|one and the same) {_HOUSE}{_KEPT}
     rf"(?:where|in which) (?P<who>{{NN}}) {_LIVE}",
     rf"(?P<by>{{N}}) {_BEARS} the costs? of (?:maintaining|keeping up|the upkeep of) (?:the|an?) {_HOUSE},? "
     rf"(?:where|in which) (?P<who>{{NN}}) {_LIVE}",
+    about="state",
 )
 def lives(facts: Facts, clause: Clause) -> bool:
     by = clause["by"] or clause["by2"] or clause["by3"]

@@ -18,6 +18,7 @@ _SIBLING = ("brother", "sister", "sibling")
     rf"(?P<who>{{N}}) (?:is|has been) (?P<of>{{OF}}) {AGE}(?P<kin>{KIN})",
     rf"(?P<who>{{N}}) (?:is|has been) the {AGE}(?P<kin>{KIN}) of (?P<of>{{NN}})",
     rf"(?P<of>{{OF}}) {AGE}(?P<kin>{KIN}) (?:is|is called|is named|has been) (?P<who>{{N}})",
+    about="kin",
 )
 def relative(facts: Facts, clause: Clause) -> bool:
     (who,), several = clause.names("who"), clause.names("of")
@@ -28,6 +29,7 @@ def relative(facts: Facts, clause: Clause) -> bool:
 @clauses(
     r"(?P<who>{NN}) (?:are|have been) (?P<kin>(?:step)?(?:brothers|sisters|siblings))",
     r"(?P<who>{N} and {N}) (?:are|have been) (?P<kin>husband and wife|spouses)",
+    about="kin",
 )
 def each_other(facts: Facts, clause: Clause) -> bool:
     people, kin = clause.names("who"), clause["kin"].split()[0].removesuffix("s")
@@ -40,13 +42,14 @@ def each_other(facts: Facts, clause: Clause) -> bool:
     r"(?P<who>{NN}) are (?:the )?(?:children|sons|daughters) of (?P<of>{NN})",
     r"(?P<who>{NN}) are (?P<of>{OF}) (?:children|sons|daughters)",
     r"(?P<of>{NN}) ha(?:s|ve) (?:two|three|four) (?:children|sons|daughters),? (?P<who>{NN})",
+    about="kin",
 )
 def parents_and_children(facts: Facts, clause: Clause) -> bool:
     pairs = [(who, of) for who in clause.names("who") for of in clause.names("of")]
     return all(_add(facts, who, of, "child", clause) for who, of in pairs)
 
 
-@clauses(r"(?P<of>{NN}) (?:has |have )?adopted (?P<who>{NN})")
+@clauses(r"(?P<of>{NN}) (?:has |have )?adopted (?P<who>{NN})", about="event")
 def adopted(facts: Facts, clause: Clause) -> bool:
     since = clause.span.begin if clause.span.kind == "day" else None
     for who in clause.names("who"):

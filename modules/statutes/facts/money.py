@@ -125,11 +125,13 @@ def paid_into_funds(facts: Facts, clause: Clause) -> None:
             facts.payments.append(Payment(payer, payee, Fraction(0), clause.span, FUND))
 
 
-@clauses(r"(?P<who>{N}) (?:has |had )?retired")
+@clauses(r"(?P<who>{N}) (?:has |had )?retired", about="kin")
 def retired(facts: Facts, clause: Clause) -> None:
     """Says nothing that a tax on income depends on."""
 
 
-@clauses(r"[Tt]he applicable amount (?:according to|under) section [0-9]+\([a-z]\) is (?P<amount>{M})")
+@clauses(
+    r"[Tt]he applicable amount (?:according to|under) section [0-9]+\([a-z]\) is (?P<amount>{M})", about="kin"
+)
 def applicable_amount(facts: Facts, clause: Clause) -> None:
     facts.applicable_amounts.append(clause.amounts("amount")[0])

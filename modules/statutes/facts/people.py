@@ -16,6 +16,7 @@ _END = {"day", "year"}
     r"(?P<one>{N}) (?:has |had )?(?:married|(?:got|is|was|has been|had been) married to) "
     r"(?P<other>{N})(?: again)?",
     r"(?P<one>{N}) (?P<alone>got|was|has been|had been) married",
+    about="event",
 )
 def married(facts: Facts, clause: Clause) -> bool:
     (one,) = clause.names("one")
@@ -37,6 +38,7 @@ def married(facts: Facts, clause: Clause) -> bool:
     r"(?P<decree>,? under a decree of (?:divorce|separate maintenance))?",
     r"(?P<who>{N}) and (?P<other>{N}) divorced(?P<decree>)",
     r"(?P<who>{N}) divorced (?P<other>{N})(?P<decree>)",
+    about="event",
 )
 def separated(facts: Facts, clause: Clause) -> bool:
     (one,) = clause.names("who")
@@ -49,13 +51,13 @@ def separated(facts: Facts, clause: Clause) -> bool:
     return True
 
 
-@clauses(r"(?P<who>{N}) (?:has |had )?(?:died|passed away)(?: from [a-z ]+)?")
+@clauses(r"(?P<who>{N}) (?:has |had )?(?:died|passed away)(?: from [a-z ]+)?", about="event")
 def died(facts: Facts, clause: Clause) -> bool:
     facts.died(clause.names("who")[0], clause.span.end)
     return clause.span.kind in _END
 
 
-@clauses(r"(?P<who>{NN}) (?:was|were) born")
+@clauses(r"(?P<who>{NN}) (?:was|were) born", about="event")
 def born(facts: Facts, clause: Clause) -> bool:
     for who in clause.names("who"):
         facts.born(who, clause.span.begin, clause.span.end)
@@ -65,6 +67,7 @@ def born(facts: Facts, clause: Clause) -> bool:
 @clauses(
     r"(?P<who>{N}) (?:is|was|turned|turns) (?P<age>[0-9]{1,3})(?: years old| years of age)?",
     r"(?P<who>{N}) (?:is|was) aged (?P<age>[0-9]{1,3})",
+    about="event",
 )
 def aged(facts: Facts, clause: Clause) -> bool:
     year, age = clause.span.year, int(clause["age"])
@@ -74,7 +77,7 @@ def aged(facts: Facts, clause: Clause) -> bool:
     return True
 
 
-@clauses(r"(?P<who>{NN}) (?:is|was|are|has been|have been|(?P<from>became|went|turned)) blind")
+@clauses(r"(?P<who>{NN}) (?:is|was|are|has been|have been|(?P<from>became|went|turned)) blind", about="state")
 def blind(facts: Facts, clause: Clause) -> bool:
     span = clause.span
     if clause["from"]:
@@ -105,9 +108,7 @@ def separate_return(facts: Facts, clause: Clause) -> None:
     facts.separate += [Told((who,), clause.span) for who in clause.names("who")]
 
 
-@clauses(
-    r"(?P<who>{NN}) (?:was|is|were|are|has been|have been) (?:an? )?nonresident aliens?",
-)
+@clauses(r"(?P<who>{NN}) (?:was|is|were|are|has been|have been) (?:an? )?nonresident aliens?", about="state")
 def nonresident_alien(facts: Facts, clause: Clause) -> None:
     facts.aliens += [Told((who,), clause.span) for who in clause.names("who")]
 
@@ -118,6 +119,7 @@ def nonresident_alien(facts: Facts, clause: Clause) -> None:
     r"(?P<who>{N}) (?:is|was) (?P<not>not )?(?P<status>married) under section [0-9]+",
     r"(?P<who>{N}) (?:is|was) (?P<not>not |un)(?P<status>married)",
     r"(?P<who>{N}) (?:has )?(?P<not>never )(?:been )?(?P<status>married)",
+    about="state",
 )
 def status(facts: Facts, clause: Clause) -> None:
     what = "head" if clause["status"].startswith("head") else clause["status"]
