@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from dataclasses import replace
 from datetime import timedelta
 from fractions import Fraction
 
@@ -27,18 +28,35 @@ def employer_tax(facts: Facts, person: str, year: int, law: TaxLaw) -> Fraction:
         raise Declined("wages of several years, or of another one, may count")
     wages = [each for each in paid if each.kind != FUND and not _is_exempt(facts, each, year)]
     limits = law.employer_limits()
-    total = Fraction(0)
-    for kind in ("work", "domestic", "agricultural"):
-        counted = [each for each in wages if _kind(each) == kind]
-        if not counted or not _counts(kind, counted, limits, law):
-            continue
-        by_payee: defaultdict[str, list[Payment]] = defaultdict(list)
-        for each in counted:
-            by_payee[each.payee].append(each)
-        total += sum((_taxed(payments, paid, limits["most"]) for payments in by_payee.values()), Fraction(0))
     if len({(_kind(each), each.payee) for each in wages}) != len({each.payee for each in wages}):
         raise Declined("one person is paid for several kinds of work")
-    return total * limits["rate"]
+    ways = [wages]
+    if any(each.kind == "domestic" for each in wages):
+        ways.append([replace(each, kind="work") if each.kind == "domestic" else each for each in wages])
+    totals = {_total(way, paid, limits, law) for way in ways}
+    if len(totals) > 1:
+        raise Declined("whether it is service in a private home is not told")
+    return totals.pop() * limits["rate"]
+
+
+def _total(wages: list[Payment], paid: list[Payment], limits: dict[str, Fraction], law: TaxLaw) -> Fraction:
+    """What is taxed of all wages. Wages on a farm that count make an employer of other work, too."""
+    by_kind = {
+        kind: [each for each in wages if _kind(each) == kind] for kind in ("agricultural", "domestic", "work")
+    }
+    counts = {kind: bool(some) and _counts(kind, some, limits, law) for kind, some in by_kind.items()}
+    if by_kind["work"] and counts["agricultural"]:
+        both = _sum([*by_kind["work"], *by_kind["agricultural"]])
+        counts["work"] = counts["work"] or both >= limits["work"]
+    by_payee: defaultdict[str, list[Payment]] = defaultdict(list)
+    for kind, some in by_kind.items():
+        for each in some if counts[kind] else ():
+            by_payee[each.payee].append(each)
+    return sum((_taxed(payments, paid, limits["most"]) for payments in by_payee.values()), Fraction(0))
+
+
+def _sum(payments: list[Payment]) -> Fraction:
+    return sum((each.amount for each in payments), Fraction(0))
 
 
 def _kind(payment: Payment) -> str:
@@ -60,10 +78,8 @@ def _is_exempt(facts: Facts, payment: Payment, year: int) -> bool:
 
 def _counts(kind: str, paid: list[Payment], limits: dict[str, Fraction], law: TaxLaw) -> bool:
     """Whether wages of a kind make an employer; `Declined` where days of work may do so."""
-    total = sum((each.amount for each in paid), Fraction(0))
+    total = _sum(paid)
     if kind == "domestic":
-        if limits[kind] <= total < limits["work"] and any(each.kind != "home" for each in paid):
-            raise Declined("whether it is service in a private home is not told")
         return total >= limits[kind]
     if total >= limits[kind]:
         return True
@@ -81,7 +97,7 @@ def _taxed(payments: list[Payment], paid: list[Payment], most: Fraction) -> Frac
     """What is taxed of the wages of one person."""
     if not are_distinct([""] * len(payments), [each.is_more for each in payments]):
         raise Declined("two payments may be one")
-    amount = sum((each.amount for each in payments), Fraction(0))
+    amount = _sum(payments)
     into_funds = any(each.kind == FUND and each.payee == payments[0].payee for each in paid)
     if into_funds and amount < most:
         raise Declined("whether what was paid into a fund is wages depends on the plan")

@@ -206,7 +206,16 @@ class Return:
         is_aged = self.home.has_attained(who, 65)
         if is_aged is None and who in self.facts.births:
             raise Declined(f"the facts do not tell whether {who} has attained age 65")
-        return int(is_aged is True) + told_of(who, self.facts.blind, self.year)
+        return int(is_aged is True) + self._is_blind(who)
+
+    def _is_blind(self, who: str) -> bool:
+        """Whether someone is blind at the close of the year, or at their death in it."""
+        day = min(self.close, self.facts.deaths.get(who, self.close))
+        told = [each for each in self.facts.blind if who in each.people and told_of(who, [each], self.year)]
+        found = {each.what for each in told if each.span.begin <= day <= each.span.end}
+        if len(found) > 1:
+            raise Declined(f"the facts contradict one another on whether {who} is blind")
+        return found == {"blind"}
 
     def _is_alien(self, who: str) -> bool:
         return told_of(who, self.facts.aliens, self.year)

@@ -31,6 +31,15 @@ class Span:
         """The only calendar year that it lies in."""
         return self.begin.year if self.kind and self.begin.year == self.end.year else None
 
+    @property
+    def is_of_whole_years(self) -> bool:
+        """Whether no year is touched for a part only; true where nothing is told."""
+        begins, ends = (
+            (self.begin.month, self.begin.day) == (1, 1),
+            (self.end.month, self.end.day) == (12, 31),
+        )
+        return begins and ends
+
     def touches(self, year: int) -> bool:
         return self.begin.year <= year <= self.end.year
 

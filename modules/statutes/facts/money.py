@@ -33,8 +33,9 @@ def _whole(facts: Facts, clause: Clause, people: tuple[str, ...], amount: Fracti
     r"(?P<who>{OF}) {INCOME} (?:{IS}|amount(?:s|ed) to|came to|comes to|totall?ed) (?P<amount>{M})",
     r"(?P<who>{N}) {HAS} (?:an? )?{INCOME} of (?P<amount>{M})",
 )
-def income(facts: Facts, clause: Clause) -> None:
+def income(facts: Facts, clause: Clause) -> bool:
     _whole(facts, clause, clause.names("who"), clause.amounts("amount")[0])
+    return clause.span.is_of_whole_years
 
 
 @clauses(r"(?P<who>{OF}) {INCOME} {IS} (?P<amount>{M} and {M}),? respectively")
@@ -42,7 +43,7 @@ def respective_incomes(facts: Facts, clause: Clause) -> bool:
     people, amounts = clause.names("who"), clause.amounts("amount")
     for who, amount in zip(people, amounts, strict=False):
         _whole(facts, clause, (who,), amount)
-    return len(people) == len(amounts)
+    return len(people) == len(amounts) and clause.span.is_of_whole_years
 
 
 @clauses(
@@ -51,14 +52,16 @@ def respective_incomes(facts: Facts, clause: Clause) -> bool:
     r"(?P<who>{NN}) (?:{IS}|has been|have been) without (?:any )?{INCOME}",
     r"(?P<who>{NN}) earned nothing",
 )
-def no_income(facts: Facts, clause: Clause) -> None:
+def no_income(facts: Facts, clause: Clause) -> bool:
     for who in clause.names("who"):
         facts.incomes.append(Income((who,), Fraction(0), clause.span, is_yearly=True))
+    return clause.span.is_of_whole_years
 
 
 @clauses(r"(?P<who>{OF}) taxable income (?:{IS}|amounted to) (?P<amount>{M})")
-def taxable_income(facts: Facts, clause: Clause) -> None:
+def taxable_income(facts: Facts, clause: Clause) -> bool:
     facts.taxable.append(Income(clause.names("who"), clause.amounts("amount")[0], clause.span))
+    return clause.span.is_of_whole_years
 
 
 @clauses(
@@ -68,8 +71,9 @@ def taxable_income(facts: Facts, clause: Clause) -> None:
     r"(?P<who>{NN}) (?:decides?|decided|elects?|elected|chooses?|chose) not to itemize"
     r"(?: (?:any|{OF}))?(?: deductions)?",
 )
-def standard_deduction(facts: Facts, clause: Clause) -> None:
+def standard_deduction(facts: Facts, clause: Clause) -> bool:
     facts.standard += [Told((who,), clause.span) for who in clause.names("who")]
+    return clause.span.is_of_whole_years
 
 
 @clauses(
@@ -107,10 +111,11 @@ def paid_wages(facts: Facts, clause: Clause) -> bool:
     r"(?P<who>{N}) (?:{IS} paid|got paid|earned|earns|made) (?P<amount>{M})"
     r"(?: in (?:remuneration|wages|cash))?" + _SOURCE
 )
-def payment(facts: Facts, clause: Clause) -> None:
+def payment(facts: Facts, clause: Clause) -> bool:
     (who,), amount = clause.names("who"), clause.amounts("amount")[0]
     source = clause["source"].strip()
     facts.incomes.append(Income((who,), amount, clause.span, False, source, clause.is_more, clause.is_yearly))
+    return bool(source) or clause.span.is_of_whole_years
 
 
 _INTO = r"{M} into (?:an? |the |{OF} )?(?:[a-z]+ )?(?:fund|insurance|plan) for {N}"

@@ -82,8 +82,13 @@ def blind(facts: Facts, clause: Clause) -> bool:
     span = clause.span
     if clause["from"]:
         span = Span(span.end, date.max, "since") if span.kind in _END else span
-    facts.blind += [Told((who,), span) for who in clause.names("who")]
+    facts.blind += [Told((who,), span, "blind") for who in clause.names("who")]
     return span.kind in ("since", "from", "")
+
+
+@clauses(r"(?P<who>{NN}) (?:is|was|are|were|has never been|have never been) not blind", about="state")
+def not_blind(facts: Facts, clause: Clause) -> None:
+    facts.blind += [Told((who,), clause.span, "not") for who in clause.names("who")]
 
 
 @clauses(
@@ -96,7 +101,7 @@ def joint_return(facts: Facts, clause: Clause) -> bool:
     if len(people) == 1 and len(spouses := facts.spouses(people[0])) == 1:
         people = (*people, *spouses)
     facts.joint.append(Told(people, clause.span))
-    return len(set(people)) == 2
+    return len(set(people)) == 2 and clause.span.is_of_whole_years
 
 
 @clauses(
@@ -104,8 +109,9 @@ def joint_return(facts: Facts, clause: Clause) -> bool:
     r"(?P<who>{NN}) (?:files?|filed|makes?|made) (?:a )?separate (?:tax )?returns?(?: from {N})?",
     r"(?P<who>{NN}) (?:does|do|did) not (?:file|make) (?:a joint (?:tax )?return|jointly)(?: with {N})?",
 )
-def separate_return(facts: Facts, clause: Clause) -> None:
+def separate_return(facts: Facts, clause: Clause) -> bool:
     facts.separate += [Told((who,), clause.span) for who in clause.names("who")]
+    return clause.span.is_of_whole_years
 
 
 @clauses(r"(?P<who>{NN}) (?:was|is|were|are|has been|have been) (?:an? )?nonresident aliens?", about="state")

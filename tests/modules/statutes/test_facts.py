@@ -51,8 +51,12 @@ class TestTimes:
         ],
     )
     def test_stand_anywhere_in_a_clause(self, when: str, span: Span) -> None:
-        first = f"{when[:1].upper()}{when[1:]}, Nora earned $12." if when else "Nora earned $12."
-        for text in (first, f"Nora earned $12 {when}.", f"Nora {when} earned $12."):
+        first = (
+            f"{when[:1].upper()}{when[1:]}, Nora earned $12 for work."
+            if when
+            else "Nora earned $12 for work."
+        )
+        for text in (first, f"Nora earned $12 for work {when}.", f"Nora {when} earned $12 for work."):
             facts = read_facts(text)
             assert [each.span for each in facts.incomes] == [span] and not facts.unread
 
