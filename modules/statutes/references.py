@@ -6,49 +6,28 @@ import re
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from chameleon.modules.statutes.labels import LABEL, LEVELS, readings
+from chameleon.modules.statutes.acts import act_after, act_before, act_beside
+from chameleon.modules.statutes.atoms import LEAD, LEADS, OF, SHORT, Atom, atom_at, spelt_at, with_lower
+from chameleon.modules.statutes.labels import LABEL, readings
 
 Relation = Literal["", "this", "such", "before", "after"]
 
-_WORDS = r"(?:sub)?sections?|(?:sub)?paragraphs?|(?:sub)?clauses?|(?:sub)?items?"
-_SHORT = {
-    "sec": "section",
-    "§": "section",
-    "subsec": "subsection",
-    "par": "paragraph",
-    "para": "paragraph",
-    "subpar": "subparagraph",
-    "subpara": "subparagraph",
-    "cl": "clause",
-    "subcl": "subclause",
-}
 _DEEPEST = 8  # of "clause (i) of paragraph (1) of …"
-_NUMBER = r"[0-9]{1,5}[A-Za-z]{0,2}(?:[.–-][0-9]{1,4}[A-Za-z]{0,2})*(?![A-Za-z0-9%])"
-_LEADS = (
-    r"(?<!\w)(?:(?P<relation>this|such|(?:the\s{1,9})?(?:preceding|foregoing|succeeding|following))\s{1,9})?"
-    rf"(?:(?P<word>{_WORDS})\b|(?P<short>(?:sub)?(?:secs?|paras?|pars?|cl)\.|§+))\s{{0,9}}"
-)
 _BARELY = rf"(?<![\w$.,§])(?P<number>[0-9]{{1,5}}[A-Z]?)(?P<labels>(?:{LABEL})+)"
 _ABOVES = r"\bthis\s{1,9}(?P<unit>(?:sub)?(?:title|chapter|part)|act|code|division)\b"
-_LEAD, _BARE = re.compile(_LEADS, re.IGNORECASE), re.compile(_BARELY)
+_BARE = re.compile(_BARELY)
 _ABOVE = re.compile(_ABOVES, re.IGNORECASE)
-_START = re.compile(f"{_LEADS}|{_BARELY}|{_ABOVES}", re.IGNORECASE)
-_SECTION_NUMBER = re.compile(_NUMBER)
-_SPACED = re.compile(rf"(?P<space>\s?)(?P<label>{LABEL})")
+_START = re.compile(f"{LEADS}|{_BARELY}|{_ABOVES}", re.IGNORECASE)
 _YEAR = re.compile(r"(?:19|20)[0-9]{2}")
 _NEXT = re.compile(
     r"\s{0,9}(?P<through>through|thru|to(?=\s{0,9}\()|–|-(?=\s?[(0-9]))\s{0,9}"
-    r"|\s{0,9},?\s{0,9}(?:and/or|and|or)\s{1,9}(?:of\s{1,9})?"
+    r"|\s{0,9},?\s{0,9}(?:and/or|and|or|nor|as\s{1,9}well\s{1,9}as)\s{1,9}(?:of\s{1,9})?"
+    r"|\s{0,9}[&/]\s{0,9}(?=[(0-9])"
     r"|\s{0,9},\s{0,9}(?=[(0-9])",
     re.IGNORECASE,
 )
+_THIS = re.compile(r"\s{1,9}(?:of|in|under)\s{1,9}this\b", re.IGNORECASE)
 _ALSO = re.compile(r",?\s{1,9}(?:and|or)\s{1,9}", re.IGNORECASE)
-_OF = re.compile(r",?\s{1,9}(?:of|in|under|to)\s{1,9}", re.IGNORECASE)
-_ACT = re.compile(
-    r"(?P<name>(?:[Tt]itle\s{1,9}[0-9]+[A-Z]?(?:,\s{1,9}United\s{1,9}States\s{1,9}Code)?)"
-    r"|(?:the\s{1,9})?(?:[A-Z][\w'’.-]*\s{1,9}(?:(?:of|and|for|the|on|in|to)\s{1,9})*)*"
-    r"(?:Act|Code|Law|Constitution|Regulations?)(?:\s{1,9}of\s{1,9}[0-9]{4})?)(?![\w-])"
-)
 _PLAIN_AFTER = re.compile(
     r"\s{0,9}(?:$|[.,;:)\]?!]|(?:of|and|or|applies|apply|for|is|are|does|do|to|in|as|by|with|the|shall"
     r"|prescribes|was|were|has|have|who|which|that|if|unless|when|but|from|at|on|so|may)\b)"
@@ -62,8 +41,9 @@ class Mention:
     `section` is its section where one is named, `level` the word before its labels ("paragraph" in
     "paragraph (2)(A)"), `through` the last label of a range that begins with it. `relation` is "this",
     "such", "before" or "after" for "this paragraph", "such paragraph", "the preceding paragraph" and "the
-    succeeding paragraphs"; `of` is what it stands in, where the text says that; `act` another law that it is
-    of.
+    succeeding paragraphs"; `of` is what it stands in, where the text says that; `act` the law that it is of,
+    where the text names one. `capitals`: it is written in capitals, as its labels may be
+    for that reason alone.
     """
 
     text: str
@@ -76,89 +56,64 @@ class Mention:
     relation: Relation = ""
     of: Mention | None = None
     act: str = ""
+    capitals: bool = False
 
 
-def mentions_in(text: str) -> list[Mention]:
+def mentions_in(text: str, is_question: bool = False) -> list[Mention]:
     """All provisions that a text names, in order; lists are several mentions, a range is one.
 
     A list goes on from the labels before it: "section 63(c)(2)(A), (B)" names 63(c)(2)(A) and 63(c)(2)(B),
     "section 151(c) or (d)(1)" names 151(c) and 151(d)(1). "This title" and the like, above the sections, are
-    mentions of the level "title".
+    mentions of the level "title". In a question "section 63, subsection (c)" is 63(c); in a statute, where a
+    sentence may go on with "for purposes of section 63, subsection (c) shall apply", it is two mentions.
     """
     found, at = list[Mention](), 0
     while (start := _START.search(text, at)) is not None:
-        group, at = _group(text, start.start())
+        group, at = _group(text, start.start(), is_question=is_question)
+        if group and group[0].section and not group[0].act and not _THIS.match(text, at):
+            act = act_before(text, start.start())
+            group = [replace(each, act=act) for each in group]
         found += group
     return found
 
 
-def _group(text: str, start: int, depth: int = 0) -> tuple[list[Mention], int]:
+def _group(text: str, start: int, depth: int = 0, is_question: bool = False) -> tuple[list[Mention], int]:
     """The mentions of one phrase that begins there, and where it ends; at least one character on."""
     if above := _ABOVE.match(text, start):
         unit = above["unit"].lower()
         return [Mention(above[0], start, above.end(), level=unit, relation="this")], above.end()
     if bare := _BARE.match(text, start):
         labels = _labels_of(bare["labels"])
-        first = Mention(bare[0], start, bare.end(), section=bare["number"], level="section", labels=labels)
-        return _closed(text, _listed(text, [first], bare.end()), depth)
-    lead = _LEAD.match(text, start)
+        atom = with_lower(text, Atom(bare["number"], labels, start, bare.end()), "section", is_question)
+        first = Mention(text[start : atom.end], start, atom.end, bare["number"], "section", atom.labels)
+        return _closed(text, _listed(text, [first], atom.end), depth)
+    lead = LEAD.match(text, start)
     if lead is None:
         return [], start + 1
     word = (lead["word"] or lead["short"]).lower().rstrip(".")
     word = "§" if word.startswith("§") else word
     many = word.endswith("s") or lead[0].count("§") > 1
     word = word.rstrip("s") if word != "§" else word
-    level = _SHORT.get(word, word)
+    level = SHORT.get(word, word)
     if lead["relation"] and (relation := _relation(lead["relation"])):
         end = start + len(lead[0].rstrip())
-        if _atom(text, end) is None:
+        if atom_at(text, end) is None:
             return _closed(
                 text, [Mention(text[start:end], start, end, level=level, relation=relation)], depth
             )
-    atom = _atom(text, lead.end(), level == "section")
+    atom = atom_at(text, lead.end(), level == "section") or spelt_at(text, lead.end(), level)
     if atom is None:
         return [], lead.end()
+    atom = with_lower(text, atom, level, is_question)
     section = atom.number.replace("–", "-")
     if many and "-" in section and section.count("-") == 1:
         return _closed(text, _listed(text, _number_range(text, start, atom, section), atom.end), depth)
-    first = Mention(text[start : atom.end], start, atom.end, section=section, level=level, labels=atom.labels)
+    capitals = bool(lead["word"]) and lead["word"].isupper()
+    first = Mention(text[start : atom.end], start, atom.end, section, level, atom.labels, capitals=capitals)
     return _closed(text, _listed(text, [first], atom.end, many), depth)
 
 
-@dataclass(frozen=True, slots=True)
-class _Atom:
-    """The number of a section with labels, or labels alone, and where they stand."""
-
-    number: str
-    labels: tuple[str, ...]
-    start: int
-    end: int
-
-
-def _atom(text: str, at: int, numbered: bool = False) -> _Atom | None:
-    """The number or labels that stand there.
-
-    Labels may have blanks between them, "152 (d) (2)", where each is of a deeper level than the one before.
-    """
-    number = _SECTION_NUMBER.match(text, at) if numbered else None
-    if numbered and number is None:
-        return None
-    labels, depth, end = list[str](), -1, number.end() if number else at
-    while (found := _SPACED.match(text, end)) is not None:
-        label = found["label"][1:-1]
-        levels = [LEVELS.index(reading.level) for reading in readings(label)]
-        deeper = [level for level in levels if level > depth]
-        if not levels or (found["space"] and labels and not deeper):
-            break
-        labels.append(label)
-        depth, end = min(deeper or levels), found.end()
-    if not number and not labels:
-        return None
-    blank = 0 if number else len(text[at:end]) - len(text[at:end].lstrip())
-    return _Atom(number[0] if number else "", tuple(labels), at + blank, end)
-
-
-def _number_range(text: str, start: int, atom: _Atom, section: str) -> list[Mention]:
+def _number_range(text: str, start: int, atom: Atom, section: str) -> list[Mention]:
     """ "sections 1-4": from one section to another."""
     first, last = section.split("-")
     return [Mention(text[start : atom.end], start, atom.end, first, "section", through=last)]
@@ -168,12 +123,12 @@ def _listed(text: str, found: list[Mention], at: int, many: bool = True) -> list
     """The mention with those that a list adds to it."""
     while (step := _NEXT.match(text, at)) is not None:
         last = found[-1]
-        labels = _atom(text, step.end())
+        labels = atom_at(text, step.end())
         if labels is not None and (last.labels or not last.section):
             atom, mention = labels, _going_on(last, labels.labels)
         elif (
             last.section
-            and (number := _atom(text, step.end(), numbered=True))
+            and (number := atom_at(text, step.end(), numbered=True))
             and _is_section(text, number, many or _is_pair(step[0], number))
         ):
             atom = number
@@ -189,12 +144,12 @@ def _listed(text: str, found: list[Mention], at: int, many: bool = True) -> list
     return found
 
 
-def _is_section(text: str, number: _Atom, many: bool) -> bool:
+def _is_section(text: str, number: Atom, many: bool) -> bool:
     """Whether a number after "and" is a section: it has labels, or none but words of law follow it."""
     return bool(number.labels) or (many and bool(_PLAIN_AFTER.match(text, number.end)))
 
 
-def _is_pair(step: str, number: _Atom) -> bool:
+def _is_pair(step: str, number: Atom) -> bool:
     """Whether a number may be the second of "section 1 or 2": no year, and no comma before it."""
     return step.strip().lower() in ("and", "or", "and/or") and not _YEAR.fullmatch(number.number)
 
@@ -216,14 +171,16 @@ def _going_on(last: Mention, labels: tuple[str, ...]) -> Mention:
 def _closed(text: str, found: list[Mention], depth: int) -> tuple[list[Mention], int]:
     """The mentions with what they stand in: "of paragraph (2)", "of this section", "of the Trade Act"."""
     end = found[-1].end
-    step = _OF.match(text, end)
+    if found[0].section and (act := act_beside(text, end)):
+        return [replace(each, act=act[0]) for each in found], act[1]
+    step = OF.match(text, end)
     if step is None:
         return _shared(text, found, depth)
-    if act := _ACT.match(text, step.end()):
-        return [replace(each, act=act["name"].removeprefix("the ")) for each in found], act.end()
+    if act := act_after(text, step.end()):
+        return [replace(each, act=act[0]) for each in found], act[1]
     if found[0].section or depth == _DEEPEST:
         return found, end
-    lead = _LEAD.match(text, step.end())
+    lead = LEAD.match(text, step.end())
     if lead is None:
         return found, end
     outer, after = _group(text, step.end(), depth + 1)
@@ -241,7 +198,7 @@ def _shared(text: str, found: list[Mention], depth: int) -> tuple[list[Mention],
     also = _ALSO.match(text, end)
     if also is None or found[0].section or not found[0].labels or depth == _DEEPEST:
         return found, end
-    lead = _LEAD.match(text, also.end())
+    lead = LEAD.match(text, also.end())
     if lead is None or lead["relation"]:
         return found, end
     others, after = _group(text, also.end(), depth + 1)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Literal
 
+from chameleon.modules.statutes.acts import OwnNames
 from chameleon.modules.statutes.labels import LEVELS, readings
 from chameleon.modules.statutes.references import Mention, mentions_in
 from chameleon.modules.statutes.tree import SECTION, Node, written
@@ -40,16 +41,28 @@ class Target:
     def name(self) -> str:
         """Such as "152(d)(2)"; what the text says where no path is known."""
         name = written(self.path) if self.path else self.mention.text
-        return f"{name} of {self.mention.act}" if self.lack == "elsewhere" else name
+        return f"{name} of {_act_of(self.mention)}" if self.lack == "elsewhere" else name
 
 
 def references_in(text: str, sections: Mapping[str, Node], home: Node | None = None) -> list[Target]:
     """All that a text refers to. `home` is the provision that it stands in; None for a question."""
-    found = list[Target]()
-    for mention in mentions_in(text):
+    found, own = list[Target](), OwnNames(sections)
+    for mention in mentions_in(text, home is None):
+        if home is None:
+            mention = _at_hand(mention, own)  # noqa: PLW2901
         targets = resolve(mention, sections, home, found)
         found += [each for each in targets if mention.relation != "such" or not each.lack]
     return found
+
+
+def _at_hand(mention: Mention, own: OwnNames) -> Mention:
+    """What a question mentions, without the name of a law where that is the law at hand."""
+    act = "" if mention.act and own.have(mention.act) else mention.act
+    return replace(mention, act=act, of=_at_hand(mention.of, own) if mention.of else None)
+
+
+def _act_of(mention: Mention) -> str:
+    return mention.act or (_act_of(mention.of) if mention.of else "")
 
 
 def references_of(node: Node, sections: Mapping[str, Node]) -> list[Target]:
@@ -68,14 +81,15 @@ def resolve(
     """What one mention means; at least one target, those that are not there included.
 
     "Paragraph (2)" is looked for in what `home` stands in, from within to without. In a question of its own
-    (no `home`) it is that of the only section, where there is but one. A law that a question names is taken
-    for the one at hand; within a statute it is another one. "Such paragraph" is the last one of what was
-    `said` before it in the text, else the one that the reader stands in.
+    (no `home`) it is that of the only section, where there is but one, else that of the last provision that
+    was `said` before it in the text. A law that is named (`mention.act`) is another one: `references_in`
+    takes the names of the law at hand away. "Such paragraph" is the last one of what was said, else the one
+    that the reader stands in.
     """
-    if mention.act and home is not None:
+    if mention.act:
         return [Target(_plain_path(mention), None, mention, "elsewhere")]
-    if home is None and len(sections) == 1:
-        home = next(iter(sections.values()))
+    if home is None:
+        home = next(iter(sections.values())) if len(sections) == 1 else _last_named(said)
     if mention.relation == "such" and (such := _such(mention, said)):
         return such
     if mention.relation:
@@ -90,9 +104,14 @@ def resolve(
     if mention.of is not None:
         outer = resolve(mention.of, sections, home, said)[0]
         if outer.node is None or outer.lack:
-            return [Target((*outer.path, *mention.labels), outer.node, mention, outer.lack or "missing")]
+            path = (*outer.path, *mention.labels) if outer.path else ()
+            return [Target(path, outer.node, mention, outer.lack or "missing")]
         return list(_descended(outer.node, mention))
     return _from_within(mention, home)
+
+
+def _last_named(said: Sequence[Target]) -> Node | None:
+    return said[-1].node if said and not said[-1].lack else None
 
 
 def _plain_path(mention: Mention) -> tuple[str, ...]:
@@ -102,7 +121,7 @@ def _plain_path(mention: Mention) -> tuple[str, ...]:
 def _descended(base: Node, mention: Mention) -> Iterator[Target]:
     """The provision of these labels below another one, and those up to the end of a range."""
     node, labels = base, list(mention.labels)
-    while labels and (child := node.child(labels[0])) is not None:
+    while labels and (child := _child(node, labels[0], mention)) is not None:
         node = child
         del labels[0]
     path = (*node.path, *labels)
@@ -114,14 +133,21 @@ def _descended(base: Node, mention: Mention) -> Iterator[Target]:
         yield from _through(node, mention)
 
 
+def _child(node: Node, label: str, mention: Mention) -> Node | None:
+    """The provision of that label; of a mention in capitals, else that of the label in lower case."""
+    return node.child(label) or (node.child(label.lower()) if mention.capitals else None)
+
+
 def _through(first: Node, mention: Mention) -> Iterator[Target]:
     """The provisions after the first of a range, up to its end; an end that is not there is missing."""
     assert first.parent is not None
     siblings = first.parent.children
     after = siblings[siblings.index(first) + 1 :]
-    ends = readings(mention.through)
+    end = _child(first.parent, mention.through, mention)
+    last = end.label if end is not None else mention.through
+    ends = readings(last)
     for node in after:
-        if node.label == mention.through:
+        if node.label == last:
             yield Target(node.path, node, mention)
             return
         if node.reading and any(
@@ -151,12 +177,12 @@ def _number(label: str) -> tuple[int, str]:
 def _from_within(mention: Mention, home: Node | None) -> list[Target]:
     """A provision named by its level and label alone: the nearest of those that the reader stands among."""
     for around in _outwards(home):
-        child = around.child(mention.labels[0]) if mention.labels else None
+        child = _child(around, mention.labels[0], mention) if mention.labels else None
         if child is not None and _is_of(child, mention.level):
             return list(_descended(around, mention))
     for around in _outwards(home):
         for named in _named_in(around):  # "Paragraph (2) shall be applied … in subparagraph (B)"
-            child = named.child(mention.labels[0]) if mention.labels else None
+            child = _child(named, mention.labels[0], mention) if mention.labels else None
             if child is not None and _is_of(child, mention.level):
                 return list(_descended(named, mention))
     for around in _outwards(home):

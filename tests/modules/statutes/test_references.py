@@ -69,7 +69,26 @@ def meant(text: str, home: str = "") -> list[tuple[str, str]]:
         ("section 507 of title 11", ["507 @ title 11"]),
         ("section 15(a) and 15(b)", ["15(a)", "15(b)"]),
         ("under 15(a)(2), all", ["15(a)(2)"]),
-        ("26 U.S.C. § 152(d)", ["152(d)"]),
+        ("26 U.S.C. § 152(d)", ["152(d) @ 26 U.S.C."]),
+        ("42 USC 152(d), (e)", ["152(d) @ 42 USC", "152(e) @ 42 USC"]),
+        ("Under the Clean Water Act, section 152(d)", ["152(d) @ Clean Water Act"]),
+        ("the Trade Act's section 5", ["5 @ Trade Act"]),
+        ("He broke the Trade Act. Section 5 applies.", ["5"]),
+        ("the Trade Act, section 5 of this title", ["5", "this title"]),
+        ("section 63(c), Tariff Act of 1930", ["63(c) @ Tariff Act of 1930"]),
+        ("section 5 of the clean water act", ["5 @ clean water act"]),
+        ("SECTION 5 OF THE CLEAN WATER ACT", ["5 @ CLEAN WATER ACT"]),
+        ("section 5 of ERISA or section 6 of the lease", ["5 @ ERISA", "6 @ lease"]),
+        ("section 5 to the person who broke the act", ["5"]),
+        ("§152(c)(1)(A)&(B), section 1(a)(1)/(2)", ["152(c)(1)(A)", "152(c)(1)(B)", "1(a)(1)", "1(a)(2)"]),
+        ("section 63(c), nor (d)", ["63(c)", "63(d)"]),
+        ("Section 152.(c) of it. Section 7. (a) Boats", ["152(c)", "7"]),
+        ("section 152 sub. (c), section 152 subd. (d)", ["152(c)", "152(d)"]),
+        ("section one, section Two(a), section one hundred", ["1", "2(a)"]),
+        ("section 152's subsection (d)", ["152(d)"]),
+        ("section 63 subsection (c) paragraphs (2) and (3)", ["63(c)(2)", "63(c)(3)"]),
+        ("section 63 subsection (c) of section 64", ["63", "subsection(c) of 64"]),
+        ("for section 63, subsection (c) applies", ["63", "subsection(c)"]),
         ("§§ 1, 2 and 3", ["1", "2", "3"]),
         ("sec. 12(a)", ["12(a)"]),
         ("section 12A(b) or section 1-101", ["12A(b)", "1-101"]),
@@ -119,6 +138,23 @@ def test_mentions_are_found_as_they_are_written(text: str, found: list[str]) -> 
     assert all(each.text == text[each.start : each.end] for each in mentions)
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Section 63, subsection (c), paragraph (2)", ["63(c)(2)"]),
+        ("Section 63, subsection (c), paragraphs (2) and (3)", ["63(c)(2)", "63(c)(3)"]),
+        ("subsection (c), paragraph (2) of section 63", ["subsection(c)(2) of 63"]),
+        ("section 63, paragraph (2) of subsection (c)", ["63", "paragraph(2) of subsection(c)"]),
+        ("section 63, paragraph (2) applies", ["63", "paragraph(2)"]),
+        ("63(c), paragraph (2)", ["63(c)(2)"]),
+    ],
+)
+def test_questions_may_count_down_after_commas(text: str, found: list[str]) -> None:
+    mentions = mentions_in(text, is_question=True)
+    assert [said(each) for each in mentions] == found
+    assert all(each.text == text[each.start : each.end] for each in mentions)
+
+
 @given(
     st.text(max_size=80)
     | st.lists(
@@ -137,6 +173,13 @@ def test_mentions_are_found_as_they_are_written(text: str, found: list[str]) -> 
                 "12(b)",
                 "-",
                 "the Act",
+                "Trade Act, ",
+                "42 U.S.C. ",
+                "SECTION one",
+                ".",
+                "'s ",
+                "&",
+                "sub. ",
             ]
         )
     ).map("".join)
@@ -202,7 +245,27 @@ def test_written_paths_come_back(section: int, labels: tuple[str, ...], deep: in
         ("", "section 99(a)", [("99(a)", "missing")]),
         ("", "section 12(b)(7)", [("12(b)(7)", "missing")]),
         ("", "section 12(b)(1)(B)(ii)(i)", [("12(b)(1)(B)(ii)(i)", "inline")]),
-        ("", "section 12(b) of the Harbour Act", [("12(b)", "")]),
+        ("", "section 12(b) of the Harbour Act", [("12(b) of Harbour Act", "elsewhere")]),
+        (
+            "",
+            "subsection (b) of section 12 of the Harbour Act",
+            [("12(b) of Harbour Act", "elsewhere")],
+        ),
+        ("", "section 12(b) of the Act", [("12(b)", "")]),
+        ("", "26 U.S.C. § 12(b)", [("12(b)", "")]),
+        ("", "42 U.S.C. § 12(b)", [("12(b) of 42 U.S.C.", "elsewhere")]),
+        ("", "section 12(b) of the Internal Revenue Code of 1986", [("12(b)", "")]),
+        ("", "SECTION 12(B)(1)", [("12(b)(1)", "")]),
+        ("", "SECTION 12(A) THROUGH (H)", [("12(a)", ""), ("12(b)", ""), ("12(h)", "")]),
+        ("", "SUBSECTION (B) OF SECTION 12", [("12(b)", "")]),
+        ("", "section 12(B)", [("12(B)", "missing")]),
+        ("", "section 12, paragraph (2) of subsection (b)", [("12", ""), ("12(b)(2)", "")]),
+        ("", "Under section 12, does subsection (b) apply?", [("12", ""), ("12(b)", "")]),
+        (
+            "",
+            "section 99, does paragraph (7) of subsection (z) apply?",
+            [("99", "missing"), ("paragraph (7)", "missing")],
+        ),
         ("", "section 12 (b) (1)", [("12(b)(1)", "")]),
         ("", "section 12(a)(1) or such subsection", [("12(a)(1)", ""), ("12(a)", "")]),
         (
@@ -223,6 +286,29 @@ def test_written_paths_come_back(section: int, labels: tuple[str, ...], deep: in
 )
 def test_they_mean_what_stands_there(home: str, text: str, found: list[tuple[str, str]]) -> None:
     assert meant(text, home) == found
+
+
+@pytest.mark.parametrize(
+    ("title", "act", "is_own"),
+    [
+        ("Harbour Fees Act of 1931\n", "the Harbour Fees Act", True),
+        ("Harbour Fees Act of 1931\n", "the Harbour Fees Act of 1931", True),
+        ("Harbour Fees Act of 1931\n", "the Harbour Fees Act of 1974", False),
+        ("HARBOUR FEES ACT\n", "the Harbour Fees Act of 1974", True),
+        ("# Harbour Fees Act\n", "the HFA", True),
+        ("Harbour Fees Act\n", "the Trade Act", False),
+        ("Harbour Fees Act\n", "the Internal Revenue Code", False),
+        ("", "the Internal Revenue Code", True),
+        ("", "the Harbour Fees Act", False),
+        ("", "the Act", True),
+        ('§1. Title\nThis Act may be cited as the "Harbour Fees Act".\n', "the Harbour Fees Act", True),
+    ],
+)
+def test_a_law_is_at_hand_where_it_says_its_name(title: str, act: str, is_own: bool) -> None:
+    sections = Statutes.of(f"{title}§12. Fees\n(a) Boats.\n§13. Dues\n").sections
+    (target,) = references_in(f"Is it due under section 12(a) of {act}?", sections)
+    assert target.lack == ("" if is_own else "elsewhere")
+    assert target.name == ("12(a)" if is_own else f"12(a) of {act.removeprefix('the ')}")
 
 
 def test_a_question_about_the_only_statute_may_leave_out_its_section() -> None:
