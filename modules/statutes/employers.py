@@ -95,7 +95,8 @@ def _counts(kind: str, paid: list[Payment], limits: dict[str, Fraction], law: Ta
 
 def _taxed(payments: list[Payment], paid: list[Payment], most: Fraction) -> Fraction:
     """What is taxed of the wages of one person."""
-    if not are_distinct([""] * len(payments), [each.is_more for each in payments]):
+    days = [str(each.span.begin) if each.span.kind == "day" else "" for each in payments]
+    if not are_distinct(days, [each.is_more for each in payments]):
         raise Declined("two payments may be one")
     amount = _sum(payments)
     into_funds = any(each.kind == FUND and each.payee == payments[0].payee for each in paid)

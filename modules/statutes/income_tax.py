@@ -13,6 +13,7 @@ from fractions import Fraction
 from itertools import combinations
 
 from chameleon.errors import Declined
+from chameleon.modules.statutes.conditions import is_blind
 from chameleon.modules.statutes.dependents import Household
 from chameleon.modules.statutes.employers import employer_tax
 from chameleon.modules.statutes.facts import Facts
@@ -206,16 +207,7 @@ class Return:
         is_aged = self.home.has_attained(who, 65)
         if is_aged is None and who in self.facts.births:
             raise Declined(f"the facts do not tell whether {who} has attained age 65")
-        return int(is_aged is True) + self._is_blind(who)
-
-    def _is_blind(self, who: str) -> bool:
-        """Whether someone is blind at the close of the year, or at their death in it."""
-        day = min(self.close, self.facts.deaths.get(who, self.close))
-        told = [each for each in self.facts.blind if who in each.people and told_of(who, [each], self.year)]
-        found = {each.what for each in told if each.span.begin <= day <= each.span.end}
-        if len(found) > 1:
-            raise Declined(f"the facts contradict one another on whether {who} is blind")
-        return found == {"blind"}
+        return int(is_aged is True) + is_blind(self.facts, who, self.year)
 
     def _is_alien(self, who: str) -> bool:
         return told_of(who, self.facts.aliens, self.year)

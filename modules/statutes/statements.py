@@ -13,6 +13,7 @@ from datetime import date
 from fractions import Fraction
 
 from chameleon.errors import Declined
+from chameleon.modules.statutes.conditions import condition
 from chameleon.modules.statutes.dependents import Household
 from chameleon.modules.statutes.facts import NAME, Facts
 from chameleon.modules.statutes.facts.forms import MONEY, YEAR, money
@@ -34,7 +35,7 @@ from chameleon.modules.statutes.tax_law import (
 from chameleon.modules.statutes.tree import Node
 
 _PAYS = re.compile(
-    rf"(?P<who>{NAME})(?: and (?:her|his) (?:spouse|husband|wife))? ha(?:s|ve) to pay "
+    rf"(?P<who>{NAME})(?: and (?:(?:her|his) (?:spouse|husband|wife)|(?P<other>{NAME})))? ha(?:s|ve) to pay "
     rf"(?P<amount>{MONEY}) in taxes (?:for|in) (?:the year )?(?P<year>{YEAR})"
 )
 _BEARS = re.compile(
@@ -140,6 +141,8 @@ def pays(case: Case, said: re.Match[str]) -> bool | None:
     bracket = table.bracket(amount)
     if bracket is None or case.node not in (table.node, *(each.node for each in table.brackets)):
         return None
+    if said["other"] and said["other"] not in told[0].people:
+        return None
     if (len(told[0].people) > 1) != (status == "joint"):
         raise Declined("whose taxable income it is does not go with how they file")
     is_right = status in table.statuses and case.node in (table.node, bracket.node)
@@ -164,7 +167,7 @@ def bears_relationship(case: Case, said: re.Match[str]) -> bool | None:
 def basic_deduction(case: Case, said: re.Match[str]) -> bool | None:
     """The basic standard deduction, where the provision is the one for the status."""
     who, year = said["who"], int(said["year"])
-    if case.node.parent is None or "basic standard deduction" not in case.node.parent.heading.lower():
+    if not any(each.heading.lower().startswith("basic standard deduction") for each in case.node.ancestors):
         return None
     status = case.status(who, year)
     text = " ".join(node.wording for node in case.node.nodes)
@@ -227,10 +230,9 @@ def applies(case: Case, said: re.Match[str]) -> bool | None:
     who, year, text = said["who"], int(said["year"]), case.node.wording
     if (years := years_of(text)) is not None and "shall not apply" in text:
         return year in years
-    if text.startswith("an individual legally separated from his spouse"):
-        return Marriages(case.facts).is_separated(who, year)
-    if text.startswith("a nonresident alien individual"):
-        return told_of(who, case.facts.aliens, year)
+    if found := condition(text):
+        test, said_so = found
+        return test(case.facts, who, year, said_so)
     if re.fullmatch(r"a surviving spouse(?: \(as defined in [^)]*\))?,?", text):
         return case.status(who, year) == "surviving spouse"
     return None

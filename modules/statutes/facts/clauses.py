@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from chameleon.modules.statutes.facts.case import Facts, Span
-from chameleon.modules.statutes.facts.forms import ABOUT, NAME, NAMES, YEAR, Clause, Reader, reader_of
+from chameleon.modules.statutes.facts.forms import ABOUT, MONEY, NAME, NAMES, YEAR, Clause, Reader, reader_of
 from chameleon.modules.statutes.facts.naming import People, resolved
 from chameleon.modules.statutes.facts.times import DATE_IN_YEAR, taken_out
 
@@ -27,6 +27,9 @@ _PEOPLE = {"who", "of", "one", "other", "payer", "payee", "more"}
 _SUBJECT = re.compile(rf".*?\b(?P<who>{NAMES})\b")
 _MEDIAL = re.compile(rf"(?P<who>{NAME}), (?P<link>whose\b|who\b|(?=born ))(?P<said>.+?), ")
 _FINAL = re.compile(rf"(?P<who>{NAME}),? (?P<link>whose\b|who\b|(?=born ))(?P<said>.+)$")
+_KIN_BORN = re.compile(rf"(?P<main>(?P<who>{NAME}) is {NAME}'s [a-z]+), (?P<said>born .+)")
+_IN_YEAR = rf"{MONEY} (?:in|for) {YEAR}"
+_TWO_YEARS = re.compile(rf"(?P<head>.+ )(?P<one>{_IN_YEAR}),? and (?P<other>{_IN_YEAR})")
 _LEADING = re.compile(r"(?:ever )?(?:in|from|for|during|throughout|since|on|at|by)\b", re.I)
 _ONSET = re.compile(r"\b(?:became|went|turned)\b")
 _VERB = re.compile(
@@ -112,7 +115,8 @@ def _halves(text: str) -> Iterator[tuple[str, str]]:
                 "whose": f"{found['who']}'s {said}",
                 "": f"{found['who']} was {said}",
             }[found["link"]]
-            if re.search(r" and $", text[: found.start()]) and not re.match(r"(?:is|was|has) ", said):
+            is_one = not found["link"] or re.match(r"(?:is|was|has) ", said)
+            if re.search(r" and $", text[: found.start()]) and not is_one:
                 continue
             rest = text[found.end() :]
             before = text[: found.start()] + found["who"]
@@ -122,6 +126,10 @@ def _halves(text: str) -> Iterator[tuple[str, str]]:
                 yield f"{before} {rest}", relative
             else:
                 yield before, relative
+    if born := _KIN_BORN.fullmatch(text):
+        yield born["main"], f"{born['who']} was {born['said']}"
+    if years := _TWO_YEARS.fullmatch(text):
+        yield f"{years['head']}{years['one']}", f"{years['head']}{years['other']}"
     for found in _JOINT.finditer(text):
         one, other = text[: found.start()], text[found.end() :]
         other = re.sub(r"^(?:and|but|while) ", "", other)

@@ -8,6 +8,7 @@ from chameleon.modules.statutes.facts.case import Facts, Kin, Marriage
 from chameleon.modules.statutes.facts.forms import Clause, clauses
 from chameleon.modules.statutes.facts.words import AGE, GENDERS, KIN, SPOUSES
 
+_COUNTS = {"two": 2, "three": 3, "four": 4}
 _CHILD = ("son", "daughter", "child")
 _PARENT = ("father", "mother", "parent")
 _SIBLING = ("brother", "sister", "sibling")
@@ -41,12 +42,16 @@ def each_other(facts: Facts, clause: Clause) -> bool:
     r"(?P<of>{NN}) are (?:the )?parents of (?P<who>{NN})",
     r"(?P<who>{NN}) are (?:the )?(?:children|sons|daughters) of (?P<of>{NN})",
     r"(?P<who>{NN}) are (?P<of>{OF}) (?:children|sons|daughters)",
-    r"(?P<of>{NN}) ha(?:s|ve) (?:two|three|four) (?:children|sons|daughters),? (?P<who>{NN})",
+    r"(?P<of>{OF}) (?:children|sons|daughters) are (?P<who>{NN})",
+    r"(?P<of>{NN}) ha(?:s|ve) (?P<count>two|three|four) (?:children|sons|daughters),? (?P<who>{NN})",
     about="kin",
 )
 def parents_and_children(facts: Facts, clause: Clause) -> bool:
-    pairs = [(who, of) for who in clause.names("who") for of in clause.names("of")]
-    return all(_add(facts, who, of, "child", clause) for who, of in pairs)
+    children, count = clause.names("who"), clause["count"]
+    kin = "son" if "sons" in clause.found[0] else "daughter" if "daughters" in clause.found[0] else "child"
+    pairs = [(who, of) for who in children for of in clause.names("of")]
+    done = [_add(facts, who, of, kin, clause) for who, of in pairs]
+    return all(done) and (not count or len(children) == _COUNTS[count])
 
 
 @clauses(r"(?P<of>{NN}) (?:has |have )?adopted (?P<who>{NN})", about="event")

@@ -93,7 +93,7 @@ def not_blind(facts: Facts, clause: Clause) -> None:
 
 @clauses(
     r"(?P<who>{NN}) (?:files?|filed|makes?|made) "
-    r"(?:a joint (?:tax )?return|jointly|(?:their |{OF} )?taxes jointly)"
+    r"(?:a joint (?:tax )?return|joint (?:tax )?returns|jointly|(?:their |{OF} )?taxes jointly)"
     r"(?: with (?P<other>{N}))?(?: for (?:\w+) and {N})?",
 )
 def joint_return(facts: Facts, clause: Clause) -> bool:
@@ -123,6 +123,7 @@ def nonresident_alien(facts: Facts, clause: Clause) -> None:
     r"(?P<who>{N}) (?:is|was|qualifies as|counts as) (?P<not>not )?(?:a |the )?"
     r"(?P<status>surviving spouse|head of (?:a )?household)(?: under section [0-9]+(?:\([a-z]\))?)?",
     r"(?P<who>{N}) (?:is|was) (?P<not>not )?(?P<status>married) under section [0-9]+",
+    r"(?P<who>{N}) is (?P<status>married)",
     r"(?P<who>{N}) (?:is|was) (?P<not>not |un)(?P<status>married)",
     r"(?P<who>{N}) (?:has )?(?P<not>never )(?:been )?(?P<status>married)",
     about="state",
