@@ -1,4 +1,4 @@
-"""Statutes in Markdown: lines as they read without quote marks, hashes, bullets, emphasis and escapes."""
+"""Statutes in Markdown: lines as they read without quote marks, hashes, bullets, emphasis and links."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ _EMPHASIS = re.compile(
 )
 _INNER = re.compile(r"\(\s*([*_`]{1,3})([0-9A-Za-z]{1,7})\1\s*\)")  # "(**a**)"
 _ESCAPED = re.compile(r"\\([()\[\].*_#§>+-])")
+_LINK = re.compile(r"\[([^\[\]]{1,200})\]\([^()\s]{1,200}\)")
+_ANCHOR = re.compile(r"\s\{#[\w.-]{1,80}\}$")
 _CLOSING = re.compile(r"(?<!#)#{1,6}$")
 _NESTED = 3  # emphasis within emphasis
 
@@ -70,6 +72,7 @@ def _read(line: Line) -> _Read:
         hashes, body = len(heading[1]), body[heading.end() :].rstrip()
         if closing := _CLOSING.search(body[-7:]):
             body = body[: len(body) - len(closing[0])].rstrip()
+        body = _ANCHOR.sub("", body)
     bullet = _BULLET.match(body)
     plain = _without_emphasis(body[bullet.end() :] if bullet else body)
     begins = _begins(Line(line.number, plain))
@@ -79,7 +82,7 @@ def _read(line: Line) -> _Read:
 
 
 def _without_emphasis(text: str) -> str:
-    plain = _ESCAPED.sub(r"\1", _INNER.sub(r"(\2)", text))
+    plain = _ESCAPED.sub(r"\1", _INNER.sub(r"(\2)", _LINK.sub(r"\1", text)))
     for _ in range(_NESTED):
         before, plain = plain, _EMPHASIS.sub(lambda found: found[found.lastgroup or 0], plain)
         if plain == before:

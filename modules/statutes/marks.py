@@ -14,11 +14,11 @@ MARKERS = re.compile(rf"(?:{LABEL}\s*)+(?:$|(?<=\s)|(?=[\[—–]))")
 
 _SECTION = re.compile(
     r"(?:(?:§+\s*|(?i:sec(?:tion|\.))\s+)(?P<label>[0-9]+[A-Za-z]{0,3}(?:[.–-][0-9]+[A-Za-z]{0,2})*))"
-    r"(?:[.:]?$|(?:[.:]\s?(?:—|–|--)|[.:—–])\s*(?=\S)|(?<=[0-9A-Za-z])\s+(?=[A-Z\[“\"]))(?P<heading>.*)",
+    r"(?:[.:]?$|(?:[.:]\s?(?:—|–|--)|[.:—–])\s*(?=\S)|(?<=[0-9A-Za-z])\s+(?:(?:—|–|--?)\s+)?(?=[A-Z\[“\"]))(?P<heading>.*)",
     re.DOTALL,
 )
 _SPELT = re.compile(
-    r"(?i:sec(?:tion|\.))\s+[0-9][\w.–-]*(?<![.])\s+\S"
+    r"(?i:sec(?:tion|\.))\s+[0-9][\w.–-]*(?<![.])\s+[^\s—–-]"
 )  # "Section 5 applies …" is a sentence
 _UNIT = re.compile(
     r"(?i:(?:sub)?(?:title|chapter|part)|division|article)\s+(?:[IVXLC]+|[A-Z]|[0-9]+[A-Z]?)"
@@ -41,6 +41,7 @@ _HANGS = re.compile(r"\b(?:in|of|under|by|with|to|from|for|the|an?|such|than|as|
 _ENDS = re.compile(r"[.;:!?—–-]$|[,;]\s+(?:and|or)$")
 _ODD = re.compile(
     rf"(?:[-*•–—\[]\s*)?(?:{LABEL})+(?=\S)|[-*•–—\[]\s*{LABEL}"
+    rf"|(?:&[a-z]{{2,6}};|<[^<>]{{1,40}}>|\[[ x]\]|[^\w\s(]|\s){{1,12}}{LABEL}(?=\W|$)"
     r"|[(\[{<（［｛【](?P<shut>[A-Za-z0-9]{1,4})[)\]}>）］｝】]"
     r"|\((?P<open>[A-Za-z0-9]{1,4})(?:$|[.,:;]|\s(?![^()]*\)))"
     r"|\([^\w\s)]{1,3}\)"
@@ -48,6 +49,7 @@ _ODD = re.compile(
     r"|(?P<dotted>[0-9]{1,3}[A-Za-z]?|[A-Za-z]|[ivxIVX]{2,4})\.\s+\S"
     r"|[0-9]{1,3}(?:\.[0-9]{1,3})+\.?\s+[A-Z]"
 )
+_DECORATION = re.compile(r"[*_`]{1,3}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,7 +278,7 @@ def _doubt_within(content: str) -> str:
 
 def _is_odd(content: str) -> bool:
     """Whether a line that begins with no label looks like an attempt at one."""
-    found = _ODD.match(content)
+    found = _ODD.match(content) or _ODD.match(_DECORATION.sub("", content).lstrip("-+•◦ "))
     if found is None:
         return False
     said = _said(found.groupdict().values(), found[0])

@@ -84,9 +84,9 @@ def _group(text: str, start: int, depth: int = 0, is_question: bool = False) -> 
         return [Mention(above[0], start, above.end(), level=unit, relation="this")], above.end()
     if bare := _BARE.match(text, start):
         labels = _labels_of(bare["labels"])
-        atom = with_lower(text, Atom(bare["number"], labels, start, bare.end()), "section", is_question)
-        first = Mention(text[start : atom.end], start, atom.end, bare["number"], "section", atom.labels)
-        return _closed(text, _listed(text, [first], atom.end), depth)
+        whole = with_lower(text, Atom(bare["number"], labels, start, bare.end()), "section", is_question)
+        first = Mention(text[start : whole.end], start, whole.end, bare["number"], "section", whole.labels)
+        return _closed(text, _listed(text, [first], whole.end), depth)
     lead = LEAD.match(text, start)
     if lead is None:
         return [], start + 1

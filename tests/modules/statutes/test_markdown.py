@@ -75,6 +75,31 @@ def test_what_has_no_label_stays_as_it_is(line: str) -> None:
     assert node(found, "9(a)").own_lines[-1].content == line and not found.troubles
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- a) Vans",
+        "- b. Vans",
+        "**b)** Vans",
+        "**2.** Vans",
+        "- [ ] (b) Vans",
+        "&nbsp;(b) Vans",
+        "| (b) | Vans |",
+        "<b>(b)</b> Vans",
+        "1. (b) Vans",
+    ],
+)
+def test_what_is_no_plain_label_is_told(line: str) -> None:
+    text = f"## § 7. Tolls\n(a) Cars\n{line}\n(c) Carts\n"
+    found = parse(text)
+    assert names(found) == ["7", "7(a)", "7(c)"] and [each.line for each in found.troubles] == [3]
+
+
+def test_links_and_anchors_are_seen_through() -> None:
+    found = parse("## [§ 7. Tolls](#s7) {#s7}\n[(a)](#a) Cars\n- [**(1)**](#a1) Vans\n")
+    assert names(found) == ["7", "7(a)", "7(a)(1)"] and found.sections[0].heading == "Tolls"
+
+
 def _bulleted(text: str) -> str:
     """A plain statute as a list in Markdown, its text indented as far as the text of its items."""
     lines = []
@@ -101,8 +126,22 @@ def test_a_list_has_the_tree_of_the_plain_text(series: list[Provision], unit: in
 
 @pytest.mark.parametrize(
     "line",
-    ["*" * 50_000, "(a) " + "*a " * 20_000, "> " * 30_000, "(a) " + "_x" * 20_000, "# " + "#" * 50_000],
+    [
+        "*" * 50_000,
+        "(a) " + "*a " * 20_000,
+        "> " * 30_000,
+        "(a) " + "_x" * 20_000,
+        "# " + "#" * 50_000,
+        "[(a)](" * 9_000,
+        "<" * 50_000,
+    ],
 )
 def test_long_lines_are_read(line: str) -> None:
     text = f"§9. Fees\n{line}\n"
     assert keeps_all(parse(text), text)
+
+
+@pytest.mark.parametrize("line", ["§ 7 — Tolls", "## Sec. 7 – Tolls", "**Section 7** - Tolls", "§7 -- Tolls"])
+def test_a_section_may_be_told_from_its_heading_by_a_dash(line: str) -> None:
+    found = parse(f"{line}\n(a) Cars\n")
+    assert names(found) == ["7", "7(a)"] and found.sections[0].heading == "Tolls"
