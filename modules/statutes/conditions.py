@@ -1,4 +1,4 @@
-"""Provisions that apply to a person who is something in a year: aged, blind, an alien, separated and so on."""
+"""Provisions that apply to those who are aged, blind, aliens, separated or bereaved in a year."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def read_facts(text: str) -> Facts:
     facts = Facts()
     read_into(facts, text)
     if names := unify(facts):
-        facts = Facts(names=names)
+        facts = Facts(names=names, conflicts=facts.conflicts)
         read_into(facts, text)
         if unify(facts):
             facts.conflicts.append("the facts do not tell who is meant by a word for a relative")

@@ -137,7 +137,8 @@ class Facts:
 
     `births` are the first and the last day on which someone may have been born. `mentions` are those who
     were told as a relative of someone, without a name: whose, the kin word, and whom it was taken for.
-    `unnamed` are those of them who are nobody else so far, `names` who they are known to be.
+    `unnamed` are those of them who are nobody else so far, `names` who they are known to be. `several` are
+    whose relatives of which kind one was told as the oldest of, or the like.
     """
 
     people: set[str] = field(default_factory=set)
@@ -164,6 +165,7 @@ class Facts:
     mentions: list[tuple[str, str, str]] = field(default_factory=list)
     unnamed: set[str] = field(default_factory=set)
     names: dict[str, str] = field(default_factory=dict)
+    several: set[tuple[str, str]] = field(default_factory=set)
 
     def person(self, name: str) -> str:
         """Someone who is known from now on."""

@@ -135,7 +135,7 @@ def _halves(text: str) -> Iterator[tuple[str, str]]:
         other = re.sub(r"^(?:and|but|while) ", "", other)
         if other and other[0].islower():
             subject = re.match(
-                rf"(?P<time>(?:[A-Z][^A-Z]* )??(?:[^,]*, )?)(?P<who>{NAMES})\b", _timeless(one)
+                rf"(?P<time>(?:[A-Z][^A-Z]* )??(?:[^,]*, )??)(?P<who>{NAMES})\b", _timeless(one)
             )
             if subject is None:
                 continue
@@ -158,21 +158,25 @@ def _inherit(second: Read, first: Read, leads: bool) -> Read | None:
     """Clauses without a time of their own, with the time that they share; None where that is in doubt.
 
     A time before the first clause (`leads`) is that of all, but that of an event is no one else's but other
-    events'. A time within a clause is shared by amounts, and by what is told in the past as well.
+    events'. A time within a clause is shared by amounts, and by what is told in the past as well, but
+    not by the present after the past.
     """
     timed = first[0] if leads else next((each for each in reversed(first) if each[1].span.kind), None)
     if timed is None or not timed[1].span.kind:
         return second
     span, is_event = timed[1].span, ABOUT[timed[0]] == "event" or _ONSET.search(timed[1].found[0])
+    was_past = _is_past(timed[1].found[0])
     found: Read = []
     for reader, each in second:
         about, is_past = ABOUT[reader], _is_past(each.found[0])
         shares = not is_event or about == "event" if leads else not is_event and span.kind == "year"
         if each.span.kind or about == "kin":
             found.append((reader, each))
+        elif shares and not leads and was_past and not is_past:
+            return None
         elif shares and (leads or is_past or about == "amount"):
             found.append((reader, Clause(each.found, span, each.is_more, each.is_yearly)))
-        elif leads or (is_past and span.kind != "day") or (is_past and is_event) or about == "event":
+        elif leads or (is_past and (span.kind != "day" or is_event)) or about == "event":
             return None
         else:
             found.append((reader, each))

@@ -6,7 +6,14 @@ from datetime import date
 
 from chameleon.modules.statutes.facts.case import Facts, Kin, Marriage
 from chameleon.modules.statutes.facts.forms import Clause, clauses
-from chameleon.modules.statutes.facts.words import AGE, GENDERS, KIN, SPOUSES
+from chameleon.modules.statutes.facts.words import (
+    AGE,
+    AMONG_SEVERAL,
+    GENDERS,
+    KIN,
+    KIN_OF_ANY_GENDER,
+    SPOUSES,
+)
 
 _COUNTS = {"two": 2, "three": 3, "four": 4}
 _CHILD = ("son", "daughter", "child")
@@ -71,6 +78,8 @@ def _add(facts: Facts, who: str, of: str, kin: str, clause: Clause) -> bool:
     since: date | None = span.begin if span.kind == "since" else None
     if gender := GENDERS.get(kin):
         facts.genders.setdefault(who, set()).add(gender)
+    if AMONG_SEVERAL.search(clause.found[0]):
+        facts.several.add((of, KIN_OF_ANY_GENDER[kin]))
     between = f"{of}_{kin.replace('-', '_')}_{who}"
     if kin in SPOUSES:
         facts.marriages.append(Marriage(of, who, since))

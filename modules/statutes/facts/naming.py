@@ -8,7 +8,15 @@ from dataclasses import dataclass, field
 from chameleon.modules.statutes.facts.case import Facts
 from chameleon.modules.statutes.facts.forms import NAME, NAMES
 from chameleon.modules.statutes.facts.unifying import known
-from chameleon.modules.statutes.facts.words import AGE, AMONG_SEVERAL, GENDERS, KIN, SPOUSES, USUAL
+from chameleon.modules.statutes.facts.words import (
+    AGE,
+    AMONG_SEVERAL,
+    GENDERS,
+    KIN,
+    KIN_OF_ANY_GENDER,
+    SPOUSES,
+    USUAL,
+)
 
 _OTHERS = r"(?:friend|neighbou?r|colleague|employee|tenant|lodger|roommate)"
 _PRONOUN = re.compile(
@@ -159,6 +167,8 @@ def _of_one(found: re.Match[str], people: People) -> tuple[str, list[str]]:
     """The name itself; none where "Ann and Bo's son Ivo" may be Ann, and Bo's son, or the son of both."""
     who, of, kin, beside = found["who"], found["of"], found["kin"], found.groupdict().get("beside")
     is_kin = re.fullmatch(KIN, kin) is not None
+    if is_kin and AMONG_SEVERAL.search(found[0]):
+        people.facts.several.add((of, KIN_OF_ANY_GENDER[kin]))
     if beside and beside != of:
         if not is_kin or not _is_alone(found):
             return "", []

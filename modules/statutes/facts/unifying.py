@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from datetime import date
 
 from chameleon.modules.statutes.facts.case import Facts
 from chameleon.modules.statutes.facts.words import GENDERS, KIN_OF_ANY_GENDER, USUAL
@@ -20,6 +21,10 @@ def unify(facts: Facts) -> dict[str, str]:
     kinship is told, may be meant.
     """
     found: dict[str, str] = {}
+    for each in facts.marriages:
+        died = min(facts.deaths.get(who, date.max) for who in (each.one, each.other))
+        if each.begin and died < each.begin:
+            facts.conflicts.append(f"the facts tell a wedding of {each.one} and {each.other} after a death")
     for of, kin, name in dict.fromkeys(facts.mentions):
         is_unnamed = name in facts.unnamed
         sure, doubtful = _candidates(facts, of, kin, name if is_unnamed else "")
@@ -27,6 +32,8 @@ def unify(facts: Facts) -> dict[str, str]:
             sure = set()
         elif not is_unnamed:
             doubtful.add(name)
+        if (of, KIN_OF_ANY_GENDER[kin]) in facts.several:
+            doubtful.add(of)
         if is_unnamed and not sure:
             doubtful |= _strangers(facts, of, kin, name)
         if doubtful or len(sure) > 1 or sure & facts.unnamed or any(map(_IN_BETWEEN.search, sure)):

@@ -34,7 +34,7 @@ KIN = rf"(?:{'|'.join(sorted([*GENDERS, *_NEUTRAL.split()], key=len, reverse=Tru
 _AGES = "older |younger |elder |eldest |youngest "
 AGE = rf"(?:only |biological |{_AGES})?"
 """What may stand before a kin word without changing who is kin of whom."""
-AMONG_SEVERAL = re.compile(rf"'s (?:{_AGES})")
+AMONG_SEVERAL = re.compile(rf"\b(?:{_AGES})")
 """A kin word that tells one of several."""
 _PLACES = ("parent", "child", "sibling")
 KIN_OF_ANY_GENDER = {
