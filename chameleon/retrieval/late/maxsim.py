@@ -3,27 +3,23 @@
 The tokens of all documents lie one after another in one matrix, and nothing is padded. A block of whole
 documents is multiplied with the query in the layout in which each query token's products lie side by side:
 there the maximum over a document is one run of memory, which numpy reduces with vector instructions. A
-block's products stay in the processor's cache until then. Threads share the blocks.
+block's products stay in the processor's cache until then. The matrix product has threads of its own.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
-
-from chameleon.retrieval.late.threads import shared, threads_for
 
 if TYPE_CHECKING:
     import numpy
     from numpy.typing import NDArray
 
-BLOCK = 1 << 15
-"""How many tokens are multiplied at once, at most: with 32 query tokens the products are 4 MiB."""
-HALF_BLOCK = 1 << 13
+BLOCK = 1 << 16
+"""How many tokens are multiplied at once: with 32 query tokens the products are 8 MiB."""
+HALF_BLOCK = 1 << 14
 """The same of float16: what they are widened to is to stay in the cache as well."""
-_LEAST = 1 << 12
-"""Tokens of a thread: for fewer it is not worth its while."""
 _MOST_KEPT = 1 << 22
 """Numbers of memory that each thread keeps at most, twice: 16 MiB."""
 _HALF_SCALE = 112
@@ -53,19 +49,10 @@ def maxsim(
     filled = numpy.flatnonzero(ends > starts)
     if not query.size or not len(filled):
         return scores
-    counts = ends[filled] - starts[filled]
-    whole = int(counts.sum())
-    threads = threads_for(whole, _LEAST)
-    largest = HALF_BLOCK if tokens.dtype == numpy.float16 else BLOCK
-    blocks = list(_blocks(counts, min(largest, -(-whole // max(threads, 1)))))
-
-    def work(some: Sequence[slice]) -> None:
-        scorer = _Scorer(query, tokens)
-        for block in some:
-            documents = filled[block]
-            scores[documents] = scorer.scores(starts[documents], ends[documents])
-
-    shared(work, blocks, threads)
+    scorer = _Scorer(query, tokens)
+    for block in _blocks(ends[filled] - starts[filled], HALF_BLOCK if scorer.half else BLOCK):
+        documents = filled[block]
+        scores[documents] = scorer.scores(starts[documents], ends[documents])
     return scores
 
 

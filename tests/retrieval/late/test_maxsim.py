@@ -64,16 +64,13 @@ def test_it_equals_the_plain_formula(
 
 
 @pytest.mark.parametrize("kind", ["float32", "float16"])
-def test_threads_come_to_the_same_and_leave_the_library_as_it_was(kind: str) -> None:
-    """Several callers at once, each with tokens enough for threads of its own."""
-    control = pytest.importorskip("threadpoolctl").threadpool_info
+def test_callers_in_several_threads_do_not_share_memory(kind: str) -> None:
     query, tokens, offsets = made(3, [30, 0, 500, 7] * 60, 16, 8)
     tokens = tokens.astype(kind)
-    wanted, before = plain(query, tokens, offsets), control()
+    wanted = plain(query, tokens, offsets)
     with ThreadPoolExecutor(4) as callers:
         for found in callers.map(lambda _: maxsim(query, tokens, offsets), range(12)):
             assert found == pytest.approx(wanted, abs=1e-5)
-    assert control() == before
 
 
 def test_half_precision_is_read_exactly_to_the_smallest_number() -> None:
