@@ -8,10 +8,9 @@ from functools import cached_property
 
 from chameleon.modules.statutes.tree import Node
 
-_KINDS = (
-    r"(?:Act|Code|Law|Constitution|Regulations?|Ordinance|Statutes?|Treaty|Convention|Charter|Rules|Bill"
-    r"|Directive)"
-)
+_PLAIN = "Act|Code|Constitution|Regulations?|Ordinance|Statutes?|Treaty|Convention|Directive"
+_KINDS = f"(?:{_PLAIN}|Law|Charter|Rules|Bill)"
+_CITES = r"[0-9]{1,3}\s{1,9}(?:U\.?\s?S\.?\s?C\.?(?:\s?A\.?)?|C\.?\s?F\.?\s?R\.?)"
 _JOINERS = "of|and|for|the|on|in|to"
 _YEAR = r"(?:,?\s{1,9}(?i:of\s{1,9})?[0-9]{4}(?![0-9]))?"
 _WORDS = rf"(?:[A-Z][\w'’.-]*\s{{1,9}}(?:(?:{_JOINERS}|{_JOINERS.upper()})\s{{1,9}})*)"
@@ -22,20 +21,23 @@ _LOWER = (
     rf"(?:(?!(?:{_STOPS})\b)[a-z]{{2,20}}\s{{1,9}}){{1,4}}(?:act|code|ordinance)"
     r"|(?:lease|contract|agreement|by-?laws|treaty|constitution|regulations)"
 )
-_ACT = re.compile(
-    rf"(?:the\s{{1,9}}|THE\s{{1,9}})?(?P<name>{_TITLE}|{_WORDS}*(?:{_KINDS}|{_KINDS.upper()}){_YEAR}"
-    rf"|{_LETTERS}|{_LOWER})(?![\w-])"
-)
+_NAMED = rf"{_TITLE}|{_WORDS}*(?:{_KINDS}|{_KINDS.upper()}){_YEAR}|{_CITES}"
+_NAME = re.compile(rf"(?:the\s{{1,9}}|THE\s{{1,9}})?(?P<name>{_NAMED})(?![\w-])")
+_ANY_NAME = re.compile(rf"(?:the\s{{1,9}}|THE\s{{1,9}})?(?P<name>{_NAMED}|{_LETTERS}|{_LOWER})(?![\w-])")
 _BESIDE = re.compile(
-    rf"\s{{0,9}}[,(]?\s{{0,9}}(?:the\s{{1,9}})?(?P<name>{_WORDS}+(?:{_KINDS}){_YEAR})(?![\w-])"
+    rf"\s{{0,9}}[,(]?\s{{0,9}}(?:the\s{{1,9}})?(?P<name>{_WORDS}+(?:{_PLAIN}){_YEAR})(?![\w-])"
 )
 _BEFORE = re.compile(
-    r"(?<![\w$.])(?P<name>[0-9]{1,3}\s{1,9}(?:U\.?\s?S\.?\s?C\.?(?:\s?A\.?)?|C\.?\s?F\.?\s?R\.?))\s{0,9}$"
+    rf"(?<![\w$.])(?P<name>{_CITES})\s{{0,9}}$"
     rf"|(?<![\w.])(?P<act>(?:[A-Z][\w'’-]*\s{{1,9}}(?:(?:{_JOINERS})\s{{1,9}})*){{1,8}}(?:Act|Code|Ordinance)"
-    rf"{_YEAR})(?:['’]s)?(?:,\s{{0,9}}|\s{{1,9}})(?:at\s|in\s|under\s)?$"
+    rf"{_YEAR}|{_TITLE})(?:['’]s)?(?:,\s{{0,9}}|\s{{1,9}})(?:at\s|in\s|under\s)?$"
 )
 _BACK = 100  # characters before a reference where the name of its law may begin
-_LEADS = re.compile(r"(?:(?:the|under|in|of|does|is|by|if|for|to|and|or|that)\s{1,9})+", re.IGNORECASE)
+_LEADS = re.compile(
+    r"(?:(?:the|under|in|of|does|do|did|is|are|was|by|if|for|to|and|or|that|can|may|must|has|have|when|where|which"
+    r"|what|how|why|see|cf|since|because|as|with|from|per|according|pursuant|applying)\s{1,9})+",
+    re.IGNORECASE,
+)
 _CITED = re.compile(r"\bcited\s{1,9}as\s{1,9}(?:the\s{1,9})?([^.;”\"]{3,120}|[\"“][^\"”]{3,120})")
 _GENERIC = frozenset(
     ["act", "code", "law", "statute", "statutes", "ordinance", "rules", "bill", "regulation", "regulations"]
@@ -43,20 +45,28 @@ _GENERIC = frozenset(
 _TAX = frozenset(
     f"{country}{name}"
     for country in ("", "us ", "federal ", "united states ")
-    for name in ("internal revenue code", "revenue code", "tax code")
-) | {
-    "irc",
-    "title 26",
-    "title 26 united states code",
-    "title 26 of the united states code",
-    "26 usc",
-    "26 usca",
-}
+    for name in (
+        *("internal revenue code", "revenue code", "tax code", "tax law", "tax act", "code", "irc"),
+        *(
+            "title 26",
+            "title 26 united states code",
+            "title 26 of the united states code",
+            "26 usc",
+            "26 usca",
+        ),
+        *("unemployment tax act", "futa"),
+    )
+)
 
 
-def act_after(text: str, at: int) -> tuple[str, int] | None:
-    """The law whose name begins there, after "of" and the like, without "the", and where it ends."""
-    found = _ACT.match(text, at)
+def act_after(text: str, at: int, before: str = "of") -> tuple[str, int] | None:
+    """The law whose name begins there, without "the", and where it ends.
+
+    `before` is the word before it: after "of" letters or words in lower case count too ("ERISA", "lease"),
+    after "in" and "under" a name as of an act, and after "to" none.
+    """
+    pattern = {"of": _ANY_NAME, "to": None}.get(before.lower(), _NAME)
+    found = pattern.match(text, at) if pattern else None
     return (found["name"], found.end()) if found else None
 
 
@@ -98,7 +108,7 @@ class OwnNames:
         name, year = _plain(act)
         if name in _GENERIC:
             return True
-        if not any(_ACT.search(said) for said in self._said):
+        if not any(_NAME.search(said) for said in self._said):
             return name in _TAX
         for said in self._said:
             its_name, its_year = _plain(said)

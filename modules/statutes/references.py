@@ -176,7 +176,7 @@ def _closed(text: str, found: list[Mention], depth: int) -> tuple[list[Mention],
     step = OF.match(text, end)
     if step is None:
         return _shared(text, found, depth)
-    if act := act_after(text, step.end()):
+    if act := act_after(text, step.end(), step[0].strip(", \t\n")):
         return [replace(each, act=act[0]) for each in found], act[1]
     if found[0].section or depth == _DEEPEST:
         return found, end

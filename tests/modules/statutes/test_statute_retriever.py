@@ -46,6 +46,19 @@ class TestMentionedOnly:
         output = found(QUESTION)
         assert output["text"] == CLOSED and ids(output) == [("12(b)(1)(A)", "mentioned")]
 
+    def test_takes_lines_of_markdown_as_they_are(self) -> None:
+        law = "## § 9. Boats\n\n### (a) Rates\n\n- **(1)** Rafts\n- **(2)** Buoys\n\n### (b) Dues\n"
+        module = StatuteRetriever()
+        output = module.run(State(input={"question": "Section 9(a)(2) applies.", "statutes": law}))
+        assert output["text"] == "## § 9. Boats\n### (a) Rates\n...\n- **(2)** Buoys\n..."
+        assert ids(output) == [("9(a)(2)", "mentioned")] and not output["troubles"]
+
+    def test_takes_no_provision_for_that_of_another_law(self) -> None:
+        output = found("Section 12(b) of the Clean Water Act applies.")
+        assert output["unknown"] == ["12(b) of Clean Water Act"]
+        assert {why for _, why in ids(output)} == {"whole"}
+        assert output["text"].endswith("[Not in the statutes: 12(b) of Clean Water Act.]")
+
     def test_takes_all_that_stands_in_it(self) -> None:
         assert "as much as subparagraph (A) says" in found("Section 12(b) applies.")["text"]
 
