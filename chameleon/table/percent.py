@@ -14,6 +14,11 @@ _STATED = re.compile(
     re.IGNORECASE,
 )
 _ASKED = re.compile(r"percent|per cent|%", re.IGNORECASE)
+_SHARE = re.compile(
+    r"\b(?:growth rates?|rates? of (?:growth|change|increase|decrease|decline)|(?:portion|proportion) of|"
+    r"what share of)\b",
+    re.IGNORECASE,
+)
 
 
 def asks_percent(question: str) -> bool:
@@ -22,3 +27,8 @@ def asks_percent(question: str) -> bool:
     "2010 percent of sales" does: it is a year.
     """
     return bool(_ASKED.search(_STATED.sub(" ", question)))
+
+
+def asks_share(question: str) -> bool:
+    """Whether it asks for a portion or a rate of growth, which are told in per cent without the word."""
+    return bool(_SHARE.search(question))

@@ -31,7 +31,7 @@ from chameleon.modules.reports.facts import Fact
 from chameleon.retrieval.lexical.analysis import terms
 from chameleon.retrieval.lexical.fields import WEAK, weak_terms
 
-_YEAR = re.compile(r"(?<![\d,.])(?:19|20)\d\d(?![\ds,]|\.\d)")
+_YEAR = re.compile(r"(?<![\d.])(?:19|20)\d\d(?![\ds]|\.\d|,\d{3}(?!\d))")
 _GLUED_YEAR = re.compile(r"(?<=\d)(?:19|20)\d\d(?!\d)")  # "december 312013" of a broken line
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _SHARE = re.compile(r"\b(?:percent|percentage|portion|share|proportion|fraction|ratio|total|sum)\b|%")

@@ -14,12 +14,13 @@ Kind = Literal["row", "sentence"]
 class PlacedTable(NamedTuple):
     """A table of a report, and the place of the passage that holds it, from 0; None for the report's own.
 
-    `title` are the headings above such a passage.
+    `title` are the headings above such a passage; `before` is the text that stands before the table.
     """
 
     table: Table
     passage: int | None = None
     title: str = ""
+    before: str = ""
 
     @property
     def above(self) -> list[str]:
@@ -58,8 +59,26 @@ def source_of_row(passage: int | None, row: int) -> dict[str, int]:
 
 def tables_of(table: Table | None, passages: Sequence[Any]) -> list[PlacedTable]:
     """The report's own table, and those that its passages hold as "table", as papers are read."""
-    found = [] if table is None else [PlacedTable(table)]
-    return found + [each for place, passage in enumerate(passages) if (each := placed(passage, place))]
+    found = [] if table is None else [PlacedTable(table, before=_before(passages))]
+    for place, passage in enumerate(passages):
+        if each := placed(passage, place):
+            beside = passages[place - 1] if place else ""
+            found.append(each._replace(before="" if table_in(beside) else _told(beside)))
+    return found
+
+
+def _before(passages: Sequence[Any]) -> str:
+    """The last text that stands before the report's own table, where that is known."""
+    texts = [
+        _told(each)
+        for each in passages
+        if isinstance(each, Mapping) and each.get("place") == "before" and table_in(each) is None
+    ]
+    return next((text for text in reversed(texts) if any(map(str.isalnum, text))), "")
+
+
+def _told(passage: Any) -> str:
+    return str(passage.get("text") or "").strip() if isinstance(passage, Mapping) else str(passage).strip()
 
 
 def placed(passage: Any, place: int) -> PlacedTable | None:

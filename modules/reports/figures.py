@@ -1,208 +1,250 @@
-"""The figures of a report by what they are of and by year: from rows, columns and sentences."""
+"""The figures of the tables of a report: what each is of, and of which year."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from chameleon.modules.reports.cells import number_text
 from chameleon.modules.reports.evidence import years_in
 from chameleon.modules.reports.facts import PlacedTable, source_of_row
-from chameleon.retrieval.lexical.analysis import terms
+from chameleon.modules.reports.naming import content, total
+from chameleon.modules.reports.periods import Period, months_in, period, words_beside
 
-_MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
-_SHORT = "dec|sept?|jan|feb|mar|apr|jun|jul|aug|oct|nov"
-_DAY = re.compile(rf"\b(?:{_MONTHS}|{_SHORT})\b \.? ?\d{{1,2}}(?=(?:19|20)\d\d|\b)")
-_REPEATED = re.compile(r"\(\s*-?[\d.,]+\s*%?\s*\)")
-_FIGURE = re.compile(
-    r"(?<![\w.,-])(?P<currency>\$ ?)?(?P<digits>\d[\d,]*(?:\.\d+)?|\.\d+)(?P<percent> ?%)?(?![\w,.]*\d)"
+_INTRODUCES = re.compile(
+    r"\b(?:following|below|as follows|table|schedule|summari[sz]es?|sets? forth)\b|:\s*$"
 )
-_COMPARES = re.compile(
-    r"\b(?:less|more|greater|fewer|higher|lower) than\b|\bby (?:about |approximately )?\$? ?\d"
-)
-_ENDS = re.compile(r"(?<=[.!?])\s+(?=[A-Z])|\n\s*\n")
-
-_UNTELLING = (
-    "million millions billion billions thousand thousands dollar dollars usd us cent cents amount amounts "
-    "value values figure number percentage point points basis company companys our year years ended ending "
-    "end fiscal period december march june september january october approximate approximately recorded "
-    "reported respectively 31 30 28 29 27 26 25 24 $"
-)
-
-
-@cache
-def _generic() -> frozenset[str]:
-    return frozenset(terms(_UNTELLING))
-
-
-Source = Literal["row", "column", "sentence"]
+_ENDS = re.compile(r"(?<=[.!?])\s+(?=[A-Za-z])|\n\s*\n")
 
 
 class Figure(NamedTuple):
-    """A figure as programs write it, the name beside it, and where it stands, as states have it."""
+    """A figure as programs write it, and where it stands, as states have it."""
 
     text: str
-    beside: str
     source: Mapping[str, int]
 
 
-@dataclass(frozen=True)
-class Figures:
-    """The figures of one thing: its `name` as terms, and each figure, by year where it has one.
+class Context(NamedTuple):
+    """What stands around the lines of a table: the words that explain their names, and its other names.
 
-    `years` are those that its name and the names beside its cells have, of blank cells as well; `unit` is the
-    text that may tell in which unit they are; `blank` is whether a cell has no figure.
+    `introduced` are the words of a sentence before the table that tells what it shows; `years` are those of
+    the headings and of all names; `dated` are those that names of lines have; `section` is the name of the
+    line without figures above a row.
     """
 
-    source: Source
+    explained: frozenset[str]
+    introduced: frozenset[str]
+    names: frozenset[frozenset[str]]
+    years: frozenset[str]
+    dated: frozenset[str]
+    section: frozenset[str] = frozenset()
+
+    def explaining(self, name: frozenset[str], asked: frozenset[str]) -> frozenset[str]:
+        """The words of what is asked that need not be in this name.
+
+        What joins words ("per") only with the whole name of the section.
+        """
+        words = self.explained | self.section | (self.introduced if name == total() else frozenset())
+        plain = frozenset(each for each in words if not each.startswith("+"))
+        return plain | (self.section if self.section <= asked - name else frozenset())
+
+
+@dataclass(frozen=True)
+class Dated:
+    """What a row, a column or a sentence tells of one thing: its `name` as words, its figures by year.
+
+    `years` are those of its cells, of blank ones as well; `whole` is whether a row has no other cells;
+    `unit` is the text that may tell in which unit they are.
+    """
+
+    source: str
+    label: str
+    name: frozenset[str]
+    by_year: Mapping[str, Figure]
+    years: frozenset[str]
+    months: frozenset[str]
+    unit: str
+    context: Context
+    whole: bool = False
+
+
+class Cell(NamedTuple):
+    """One cell, with the words of its row and of its column; `figure` is None where it holds none."""
+
+    row: frozenset[str]
+    column: frozenset[str]
+    years: frozenset[str]
+    months: frozenset[str]
+    figure: Figure | None
+    label: str
+    unit: str
+    context: Context
+    table: int
+    alone: bool = False
+    """Whether its table has no other column of figures, and no year names it."""
+
+
+class Listed(NamedTuple):
+    """A column over rows that are no years: its figures, and that of a row "total"; none for no such row."""
+
     name: frozenset[str]
     label: str
-    by_year: Mapping[str, Figure]
-    all: tuple[Figure, ...]
-    years: frozenset[str]
+    figures: tuple[Figure, ...]
+    total: Figure | None
     unit: str
-    blank: bool = False
-
-    @property
-    def only(self) -> Figure | None:
-        """The figure, where there is but one; None where another year's is blank."""
-        return self.all[0] if len(self.all) == 1 and not (self.blank and self.years) else None
-
-    @property
-    def passage(self) -> int | None:
-        """The passage that they stand in, from 1; None for the report's own table."""
-        return self.all[0].source.get("passage")
-
-    def has(self, years: Sequence[str]) -> bool:
-        """Whether it has a figure of each year, or one that is not of any other year."""
-        if {*years} <= self.by_year.keys():
-            return True
-        return len(years) < 2 and self.only is not None and self.years <= {*years}
+    context: Context
 
 
-def content(text: str) -> frozenset[str]:
-    """The terms of a text that tell things apart: no years, units and words such as "amount"."""
-    bare = _REPEATED.sub(" ", text)
-    return frozenset(
-        term for term in terms(bare) if term not in _generic() and not years_in(term) and "_" not in term
-    )
+class Grid:
+    """A table as lines, with its header; what is data in the header is a line as well."""
 
-
-def of_table(table: PlacedTable) -> list[Figures]:
-    """What the rows are about and what the columns are about; a header that is data is a row as well."""
-    grid = _Grid.of(table)
-    rows = [grid.line(place, "row") for place in range(len(grid.lines))]
-    columns = [grid.line(place, "column") for place in range(1, len(grid.header))]
-    return [each for each in (*rows, *columns, *grid.dated_rows()) if each.all]
-
-
-class _Grid(NamedTuple):
-    """The lines of a table with its header; `first` is the row, from 0, that the first line is."""
-
-    header: Sequence[str]
-    lines: Sequence[Sequence[str]]
-    first: int
-    passage: int | None
-    unit: str
-
-    @classmethod
-    def of(cls, placed: PlacedTable) -> _Grid:
-        table, passage, _ = placed
+    def __init__(self, placed: PlacedTable, number: int = 0) -> None:
+        table = placed.table
         header, lines = list(table.header), [list(line) for line in table.rows]
-        unit = " ".join((*placed.above, *header))
-        if len(header) == 2 and number_text(header[1]) is not None and not _is_year(header[1]):
-            return cls(["", ""], [header, *lines], -1, passage, unit)
-        return cls(header, lines, 0, passage, unit)
+        self.unit, self.number, self.passage = " ".join((*placed.above, *header)), number, placed.passage
+        self.first = 0
+        if len(header) == 2 and number_text(header[1]) is not None and not years_in(header[1]):
+            header, lines, self.first = ["", ""], [header, *lines], -1
+        self.header, self.lines = header, lines
+        self.sections = list(_sections(lines))
+        labels = [line[0] for line in lines]
+        dated = years_in(" ; ".join([*header[1:], *labels]))
+        above = " ; ".join((*placed.above, header[0]))
+        said = [line[0] for line in lines if any(each.strip() for each in line[1:])]
+        names = frozenset(words for each in (*said, *header[1:]) if (words := content(each)) - total())
+        introduced = content(_introduction(placed.before))
+        years = frozenset(dated | years_in(above))
+        self.context = Context(content(above), introduced, names, years, frozenset(dated))
 
-    def line(self, place: int, source: Source) -> Figures:
-        """The figures of a row or of a column."""
-        if source == "row":
-            label, cells = self.lines[place][0], [(place, column) for column in range(1, len(self.header))]
-            names = list(self.header[1:])
-        else:
-            label, cells = self.header[place], [(row, place) for row in range(len(self.lines))]
-            names = [line[0] for line in self.lines]
-        every = [self.figure(row, column, name) for (row, column), name in zip(cells, names, strict=True)]
-        found = tuple(each for each in every if each is not None)
-        years = years_in(label).union(*map(years_in, names))
-        return Figures(
-            source,
-            content(label),
-            label,
-            _by_year(found),
-            found,
-            frozenset(years),
-            f"{self.unit} {label}",
-            len(found) < len(every),
-        )
-
-    def figure(self, row: int, column: int, beside: str) -> Figure | None:
-        """The figure in a cell; None for none. Its sign for per cent is left out, as annotators do."""
-        text = number_text(self.lines[row][column])
-        if text is None:
-            return None
-        place = source_of_row(self.passage, row + self.first) | {"column": column + 1}
-        return Figure(text.rstrip("%"), beside, place)
-
-    def dated_rows(self) -> Iterator[Figures]:
-        """What rows such as "2006 net revenue" and "2007 net revenue" are about, column by column."""
-        groups: dict[frozenset[str], dict[str, int]] = {}
-        for place, line in enumerate(self.lines):
-            if len(years := years_in(line[0])) == 1 and (name := content(line[0])):
-                groups.setdefault(name, {}).setdefault(next(iter(years)), place)
-        for name, dated in groups.items():
+    def cells(self) -> Iterator[Cell]:
+        """The cells of all lines but those of sections."""
+        for row, line in enumerate(self.lines):
+            if not any(each.strip() for each in line[1:]):
+                continue
             for column in range(1, len(self.header)):
-                cells = {year: self.figure(row, column, year) for year, row in dated.items()}
-                by_year = {year: figure for year, figure in cells.items() if figure is not None}
-                if len(by_year) > 1:
-                    label = self.lines[next(iter(dated.values()))][0]
-                    beside = content(self.header[column]) if len(self.header) > 2 else frozenset()
-                    unit = f"{self.unit} {label}"
-                    figures = tuple(by_year.values())
-                    yield Figures("column", name | beside, label, by_year, figures, frozenset(dated), unit)
+                names = line[0], self.header[column]
+                yield Cell(
+                    _undated(names[0]),
+                    _undated(names[1]) - content(self.header[0]),
+                    frozenset(years_in(names[0]) | years_in(names[1])),
+                    _months(names[0]) | _months(names[1]),
+                    self.figure(row, column),
+                    line[0],
+                    f"{self.unit} {line[0]}",
+                    self.explained_in(row),
+                    self.number,
+                    len(self.header) == 2 and not years_in(names[1]),
+                )
+
+    def dated(self) -> Iterator[Dated]:
+        """Rows over columns that are years, and columns over rows that are."""
+        width, height = range(1, len(self.header)), range(len(self.lines))
+        for row in height:
+            label, context = self.lines[row][0], self.explained_in(row)
+            yield from self._by_year("row", label, [(row, each) for each in width], self.header[1:], context)
+        labels = [line[0] for line in self.lines]
+        for column in width:
+            places = [(each, column) for each in height]
+            yield from self._by_year("column", self.header[column], places, labels, self.context)
+
+    def listed(self) -> Iterator[Listed]:
+        """The columns over rows that have all a figure, and no year."""
+        rows = [row for row, line in enumerate(self.lines) if any(each.strip() for each in line[1:])]
+        names = [content(self.lines[row][0]) for row in rows]
+        totals = [row for row, name in zip(rows, names, strict=True) if name == total()]
+        odd = any(name & _gathering() and name != total() for name in names)
+        if odd or len(totals) > 1 or any(years_in(self.lines[row][0]) for row in rows):
+            return
+        for column in range(1, len(self.header)):
+            label = self.header[column]
+            figures = [self.figure(row, column) for row in rows if row not in totals]
+            if years_in(label) or len(figures) < 2 or None in figures:
+                continue
+            whole = self.figure(totals[0], column) if totals else None
+            told = tuple(each for each in figures if each is not None)
+            yield Listed(content(label), label, told, whole, f"{self.unit} {label}", self.context)
+
+    def figure(self, row: int, column: int) -> Figure | None:
+        """The figure in a cell; None for none."""
+        text = number_text(self.lines[row][column])
+        place = source_of_row(self.passage, row + self.first) | {"column": column + 1}
+        return None if text is None else Figure(text, place)
+
+    def explained_in(self, row: int) -> Context:
+        """The context of a row: that of the table, and the name of its section."""
+        return self.context._replace(section=content(self.sections[row]))
+
+    def _by_year(
+        self,
+        source: str,
+        label: str,
+        places: Sequence[tuple[int, int]],
+        beside: Sequence[str],
+        context: Context,
+    ) -> Iterator[Dated]:
+        """The figures of a line, apart for the years themselves and for what else is said beside them."""
+        groups: dict[tuple[frozenset[str], frozenset[str]], list[tuple[Period, Figure | None]]] = {}
+        if years_in(label):
+            return
+        corner = content(self.header[0])
+        for place, beside_it in zip(places, beside, strict=True):
+            if found := period(beside_it):
+                told = groups.setdefault((found.words - corner, found.months), [])
+                told.append((found, self.figure(*place)))
+        for (words, months), told in groups.items():
+            named = [each.year for each, _ in told]
+            by_year = {
+                each.year: figure
+                for each, figure in told
+                if figure is not None and named.count(each.year) == 1
+            }
+            whole = source == "row" and len(by_year) == len(places)
+            unit = f"{self.unit} {label}"
+            yield Dated(
+                source,
+                label,
+                content(label) | words,
+                by_year,
+                frozenset(named),
+                months,
+                unit,
+                context,
+                whole,
+            )
 
 
-def _by_year(figures: Iterable[Figure]) -> dict[str, Figure]:
-    """Those beside the name of one year; none of a year that several have."""
-    found: dict[str, list[Figure]] = {}
-    for figure in figures:
-        years = years_in(figure.beside)
-        if len(years) == 1:
-            found.setdefault(next(iter(years)), []).append(figure)
-    return {year: each[0] for year, each in found.items() if len(each) == 1}
+def grids_of(tables: Sequence[PlacedTable]) -> list[Grid]:
+    """The tables of a report as grids."""
+    return [Grid(placed, number) for number, placed in enumerate(tables)]
 
 
-def of_sentences(texts: Iterable[str]) -> Iterator[Figures]:
-    """Sentences that have as many figures as years, in the same order: the figure of each year.
-
-    Each text is that of one passage, of one sentence or more.
-    """
-    for passage, text in enumerate(texts, 1):
-        for sentence in _ENDS.split(text):
-            if found := _of_sentence(sentence, passage):
-                yield found
+def _undated(name: str) -> frozenset[str]:
+    return words_beside(name) if years_in(name) else content(name)
 
 
-def _of_sentence(text: str, passage: int) -> Figures | None:
-    plain = _REPEATED.sub(" ", _DAY.sub(" ", text.lower()))
-    if _COMPARES.search(plain):
-        return None
-    years: list[str] = []
-    figures: list[Figure] = []
-    for found in _FIGURE.finditer(plain):
-        digits = found["digits"]
-        if _is_year(digits) and not found["currency"] and not found["percent"]:
-            years.append(digits)
-        else:
-            figures.append(Figure(digits.replace(",", ""), "", {"passage": passage}))
-    if not len(years) == len(figures) == len(set(years)) >= 2:
-        return None
-    by_year = dict(zip(years, figures, strict=True))
-    return Figures("sentence", content(text), text, by_year, tuple(figures), frozenset(years), text)
+def _months(name: str) -> frozenset[str]:
+    return months_in(name) if years_in(name) else frozenset()
 
 
-def _is_year(text: str) -> bool:
-    return bool(re.fullmatch(r"(?:19|20)\d\d", text.strip()))
+def _gathering() -> frozenset[str]:
+    """Words of rows that are made of other rows."""
+    return content("total subtotal average mean median sum change growth difference increase decrease net")
+
+
+def _sections(lines: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Of each line, the name of the line without figures that it stands below; a total ends a section."""
+    section = ""
+    for line in lines:
+        if not any(each.strip() for each in line[1:]):
+            section = line[0]
+        yield section
+        if total() <= content(line[0]) and any(each.strip() for each in line[1:]):
+            section = ""
+
+
+def _introduction(text: str) -> str:
+    """The last sentence before a table, where it tells what the table shows; else ""."""
+    last = _ENDS.split(text.strip())[-1].lower()
+    return last if _INTRODUCES.search(last) else ""

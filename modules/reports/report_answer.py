@@ -12,9 +12,13 @@ from chameleon.modules.reports.facts import all_tables
 from chameleon.modules.reports.kinds import Kind, kinds_of
 from chameleon.modules.reports.program_writer import Tables
 from chameleon.modules.reports.python_kinds import kind_of
-from chameleon.table.percent import asks_percent
+from chameleon.table.percent import asks_percent, asks_share
 
 _POINTS = re.compile(r"(?:percent(?:age)?|%)[\s-]*points?", re.IGNORECASE)
+_MOVED = re.compile(
+    r"\b(?:change[ds]?|increase[ds]?|decrease[ds]?|growth|grew|grow|decline[ds]?|differences?|drop|rise|rose|fall|fell)\b",
+    re.IGNORECASE,
+)
 _OTHER_POINTS = re.compile(r"\bpoints?\b", re.IGNORECASE)
 
 
@@ -49,18 +53,22 @@ def as_asked(value: Any, program: str, question: str, tables: Tables = None) -> 
     """ "38.89%" for a share of 0.38889 where the question asks for per cent; else the number, "yes" or "no".
 
     What the program makes of figures that say "%" themselves, such as their average, is per cent whatever is
-    asked. A question that only names some per cent ("if 5% are free, what is the price?") asks for none.
+    asked; their difference, where a change is asked for, is percentage points. A portion and a rate of growth
+    are per cent as well. A question that only names some per cent ("if 5% are free, what is the price?") asks
+    for none.
     """
-    return told(value, kinds_of(program, tables)[-1], question)
+    last = program.rpartition("), ")[2]
+    return told(value, kinds_of(program, tables)[-1], question, subtracted=last.startswith("subtract"))
 
 
-def told(value: Any, kind: Kind, question: str) -> Any:
-    """A value of this kind as the question wants it."""
+def told(value: Any, kind: Kind, question: str, *, subtracted: bool = False) -> Any:
+    """A value of this kind as the question wants it; `subtracted` is whether it is a difference."""
     if isinstance(value, str):
         return value
-    asked = asks_percent(question)
+    asked = asks_percent(question) or asks_share(question)
     if kind == "percent" or (kind == "share" and asked):
-        if _POINTS.search(question):
+        moved = kind == "percent" and subtracted and _MOVED.search(question)
+        if _POINTS.search(question) or moved:
             return f"{100 * value:.2f} percentage points"
         return tidy(value) if _OTHER_POINTS.search(question) else _percent(100 * value)
     return _percent(value) if kind == "percentage" and asked else tidy(value)

@@ -7,7 +7,7 @@ from typing import Any
 
 from chameleon import Module, State
 from chameleon.modules.reports.facts import table_in, tables_of
-from chameleon.modules.reports.figures import content
+from chameleon.modules.reports.naming import content
 from chameleon.modules.reports.rule_programs import Written, rule_program
 
 

@@ -7,20 +7,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from chameleon.modules.reports.evidence import years_asked, years_in
+from chameleon.modules.reports.refusals import CHANGE
 
-Kind = Literal["growth", "change", "share", "ratio", "average", "total", "largest", "smallest"]
+Kind = Literal[
+    "growth", "change", "share", "ratio", "difference", "greater", "average", "total", "largest", "smallest"
+]
 Direction = Literal["up", "down", ""]
 
 _LONGEST = 600  # characters: longer questions are none of these forms
 _SPAN = (
-    r"(?:(?:from|between|for|in|of|during|over|at|through|to|as of|ended|ending|and|since|the|years?|fiscal|"
-    r"december|january|march|june|september|october|31|30|28|29|27|,|-|\s)+(?:(?:19|20)\d\d)[\s,]*)+"
+    r"(?:(?:from|between|for|in|of|during|over|at|through|to|as of|ended|ending|and|or|since|the|both|years?|"
+    r"fiscal|january|february|march|april|may|june|july|august|september|october|november|december|"
+    r"(?<!\d)(?:[12]?\d|3[01])(?!\d)|,|-|\s)+(?:(?:19|20)\d\d))+"
 )
-_YEARS = re.compile(rf"\b{_SPAN}")
+_YEARS = re.compile(rf"(?:\b|(?<!\w)){_SPAN}")
 _US = r"(?:us |u\.s\. )?"
 _UNIT = re.compile(
     rf"[,(]?\s*\b(?:in|as)\s+{_US}(?:millions?|billions?|thousands?|dollars?)(?: of {_US}dollars)?\b\s*\)?"
@@ -29,7 +33,6 @@ _SPELL = re.compile(
     r"\b(?:for|over|during|in) the (?:past |last )?(?:two|three|four|five|2|3|4|5)[- ]years?(?: period)?s?\b"
 )
 """How long a time is: so many years as the table has."""
-_CHANGE = r"(?:change|increase|decrease|growth|decline|reduction|difference|drop|variation|fluctuation|rise)"
 _DUE = re.compile(
     r"(?:that )?(?:be |will be |is |are |was |were )?(?:due|payable|expiring|maturing|mature|expire|paid)"
     r"(?: in| for)?(?: fiscal| the)?(?: years?)?(?P<after> after)? (?P<year>(?:19|20)\d\d)"
@@ -43,12 +46,16 @@ _JOINED = (
 )
 _SUM = r"total sum|combined total|total|sum|combined|cumulative"
 _MOVE = r"(?:change|increase|decrease|growth|decline|difference)"
+_MORE = r"(?:greater|higher|larger|bigger|more|less|lower|smaller|fewer)"
 _PART = r"(?:percent|percentage|portion|share|proportion|fraction|%|percentual)"
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What is asked: its kind, the things that it is about (the whole last), and the years in their order."""
+    """What is asked: its kind, the things that it is about (the whole last), and the years in their order.
+
+    Of two things that are compared, the years are theirs, "" for none.
+    """
 
     kind: Kind
     things: tuple[str, ...]
@@ -60,40 +67,6 @@ class Asked:
 
 
 _Make = Callable[[str, re.Match[str], tuple[str, ...]], Asked | None]
-
-
-_SPELLS_OF_TIME = r"(?:years?|quarters?|months?|days?|periods?|dates?|times?)"
-_REFUSED: Sequence[tuple[str, str]] = (
-    (
-        rf"\b(?:which|what) (?:\w+ ){{0,2}}{_SPELLS_OF_TIME}\b|\bwhen (?:was|were|is|did|does|do|has|had)\b"
-        rf"|\bthe {_SPELLS_OF_TIME} (?:with|when|that|where|in which|of the)\b",
-        "the question asks for a time, not for a figure",
-    ),
-    (
-        rf"\bhow (?:many|long|often)(?: \w+){{0,2}} {_SPELLS_OF_TIME}\b|\bhow often\b",
-        "the question asks for a count",
-    ),
-    (
-        r"\bwhich\b|\bwho\b|\bwhy\b"
-        r"|\bwhat (?!is\b|are\b|was\b|were\b)\w+ (?:had|has|have|saw|showed|experienced)\b",
-        "the question asks which one, not for a figure",
-    ),
-    (
-        r"^(?:is|are|was|were|do|does|did|has|have|had|will|would|could|can|should)\b",
-        "the question asks for yes or no",
-    ),
-    (
-        r"\b(?:excluding|excludes?|except|other than|besides|apart from|without|if|assuming|assumes?|would|"
-        r"hypothetical|median|standard deviation|variance|compound|compounded|cagr|annualized)\b",
-        "the question puts a condition that is not understood without a model",
-    ),
-)
-
-
-def refused(question: str) -> str:
-    """Why a question is none for these forms, though its words may be like theirs; "" where it may be one."""
-    text = " ".join(question.lower().split())
-    return next((reason for pattern, reason in _REFUSED if re.search(pattern, text)), "")
 
 
 def asked(question: str) -> Asked | None:
@@ -171,7 +144,7 @@ def _part_of(text: str, found: re.Match[str], years: tuple[str, ...]) -> Asked |
     part, whole = found["part"], _plain(found["whole"])
     if due := _DUE.fullmatch(part):
         return Asked("share", (f"after {due['year']}" if due["after"] else due["year"], whole), ())
-    if re.search(_CHANGE, part) or re.search(r"\b(?:after|before|within|next|not)\b", text):
+    if re.search(CHANGE, part) or re.search(r"\b(?:after|before|within|next|not)\b", text):
         return None
     return Asked("share", (_plain(part), whole), years)
 
@@ -184,6 +157,56 @@ def _stated_part(text: str, found: re.Match[str], years: tuple[str, ...]) -> Ask
 
 def _ratio(text: str, found: re.Match[str], years: tuple[str, ...]) -> Asked | None:
     return Asked("ratio", (_plain(found["part"]), _plain(found["whole"])), years)
+
+
+_LESS = re.compile(r"\b(?:less|lower|smaller|below|fewer)\b")
+
+
+def _difference(text: str, found: re.Match[str], years: tuple[str, ...]) -> Asked | None:
+    """Of two things, or of one thing in two years."""
+    one, other = found["one"], found["other"]
+    if re.search(r"\band\b", f"{_plain(one)} {_plain(other)}") or _SEVERAL.search(text):
+        return None
+    if len(years_in(text)) == 2 and (not _plain(other) or not _plain(one) or _plain(one) == _plain(other)):
+        thing = _plain(one) or re.sub(r"^(?:in|of|for) (?:the )?", "", _plain(other))
+        said = sorted(years_in(text))
+        return Asked("change", (thing,), (said[0], said[1]))
+    return _two("difference", one, other, years_in(text))
+
+
+def _greater(text: str, found: re.Match[str], years: tuple[str, ...]) -> Asked | None:
+    """Whether one thing is more than another, or than itself in another year."""
+    middle = found.groupdict().get("middle") or ""
+    one, other = f"{found['one']} {middle}", found["other"]
+    if _SEVERAL.search(text):
+        return None
+    asked = _two("greater", one, other if _plain(other) else f"{_plain(one)} {other}", years_in(text))
+    less = "than" in found.groupdict() and _LESS.search(found["than"])
+    return replace(asked, direction="down") if asked and less else asked
+
+
+def _two(kind: Kind, one: str, other: str, years: set[str]) -> Asked | None:
+    """Two things, each of its own year, or both of the only year."""
+    said = [years_in(one), years_in(other)]
+    if any(len(each) > 1 for each in said) or len(years) > 2:
+        return None
+    both = next(iter(years)) if len(years) == 1 else ""
+    first, second = (next(iter(each), both) for each in said)
+    if len(years) == 2 and not (first and second):
+        return None
+    return Asked(kind, (_plain(one), _plain(other)), (first, second))
+
+
+def _difference_or(change: _Make) -> _Make:
+    """A difference, or the change of one thing whose name has "and"."""
+
+    def make(text: str, found: re.Match[str], years: tuple[str, ...]) -> Asked | None:
+        if "difference between" not in text and len(years_in(text)) != 1 and years:
+            whole = re.search(r"\bdifference in (?:the )?(?P<thing>.+)$", text)
+            return change(text, whole, years) if whole else None
+        return _difference(text, found, years)
+
+    return make
 
 
 def _over(kind: Kind) -> _Make:
@@ -201,15 +224,24 @@ def _forms() -> Sequence[tuple[re.Pattern[str], _Make]]:
     growth, change = _moved("growth"), _moved("change")
     moved = r"(?:changed?|increased?|decreased?|grew|grow|declined?)"
     written: Sequence[tuple[str, _Make]] = (
-        (rf"\b(?:percent|percentage|percentual|%) (?:of )?{the}{_CHANGE} {in_of}{rest}", growth),
+        (rf"\b(?:percent|percentage|percentual|%) (?:of )?{the}{CHANGE} {in_of}{rest}", growth),
         (rf"\b(?:growth rate|rate of (?:growth|increase|change)) {in_of}{rest}", growth),
-        (rf"\b(?:by )?what percent(?:age)? did {the}(?P<thing>.+?) {_CHANGE}\b", growth),
+        (rf"\b(?:by )?what percent(?:age)? did {the}(?P<thing>.+?) {CHANGE}\b", growth),
         (rf"^{the}(?P<thing>.+?) {moved} by what percent(?:age)?(?! point)", growth),
         (rf"(?P<part>.+?) as a (?:percent|percentage|portion|share|%) of {the}(?P<whole>.+)$", _stated_part),
         (rf"\b{_PART} of {the}(?P<whole>.+?) (?:{_IS}|{_CAME}) (?:{_JOINED} )*{the}(?P<part>.+)$", _part_of),
         (rf"\b{_PART} of {the}(?P<whole>.+?) (?:{_TIED}) {the}(?P<part>.+)$", _part_of),
         (rf"\bwhat {_PART} {_IS} {the}(?P<part>.+?) of {the}(?P<whole>.+)$", _part_of),
         (rf"\bratio of {the}(?P<part>.+?) to {the}(?P<whole>.+)$", _ratio),
+        (rf"\b{_PART} of {the}(?P<part>.+?) to {the}(?P<whole>.+)$", _part_of),
+        (
+            rf"^(?:in \d{{4}},? )?(?:was|were|is|are) {the}(?P<one>.+?) (?P<than>{_MORE})(?P<middle>.*?) "
+            rf"than (?:in |for |that of )?{the}(?P<other>.+)$",
+            _greater,
+        ),
+        (rf"^(?:in \d{{4}},? )?(?:do|does|did) {the}(?P<one>.+?) exceed {the}(?P<other>.+)$", _greater),
+        (rf"\bdifference (?:between|in) {the}(?P<one>.+?) and {the}(?P<other>.+)$", _difference_or(change)),
+        (rf"\bhow much (?:did|has|have) {the}(?P<thing>.+?) {moved}\b", change),
         (rf"\b(?:net )?{_MOVE} (?:in|of) {the}{rest}", change),
         (
             rf"(?<!weighted )(?<!weighted-)\b(?:average|mean) (?:of )?{the}(?:annual )?{rest}",

@@ -84,7 +84,7 @@ def _given_numbers(state: State) -> list[int]:
 
 def _places(state: State) -> Iterator[_Place]:
     passages = state.input.get("passages") or ()
-    for table, passage, _ in tables_of(state.table, passages):
+    for table, passage, *_ in tables_of(state.table, passages):
         for row, (name, *cells) in enumerate(table.rows):
             columns: dict[str, tuple[int, ...]] = {}
             for column, cell in enumerate(cells, 2):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -87,6 +89,16 @@ class TestWithoutAModel:
         done = command("ask", CHANGE, "--text", str(files / "r.pdf"), "-i", "finqa_offline")
         assert "Answer: 38.89%\n" in done.out, done.out + done.err
         assert "From: r.pdf, " in done.out and "page 2, row 1" in done.out
+
+    def test_the_example_of_the_documents(self, tmp_path: Path, command: Command) -> None:
+        """The first report, command and answer of docs/reports.md."""
+        text = (Path(__file__).parents[2] / "docs" / "reports.md").read_text(encoding="utf-8")
+        report, asked, answer = re.findall(r"```\w*\n(.*?)\n```", text, re.DOTALL)[:3]
+        (tmp_path / "port.md").write_text(report)
+        name, *given = shlex.split(asked.replace("port.md", (tmp_path / "port.md").as_posix()))
+        done = command(*given)
+        assert name == "chameleon" and done.code == 0, done.out + done.err
+        assert answer in done.out
 
     @pytest.mark.parametrize(
         ("question", "told"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chameleon.table.percent import asks_percent
+from chameleon.table.percent import asks_percent, asks_share
 
 
 @pytest.mark.parametrize(
@@ -24,3 +24,19 @@ from chameleon.table.percent import asks_percent
 )
 def test_questions(question: str, asked: bool) -> None:
     assert asks_percent(question) is asked
+
+
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    [
+        ("what is the growth rate of dues?", True),
+        ("what was the rate of change in dues?", True),
+        ("what portion of income were dues?", True),
+        ("what share of income were dues?", True),
+        ("what is the price per share of stock?", False),
+        ("what is the interest rate?", False),
+        ("what was the ratio of dues to income?", False),
+    ],
+)
+def test_portions_and_rates_of_growth(question: str, asked: bool) -> None:
+    assert asks_share(question) is asked

@@ -241,7 +241,7 @@ class TestAnswers:
                 7452.94118,
             ),
             (7452.94118, "divide(1267, 17%)", "of what percentage is it the total?", 7452.94118),
-            (0.02, "subtract(5%, 3%)", "what is the change in the rate?", "2.00%"),
+            (0.02, "subtract(5%, 3%)", "what is the change in the rate?", "2.00 percentage points"),
             (0.02, "subtract(5%, 3%)", "what is the change in percentage points?", "2.00 percentage points"),
             (0.04, "add(5%, 3%), divide(#0, const_2)", "what is the average rate?", "4.00%"),
             (50.0, "multiply(1000, 5%)", "at 5%, what is the interest?", 50),

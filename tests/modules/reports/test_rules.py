@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from chameleon import Declined, Executor, Inventory, Table
 from chameleon.benchmarks.finqa import Finqa
 from chameleon.modules.reports.facts import PlacedTable, tables_of
-from chameleon.modules.reports.figures import content, of_sentences, of_table
+from chameleon.modules.reports.naming import content
 from chameleon.modules.reports.rule_programs import rule_program
 from chameleon.modules.reports.rules import asked
+from chameleon.modules.reports.sentences import of_sentences
 from tests.benchmarks.shared_data import needs_data, rows
 from tests.modules.reports.halves import FIRST, SECOND
 from tests.modules.reports.pages import PASSAGES, TABLE, page
@@ -64,7 +65,6 @@ def program(question: str, table: Table | None = TABLE) -> str:
         ("what was the highest amount of ferry fares?", "table_max(ferry fares, none)"),
         ("what was the lowest amount of harbour dues?", "table_min(harbour dues, none)"),
         ("what was the change in warehouse rents from 2009 to 2010?", "subtract(110, -12)"),
-        ("what was the percentage change in dredging from 2010 to 2011?", "subtract(45, 36), divide(#0, 36)"),
     ],
 )
 def test_what_is_understood(question: str, expected: str) -> None:
@@ -94,6 +94,7 @@ def test_tables_of_other_forms(question: str, table: Table, expected: str) -> No
         ("who owns the port?", "none of the forms"),
         ("what was the change in tolls from 2010 to 2011?", "no figures are called 'tolls'"),
         ("what was the change in harbour dues from 2007 to 2008?", "has no single figure of 2007"),
+        ("what was the percentage change in dredging from 2010 to 2011?", "no figures are called"),
         ("what was the percentage change in harbour dues?", "none of the forms"),
         ("what were the total harbour dues in 2011?", "no years to add up"),
         ("what was the average of harbour dues over the last two years?", "of 3 years, not of 2"),
@@ -199,10 +200,8 @@ def test_a_figure_of_2014_is_a_figure() -> None:
     """FinQA writes — as 2014, which its benchmark reads; a table of one's own has numbers."""
     table = Table(["", "2011", "2010"], [["persons", "2014", "1990"], ["tolls", "—", "5"]])
     assert program("what was the change in persons from 2010 to 2011?", table) == "subtract(2014, 1990)"
-    told = [
-        [figure.text for figure in each.all] for each in of_table(PlacedTable(table)) if each.source == "row"
-    ]
-    assert told == [["2014", "1990"], ["5"]]
+    with pytest.raises(Declined):
+        program("what was the change in tolls from 2010 to 2011?", table)
 
 
 def test_sentences_that_compare_are_not_read() -> None:
@@ -255,13 +254,14 @@ class TestSeveralTables:
 def test_sentences_with_a_figure_for_each_year() -> None:
     (found,) = of_sentences(
         [
+            "expense was $ 1,200 , $ 900 and $ 7.5 at december 31 , 2011 , 2010 and 2009 .",
             "expense was $ 1,200 , $ 900 and 7.5% ( 7.5 % ) at december 31 , 2011 , 2010 and 2009 .",
             "5 of 2011 .",
         ]
     )
     told = {year: figure.text for year, figure in found.by_year.items()}
     assert told == {"2011": "1200", "2010": "900", "2009": "7.5"}
-    assert found.all[0].source == {"passage": 1}
+    assert found.by_year["2011"].source == {"passage": 1}
 
 
 def test_words_that_tell_things_apart() -> None:
@@ -308,10 +308,10 @@ class TestTheInventory:
 @pytest.mark.parametrize(
     ("name", "half", "answered", "right"),
     [
-        ("dev_200", FIRST, 21, 14),
-        ("dev_200", SECOND, 24, 18),
-        ("dev_883", FIRST, 123, 101),
-        ("dev_883", SECOND, 108, 92),
+        ("dev_200", FIRST, 16, 15),
+        ("dev_200", SECOND, 16, 12),
+        ("dev_883", FIRST, 83, 70),
+        ("dev_883", SECOND, 77, 69),
     ],
 )
 def test_how_much_is_answered(name: str, half: slice, answered: int, right: int) -> None:
@@ -321,7 +321,7 @@ def test_how_much_is_answered(name: str, half: slice, answered: int, right: int)
     for row in rows(f"finqa/{name}.jsonl.gz")[half]:
         problem = benchmark.problem(row, {})
         texts = [each["text"] for each in problem.input["passages"]]
-        tables = tables_of(problem.input["table"], ())
+        tables = tables_of(problem.input["table"], problem.input["passages"])
         try:
             found = rule_program(problem.input["question"], tables, texts).program
         except Declined:
