@@ -41,7 +41,10 @@ class RuleStatuteAnswerer(Module):
             raise Declined("there are no facts to judge")
         given = state.input.get("statutes") or self.statutes
         if not given:
-            raise Declined("there are no statutes to judge by")
+            raise Declined(
+                "there are no statutes to judge by; give them in the input as `statutes`, or as a parameter of "
+                "both `statute_retriever` and `rule_statute_answerer`"
+            )
         sections = Statutes.of(given).sections
         facts = read_facts(text)
         if form_of(question) == "verdict":
