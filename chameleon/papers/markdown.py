@@ -5,18 +5,26 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from chameleon.papers.numbering import LONGEST_HEADING, begins_clause, heading_level, number_of
+from chameleon.papers.numbering import (
+    LONGEST_HEADING,
+    STARTS_A_HEADING,
+    begins_clause,
+    heading_level,
+    number_of,
+)
 from chameleon.papers.outline import UNNUMBERED, Outline
 from chameleon.table import Table
-from chameleon.table.bars import has_bar, is_rule, split_rows
+from chameleon.table.bars import bars_in, has_bar, split_rows
 from chameleon.table.cells import clean_cell
 
 _MARKED = re.compile(r" {0,3}(#{1,6})\s+(.*)")
 _UNDERLINE = re.compile(r" {0,3}(=+|-{2,})\s*")
 _BOLD = re.compile(r"\s*(\*\*|__)(?=\S)((?:(?!\1).)+?)(?<=\S)\1(:?)\s*")
+_BOLD_NUMBER = re.compile(r"\s*(\*\*|__)(?=\S)((?:(?!\1).)+?)(?<=\S)\1\s+(?=\S)")
+_BULLET = re.compile(r"\s*[-*+]\s+(?=\d{1,3}(?:\.\d{1,3})+[.)]?\s+[^\W\d_a-z])")
+_RULE = re.compile(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
 _FENCE = re.compile(r"\s{0,3}(```|~~~)")
 _MOST_UNDERLINED = 2  # lines of a heading that is underlined
-_STARTS_A_HEADING = 60  # characters at most of a numbered line that heads the lines right below it
 
 
 def text_outline(text: str) -> Outline:
@@ -72,9 +80,8 @@ def _add(outline: Outline, held: list[str]) -> None:
     """Add the lines between two empty ones: the tables among them, and the clauses of the others."""
     begin = 0
     while begin < len(held):
-        rule = next((n for n in range(begin + 1, len(held)) if is_rule(held[n])), None)
-        if rule is None or not has_bar(held[rule - 1]):
-            rule = None
+        rule = next((n for n in range(begin + 1, len(held)) if _is_rule(held, n)), None)
+        if rule is None:
             end = len(held)
         else:
             end = next((n for n in range(rule, len(held)) if not has_bar(held[n])), len(held))
@@ -85,9 +92,23 @@ def _add(outline: Outline, held: list[str]) -> None:
     held.clear()
 
 
+def _is_rule(lines: Sequence[str], place: int) -> bool:
+    """Whether a line is the rule below a table's header: dashes, one or more for each of its cells."""
+    rule, above = lines[place], lines[place - 1]
+    if not has_bar(rule) or not has_bar(above) or not _RULE.fullmatch(rule):
+        return False
+    return "---" in rule or _width(rule) == _width(above)
+
+
+def _width(line: str) -> int:
+    line = line.strip()
+    return bars_in(line) + 1 - line.startswith("|") - (line.endswith("|") and not line.endswith("\\|"))
+
+
 def _table(lines: Sequence[str]) -> Table:
     """The table of lines with bars; short rows are filled up, and what a row has too much gets a column."""
-    rows = [[clean_cell(cell) for cell in row] for row in split_rows(lines)]
+    rule = f"|{'---|' * _width(lines[1])}"
+    rows = [[clean_cell(cell) for cell in row] for row in split_rows([lines[0], rule, *lines[2:]])]
     width = max(map(len, rows))
     header, *body = [[*row, *[""] * (width - len(row))] for row in rows]
     return Table(header, body)
@@ -96,19 +117,29 @@ def _table(lines: Sequence[str]) -> Table:
 def _clauses(outline: Outline, lines: Sequence[str]) -> None:
     """Add lines as paragraphs: one for each clause that begins with its number at a line's beginning."""
     held = list[str]()
-    for place, line in enumerate(lines):
+    for place, each in enumerate(lines):
+        line = _BULLET.sub("", each)
         below = lines[place + 1].strip() if place + 1 < len(lines) else ""
         last = number_of(held[0].strip()) if held else ()
         if held and (
-            begins_clause(line.strip(), held[-1], below, last or outline.number)
+            _BOLD_NUMBER.match(line)
+            or line != each
+            or begins_clause(line.strip(), held[-1], below, last or outline.number)
             or (len(held) == 1 and _heads(held[0].strip(), line.strip()))
         ):
-            outline.paragraph("\n".join(held))
-            held.clear()
+            _paragraph(outline, held)
         held.append(line)
+    _paragraph(outline, held)
+
+
+def _paragraph(outline: Outline, held: list[str]) -> None:
+    """Add lines as a paragraph; a number in bold letters that it begins with heads it."""
+    if held and (bold := _BOLD_NUMBER.match(held[0])) is not None:
+        outline.bold_number(bold[2])
     outline.paragraph("\n".join(held))
+    held.clear()
 
 
 def _heads(line: str, below: str) -> bool:
     """Whether a numbered line is the heading of the text that begins in the line below it."""
-    return len(line) <= _STARTS_A_HEADING and below[:1].isupper() and heading_level(line) is not None
+    return len(line) <= STARTS_A_HEADING and below[:1].isupper() and heading_level(line) is not None

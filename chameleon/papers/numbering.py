@@ -7,6 +7,8 @@ import re
 LONGEST_HEADING = 120
 _LONGEST_TITLE = 80
 _MOST_WORDS = 10
+STARTS_A_HEADING = 60
+"""Characters at most of a numbered line that heads the lines right below it."""
 _NUMBERED = 10
 """Levels of headings known by their number alone begin here, below those of marked headings."""
 UNNUMBERED, DECIMALS, BELOW_NUMBERS = _NUMBERED + 3, _NUMBERED + 4, _NUMBERED + 20
@@ -27,6 +29,12 @@ _SMALL = r"(?:a|an|and|as|at|by|for|from|in|of|on|or|the|to|with)"
 _RUN_IN = re.compile(
     rf"((?:[^\W\d_a-z][\w’'-]*,?)(?: (?:[^\W\d_a-z][\w’'-]*|{_SMALL}),?){{0,7}})[.:](?=\s|$)"
 )
+_REFERS = re.compile(
+    r"\b(?:see|clauses?|sections?|articles?|paragraphs?|items?|parts?|an?|the|of|in|to|by|from|for|with|under|on"
+    r"|at|and|or|as|per|than|is|are|was|were|be|about|within|between)\s*$",
+    re.IGNORECASE,
+)
+_VALUE = re.compile(r":\s*(?!(?:19|20)\d\d)\S*\d|:\s*[A-Z]{3}\s\d")  # "Keys: 4" is no title
 _STOPS = (".", ";", ":", "!", "?")
 
 Number = tuple[int, ...]
@@ -49,7 +57,7 @@ def heading_level(line: str) -> int | None:
         if rest and not _TITLE.match(rest) and not attached:
             return None  # "Section 3 applies to …"
         return _NUMBERED + number_depth(line)
-    if line[-1:] in ".;,:":
+    if line[-1:] in ".;,:" or _VALUE.search(line):
         return None
     number = _DECIMAL.match(line)
     if number and _TITLE.match(line, number.end()):
@@ -110,6 +118,8 @@ def clause(text: str, last: Number) -> tuple[int, str] | None:
 def _with_title(number: str, rest: str) -> str:
     """The number with the title that stands before a text in its first line, if there is one."""
     title = _RUN_IN.match(rest)
+    if title and _VALUE.match(rest, title.end() - 1):
+        return number
     return f"{number} {title[1]}" if title and rest[title.end() :].strip() else number
 
 
@@ -118,16 +128,33 @@ def begins_clause(line: str, above: str, below: str, last: Number) -> bool:
 
     A number that only stands at the beginning of a line, such as a price, is none: it is not the next one.
     """
-    ended = above.rstrip().endswith(_STOPS) or heading_level(above.strip()) is not None
+    stopped = above.rstrip().endswith(_STOPS)
+    ended = stopped or heading_level(above.strip()) is not None
     if _NAMED.match(line):
+        ended = ended or (heading_level(line) is not None and _is_whole(above))
         return ended and (clause(line, last) is not None or heading_level(line) is not None)
     number = number_of(line)
     if len(number) > 1:
-        return follows(number, last) or (ended and clause(line, last) is not None)
+        if stopped or (ended and _begins_text(line)):
+            return follows(number, last) or clause(line, last) is not None
+        return follows(number, last) and not _REFERS.search(above) and _begins_text(line)
     if not number or heading_level(line) is None:
         return False
     opens = number_of(below)[:1] == number and len(number_of(below)) == 2
-    return opens or (ended and len(last) > 1 and follows(number, last))
+    heads = len(last) > 1 or (len(line) <= STARTS_A_HEADING and below[:1].isupper())
+    return opens or (ended and heads and follows(number, last))
+
+
+def _begins_text(line: str) -> bool:
+    """Whether a capital letter or a quotation stands after the number of a line: not "1.4 below"."""
+    number = _DECIMAL.match(line)
+    return number is not None and _TITLE.match(line, number.end()) is not None
+
+
+def _is_whole(line: str) -> bool:
+    """Whether a line without a full stop is short, and ends with no word that asks for another."""
+    line = line.strip()
+    return len(line) <= STARTS_A_HEADING and not _REFERS.search(line) and line[-1:] not in (",", "-", "–")
 
 
 def is_title(text: str) -> bool:
@@ -139,6 +166,7 @@ def is_title(text: str) -> bool:
         and text[0].isupper()
         and len(text.split()) <= _MOST_WORDS
         and not LEADERS.search(text)
+        and not _VALUE.search(text)
     )
 
 

@@ -100,6 +100,13 @@ class Outline:
             self.heading(self._level(begun[0], number_of(text)), begun[1], page)
         self.sections[-1].parts.append((text, page))
 
+    def bold_number(self, text: str) -> None:
+        """Begin the section of a number in bold letters that a paragraph begins with: "1. Scope.", "3.1"."""
+        title = text.rstrip(" .:")
+        number = number_of(f"{title} .")
+        if number and self._is_in_order(number) and (len(number) > 1 or heading_level(title) is not None):
+            self.heading(self._level(DECIMALS + len(number) - 1, number), title)
+
     def table(self, table: Table, page: int | None = None) -> None:
         """Add a table. A line above that is its caption is taken as such, and so is a unit that it gives.
 

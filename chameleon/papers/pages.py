@@ -50,6 +50,8 @@ def _table(markup: Markup, where: str) -> Table | None:
         read = html_table(markup, Origin(where, "row"), keep_notes=True)
         (_, header), *rows = read.records
         caption = ": ".join(dict.fromkeys(filter(None, [markup.caption, *read.titles])))
+        if read.is_turned and len(rows) == 1:  # a form: names, and beside each what it is
+            return Table(["", ""], list(zip(header, rows[0][1], strict=True)), caption)
         return Table(header, [cells for _, cells in rows], caption) if rows else None
     except InputError:
         return None
@@ -68,6 +70,8 @@ class _Reader:
         self._begun = 0
         self._inner: list[Table] = []
         self._text: list[str] = []
+        self._term = ""  # of a list of terms, the one that is described now
+        self._described: list[str] = []
         self._plain = False  # whether some of the text is not in bold letters
         self._depth = 0
         # The depths at which what is open began; 0 where nothing is.
@@ -117,6 +121,7 @@ class _Reader:
 
     def close(self) -> None:
         self._flush()
+        self._flush_term()
 
     @property
     def _reads(self) -> bool:
@@ -133,14 +138,16 @@ class _Reader:
                 self._loose_from = self._depth
         elif table is not None:
             self._table_from = self._depth
+            self._flush_term()
             self.outline.table(table)
 
     def _end_shown(self, tag: str) -> None:
         if self._heading_from == self._depth:
             self._heading_from = 0
+            self._flush_term()
             self.outline.heading(int(tag[1]), self._taken())
         elif self._reads and not _is_within_line(tag) and not self._heading_from:
-            self._flush()
+            self._flush(tag)
         elif not _INLINE.fullmatch(tag):
             self._text.append(" ")
         elif tag == "sup" and self._reads:
@@ -161,14 +168,33 @@ class _Reader:
         self._plain = False
         return text
 
-    def _flush(self) -> None:
-        """Add the text as a paragraph, or as a heading where all of it is in bold letters."""
+    def _flush(self, ended: str = "") -> None:
+        """Add the text as a paragraph, or as a heading where all of it is in bold letters.
+
+        A term of a list (`<dt>`) and the text after it are one paragraph; `ended` is the element that ends.
+        """
         is_bold = not self._plain and not self._item_from
         text = self._taken()
-        if is_bold and _is_heading(text):
+        if not text:
+            return
+        if ended == "dd" and self._term:
+            self._described.append(text)
+            return
+        self._flush_term()
+        if ended == "dt" and not self._item_from:
+            self._term = text
+        elif is_bold and _is_heading(text):
             self.outline.heading(UNNUMBERED, text)
         else:
             self.outline.paragraph(text, may_head=not self._item_from)
+
+    def _flush_term(self) -> None:
+        """Add a term with all that describes it."""
+        described = "; ".join(self._described)
+        mark = ":" if described and self._term[-1:] not in (*".:;?!",) else ""
+        self.outline.paragraph(f"{self._term}{mark} {described}", may_head=False)
+        self._term = ""
+        self._described.clear()
 
 
 def _is_heading(text: str) -> bool:

@@ -18,11 +18,15 @@ _LONGEST_CELL = 150  # on average, in letters, in a table without header cells
 
 @dataclass
 class HtmlTable:
-    """A table of data: records with the header first, titles that span it above, notes that span it below."""
+    """A table of data: records with the header first, titles that span it above, notes that span it below.
+
+    `is_turned`: its rows stand as columns on the page.
+    """
 
     records: list[Record]
     titles: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    is_turned: bool = False
 
 
 _Grid = list[tuple[int, list[Slot]]]
@@ -85,7 +89,7 @@ def html_table(table: Markup, origin: Origin, *, keep_notes: bool = False) -> Ht
         body = [(number, _noted(row)) for number, row in body if keep_notes or not _is_one_cell(row)]
     if not above and width > 1 and all(_is_named(row) for _, row in (*header, *body)):
         columns = list(zip(*[[slot.text for slot in row] for _, row in (*header, *body)], strict=True))
-        found.records = list(enumerate(columns, 1))
+        found.records, found.is_turned = list(enumerate(columns, 1)), True
         return found
     names = [_joined([row[index].text for _, row in header]) for index in range(width)]
     repeated = [[slot.text for slot in row] for _, row in header]
