@@ -42,8 +42,8 @@ class RuleStatuteAnswerer(Module):
         given = state.input.get("statutes") or self.statutes
         if not given:
             raise Declined(
-                "there are no statutes to judge by; give them in the input as `statutes`, or as a parameter of "
-                "both `statute_retriever` and `rule_statute_answerer`"
+                "there are no statutes to judge by; give them in the input as `statutes`, or as "
+                "the parameter of both `statute_retriever` and `rule_statute_answerer`"
             )
         sections = Statutes.of(given).sections
         facts = read_facts(text)
