@@ -34,6 +34,8 @@ def unify(facts: Facts) -> dict[str, str]:
             doubtful.add(name)
         if (of, KIN_OF_ANY_GENDER[kin]) in facts.several:
             doubtful.add(of)
+        if KIN_OF_ANY_GENDER[kin] == "spouse" and _may_be_former(facts, of, {*sure, name}):
+            doubtful.add(name)
         if is_unnamed and not sure:
             doubtful |= _strangers(facts, of, kin, name)
         if doubtful or len(sure) > 1 or sure & facts.unnamed or any(map(_IN_BETWEEN.search, sure)):
@@ -137,6 +139,17 @@ def _strangers(facts: Facts, of: str, kin: str, name: str) -> set[str]:
         reached |= last
         last = {b for one, other in edges for a, b in ((one, other), (other, one)) if a in last} - reached
     return {who for who in facts.people - reached - facts.unnamed if _fits(facts, who, kin, True)}
+
+
+def _may_be_former(facts: Facts, of: str, spouses: set[str]) -> bool:
+    """Whether a marriage has ended, or something is told after a death, so that another may be meant."""
+    pairs = [{of, each} for each in spouses]
+    ended = [{each.one, each.other} for each in facts.marriages if each.end]
+    ended += [{one, other} for one, other, _ in facts.separations]
+    told = [(who, each.span.begin) for each in facts.incomes for who in each.people]
+    told += [(who, each.span.begin) for each in facts.homes for who in each.people]
+    outlived = any(who in spouses and facts.deaths.get(who, begin) < begin for who, begin in told)
+    return outlived or any(pair in pairs for pair in ended)
 
 
 def _both_married(facts: Facts, of: str, kin: str, name: str, other: str) -> bool:
