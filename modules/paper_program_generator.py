@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from chameleon import LLMModule, State
 from chameleon.modules.papers.citing import cited, shown
 from chameleon.modules.program_generator import program_in
+
+_LINE = re.compile(r"^(?=\W*passages?\b[^\n=]*:)(?!\s*#)", re.IGNORECASE | re.MULTILINE)
 
 
 class PaperProgramGenerator(LLMModule):
@@ -29,7 +32,7 @@ class PaperProgramGenerator(LLMModule):
         and `Declined` where the model finds that the passages do not tell.
         """
         sources = cited(text, state.input.get("passages") or ())
-        return {"program": program_in(text), "sources": sources}
+        return {"program": _LINE.sub("# ", program_in(text)), "sources": sources}
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         return {"program": output["program"], "sources": output["sources"]}

@@ -36,6 +36,9 @@ class PaperRetriever(Module):
     ) -> None:
         """`k`: how many passages are kept; `max_tokens`: how long they are together at most, estimated.
 
+        Where fewer have a word of the question, those that stand beside them are kept as well: a short paper
+        is shown whole.
+
         `without_words`: what is done where no word of the question stands in the paper: the passages that
         are nearest by embeddings (`minilm`, where it is installed, else the first ones) are kept with a
         note that says so, or the question is declined.
@@ -53,9 +56,9 @@ class PaperRetriever(Module):
         if passages and max(near) <= 0 and self.without_words == "nearest":
             near, note = _beyond_words(question, passages)
         kept, left = list[int](), self.max_tokens
-        for place in sorted(range(len(passages)), key=lambda place: -near[place]):
+        for place in self._in_order(near):
             size = estimated_tokens(f"{passages[place].get('title', '')}\n{passages[place]['text']}")
-            if near[place] <= 0 or len(kept) == self.k:
+            if len(kept) == self.k:
                 break
             if size <= left or not kept:
                 kept.append(place)
@@ -75,6 +78,15 @@ class PaperRetriever(Module):
         ]
         found = {"kept": told, "of": len(passages), "passages": [passages[place] for place in sorted(kept)]}
         return found | ({"note": note} if note else {})
+
+    def _in_order(self, near: Sequence[float]) -> list[int]:
+        """The passages with words of the question, the nearest first; then those that stand beside these."""
+        with_words = [place for place in sorted(range(len(near)), key=lambda n: -near[n]) if near[place] > 0]
+        if self.without_words == "decline" or not with_words:
+            return with_words
+        others = (place for place in range(len(near)) if near[place] <= 0)
+        best = with_words[: self.k]
+        return with_words + sorted(others, key=lambda place: min(abs(place - kept) for kept in best))
 
     def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         return {"passages": output["passages"]}

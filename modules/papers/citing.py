@@ -10,10 +10,17 @@ from chameleon import Declined, StepRejected
 from chameleon.modules.papers.passages import source_of
 from chameleon.quoting import Quoted, block, on_one_line, untagged
 
-_RESTS = re.compile(r"^\W*passages?\W*:\W*(.+)$", re.IGNORECASE | re.MULTILINE)
-_NONE = re.compile(r"none\b", re.IGNORECASE)
+_RESTS = re.compile(
+    r"^[^\w\n]*(?:the |relevant |supporting )*passages?(?:\(s\))?(?: (?:used|cited|needed))?[^\w\n]*:"
+    r"(?P<line>[^\n]*(?:\n[ \t]*[-*•][^\n]*)*)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_NONE = re.compile(r"\W*none\b", re.IGNORECASE)
 _ASIDE = re.compile(r"\([^()]*\)")
-_PARTS = re.compile(r"[,;&]|\band\b|(?<=\d)\s+(?=\d)", re.IGNORECASE)
+_EACH = re.compile(r"\n[ \t]*[-*•][ \t]*|[,;]\s*(?=(?:passage )?\d{1,4}\s*:)", re.IGNORECASE)
+_QUOTED = re.compile(r"\"[^\"\n]*\"|“[^”\n]*”")
+_SAYS = re.compile(r"(?<=\d)\s*(?::|[-–—](?=\s))\s*(?=[^\W\d_]).*")
+_PARTS = re.compile(r"[,;&+/]|\band\b|(?<=\d)\s+(?=\d)", re.IGNORECASE)
 _NUMBERS = re.compile(
     r"\W*(?:passages?|nos?\.?|numbers?)?\W*(\d{1,4})(?![\d.]*\d)(?:\W*(?:-|–|—|to|through)\W*(\d{1,4})(?![\d.]*\d))?",
     re.IGNORECASE,
@@ -31,7 +38,7 @@ def cited(reply: str, passages: Sequence[Mapping[str, Any]]) -> list[dict[str, A
     Raises `Declined` for "none", where the model finds that the passages do not tell, and `StepRejected` for
     a reply without such a line, or with numbers of passages that are not there.
     """
-    lines = _RESTS.findall(reply)
+    lines = [found["line"] for found in _RESTS.finditer(reply)]
     if lines and _NONE.match(lines[-1].strip()):
         raise Declined(
             "the passages found do not answer the question",
@@ -45,13 +52,17 @@ def cited(reply: str, passages: Sequence[Mapping[str, Any]]) -> list[dict[str, A
     return [source_of(passages[number - 1], number) for number in numbers]
 
 
-def _numbers(line: str, count: int) -> list[int]:
-    """The numbers of passages in a line: ranges in full, without what stands in brackets, and "page 4"."""
+def _numbers(told: str, count: int) -> list[int]:
+    """The numbers of passages in a line, or in the list below it: ranges in full.
+
+    What stands in brackets, pages, and what a passage is said to say ("2: the rent is 900 EUR") are left out.
+    """
     found = list[int]()
-    for part in _PARTS.split(_ASIDE.sub(" ", line)):
-        if (named := _NUMBERS.match(part)) is not None:
-            first, last = int(named[1]), int(named[2] or named[1])
-            found += range(first, min(last, count) + 1) if first <= last <= count else [first, last]
+    for line in _EACH.split(_QUOTED.sub(" ", _ASIDE.sub(" ", told))):
+        for part in _PARTS.split(_SAYS.sub("", line)):
+            if (named := _NUMBERS.match(part)) is not None:
+                first, last = int(named[1]), int(named[2] or named[1])
+                found += range(first, min(last, count) + 1) if first <= last <= count else [first, last]
     return found
 
 
