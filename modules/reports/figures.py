@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from chameleon.modules.reports.cells import number_text
+from chameleon.modules.reports.context import Context, introduced, phrases, telling
 from chameleon.modules.reports.evidence import years_in
 from chameleon.modules.reports.facts import PlacedTable, source_of_row
 from chameleon.modules.reports.naming import content, total
 from chameleon.modules.reports.periods import Period, months_in, period, words_beside
-
-_INTRODUCES = re.compile(
-    r"\b(?:following|below|as follows|table|schedule|summari[sz]es?|sets? forth)\b|:\s*$"
-)
-_ENDS = re.compile(r"(?<=[.!?])\s+(?=[A-Za-z])|\n\s*\n")
 
 
 class Figure(NamedTuple):
@@ -24,31 +19,6 @@ class Figure(NamedTuple):
 
     text: str
     source: Mapping[str, int]
-
-
-class Context(NamedTuple):
-    """What stands around the lines of a table: the words that explain their names, and its other names.
-
-    `introduced` are the words of a sentence before the table that tells what it shows; `years` are those of
-    the headings and of all names; `dated` are those that names of lines have; `section` is the name of the
-    line without figures above a row.
-    """
-
-    explained: frozenset[str]
-    introduced: frozenset[str]
-    names: frozenset[frozenset[str]]
-    years: frozenset[str]
-    dated: frozenset[str]
-    section: frozenset[str] = frozenset()
-
-    def explaining(self, name: frozenset[str], asked: frozenset[str]) -> frozenset[str]:
-        """The words of what is asked that need not be in this name.
-
-        What joins words ("per") only with the whole name of the section.
-        """
-        words = self.explained | self.section | (self.introduced if name == total() else frozenset())
-        plain = frozenset(each for each in words if not each.startswith("+"))
-        return plain | (self.section if self.section <= asked - name else frozenset())
 
 
 @dataclass(frozen=True)
@@ -111,12 +81,14 @@ class Grid:
         self.sections = list(_sections(lines))
         labels = [line[0] for line in lines]
         dated = years_in(" ; ".join([*header[1:], *labels]))
-        above = " ; ".join((*placed.above, header[0]))
+        above = (*placed.above, header[0])
         said = [line[0] for line in lines if any(each.strip() for each in line[1:])]
         names = frozenset(words for each in (*said, *header[1:]) if (words := content(each)) - total())
-        introduced = content(_introduction(placed.before))
-        years = frozenset(dated | years_in(above))
-        self.context = Context(content(above), introduced, names, years, frozenset(dated))
+        years = frozenset(dated | years_in(" ; ".join(above)))
+        self.months = months_in(" ; ".join(above))
+        shown = tuple(introduced(placed.before))
+        told = tuple(each for text in above for each in phrases(text))
+        self.context = Context(told, shown, names, years, frozenset(dated))
 
     def cells(self) -> Iterator[Cell]:
         """The cells of all lines but those of sections."""
@@ -129,7 +101,7 @@ class Grid:
                     _undated(names[0]),
                     _undated(names[1]) - content(self.header[0]),
                     frozenset(years_in(names[0]) | years_in(names[1])),
-                    _months(names[0]) | _months(names[1]),
+                    _months(names[0]) | _months(names[1]) or self.months,
                     self.figure(row, column),
                     line[0],
                     f"{self.unit} {line[0]}",
@@ -174,7 +146,7 @@ class Grid:
 
     def explained_in(self, row: int) -> Context:
         """The context of a row: that of the table, and the name of its section."""
-        return self.context._replace(section=content(self.sections[row]))
+        return self.context._replace(section=telling(self.sections[row]))
 
     def _by_year(
         self,
@@ -191,7 +163,7 @@ class Grid:
         corner = content(self.header[0])
         for place, beside_it in zip(places, beside, strict=True):
             if found := period(beside_it):
-                told = groups.setdefault((found.words - corner, found.months), [])
+                told = groups.setdefault((found.words - corner, found.months or self.months), [])
                 told.append((found, self.figure(*place)))
         for (words, months), told in groups.items():
             named = [each.year for each, _ in told]
@@ -242,9 +214,3 @@ def _sections(lines: Sequence[Sequence[str]]) -> Iterator[str]:
         yield section
         if total() <= content(line[0]) and any(each.strip() for each in line[1:]):
             section = ""
-
-
-def _introduction(text: str) -> str:
-    """The last sentence before a table, where it tells what the table shows; else ""."""
-    last = _ENDS.split(text.strip())[-1].lower()
-    return last if _INTRODUCES.search(last) else ""

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import TypeVar
 
 from chameleon import Declined
+from chameleon.modules.reports.context import Context
 from chameleon.modules.reports.evidence import years_in
 from chameleon.modules.reports.facts import PlacedTable
-from chameleon.modules.reports.figures import Cell, Context, Dated, Figure, Listed, grids_of
+from chameleon.modules.reports.figures import Cell, Dated, Figure, Listed, grids_of
 from chameleon.modules.reports.naming import content, fit, total
 from chameleon.modules.reports.sentences import of_sentences
 
@@ -124,8 +125,8 @@ class Lookup:
         )
 
     def _in_months(self, months: Set[str]) -> bool:
-        """Whether figures of these months are of those that the question names, where both name some."""
-        return not months or not self.months or months == self.months
+        """Whether figures of these months are of those that the question names; of none, of december."""
+        return not self.months or months == self.months or (not months and self.months <= {"dec"})
 
 
 def _words(thing: str) -> frozenset[str]:
@@ -157,7 +158,7 @@ def _of_year(cell: Cell, year: str) -> bool:
     """Whether a cell is of the year; one without is of that of its table, which may name none."""
     if cell.years:
         return cell.years == {year} if year else cell.context.dated == cell.years
-    return not year or cell.context.years <= {year}
+    return not year or cell.context.years == {year}
 
 
 def _best(candidates: Iterable[_Found], rank: Callable[[_Found], int]) -> list[_Found]:

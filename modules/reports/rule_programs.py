@@ -18,6 +18,7 @@ from chameleon.modules.reports.rules import Asked, asked
 
 _SCALES = ("thousand", "million", "billion")
 _SCALED = re.compile(r"\b(?:in|of) (?:thousands|millions|billions)\b")
+_CURRENCY = re.compile(r"\b(?:usd|eur|gbp|nok|sek|dkk|chf|jpy)\b|[$€£¥]")
 _DOLLARS = re.compile(r"\bin (?:us |u\.s\. )?dollars\b")
 _LOST = re.compile(
     r"\b(?:loss(?:es)?|deficits?|expenses?|costs?|charges?|payments?|paid|outflows?|provisions?|tax(?:es)?|"
@@ -96,7 +97,12 @@ class _Report:
         """Raise `Declined` where figures are in another unit than is asked for, or in several."""
         found = [_scales(unit) for unit in self.units]
         percent = {figure.text.endswith("%") for figure in self.used}
-        if len({*filter(None, found)}) > 1 or (len(percent) > 1 and wanted.kind != "ratio"):
+        currencies = {*filter(None, (frozenset(_CURRENCY.findall(unit.lower())) for unit in self.units))}
+        if (
+            len({*filter(None, found)}) > 1
+            or len(currencies) > 1
+            or (len(percent) > 1 and wanted.kind != "ratio")
+        ):
             raise declined("the figures are in different units")
         if wanted.kind in _WITHOUT_UNIT:
             return

@@ -12,6 +12,7 @@ from typing import Literal
 
 from chameleon.modules.reports.evidence import years_asked, years_in
 from chameleon.modules.reports.refusals import CHANGE
+from chameleon.table.percent import asks_percent
 
 Kind = Literal[
     "growth", "change", "share", "ratio", "difference", "greater", "average", "total", "largest", "smallest"
@@ -115,7 +116,8 @@ def _moved(kind: Kind) -> _Make:
             _YEARLY.search(around)
             or re.search(r"\bper (?:year|annum)\b|\b(?:each|every|a) year\b|\bannually\b", thing)
         )
-        if _SEVERAL.search(around) or by_year or _backwards(text):
+        share = kind == "change" and asks_percent(text) and "point" not in text
+        if _SEVERAL.search(around) or by_year or share or _backwards(text):
             return None
         return Asked(kind, (_plain(thing),), between, direction=_direction(around))
 
@@ -210,7 +212,12 @@ def _difference_or(change: _Make) -> _Make:
 
 
 def _over(kind: Kind) -> _Make:
-    return lambda text, found, years: Asked(kind, (_plain(found["thing"]),), years, _spell(text))
+    def make(text: str, found: re.Match[str], years: tuple[str, ...]) -> Asked | None:
+        if re.search(r"\bbetween\b", text) and len(years) == 2 and int(years[1]) - int(years[0]) > 1:
+            return None  # with or without the years between them
+        return Asked(kind, (_plain(found["thing"]),), years, _spell(text))
+
+    return make
 
 
 def _spell(text: str) -> int:

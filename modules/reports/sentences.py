@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from chameleon.modules.reports.figures import Context, Dated, Figure
+from chameleon.modules.reports.context import Context
+from chameleon.modules.reports.figures import Dated, Figure
 from chameleon.modules.reports.naming import content
 from chameleon.modules.reports.periods import months_in, without_days
 
@@ -45,7 +46,7 @@ _FORMS = tuple(
     )
 )
 _LONGEST = 400
-_NOTHING = Context(*[frozenset()] * 6)
+_NOTHING = Context((), (), frozenset(), frozenset(), frozenset())
 
 
 def of_sentences(texts: Iterable[str]) -> Iterator[Dated]:

@@ -124,6 +124,37 @@ REPORTS: dict[str, dict[str, Any]] = {
             {"title": "", "text": "Revenue fell.", "place": "after"},
         ],
     },
+    "headings": {
+        "passages": [
+            _placed("R > 3 Operating leases", "item | 2011 | 2010\nCash | 4 | 3"),
+            _placed("R > Interest and tax", "item | 2011 | 2010\nExpense | 9 | 8"),
+            _placed("R > Ferry income by quay", "item | 2011 | 2010\nWest | 6 | 5\nTotal | 12 | 10"),
+            _placed("R > Cost of tolls", "item | 2011 | 2010\nBooths | 1 | 2\nTotal | 4 | 4"),
+        ]
+    },
+    "shown": {
+        "table": _table("item | 2011\nwages | 30\ntotal | 100"),
+        "passages": [
+            {"title": "", "text": "The table below shows our cost of revenue and of fuel.", "place": "before"}
+        ],
+    },
+    "june": {
+        "table": _table("Years ended June 30 | 2011 | 2010\ncash | 400 | 300"),
+    },
+    "crowns": {
+        "table": _table("item | 2011\ntolls, NOK | 50\nfees, EUR | 10"),
+    },
+    "losses": {
+        "table": _table(
+            """item | 2011 | 2010
+            Interest expense | (12) | (8)
+            Other income | (10) | (745)
+            Losses | 12 | 8"""
+        )
+    },
+    "scales": {
+        "table": _table("item | 2011\ntolls in thousands | 5\nfees in millions | 4"),
+    },
     "told": {
         "passages": [
             "Revenue was $5 million in 2010 and $600 thousand in 2011.",
@@ -205,6 +236,38 @@ ASKED: list[tuple[str, str, Any]] = [
     ("blank", "What percentage of total assets is cash in 2010?", NO),
     ("blank", "What percentage of total assets is cash in 2011?", "10.00%"),
     ("blank", "What was the change in restricted cash from 2010 to 2011?", NO),
+    ("headings", "What was the change in operating cash from 2010 to 2011?", NO),
+    ("headings", "What was the change in operating leases cash from 2010 to 2011?", 1),
+    ("headings", "What was the change in tax expense from 2010 to 2011?", NO),
+    ("headings", "What was the change in expense from 2010 to 2011?", 1),
+    ("headings", "What percentage of total ferry income was West in 2011?", "50.00%"),
+    ("headings", "What percentage of total income was West in 2011?", NO),
+    ("headings", "What percentage of total tolls was booths in 2011?", NO),
+    ("headings", "What percentage of total cost of tolls was booths in 2011?", "25.00%"),
+    ("shown", "What percentage of total revenue was wages in 2011?", NO),
+    ("shown", "What percentage of total fuel was wages in 2011?", NO),
+    ("losses", "What was the increase in interest expense from 2010 to 2011?", NO),
+    ("losses", "What was the change in other income from 2010 to 2011?", 735),
+    ("losses", "What was the increase in losses from 2010 to 2011?", 4),
+    ("scales", "What was the ratio of tolls to fees in 2011?", NO),
+    ("crowns", "What was the ratio of tolls to fees in 2011?", NO),
+    ("june", "What was the change in cash from June 30, 2010 to June 30, 2011?", 100),
+    ("june", "What was the change in cash from December 31, 2010 to December 31, 2011?", NO),
+    ("income", "What was the change in cash from June 30, 2010 to June 30, 2011?", NO),
+    ("income", "What was the change in cash from December 31, 2010 to December 31, 2011?", 100),
+    ("ports", "What is the ratio of costs to revenue in Skerry in 2011?", NO),
+    ("ports", "What was the average revenue of Arvik and Skerry?", NO),
+    ("ports", "What was the average revenue of Arvik?", NO),
+    ("income", "What was the change in cash flow from 2010 to 2011?", NO),
+    ("income", "What percentage of the increase in assets was cash in 2011?", NO),
+    ("income", "What percentage of total assets was not cash in 2011?", NO),
+    ("income", "How much did cash increase as a percentage from 2010 to 2011?", NO),
+    ("income", "What was the average cash between 2009 and 2011?", NO),
+    ("income", "What was the average cash between 2010 and 2011?", 350),
+    ("income", "What was the change in cash in the fourth quarter of 2011?", NO),
+    ("income", "What was the difference between the highest and lowest cash?", NO),
+    ("income", "What was the total change in cash from 2009 to 2011?", 150),
+    ("income", "What is the total of cash in 2010 and expenses in 2011?", NO),
     # What is asked for is what is given.
     ("income", "What was the second highest cash?", NO),
     ("income", "What was the third lowest cash?", NO),
