@@ -48,6 +48,7 @@ _LIMITS = re.compile(
 _GOES_ON = re.compile(r"[a-z\d$€£¥(+&/,;•–-]")
 _SHOWN = 60
 _MOST_PARTS = 4
+_WHOLE = frozenset(("total", "net", "gross", "adjusted", "all", "overall", "aggregate", "subtotal", "sum"))
 
 
 @dataclass(frozen=True)
@@ -147,13 +148,21 @@ def _said(found: _Found) -> str:
 
 
 def _speaking(wanted: Wanted, best: _Found, told: Sequence[Piece], held: Sequence[Cell]) -> Iterator[str]:
-    """What has all words of the question; the other cells of a row that is found are known to be others."""
+    """What has all words of the question; beside a cell that is found, only rows such as "total" of it.
+
+    Its other rows and columns are known to be others by their names.
+    """
+    content = frozenset(word for word in wanted.content if not _CONNECTORS.fullmatch(word))
     for piece in told:
-        if wanted.content <= set(map(singular, words_of(piece.text))):
+        if content <= set(map(singular, words_of(piece.text))):
             yield piece.text
     for cell in held:
-        own = isinstance(best.at, Cell) and (cell.passage, cell.row) == (best.at.passage, best.at.row)
-        if not own and wanted.content <= set(map(singular, words_of(f"{cell.group} {cell.told}"))):
+        words = set(map(singular, words_of(f"{cell.group} {cell.told}")))
+        if isinstance(best.at, Cell) and cell.passage == best.at.passage:
+            more = set(map(singular, _plain(cell.label))) - set(map(singular, _plain(best.at.label)))
+            if cell.row == best.at.row or not more <= _WHOLE:
+                continue
+        if content <= words:
             yield cell.told
 
 
@@ -189,10 +198,13 @@ def _is_label(wanted: Wanted, text: str) -> bool:
     return any(same(asked, label) for asked in _asked(wanted))
 
 
-def _asked(wanted: Wanted) -> set[Label]:
-    """The forms of the label that is asked for, its parts in any order: "depth of Arvik", "Arvik depth"."""
+def _asked(wanted: Wanted, *, in_table: bool = False) -> set[Label]:
+    """The forms of the label that is asked for, its parts in any order: "depth of Arvik", "Arvik depth".
+
+    "The number of rooms" is no room number, unless `in_table` the two are the names of a row and a column.
+    """
     labels = set(wanted.labels)
-    if wanted.exact or _COUNTING.fullmatch(wanted.name.strip()):
+    if wanted.exact or (not in_table and _COUNTING.fullmatch(wanted.name.strip())):
         return labels
     parts = [_plain(part) for part in _CONNECTORS.split(wanted.name)]
     if 1 < len(parts) <= _MOST_PARTS:
@@ -220,15 +232,17 @@ def _named(wanted: Wanted, cell: Cell) -> _Found | None:
         labels = [*_names(cell)]
     elif not column or period_of(cell.name) is not None:
         return None
-    return _matching(wanted, cell, labels)
+    return _matching(wanted, cell, labels, in_table=not cell.keyed)
 
 
 def _of_row(wanted: Wanted, cell: Cell) -> _Found | None:
     return None if cell.keyed else _matching(wanted, cell, [*_names(cell)])
 
 
-def _matching(wanted: Wanted, cell: Cell, labels: Sequence[list[str]]) -> _Found | None:
-    asked = _asked(wanted)
+def _matching(
+    wanted: Wanted, cell: Cell, labels: Sequence[list[str]], *, in_table: bool = False
+) -> _Found | None:
+    asked = {tuple(_plain(" ".join(label))) for label in _asked(wanted, in_table=in_table)}
     matching = [label for label in labels if any(same(each, tuple(label)) for each in asked)]
     if not matching or (wanted.exact and not any(tuple(label) in asked for label in matching)):
         return None

@@ -118,10 +118,10 @@ Lamps: 9
 
 PORTS = """# Ports
 
-| Port | Depth | Berths | Opened |
-|---|---|---|---|
-| Arvik | 9 m | 12 | 1 May 1998 |
-| Tern | 7 m | 8 | 1971 |
+| Port | Depth | Berths | Opened | Rate |
+|---|---|---|---|---|
+| Arvik | 9 m | 12 | 1 May 1998 | 4% |
+| Tern | 7 m | 8 | 1971 | 5% |
 
 ## Ships
 
@@ -207,6 +207,11 @@ YEARS = """# Report
 | Revenue | 120 | 100 |
 | Margin | 12.5% | 11% |
 | Other costs | (7) | — |
+| Net income | 9 | 8 |
+| Income tax | 2 | 1 |
+| Grants | 5 | 4 |
+| Total grants | 6 | 5 |
+| Number of ports | 3 | 2 |
 
 ## Notes
 
@@ -323,6 +328,7 @@ What is the depth at Tern? -> 7 m
 What is the Tern depth? -> 7 m
 What is the length of Alba? -> 40 m
 What are the berths of Tern? -> 8
+What is the rate of Tern? -> 5%
 What is the depth? -> [no line of the paper has the label]
 What is Alba? -> [no line of the paper has the label]
 What is the depth of Bodo? -> [no line of the paper has the label]""",
@@ -374,6 +380,11 @@ What was the revenue 2023? -> 100
 What was the margin in 2024? -> 12.5%
 What were other costs in 2024? -> -7
 What were other costs in 2023? -> [is not one short value: "—"]
+What was the net income in 2024? -> 9
+What was the income tax in 2023? -> 1
+What were the grants in 2024? -> [more than one line of the paper speaks of]
+What were the total grants in 2024? -> 6
+What was the number of ports in 2024? -> 3
 What was the revenue in 2022? -> [no column is certain to be that of 2022]
 What is the crane fee? -> EUR 4,000 @ 3.1
 What is the hoist fee? -> EUR 50 @ 3.2""",

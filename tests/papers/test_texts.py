@@ -51,6 +51,59 @@ def test_numbers_with_names_are_headings(line: str, title: str) -> None:
     assert titles(line)[-1][0] == title
 
 
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("Annex A\nKeys: 4\nAnnex B\nLamps: 9", [("Annex A", "Keys: 4"), ("Annex B", "Lamps: 9")]),
+        (
+            "1 Rent\nIt is 9 EUR.\n2 Deposit\nIt is 8 EUR.",
+            [("1 Rent", "It is 9 EUR."), ("2 Deposit", "It is 8 EUR.")],
+        ),
+        (
+            "1 Fees\n\nThey are told in\nAnnex B\nof the lease.",
+            [("1 Fees", "They are told in\nAnnex B\nof the lease.")],
+        ),
+        (
+            "1.3 It rises, see\n1.4 below.\n\n1.4 End.",
+            [("1.3", "1.3 It rises, see\n1.4 below."), ("1.4", "1.4 End.")],
+        ),
+        ("3.1 The rate is 2.5\n3.2 percent above.", [("3.1", "3.1 The rate is 2.5\n3.2 percent above.")]),
+        (
+            "**1. Scope.** It is wide.\n\n2.1 Text.",
+            [("1. Scope", "**1. Scope.** It is wide."), ("1. Scope > 2.1", "2.1 Text.")],
+        ),
+        (
+            "**3.1** It is dry.\n\n**3.2** It is wet.",
+            [("3.1", "**3.1** It is dry."), ("3.2", "**3.2** It is wet.")],
+        ),
+        ("- 3.1 It is dry.\n- 3.2 It is wet.", [("3.1", "3.1 It is dry."), ("3.2", "3.2 It is wet.")]),
+        ("2.1 Fee: EUR 5\n\nIt is due.", [("2.1", "2.1 Fee: EUR 5\n\nIt is due.")]),
+        ("1. Crane A\n2. Crane B\n3. Crane C", [("", "1. Crane A\n2. Crane B\n3. Crane C")]),
+    ],
+)
+def test_where_headings_and_clauses_begin(text: str, parts: list[tuple[str, str]]) -> None:
+    assert titles(text) == parts
+
+
+@pytest.mark.parametrize("rule", [":-- | --:", "-|-", "|:-|-:|", "| --- | :---: |", "--- | ---"])
+def test_rules_of_markdown_tables(rule: str) -> None:
+    (found,) = text_passages(f"Name | Fee\n{rule}\nArvik \\| II | 4\nTern | 5", "x.md")
+    assert found["table"] == Table(["Name", "Fee"], [["Arvik | II", "4"], ["Tern", "5"]])
+
+
+def test_terms_and_their_descriptions_are_read_together() -> None:
+    pytest.importorskip("lxml")
+    page = "<h1>T</h1><dl><dt>Rent</dt><dd>EUR 9</dd><dt>Keys:</dt><dd>2</dd><dd>3</dd><dt>Gate</dl><p>End."
+    (found,) = read_paper(page.encode(), "x.html")
+    assert found["text"] == "Rent: EUR 9\n\nKeys: 2; 3\n\nGate\n\nEnd."
+
+
+def test_a_table_that_names_its_rows_is_a_form() -> None:
+    pytest.importorskip("lxml")
+    (found,) = read_paper(b"<table><tr><th>Length<td>40 m<tr><th>Beam<td>9 m</table>", "x.html")
+    assert found["table"] == Table(["", ""], [["Length", "40 m"], ["Beam", "9 m"]])
+
+
 def test_sections_stand_below_articles() -> None:
     text = "ARTICLE IV\n\nSection 4.01 Law. It holds.\n\nSection 4.02 Seat. It is Arvik.\n\nARTICLE V\n\nEnd."
     assert [title for title, _ in titles(text)] == [
