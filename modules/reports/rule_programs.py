@@ -109,7 +109,7 @@ class _Report:
         have = frozenset().union(*found)
         need = _scales(self.question)
         plain = not need and _DOLLARS.search(self.question)
-        if (need and have and not need & have) or (
+        if (need and have and (not need & have or "per share" in self.question)) or (
             plain
             and (have or (_SCALED.search(self.texts) and not any("passage" in f.source for f in self.used)))
         ):

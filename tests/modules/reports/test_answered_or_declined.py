@@ -144,6 +144,11 @@ REPORTS: dict[str, dict[str, Any]] = {
     "crowns": {
         "table": _table("item | 2011\ntolls, NOK | 50\nfees, EUR | 10"),
     },
+    "per share": {
+        "table": _table(
+            "in millions, except per share | 2011 | 2010\nearnings per share | 2 | 1\ncash | 4 | 3"
+        )
+    },
     "losses": {
         "table": _table(
             """item | 2011 | 2010
@@ -268,6 +273,9 @@ ASKED: list[tuple[str, str, Any]] = [
     ("income", "What was the difference between the highest and lowest cash?", NO),
     ("income", "What was the total change in cash from 2009 to 2011?", 150),
     ("income", "What is the total of cash in 2010 and expenses in 2011?", NO),
+    ("per share", "What was the change in cash from 2010 to 2011, in millions?", 1),
+    ("per share", "What was the change in earnings per share from 2010 to 2011?", 1),
+    ("per share", "What was the change in earnings per share from 2010 to 2011, in millions?", NO),
     # What is asked for is what is given.
     ("income", "What was the second highest cash?", NO),
     ("income", "What was the third lowest cash?", NO),
