@@ -11,6 +11,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+import psutil
 import pytest
 
 from chameleon.errors import InputError
@@ -76,8 +77,10 @@ def test_kills_in_a_row_then_the_same_index_as_in_one_go(tmp_path: Path, workers
     for _ in range(8):
         process = begin(folder, workers)
         time.sleep(chance.uniform(0.0, 0.25))
+        helpers = psutil.Process(process.pid).children(recursive=True) if process.poll() is None else []
         process.kill()
         end(process)
+        assert not psutil.wait_procs(helpers, timeout=60)[1], "its own processes end with it"
         killed += process.returncode == -signal.SIGKILL
         now = Index.open(folder)
         assert answers(now) == before or len(now) == NEW

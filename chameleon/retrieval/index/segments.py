@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -77,7 +78,7 @@ class Writer:
         if self._pool is None:
             from multiprocessing import get_context
 
-            self._pool = ProcessPoolExecutor(self.workers, mp_context=get_context("spawn"))
+            self._pool = ProcessPoolExecutor(self.workers, get_context("spawn"), _end_with_parent)
         bare = [line.line for line in lines]
         self._waiting.append((path, self._pool.submit(_write_lines, path, self.parts, bare)))
         while len(self._waiting) > self.workers:
@@ -113,6 +114,20 @@ class Writer:
             raise failed("written", path, problem) from problem
         sync(path)
         return Folder(path.name, folder.documents, folder.files)
+
+
+def _end_with_parent() -> None:
+    """End this process when the one that started it has died: killed, it cannot tell its processes to end."""
+    from multiprocessing import parent_process
+
+    parent = parent_process()
+    assert parent is not None, "started by another process"
+
+    def end() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=end, daemon=True).start()
 
 
 def _write_lines(path: Path, parts: Sequence[Part], lines: Sequence[bytes]) -> Folder:
