@@ -38,6 +38,18 @@ print("begun", flush=True)
 folder, (count, size, workers) = sys.argv[1], map(int, sys.argv[2:])
 Index.build(folder, tables(count, seed=1), [Bm25Part()], segment_size=size, workers=workers)
 """
+STALLED = """
+import sys, time
+from chameleon.retrieval.index import Index
+from chameleon.retrieval.lexical.part import Bm25Part
+from tests.retrieval.corpora import tables
+def some():
+    yield from tables(40)
+    time.sleep(1)
+    print("begun", flush=True)
+    time.sleep(600)
+Index.build(sys.argv[1], some(), [Bm25Part()], segment_size=5, workers=3)
+"""
 needs_signals = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system has no SIGKILL")
 
 
@@ -77,10 +89,8 @@ def test_kills_in_a_row_then_the_same_index_as_in_one_go(tmp_path: Path, workers
     for _ in range(8):
         process = begin(folder, workers)
         time.sleep(chance.uniform(0.0, 0.25))
-        helpers = psutil.Process(process.pid).children(recursive=True) if process.poll() is None else []
         process.kill()
         end(process)
-        assert not psutil.wait_procs(helpers, timeout=60)[1], "its own processes end with it"
         killed += process.returncode == -signal.SIGKILL
         now = Index.open(folder)
         assert answers(now) == before or len(now) == NEW
@@ -97,6 +107,20 @@ def test_kills_in_a_row_then_the_same_index_as_in_one_go(tmp_path: Path, workers
     assert {path.name for path in folder.iterdir()} == names and len(names) == 4
     left = {path.name for path in (folder / "segments").iterdir()}
     assert left == {segment.name for segment in resumed.manifest.segments}
+
+
+@needs_signals
+def test_processes_that_wait_for_work_end_with_the_build_that_is_killed(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", STALLED, str(tmp_path / "index")]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment())
+    assert process.stdout is not None and process.stdout.readline() == b"begun\n"
+    helpers = psutil.Process(process.pid).children(recursive=True)
+    process.kill()
+    end(process)
+    ended, left = psutil.wait_procs(helpers, timeout=60)
+    for each in left:
+        each.kill()
+    assert len(ended) >= 3 and not left
 
 
 class Died(BaseException):
