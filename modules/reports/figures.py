@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -12,6 +13,13 @@ from chameleon.modules.reports.evidence import years_in
 from chameleon.modules.reports.facts import PlacedTable, source_of_row
 from chameleon.modules.reports.naming import content, total
 from chameleon.modules.reports.periods import Period, months_in, period, words_beside
+
+_IN_UNITS = re.compile(
+    r"((?:fy ?)?(?:19|20)\d\d)\s*[(\[]?("
+    r"(?:[£$€]|eur|usd|gbp)\s?(?:m|mn|k|bn|'?000s?|million|thousand|billion)?"
+    r"|(?:million|thousand|billion)s?|mn|bn|'000s?)[)\]]?",
+    re.IGNORECASE,
+)
 
 
 class Figure(NamedTuple):
@@ -77,6 +85,7 @@ class Grid:
         self.first = 0
         if len(header) == 2 and number_text(header[1]) is not None and not years_in(header[1]):
             header, lines, self.first = ["", ""], [header, *lines], -1
+        header = _without_unit(header)
         self.header, self.lines = header, lines
         self.sections = list(_sections(lines))
         labels = [line[0] for line in lines]
@@ -203,6 +212,15 @@ def _months(name: str) -> frozenset[str]:
 def _gathering() -> frozenset[str]:
     """Words of rows that are made of other rows."""
     return content("total subtotal average mean median sum change growth difference increase decrease net")
+
+
+def _without_unit(header: list[str]) -> list[str]:
+    """The names of columns, years without the unit that all of them bear: "2024 £m", "2023 £m"."""
+    years = [_IN_UNITS.fullmatch(name.strip()) for name in header[1:]]
+    units = {found[2].lower().replace(" ", "") for found in years if found}
+    if not all(years) or len(units) != 1:
+        return header
+    return [header[0], *(found[1] for found in years if found)]
 
 
 def _sections(lines: Sequence[Sequence[str]]) -> Iterator[str]:

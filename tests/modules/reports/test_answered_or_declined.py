@@ -50,6 +50,18 @@ REPORTS: dict[str, dict[str, Any]] = {
             total | 119 | 98"""
         )
     },
+    "pounds": {
+        "table": _table(
+            """ | 2024 £m | 2023 £m
+            Revenue | 520.4 | 498.1"""
+        )
+    },
+    "two currencies": {
+        "table": _table(
+            """ | 2024 £m | 2023 $m
+            Revenue | 520.4 | 498.1"""
+        )
+    },
     "blank": {
         "table": _table(
             """item | 2011 | 2010
@@ -238,6 +250,8 @@ ASKED: list[tuple[str, str, Any]] = [
     ("sections", "What was the change in basic from 2010 to 2011?", NO),
     ("introduced", "What percentage of total inventories was finished goods in 2011?", "30.00%"),
     ("introduced", "What percentage of total revenue was finished goods in 2011?", NO),
+    ("pounds", "What was the change in revenue from 2023 to 2024?", 22.3),
+    ("two currencies", "What was the change in revenue from 2023 to 2024?", NO),
     ("blank", "What percentage of total assets is cash in 2010?", NO),
     ("blank", "What percentage of total assets is cash in 2011?", "10.00%"),
     ("blank", "What was the change in restricted cash from 2010 to 2011?", NO),
