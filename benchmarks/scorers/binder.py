@@ -11,7 +11,7 @@ import re
 from typing import Any
 
 from chameleon.benchmarks.scorers.denotation import answers, items, same_denotation
-from chameleon.benchmarks.scorers.recogniser import recognised
+from chameleon.benchmarks.scorers.recogniser import check_packages, recognised
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem, Scorer
 
@@ -24,6 +24,10 @@ class BinderRule(Scorer):
     """Right is the same set of answers once dates and numbers in them are recognised, units aside."""
 
     about = "Binder (Cheng et al., 2023): lenient: dates and numbers are recognised, and units may be missing"
+
+    def check(self) -> None:
+        """Raise `MissingPackage` without the recogniser."""
+        check_packages()
 
     def from_value(self, value: Any, problem: Problem) -> list[Any]:
         """The value as a list of answers."""

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from chameleon.benchmarks.scorers.finqa_answers import AnswerRule
-from chameleon.benchmarks.scorers.finqa_equivalence import equivalent
+from chameleon.benchmarks.scorers.finqa_equivalence import check_packages, equivalent
 from chameleon.benchmarks.scorers.numeric import floatify, same_number
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import GradedScorer, Problem, Scorer
@@ -44,6 +44,10 @@ class OfficialRule(_ProgramRule, GradedScorer):
         *(f"{kind} accuracy" for kind in _KINDS),
         *(f"{kind} ± 90 %" for kind in _KINDS),
     )
+
+    def check(self) -> None:
+        """Raise `MissingPackage` without sympy."""
+        check_packages()
 
     def grades(self, prediction: Any, problem: Problem) -> Mapping[str, float]:
         """1 or 0 for each; None is neither. Raises `InputError`, `MissingPackage`.
@@ -84,6 +88,10 @@ class ProgramRule(_ProgramRule):
     """Right is a program that is equivalent to the gold one: program accuracy alone."""
 
     about = "FinQA's program accuracy alone, broken down by facts and steps"
+
+    def check(self) -> None:
+        """Raise `MissingPackage` without sympy."""
+        check_packages()
 
     def right(self, prediction: Any, problem: Problem) -> bool:
         """See `is_equivalent`."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from typing import Any
 
 from chameleon.errors import InputError, MissingPackage
@@ -166,14 +167,24 @@ def _compares(expression: Expression) -> bool:
     return _is_comparison(expression) or _compares(expression[1]) or _compares(expression[2])
 
 
+def check_packages() -> None:
+    """Raise `MissingPackage` where sympy is missing; it is not loaded, which takes its time."""
+    if find_spec("sympy") is None:
+        raise _missing()
+
+
+def _missing() -> MissingPackage:
+    return MissingPackage(
+        "comparing FinQA programs needs the package sympy",
+        hint="Install it: pip install 'chameleon-compose[programs]'.",
+    )
+
+
 def _equal_when_simplified(gold: Expression, found: Expression, symbols: int) -> bool:
     try:
         import sympy
     except ImportError:
-        raise MissingPackage(
-            "comparing FinQA programs needs the package sympy",
-            hint="pip install 'chameleon-compose[programs]'",
-        ) from None
+        raise _missing() from None
     named = [sympy.Symbol(f"a{number}") for number in range(symbols)]
 
     def built(expression: Expression) -> Any:

@@ -39,6 +39,11 @@ def recognised(text: str) -> str:
     return text[: -len(" 00:00:00")] if _MIDNIGHT.match(text) else text
 
 
+def check_packages() -> None:
+    """Raise `MissingPackage` without the recogniser."""
+    _recognisers()
+
+
 def _replaced(text: str, found: Iterable[tuple[int, int, str | None]]) -> str:
     parts: list[str] = []
     end = 0

@@ -20,6 +20,11 @@ class OverlapRule(GradedScorer):
     figures: ClassVar[tuple[str, ...]] = ("BLEU", *_ROUGE, "BP")
     stemming: ClassVar[bool] = False
 
+    def check(self) -> None:
+        """Raise `MissingPackage` without sacreBLEU or rouge-score."""
+        _bleu()
+        _rouge(self.stemming)
+
     def from_output(self, text: str, problem: Problem) -> str:
         """The text as it is."""
         return text

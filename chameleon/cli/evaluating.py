@@ -176,6 +176,7 @@ def check_runnable(problems: Sequence[Problem], data: Data, executor: Executor) 
     check_given(problems, data)
     _require_all(executor.inventory)
     scorer = data.new_scorer()
+    scorer.check()
     scorer.judged(scorer.from_answer("", problems[0]), problems[0])
 
 

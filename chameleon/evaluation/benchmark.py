@@ -50,6 +50,12 @@ class Scorer(ABC):
 
     about: ClassVar[str]
 
+    def check(self) -> None:  # noqa: B027 - a rule that needs no package has none to look for
+        """Raise `MissingPackage` where a package is missing that the rule needs for any prediction.
+
+        Called before an evaluation; by default nothing is needed.
+        """
+
     def from_output(self, text: str, problem: Problem) -> Any:
         """The prediction in a model's text. Raises `InputError` where the rule reads none."""
         raise InputError(
