@@ -1,4 +1,4 @@
-"""Verdicts and amounts in what a model replies; what could be read in two ways is rejected, not guessed."""
+"""Verdicts, amounts and sentences in replies; what could be read in two ways is rejected, not guessed."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from chameleon import StepRejected
 from chameleon.modules.solution_generator import first_line, statements
+from chameleon.modules.table_query import sentence_in
 
 ENTAILMENT, CONTRADICTION = "Entailment", "Contradiction"
 
@@ -37,6 +38,14 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _TIMES = {"t": 1000, "k": 1000, "m": 1_000_000, "b": 1_000_000_000}
+_SAID = re.compile(
+    r"(?:^[\W_]*|(?P<within>[.!?]\s+))(?:(?:so|thus|hence|therefore|overall|in\s+(?:short|sum))\b,?\s+)?"
+    r"the\s+(?:(?:final|correct|short)\s+)?answer\s+is\b(?!\s*:)(?:\s+that\b)?"
+    r"(?(within)(?=\W+(?:yes|no)\b))[\s*_]*(?=\S)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_LABEL = re.compile(r"^[ \t*_#-]*(?:final[ ]+)?answer[*_]*\s*:[\s*_]*(?=\S)", re.IGNORECASE | re.MULTILINE)
+_WITH_COLON = re.compile(r"\bthe\s+(?:final\s+)?answer\s+is\s*:", re.IGNORECASE)
 _YEAR = re.compile(r"(?:19|20)[0-9]{2}")
 _IN_BRACKETS = re.compile(r"\([^()]*\)")
 _EQUALS = re.compile(r"[=≈]")
@@ -85,6 +94,21 @@ def amount_in(text: str) -> str:
         raise StepRejected("the reply states no amount, or more than one")
     shown = f"{abs(value):.0f}" if value.is_integer() else f"{abs(value):.2f}"
     return f"{'-' if value < 0 else ''}${shown}"
+
+
+def prose_in(text: str) -> str:
+    """The sentences after the last statement of the answer, on one line; the whole reply where it has none.
+
+    A statement is "The answer is:" anywhere, else "The answer is" where a line begins, or where a sentence
+    begins that goes on with yes or no, else a line that begins with "Answer:" or "Final answer:". Elsewhere
+    "the answer is" may be part of an answer: "Yes. The answer is in subsection (h)." Raises `StepRejected`
+    for a reply that holds nothing.
+    """
+    if not _WITH_COLON.search(text):
+        for statement in (_SAID, _LABEL):
+            if said := list(statement.finditer(text)):
+                return sentence_in(text[said[-1].end() :].rstrip("*_ \n"))
+    return sentence_in(text)
 
 
 def _stated(text: str) -> str | None:

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from chameleon import LLMModule, State
-from chameleon.modules.statutes.replies import CONTRADICTION, ENTAILMENT, amount_in, verdict_in
-from chameleon.modules.table_query import sentence_in
+from chameleon.modules.statutes.replies import CONTRADICTION, ENTAILMENT, amount_in, prose_in, verdict_in
 
 __all__ = ("CONTRADICTION", "ENTAILMENT", "Form", "StatuteAnswerer", "answer_in", "form_of")
 
@@ -74,5 +73,5 @@ def answer_in(text: str, form: Form) -> str:
     Raises `StepRejected` for a reply that holds no answer of that form, or more than one.
     """
     if form == "text":
-        return sentence_in(text)
+        return prose_in(text)
     return verdict_in(text) if form == "verdict" else amount_in(text)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import logging
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,15 @@ from chameleon.modules.statutes.selection import (
     wanted,
 )
 from chameleon.modules.statutes.tree import Node
+from chameleon.table.terminal import harmless
+
+_TOLD, _LONGEST = 3, 80
+_LAYOUT = (
+    'Sections begin with lines such as "§12. Fees" or "Section 12. Fees", and what stands in them with '
+    'labels such as (a), (1), (A): "Article 1" with "1." and "2." is not understood.'
+)
+
+_log = logging.getLogger("chameleon")
 
 
 class StatuteRetriever(Module):
@@ -49,7 +60,7 @@ class StatuteRetriever(Module):
         text of the input is the statute. `ancestors`: what comes along of what a provision stands in: "text"
         with what leads into it, "headings", or "none". `facts`: whether what the facts refer to is retrieved
         as well. `max_tokens`: how much text, in estimated tokens. A question that names no provision gets
-        all statutes, as far as they fit.
+        all statutes, as far as they fit. What is named and is not there is logged as a warning.
         """
         self.strategy: Strategy = strategy
         self.ancestors: Ancestors = ancestors
@@ -70,13 +81,15 @@ class StatuteRetriever(Module):
         if not any(section.label or section.children for section in law.sections.values()):
             raise InputError(
                 "the text has no sections and no labels such as (a)",
-                hint="Give statutes: as `statutes`, or as the text.",
+                hint=f"{_LAYOUT} Statutes are given as `statutes`, or as the text.",
             )
         question = str(state.input["question"])
         targets = asked(question, text if self.facts and given else "", law.sections)
         found = shown(
             wanted(targets, law.sections, self.strategy), unknown_in(targets), self.ancestors, self.max_tokens
         )
+        if found.unknown:
+            _tell_unknown(question, tuple(found.unknown), tuple(each.node.name for each in found.shown))
         return {
             "text": with_notes(found),
             "provisions": [
@@ -115,6 +128,24 @@ def with_notes(found: Shown) -> str:
     if found.left_out:
         notes.append(f"[Left out for length: {', '.join(found.left_out)}.]")
     return "\n\n".join(filter(None, [found.text, *notes]))
+
+
+@lru_cache(maxsize=256)
+def _tell_unknown(question: str, names: Sequence[str], shown: Sequence[str]) -> None:
+    """Log what a question names and the statutes lack, once while the question is remembered."""
+    rest = _listed(shown) or "nothing"
+    _log.warning(
+        "not in the statutes: %s; the answer to %r rests on %s", _listed(names), _short(question), rest
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _TOLD:,} more" if len(names) > _TOLD else ""
+    return harmless(", ".join(names[:_TOLD])) + more
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
 def _place(node: Node, law: Statutes) -> dict[str, Any]:
