@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
@@ -74,7 +75,7 @@ def compare(asked: Asked, *, as_json: bool) -> int:
     grid = grid.only(asked.arms) if asked.arms else grid
     path = asked.data or grid.paths.get("data")
     if path is None:
-        return _tell(grid, as_json=as_json)
+        return _tell(grid, asked.grid, as_json=as_json)
     spec, tables = grid.spec, asked.tables or grid.paths.get("tables")
     data = Data(path, asked.benchmark or spec.benchmark, tables, asked.limit, asked.scorer or spec.scorer)
     problems = list(data.problems())
@@ -224,8 +225,8 @@ def _keep(out: Path, comparison: Comparison, told: Mapping[str, Any]) -> None:
         raise InputError(f"cannot be written: {problem.strerror}", where=str(out)) from problem
 
 
-def _tell(grid: Grid, *, as_json: bool) -> int:
-    """The arms, what each changes, and what it lacks here; 1 where none can run."""
+def _tell(grid: Grid, named: str, *, as_json: bool) -> int:
+    """The arms, what each changes, and what it lacks here; 1 where none can run. `named` is it as typed."""
     lacks = {arm.name: _lacks(arm) for arm in grid.arms.values()}
     if as_json:
         arms = [
@@ -252,9 +253,8 @@ def _tell(grid: Grid, *, as_json: bool) -> int:
     for name, found in lacks.items():
         for each in found:
             typer.echo(f"{name} cannot run here: {harmless(each[:_LONGEST])}")
-    typer.echo(
-        f"\n`chameleon grid {grid.name} DATA` compares them, without a model as far as none is needed."
-    )
+    command = f"chameleon grid {shlex.quote(named)} DATA"
+    typer.echo(f"\n`{command}` compares them, without a model as far as none is needed.")
     return int(all(lacks.values()))
 
 

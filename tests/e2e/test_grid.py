@@ -57,6 +57,14 @@ def test_the_arms_are_told_where_there_is_no_data(command: Command) -> None:
     ]
 
 
+def test_a_file_is_named_as_it_was_typed(command: Command, tmp_path: Path) -> None:
+    grid, _ = make(tmp_path)
+    assert f"`chameleon grid {grid} DATA` compares them" in command("grid", grid).out
+    spaced = tmp_path / "my grid.yaml"
+    spaced.write_text(Path(grid).read_text())
+    assert f"`chameleon grid '{spaced}' DATA` compares them" in command("grid", str(spaced)).out
+
+
 def test_grids_are_listed(command: Command) -> None:
     listed = json.loads(command("list", "grids", "--json").out)
     assert [row["name"] for row in listed] == shipped_grids()
