@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -20,6 +20,7 @@ from chameleon.benchmarks.tables.benchmark import text_in, wrong
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Benchmark, Problem, Row, Scorer
 from chameleon.evaluation.intervals import half_width
+from chameleon.module import split_keys
 
 KINDS = ("entailment", "numeric")
 SECTIONS = ("1", "2", "63", "68", "151", "152", "3301", "3306", "7703")
@@ -89,6 +90,22 @@ class Sara(Benchmark):
             columns=(kind, *([column] if kind == KINDS[0] and column in self.columns else [])),
             detail={"kind": kind, "section": str(row.get("section_mentioned") or "")},
         )
+
+    def check(self, problems: Sequence[Problem], modules: Mapping[str, Any]) -> None:
+        """Raise `InputError` for cases without statutes where a module looks things up and is given none."""
+        without = [problem.id for problem in problems if not problem.input.get("statutes")]
+        asking = [
+            name
+            for name, module in modules.items()
+            if "input.statutes?" in split_keys(module.reads or ()) and not getattr(module, "statutes", None)
+        ]
+        if without and asking:
+            raise InputError(
+                f"{len(without):,} cases have no statutes beside them, such as {without[0]}, and "
+                f"{' and '.join(asking)} {'is' if len(asking) == 1 else 'are'} given none",
+                hint="Put statutes.json (names to texts) beside the cases, or name statutes in the "
+                f"inventory: {asking[0]}: {{statutes: PATH}}.",
+            )
 
     def percent(self, column: str, correct: int, n: int) -> str:
         """Percent with half of the 90 % interval, as published: "77.50±10.86"."""

@@ -174,7 +174,10 @@ def check_runnable(problems: Sequence[Problem], data: Data, executor: Executor) 
     Raises `MissingPackage` when it is the scorer's package that is missing.
     """
     check_given(problems, data)
-    _require_all(executor.inventory)
+    inventory = executor.inventory
+    _require_all(inventory)
+    may_run = {name: each for name, each in inventory.modules.items() if name not in inventory.left_out}
+    data.benchmark.check(problems, may_run)
     scorer = data.new_scorer()
     scorer.check()
     scorer.judged(scorer.from_answer("", problems[0]), problems[0])

@@ -178,6 +178,13 @@ class Benchmark(ABC):
         Raises `InputError` naming the key that is missing or wrong.
         """
 
+    def check(self, problems: Sequence[Problem], modules: Mapping[str, Any]) -> None:  # noqa: B027
+        """Raise `InputError` where problems lack what the modules that run need and are not given otherwise.
+
+        Called before an evaluation with its modules by name, the left out ones not among them; by default
+        nothing is looked at.
+        """
+
     def found(self, state: State) -> Mapping[str, Any]:
         """What a run has found besides its answer that a scorer looks at, by name; kept with the result."""
         return {}

@@ -81,6 +81,28 @@ def data(tmp_path: Path) -> Path:
     return write_rows(tmp_path / "cases.jsonl", CASES)
 
 
+class TestCasesWithoutStatutes:
+    def test_do_not_begin(self, command: Command, tmp_path: Path) -> None:
+        """The text of a case is its facts, and no statute to look things up in."""
+        cases, out = write_rows(tmp_path / "cases.jsonl", CASES), tmp_path / "out"
+        outcome = command("eval", "sara_offline", str(cases), "--out", str(out))
+        assert outcome.code == 1 and not out.exists()
+        told = " ".join(outcome.err.split())
+        assert "3 cases have no statutes beside them, such as s12_a_1_pos" in told
+        assert "statute_retriever and rule_statute_answerer are given none" in told
+        assert "Put statutes.json (names to texts) beside the cases" in told
+
+    def test_run_where_the_inventory_names_some(self, command: Command, tmp_path: Path) -> None:
+        law = tmp_path / "law.json"
+        law.write_text(json.dumps(STATUTES), "utf-8")
+        named = f"{{statutes: {law}}}"
+        own = tmp_path / "own.yaml"
+        modules = f"{{statute_retriever: {named}, rule_statute_answerer: {named}}}"
+        own.write_text(f"name: own\nextends: sara_offline\nmodules: {modules}\n", "utf-8")
+        outcome = command("eval", str(own), str(write_rows(tmp_path / "cases.jsonl", CASES)), "--json")
+        assert outcome.code == 0 and json.loads(outcome.out)["n"] == 3
+
+
 def test_three_strategies_by_three_ways_to_ask(
     loopback: Start, command: Command, data: Path, tmp_path: Path
 ) -> None:
