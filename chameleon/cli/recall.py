@@ -16,6 +16,7 @@ import typer
 from chameleon.cli.counts import counted, say
 from chameleon.errors import InputError
 from chameleon.evaluation.recall import Query, Recall, check_gold, measure, read_corpus, read_queries
+from chameleon.retrieval.retriever import Hit, Retriever
 
 if TYPE_CHECKING:
     from chameleon.retrieval.document import Document
@@ -47,11 +48,13 @@ def measure_recall(asked: Asked, *, as_json: bool) -> int:
     with ExitStack() as close:
         index = _index(asked, queries, close)
         check_gold(index.ids, queries)
-        found = measure(index, retriever(index, asked.retriever), queries)
+        watched = _Watched(retriever(index, asked.retriever), queries)
+        found = measure(index, watched, queries)
+        unmatched = watched.unmatched
         if as_json:
-            typer.echo(json.dumps(found.to_json()))
+            typer.echo(json.dumps(found.to_json() | {"unmatched": unmatched}))
         else:
-            typer.echo(_shown(found, len(index), asked.retriever))
+            typer.echo(_shown(found, len(index), asked.retriever, unmatched))
     return 0
 
 
@@ -108,13 +111,57 @@ class _Counted:
                     say(f"{counted(self.count, 'table')} so far.")
 
 
-def _shown(found: Recall, documents: int, retriever: str) -> str:
+class _Watched(Retriever):
+    """A retriever, and for how many queries it never found the table, however deep it was asked."""
+
+    def __init__(self, watched: Retriever, queries: Sequence[Query]) -> None:
+        self._watched, self._queries = watched, queries
+        self._many: list[tuple[Sequence[str], list[list[Hit]]]] = []
+        self._gold: dict[str, set[str]] = {}
+        for query in queries:
+            self._gold.setdefault(query.text, set()).add(query.gold)
+        self._found: set[Query] = set()
+
+    def search(self, query: str, k: int = 10) -> list[Hit]:
+        hits = self._watched.search(query, k)
+        self._look(query, hits)
+        return hits
+
+    def search_many(self, queries: Sequence[str], k: int = 10) -> list[list[Hit]]:
+        found = self._watched.search_many(queries, k)
+        self._many.append((queries, found))  # looked at later: these searches are timed
+        return found
+
+    @property
+    def unmatched(self) -> int:
+        """The queries whose table was among no hits."""
+        for texts, found in self._many:
+            for text, hits in zip(texts, found, strict=True):
+                self._look(text, hits)
+        self._many.clear()
+        return sum(query not in self._found for query in self._queries)
+
+    def _look(self, text: str, hits: Sequence[Hit]) -> None:
+        gold = self._gold[text]
+        self._found.update(Query(text, hit.id) for hit in hits if hit.id in gold)
+
+
+def _shown(found: Recall, documents: int, retriever: str, unmatched: int) -> str:
     figures = found.to_json()
     lines = [
         f"{counted(found.n, 'query')} over {counted(documents, 'document')}, retriever {retriever}",
         "",
         *(f"{name:<12}{figures[name]:.4f}" for name in figures if name.startswith(("recall", "mrr"))),
         "",
+        *_about_unmatched(unmatched),
         f"{found.queries_per_second:,.0f} queries a second",
     ]
     return "\n".join(lines)
+
+
+def _about_unmatched(count: int) -> list[str]:
+    """What is to be known of tables that have a rank though nothing of their query matched them."""
+    if not count:
+        return []
+    queries, whose = counted(count, "query"), "its table" if count == 1 else "their tables"
+    return [f"{queries} matched nothing of {whose}: ranked after all that was found, as the corpus has them"]

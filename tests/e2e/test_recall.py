@@ -16,7 +16,7 @@ from tests.e2e.commands import Command
 from tests.retrieval.corpora import tables
 
 FIGURES = ["recall@1", "recall@5", "recall@10", "recall@50", "mrr"]
-KEYS = ["n", *FIGURES, "queries_per_second"]
+KEYS = ["n", *FIGURES, "queries_per_second", "unmatched"]
 
 
 def corpus_rows() -> list[dict[str, Any]]:
@@ -97,6 +97,23 @@ def test_ranks_reach_beyond_what_is_found(command: Command, tmp_path: Path) -> N
     found = figures(command, corpus, lines(tmp_path / "queries.jsonl", asked), "--retriever", "bm25")
     assert found["recall@50"] == 0.5 and found["recall@5"] == 0.5 and found["recall@1"] == 0.0
     assert found["mrr"] == round((1 / 60 + 1 / 4) / 2, 4)
+    assert found["unmatched"] == 1, "the table of the second has a rank, but no word matched it"
+
+
+def test_queries_that_match_nothing_are_counted(command: Command, corpus: str, tmp_path: Path) -> None:
+    golds = [row["table_id"] for row in corpus_rows()[:4]]
+    captions = [row["caption"] for row in corpus_rows()[:2]]
+    texts = ["unheard", "unheard", *captions]
+    asked = [
+        {"question": text, "table_id": gold}
+        for text, gold in zip(texts, [*golds[2:], *golds[:2]], strict=True)
+    ]
+    queries = lines(tmp_path / "unheard.jsonl", asked)
+    for name in ("auto", "okapi", "bm25"):
+        assert figures(command, corpus, queries, "-r", name)["unmatched"] == 2
+    assert "2 queries matched nothing of their tables: ranked after" in command("recall", corpus, queries).out
+    alone = command("recall", corpus, lines(tmp_path / "found.jsonl", asked[2:])).out
+    assert "matched nothing" not in alone
 
 
 def test_tables_under_a_key_and_uneven_ones(command: Command, tmp_path: Path) -> None:
