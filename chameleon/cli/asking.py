@@ -25,13 +25,17 @@ from chameleon.cli.given import (
 )
 from chameleon.cli.setup import CORPUS, PAPERS, PICTURES, TABLES, Setup, StoreMode, set_up
 from chameleon.cli.show import Page
-from chameleon.errors import InputError
+from chameleon.errors import InputError, StepRejected
 from chameleon.executor import Executor
 from chameleon.log import EventLog, event_to_json
 from chameleon.state import Event, Plan, Record, State
 from chameleon.values import to_json
 
 _ASK_A_MODEL = "let a model answer: --inventory {} --model PROVIDER:NAME, with its key."
+_ASK_ANEW = (
+    "Replies came from the response store: --store record asks the model anew and keeps what it says, "
+    "--store off asks it and keeps nothing."
+)
 _TAKES_TABLES = "chain_of_table_extended"
 EXIT_CODES = {"answered": 0, "failed": 1, "budget": 1, "declined": 3}
 
@@ -174,9 +178,19 @@ def run_question(asked: Asked, *, trace: bool, log: Path | None, as_json: bool) 
 
 
 def _advised(state: State, executor: Executor) -> State:
-    """A declined question with what else to try: where no model was asked, one may know more."""
+    """A run without an answer with what else to try.
+
+    Where no model was asked, one may know more; where replies of the response store were rejected, the model
+    may say another thing.
+    """
     ended = state.ended
-    if ended is None or ended.reason != "declined" or ended.error is None:
+    if ended is None or ended.error is None:
+        return state
+    rejected = ended.reason == "failed" and ended.error.kind == StepRejected.__name__
+    if rejected and any(call.cached for call in state.calls):
+        hint = f"{ended.error.hint} {_ASK_ANEW}".lstrip()
+        return replace(state, ended=replace(ended, error=replace(ended.error, hint=hint)))
+    if ended.reason != "declined":
         return state
     with_model = {without: name for name, without in (TABLES, PICTURES, CORPUS, PAPERS)}
     name = with_model.get(executor.inventory.name)

@@ -240,3 +240,37 @@ def test_statutes_without_text_are_told(loopback: Start, command: Command, tmp_p
     done = command("ask", "Section 12(a) applies.", *options)
     assert done.code != 0 and "there is no text in the statutes" in done.err + done.out
     assert not server.requests
+
+
+def test_a_rejected_reply_of_the_store_is_told_with_what_asks_anew(
+    loopback: Start, command: Command, tmp_path: Path
+) -> None:
+    law = tmp_path / "fees.txt"
+    law.write_text(FEES, "utf-8")
+    server = loopback(["It is hard to say."])
+    asked = ("ask", "Section 12(a) applies to the Lark.", "--text", str(law), "--inventory", "sara")
+    asked = (*asked, "--model", "openai:local")
+    first = command(*asked)
+    assert first.code == 1 and "neither Entailment" in first.err and "--store" not in first.err
+    calls = len(server.requests)
+    again = command(*asked)
+    assert again.code == 1 and len(server.requests) == calls
+    assert "from the response store" in again.out
+    assert "--store record asks the model anew" in again.err and "--store off" in again.err
+    error = json.loads(command(*asked, "--json").out)["error"]
+    assert "--store record" in error["hint"]
+    mended = loopback(["The answer is: Entailment"])
+    done = command(*asked, "--store", "record")
+    assert done.code == 0 and mended.requests and "Answer: Entailment" in done.out
+    assert command(*asked).code == 0, "what was recorded anew counts from now on"
+
+
+def test_a_section_that_the_statutes_lack_is_told(loopback: Start, command: Command, tmp_path: Path) -> None:
+    law = tmp_path / "fees.txt"
+    law.write_text(FEES, "utf-8")
+    loopback(["The answer is: Contradiction"])
+    asked = ("ask", "Section 98 applies to Alice.", "--text", str(law), "--inventory", "sara")
+    done = command(*asked, "--model", "openai:local")
+    assert done.code == 0 and "Answer: Contradiction" in done.out
+    assert "chameleon: not in the statutes: 98; the answer to" in done.err
+    assert "rests on 12" in done.err
