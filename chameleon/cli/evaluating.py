@@ -96,6 +96,7 @@ def run_all(
     )
     with RunFolder(asked.out, {**settings, **further}) as folder:
         _take_up(folder, problems, counts, asked)
+        folder.expect(len(problems))
         return _run(executor, problems, data, asked, counts, folder)
 
 

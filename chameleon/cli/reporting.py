@@ -130,7 +130,7 @@ def _overview(runs: Sequence[RunSummary], published: Sequence[Published]) -> str
         plans = run.plans
         length = "–" if plans.mean_length is None else f"{plans.mean_length:.2f}"
         shares = [f"{100 * plans.share(name):.2f}" for name in modules]
-        columns.append(TextColumn(run.name, [f"{plans.n:,}", f"{len(plans.programs):,}", length, *shares]))
+        columns.append(TextColumn(run.name, [run.problems, f"{len(plans.programs):,}", length, *shares]))
     for row in published:
         shares = [f"{row.module_use[name]:.2f}" if name in row.module_use else "–" for name in modules]
         columns.append(TextColumn(row.system, [f"{row.n:,}" if row.n else "–", "–", "–", *shares]))
@@ -162,7 +162,7 @@ def _program(names: Sequence[str]) -> str:
 
 def _table(comparison: Comparison) -> str:
     lines = comparison.lines
-    columns = [TextColumn("n", [f"{line.n:,}" if line.n is not None else "–" for line in lines])]
+    columns = [TextColumn("n", [line.problems for line in lines])]
     columns += [
         TextColumn(name, [line.cells.get(name, DASH) for line in lines]) for name in comparison.columns
     ]

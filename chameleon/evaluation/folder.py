@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,14 +13,15 @@ from typing import Any
 from chameleon.budget import Usage
 from chameleon.errors import InputError, LogError
 from chameleon.evaluation.data import find_benchmark
+from chameleon.evaluation.differences import difference
+from chameleon.evaluation.histories import BACK, ELSEWHERE, begun_in, histories, usage_of
 from chameleon.evaluation.results import Result, Tally
 from chameleon.lines import LineFile
 from chameleon.log import before_failure, event_from_json, event_to_json, json_line
-from chameleon.state import Begun, Event
+from chameleon.state import Event
 
 SETTINGS, RESULTS, EVENTS = "settings.json", "results.jsonl", "events.jsonl"
-_ELSEWHERE = "Give another folder with --out."
-_ID, _BACK = '{"id": ', "back"
+PROBLEMS = "problems"
 
 
 class RunFolder:
@@ -43,9 +44,9 @@ class RunFolder:
         except OSError as problem:
             raise InputError(f"cannot make the folder: {problem.strerror}", where=str(path)) from problem
         # This file stays the same while the folder is open: its lock is what makes other processes wait.
-        self._events = LineFile(self.path / EVENTS, "event log", _ELSEWHERE)
+        self._events = LineFile(self.path / EVENTS, "event log", ELSEWHERE)
         try:
-            self._results = LineFile(self.path / RESULTS, "results", _ELSEWHERE)
+            self._results = LineFile(self.path / RESULTS, "results", ELSEWHERE)
             self._keep(settings)
             self._note(_results(self._results))
             self._load_events()
@@ -74,7 +75,7 @@ class RunFolder:
     def usage(self) -> Usage:
         """What all that is kept here has cost, with what was taken back."""
         finished = sum((result.usage for result in self.results()), Usage())
-        unfinished = sum(map(_usage, self._begun.values()), Usage())
+        unfinished = sum(map(usage_of, self._begun.values()), Usage())
         return finished + unfinished + sum(self.dropped.values(), Usage())
 
     def forget_failures(self) -> int:
@@ -97,9 +98,15 @@ class RunFolder:
 
     def take_back(self, id: str, events: tuple[Event, ...], kept: int) -> tuple[Event, ...]:
         """Note that of a run only the first `kept` events still count, and return them."""
-        self.dropped[id] = self.dropped.get(id, Usage()) + _usage(events[kept:])
-        self._events.append(json_line({"id": id, "event": _BACK, "kept": kept}))
+        self.dropped[id] = self.dropped.get(id, Usage()) + usage_of(events[kept:])
+        self._events.append(json_line({"id": id, "event": BACK, "kept": kept}))
         return events[:kept]
+
+    def expect(self, problems: int) -> None:
+        """Keep in the settings how many problems are to be run, so that an unfinished run shows as one."""
+        settings = _read_settings(self.path / SETTINGS)
+        if settings.get(PROBLEMS) != problems:
+            write_whole(self.path / SETTINGS, json.dumps({**settings, PROBLEMS: problems}, indent=2) + "\n")
 
     def close(self) -> None:
         self._events.close()
@@ -118,15 +125,15 @@ class RunFolder:
             for name in (RESULTS, EVENTS):
                 if (self.path / name).stat().st_size:
                     told = f"the folder has {name} and no settings that made it"
-                    raise LogError(told, where=str(self.path), hint=_ELSEWHERE)
+                    raise LogError(told, where=str(self.path), hint=ELSEWHERE)
             write_whole(file, json.dumps(settings, indent=2) + "\n")
             return
         before = _read_settings(file)
-        if difference := _difference(before, settings):
+        if told := difference(before, settings):
             raise LogError(
-                f"the folder was made with other settings: {difference}",
+                f"the folder was made with other settings: {told}",
                 where=str(self.path),
-                hint=_ELSEWHERE,
+                hint=ELSEWHERE,
             )
 
     def _note(self, results: Iterable[Result]) -> None:
@@ -139,7 +146,7 @@ class RunFolder:
     def _load_events(self) -> None:
         """Read what is kept of the problems without a result; a failure at its end is to be tried again."""
         whole = ((start, line) for start, line in self._events.whole_lines() if line.endswith(b"\n"))
-        self._begun, self.dropped = _histories(whole, lambda id: id not in self.done, self._events.path)
+        self._begun, self.dropped = histories(whole, lambda id: id not in self.done, self._events.path)
         for id, events in self._begun.items():
             kept = before_failure(events)
             if kept < len(events):
@@ -164,11 +171,25 @@ class Run:
             tally.add(result)
         return tally
 
+    @property
+    def total(self) -> int | None:
+        """How many problems were to be run; None where the settings do not tell, as older ones."""
+        total = self.settings.get(PROBLEMS)
+        return total if isinstance(total, int) and not isinstance(total, bool) else None
+
+    @cached_property
+    def unfinished(self) -> bool:
+        """Whether problems have no result yet: fewer than the total have, or one has begun and not ended."""
+        if self.total is not None:
+            return len(self.results) < self.total
+        file, ended = self.path / EVENTS, {result.id for result in self.results}
+        return file.is_file() and any(id not in ended for id in begun_in(file))
+
     def histories(self, ids: Collection[str]) -> dict[str, tuple[Event, ...]]:
         """The events of these problems, by id."""
         with (self.path / EVENTS).open("rb") as lines:
             whole = ((0, line) for line in lines if line.endswith(b"\n"))
-            return _histories(whole, frozenset(ids).__contains__, self.path / EVENTS)[0]
+            return histories(whole, frozenset(ids).__contains__, self.path / EVENTS)[0]
 
 
 def read_run(path: str | os.PathLike[str]) -> Run:
@@ -194,8 +215,8 @@ def spent_in(path: Path) -> Usage:
     spent = Usage()
     with (path / EVENTS).open("rb") as lines:
         for line in lines:
-            if line.endswith(b"\n") and (data := json.loads(line))["event"] != _BACK:
-                spent += _usage([event_from_json(data)])
+            if line.endswith(b"\n") and (data := json.loads(line))["event"] != BACK:
+                spent += usage_of([event_from_json(data)])
     return spent
 
 
@@ -230,47 +251,13 @@ def _parsed(lines: Iterable[tuple[int, bytes]], path: Path) -> Iterator[Result]:
             raise LogError(
                 f"line {number} is no result",
                 where=str(path),
-                hint=f"Take out that line if it is not ours. {_ELSEWHERE}",
+                hint=f"Take out that line if it is not ours. {ELSEWHERE}",
             ) from problem
         if result.id in seen:
             told = f"line {number} is another result of problem {result.id}"
-            raise LogError(told, where=str(path), hint=f"Take out one of them. {_ELSEWHERE}")
+            raise LogError(told, where=str(path), hint=f"Take out one of them. {ELSEWHERE}")
         seen.add(result.id)
         yield result
-
-
-def _histories(
-    lines: Iterable[tuple[int, bytes]], wanted: Callable[[str], bool], path: Path
-) -> tuple[dict[str, tuple[Event, ...]], dict[str, Usage]]:
-    """The events of wanted problems that count, and what was spent on those taken back, by problem."""
-    found: dict[str, list[Event]] = {}
-    dropped: dict[str, Usage] = {}
-    decoder = json.JSONDecoder()
-    for number, (_, line) in enumerate(lines, 1):
-        try:
-            text = line.decode("ascii")
-            if not text.startswith(_ID):
-                raise ValueError("it names no problem")
-            id, _end = decoder.raw_decode(text, len(_ID))
-            if not wanted(id):
-                continue
-            data = json.loads(text)
-            events = found.setdefault(id, [])
-            if data["event"] == _BACK:
-                dropped[id] = dropped.get(id, Usage()) + _usage(events[data["kept"] :])
-                del events[data["kept"] :]
-            else:
-                events.append(event_from_json(data))
-        except (ValueError, KeyError, TypeError, LogError) as problem:
-            raise LogError(
-                f"line {number} is not an event ({problem})", where=str(path), hint=_ELSEWHERE
-            ) from problem
-    return {id: tuple(events) for id, events in found.items()}, dropped
-
-
-def _usage(events: Iterable[Event]) -> Usage:
-    calls = (call for event in events if not isinstance(event, Begun) for call in event.calls)
-    return sum((call.usage for call in calls), Usage())
 
 
 def _read_settings(file: Path) -> Mapping[str, Any]:
@@ -278,9 +265,7 @@ def _read_settings(file: Path) -> Mapping[str, Any]:
         settings = json.loads(file.read_text("utf-8"))
         settings["benchmark"], settings["inventory"]
     except (OSError, ValueError, KeyError, TypeError) as problem:
-        raise LogError(
-            "these are no settings of an evaluation", where=str(file), hint=_ELSEWHERE
-        ) from problem
+        raise LogError("these are no settings of an evaluation", where=str(file), hint=ELSEWHERE) from problem
     return dict(settings)
 
 
@@ -289,28 +274,3 @@ def write_whole(file: Path, text: str) -> None:
     beside = file.with_name(file.name + ".new")
     beside.write_text(text, "utf-8")
     beside.replace(file)
-
-
-# When it began, and what a file is called; packages that were not there before are another matter.
-_NOT_COMPARED = ("started", "data.name", "tables.name")
-_PACKAGES = "versions."
-_RESOLVED = "resolved."
-_WEIGHTS = ".weights"
-
-
-def _difference(before: Mapping[str, Any], now: Mapping[str, Any], above: str = "") -> str:
-    """The first setting that differs, with both its values; empty where none does."""
-    for key in [*before, *(key for key in now if key not in before)]:
-        name, old, new = f"{above}{key}", before.get(key), now.get(key)
-        if name in _NOT_COMPARED or (name.startswith(_PACKAGES) and None in (old, new)):
-            continue
-        if name.startswith(_RESOLVED) and name.endswith(_WEIGHTS) and old is None:
-            continue  # the run itself has downloaded them
-        if isinstance(old, Mapping) and isinstance(new, Mapping):
-            if difference := _difference(old, new, f"{name}."):
-                return difference
-        elif old != new:
-            decided = ", which this machine decides," if name.startswith(_RESOLVED) else ""
-            told = f"{name.removeprefix(_RESOLVED)}{decided}"
-            return f"{told} was {json.dumps(old)}, and now is {json.dumps(new)}"
-    return ""

@@ -96,6 +96,15 @@ def test_what_is_declined_is_never_right(command: Command, tmp_path: Path) -> No
     assert (found["n"], found["correct"], found["answered"], found["answered_accuracy"]) == (4, 0, 0, None)
 
 
+def test_the_settings_tell_how_many_are_to_be_run(command: Command, problems: str, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    for limit in ("5", "7"):
+        assert command("eval", "tables_offline", problems, "--limit", limit, "--out", str(out)).code == 0
+        assert json.loads((out / "settings.json").read_text())["problems"] == int(limit)
+    assert command("eval", "tables_offline", problems, "--limit", "5", "--out", str(out)).code == 1
+    assert json.loads((out / "settings.json").read_text())["problems"] == 7
+
+
 def test_limit_takes_the_first(command: Command, problems: str, tmp_path: Path) -> None:
     out = tmp_path / "out"
     found = json.loads(

@@ -14,7 +14,7 @@ from chameleon.cli.reporting import print_report, print_stats
 from chameleon.errors import InputError, MissingPackage
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.data import find_benchmark
-from chameleon.evaluation.folder import Run, read_run
+from chameleon.evaluation.folder import Run, RunFolder, read_run
 from chameleon.evaluation.report import RunSummary, compare
 from chameleon.evaluation.report.columns import TextColumn, in_blocks
 from chameleon.state import Begun, Ended, Failure
@@ -68,6 +68,44 @@ def test_cells_are_those_of_the_results(runs: list[Path], capsys: Out) -> None:
                 None if expected is None else pytest.approx(expected, abs=0.006)
             )
     assert [row["published"] for row in table["rows"]].count(True) == len(find_benchmark("tabmwp").published)
+
+
+class TestARunThatHasNotEnded:
+    def shown(self, path: Path, capsys: Out) -> tuple[str, dict[str, Any], dict[str, Any]]:
+        """What is printed and on the page, and as JSON the line of the table and what is said of the run."""
+        page = path.parent / "page.html"
+        print_report([path], html=page, problems=1, as_json=False)
+        text = " ".join((capsys.readouterr().out + page.read_text("utf-8")).split())
+        found = report_json([path], capsys)
+        (line,) = (row for row in found["tables"][0]["rows"] if not row["published"])
+        return text, line, found["runs"][0]
+
+    def test_says_how_many_there_are(self, tmp_path: Path, capsys: Out) -> None:
+        path = offline_run(tmp_path / "some", 5).path
+        with RunFolder(path, read_run(path).settings) as folder:
+            folder.expect(1_200)
+        text, line, run = self.shown(path, capsys)
+        assert text.count("5 of 1,200, unfinished") >= 4  # in the table and below it, of text and page
+        assert line["n"] == 5 and line["unfinished"] is True
+        assert (run["n"], run["total"], run["unfinished"]) == (5, 1_200, True)
+
+    def test_that_has_ended_says_no_more(self, tmp_path: Path, capsys: Out) -> None:
+        path = offline_run(tmp_path / "all", 5).path
+        with RunFolder(path, read_run(path).settings) as folder:
+            folder.expect(5)
+        text, line, run = self.shown(path, capsys)
+        assert "unfinished" not in text and not line["unfinished"]
+        assert (run["total"], run["unfinished"]) == (5, False)
+
+    def test_of_an_unknown_total_is_unfinished_where_a_problem_has_begun(
+        self, tmp_path: Path, capsys: Out
+    ) -> None:
+        path = offline_run(tmp_path / "old", 5).path
+        assert "unfinished" not in self.shown(path, capsys)[0]
+        with RunFolder(path, read_run(path).settings) as folder:
+            folder.append("p6", Begun("tables_offline", {}))
+        text, line, run = self.shown(path, capsys)
+        assert "5, unfinished" in text and line["unfinished"] and run["total"] is None
 
 
 def test_what_is_said_of_a_run_adds_up(runs: list[Path], capsys: Out) -> None:

@@ -71,7 +71,7 @@ def test_settings_name_all_that_a_result_depends_on(folder: Folder) -> None:
     settings = json.loads((folder.out / "settings.json").read_text())
     assert list(settings) == [
         "benchmark", "scorer", "data", "inventory", "without", "model", "parameters", "digests", "seeds",
-        "versions", "resolved", "started",
+        "versions", "resolved", "started", "problems",
     ]  # fmt: skip
     assert settings["data"]["name"] == "problems.jsonl" and len(settings["data"]["sha256"]) == 64
     assert {"inventory", "prompts", "code", "tools.py"} <= settings["digests"].keys()

@@ -74,6 +74,14 @@ class RunSummary:
         return str(self.settings.get("started") or "")[:10]
 
     @property
+    def problems(self) -> str:
+        """How many have a result: "200", or "69 of 200, unfinished"; of an unknown total "69, unfinished"."""
+        n, total = f"{self.tally.all.n:,}", self.run.total
+        if not self.run.unfinished:
+            return n
+        return f"{n}, unfinished" if total is None else f"{n} of {total:,}, unfinished"
+
+    @property
     def choices(self) -> str:
         """What was chosen for this run, in words: "tables_offline, without row_lookup, scorer pot"."""
         without = [str(name) for name in self.settings.get("without") or ()]
@@ -109,6 +117,8 @@ class RunSummary:
             "path": str(self.run.path),
             "date": self.date or None,
             **self.tally.to_json(self.benchmark),
+            "total": self.run.total,
+            "unfinished": self.run.unfinished,
             "step_seconds": round(self.seconds, 3),
             "declined": self.counts["declined"],
             "failed": self.counts["failed"],
@@ -127,7 +137,7 @@ def facts(run: RunSummary) -> list[tuple[str, str]]:
         ("Scorer", str(settings.get("scorer") or "")),
         ("Started", str(settings.get("started") or "").replace("T", " ")),
         ("Data", _named(data, ("name", "sha256"))),
-        ("Problems", f"{tally.all.n:,}"),
+        ("Problems", run.problems),
         _found(tally),
         ("Answered", _answered(run)),
         ("Declined", _part(counts["declined"], tally.all.n)),
@@ -144,6 +154,7 @@ def facts(run: RunSummary) -> list[tuple[str, str]]:
         ("Digests", _pairs(settings.get("digests"))),
     ]
     known = {"inventory", "without", "model", "benchmark", "scorer", "started", "data", "seeds", "versions"}
+    known |= {"problems"}
     pairs += [
         (key.capitalize(), _text(value)) for key, value in settings.items() if key not in known | {"digests"}
     ]

@@ -31,6 +31,9 @@ class Line:
     date: str = ""
     model: str = ""
     graded: bool = False
+    unfinished: bool = False
+    problems: str = DASH
+    """`n` as it is shown: "7,686", or of a run that has not ended "69 of 200, unfinished"."""
 
     def to_json(self) -> dict[str, Any]:
         cells = {column: None if cell == DASH else float(cell) for column, cell in self.cells.items()}
@@ -41,6 +44,7 @@ class Line:
             "figures" if self.graded else "percent": cells,
             "date": self.date or None,
             "model": self.model or None,
+            **({} if self.published else {"unfinished": self.unfinished}),
             "source" if self.published else "settings": self.settings,
         }
 
@@ -98,7 +102,8 @@ def _published_line(row: Published, benchmark: Benchmark) -> Line:
         column: f"{row.percent[column]:.2f}" if column in row.percent else DASH
         for column in benchmark.figures or (ALL, *benchmark.columns)
     }
-    return Line(row.system, True, row.n, cells, row.source, graded=bool(benchmark.figures))
+    n = DASH if row.n is None else f"{row.n:,}"
+    return Line(row.system, True, row.n, cells, row.source, graded=bool(benchmark.figures), problems=n)
 
 
 def _run_line(run: RunSummary, benchmark: Benchmark) -> Line:
@@ -122,4 +127,6 @@ def _run_line(run: RunSummary, benchmark: Benchmark) -> Line:
         date=run.date,
         model=run.model or "none",
         graded=tally.graded is not None,
+        unfinished=run.run.unfinished,
+        problems=run.problems,
     )
