@@ -48,7 +48,16 @@ class Lookup:
             raise declined(f"no figures are called {thing!r:.80}")
         if len({(each.label, tuple(sorted(_told(each.by_year)))) for each in found}) > 1:
             raise declined(f"several figures are called {thing!r:.80}")
+        if any(each not in found and self._may_be_meant(each, found[0], years) for each in named):
+            raise declined(f"several rows are called {thing!r:.80}, and one is blank in a year")
         return found[0]
+
+    def _may_be_meant(self, blank: Dated, found: Dated, years: Sequence[str]) -> bool:
+        """Whether what is blank in one of these years is another thing that the same words name."""
+        shared = blank.by_year.keys() & found.by_year.keys()
+        is_same = bool(shared) and all(blank.by_year[y].text == found.by_year[y].text for y in shared)
+        has_place = {*years} <= blank.years and self._in_months(blank.months)
+        return bool(years and blank.by_year) and has_place and not is_same
 
     def column(self, thing: str, years: Set[str]) -> Listed | None:
         """The column over rows without years that the thing names; None for none. Raises `Declined`."""

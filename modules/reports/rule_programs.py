@@ -33,6 +33,13 @@ _OVER_ROW = {
     "smallest": "table_min",
 }
 
+_TOGETHER = {
+    "average": "take the average of",
+    "total": "add it to",
+    "largest": "compare it with",
+    "smallest": "compare it with",
+}
+
 
 class Written(NamedTuple):
     """A program, and where its numbers stand: row, column and passage, counted from 1."""
@@ -193,8 +200,12 @@ class _Report:
             raise declined(f"there are figures of {len(years)} years, not of {wanted.spell}")
         if wanted.kind == "total" and len(wanted.years) < 2 and not wanted.spell:
             raise declined("the question names no years to add up")
+        if not years:
+            raise declined(f"{found.label!r:.80} has no figure of a year")
         if len(years) < 2:
-            raise declined("there is one figure, and nothing to take the average of")
+            raise declined(
+                f"there is one figure of {found.label!r:.80}, and nothing to {_TOGETHER[wanted.kind]}"
+            )
         if not wanted.years and found.years - {*years}:
             raise declined(f"{found.label!r:.80} has no figure of some years")
 

@@ -112,6 +112,12 @@ def test_what_is_declined(question: str, told: str) -> None:
     assert told in caught.value.what and "finqa" in caught.value.hint
 
 
+def test_a_row_without_figures_has_nothing_to_compare() -> None:
+    blank = Table(["", "2011", "2010"], [["gross profit", "", ""], ["revenue", "3", "4"]])
+    with pytest.raises(Declined, match="'gross profit' has no figure of a year"):
+        program("what was the lowest gross profit?", blank)
+
+
 def test_two_rows_of_the_same_name_are_declined() -> None:
     twice = Table(["", "2011", "2010"], [["dues", "1", "2"], ["dues", "3", "4"]])
     with pytest.raises(Declined, match="several figures"):
@@ -156,7 +162,9 @@ MILLIONS = Table(
         ("what was the change in revenue from 2010 to 2011, in thousands?", "another unit"),
         ("what was the percentage change in operating loss from 2010 to 2011?", "not positive"),
         ("what was the largest operating loss?", "below zero"),
-        ("what was the average cash?", "nothing to take the average of"),
+        ("what was the average cash?", "one figure of 'cash', and nothing to take the average of"),
+        ("what was the lowest cash?", "one figure of 'cash', and nothing to compare it with"),
+        ("what was the highest amount of cash?", "nothing to compare it with"),
     ],
 )
 def test_what_is_asked_for_must_be_what_the_program_gives(question: str, told: str) -> None:
@@ -237,6 +245,25 @@ class TestSeveralTables:
         other = {**self.COSTS, "table": Table(["", "2011", "2010"], [["dues", "1", "2"]])}
         with pytest.raises(Declined, match="several figures"):
             self.written("what was the change in dues from 2010 to 2011?", self.INCOME, other)
+
+    @pytest.mark.parametrize("blank", ["", "-", "n/a"])
+    @pytest.mark.parametrize("turned", [False, True])
+    def test_the_same_name_in_two_where_one_is_blank(self, blank: str, turned: bool) -> None:
+        prices = {**self.INCOME, "table": Table(["price", "2023", "2024"], [["Rye", "255", blank]])}
+        loads = {**self.COSTS, "table": Table(["quantity", "2023", "2024"], [["Rye", "300", "350"]])}
+        given = (loads, prices) if turned else (prices, loads)
+        for question in (
+            "what was the change in rye from 2023 to 2024?",
+            "what was the average rye in 2023 and 2024?",
+        ):
+            with pytest.raises(Declined, match="several rows are called 'rye', and one is blank"):
+                self.written(question, *given)
+
+    def test_the_same_name_in_two_of_other_years(self) -> None:
+        prices = {**self.INCOME, "table": Table(["price", "2022", "2023"], [["Rye", "", "255"]])}
+        loads = {**self.COSTS, "table": Table(["quantity", "2023", "2024"], [["Rye", "300", "350"]])}
+        found = self.written("what was the change in rye from 2023 to 2024?", prices, loads)
+        assert found.program == "subtract(350, 300)"
 
     def test_different_units(self) -> None:
         other = {**self.COSTS, "table": Table(["in millions", "2011"], [["pay", "1"]])}
