@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
-from typing import Any
+from typing import Any, TypeGuard
 
 from chameleon import Declined, Table
 from chameleon.modules.lexical.label_questions import (
@@ -129,6 +129,7 @@ def _about(passage: Mapping[str, Any]) -> str:
 def _only(wanted: Wanted, found: Sequence[_Found], told: Sequence[Piece], held: Sequence[Cell]) -> _Found:
     """What is found, if it is one thing and nothing else speaks of it."""
     name = f'"{wanted.name[:_SHOWN]}"'
+    found = _without_spacers(found)
     distinct = {_said(each): each for each in reversed(found)}
     if not distinct:
         raise Declined(
@@ -141,6 +142,22 @@ def _only(wanted: Wanted, found: Sequence[_Found], told: Sequence[Piece], held: 
             f"more than one line of the paper speaks of {name}", hint="Ask for one of them in full."
         )
     return best
+
+
+def _without_spacers(found: Sequence[_Found]) -> Sequence[_Found]:
+    """What is found without blank cells of its rows, and nothing where all of it is blank.
+
+    What stays beside a blank cell of another row of that name is not certain to be what is meant.
+    """
+    told = {
+        (each.at.passage, each.at.row) for each in found if isinstance(each.at, Cell) and each.at.text.strip()
+    }
+    kept = [each for each in found if not _is_blank(each.at) or (each.at.passage, each.at.row) not in told]
+    return () if all(_is_blank(each.at) for each in kept) else kept
+
+
+def _is_blank(at: Piece | Cell) -> TypeGuard[Cell]:
+    return isinstance(at, Cell) and not at.text.strip()
 
 
 def _said(found: _Found) -> str:
@@ -158,6 +175,8 @@ def _speaking(wanted: Wanted, best: _Found, told: Sequence[Piece], held: Sequenc
             yield piece.text
     for cell in held:
         words = set(map(singular, words_of(f"{cell.group} {cell.told}")))
+        if _is_blank(cell):
+            continue
         if isinstance(best.at, Cell) and cell.passage == best.at.passage:
             more = set(map(singular, _plain(cell.label))) - set(map(singular, _plain(best.at.label)))
             if cell.row == best.at.row or not more <= _WHOLE:

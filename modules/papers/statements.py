@@ -119,7 +119,10 @@ def sentences(line: str) -> list[str]:
 
 
 def cells(passage: Mapping[str, Any], number: int) -> Iterator[Cell]:
-    """The cells of a passage's table, without the marks of footnotes at their names."""
+    """The cells of a passage's table, without the marks of footnotes at their names.
+
+    Blank ones are among them, but those of a form, which says of them nothing at all.
+    """
     table = passage["table"]
     header = [_name(name) for name in table.header]
     keyed, group = is_keyed(table), ""
@@ -130,7 +133,7 @@ def cells(passage: Mapping[str, Any], number: int) -> Iterator[Cell]:
             group = label.rstrip(":").strip()
             continue
         for column, cell in enumerate(row[1:], 1):
-            if cell.strip() and label:
+            if label and (cell.strip() or not keyed):
                 yield Cell(cell, number, place, column, label.rstrip(":"), group, header[column], keyed)
 
 
