@@ -131,7 +131,7 @@ class Grid:
             yield from self._by_year("column", self.header[column], places, labels, self.context)
 
     def listed(self) -> Iterator[Listed]:
-        """The columns over rows that have all a figure, and no year."""
+        """The columns over rows without years; one partly blank, or of one row, has no `figures`."""
         rows = [row for row, line in enumerate(self.lines) if any(each.strip() for each in line[1:])]
         names = [content(self.lines[row][0]) for row in rows]
         totals = [row for row, name in zip(rows, names, strict=True) if name == total()]
@@ -141,10 +141,12 @@ class Grid:
         for column in range(1, len(self.header)):
             label = self.header[column]
             figures = [self.figure(row, column) for row in rows if row not in totals]
-            if years_in(label) or len(figures) < 2 or None in figures:
-                continue
-            whole = self.figure(totals[0], column) if totals else None
             told = tuple(each for each in figures if each is not None)
+            if years_in(label) or not told:
+                continue
+            if None in figures or len(figures) < 2:
+                told = ()
+            whole = self.figure(totals[0], column) if totals else None
             yield Listed(content(label), label, told, whole, f"{self.unit} {label}", self.context)
 
     def figure(self, row: int, column: int) -> Figure | None:

@@ -65,9 +65,9 @@ class Lookup:
         found = _best(self.listed, lambda each: _fit(asked, each.name, each.context))
         if years:
             found = [each for each in found if each.context.years == years]
-        if len(found) > 1:
+        if len(found) > 1 and any(each.figures for each in found):
             raise declined(f"several figures are called {thing!r:.80}")
-        return found[0] if found else None
+        return found[0] if found and found[0].figures else None
 
     def cell(self, thing: str, year: str, said: Set[str], *, alone: bool = False) -> Cell:
         """The one cell of the thing in a year, or of the only one without; `said` are the question's words.

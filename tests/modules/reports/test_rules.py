@@ -251,13 +251,24 @@ class TestSeveralTables:
     def test_the_same_name_in_two_where_one_is_blank(self, blank: str, turned: bool) -> None:
         prices = {**self.INCOME, "table": Table(["price", "2023", "2024"], [["Rye", "255", blank]])}
         loads = {**self.COSTS, "table": Table(["quantity", "2023", "2024"], [["Rye", "300", "350"]])}
-        given = (loads, prices) if turned else (prices, loads)
+        passages = (loads, prices) if turned else (prices, loads)
         for question in (
             "what was the change in rye from 2023 to 2024?",
             "what was the average rye in 2023 and 2024?",
         ):
             with pytest.raises(Declined, match="several rows are called 'rye', and one is blank"):
-                self.written(question, *given)
+                self.written(question, *passages)
+
+    @pytest.mark.parametrize("question", ["what was the lowest toll?", "what was the average toll?"])
+    def test_the_same_column_in_two_where_one_is_partly_blank(self, question: str) -> None:
+        part = {**self.INCOME, "table": Table(["port", "toll"], [["Arvik", "5"], ["Skerry", ""]])}
+        whole = {**self.COSTS, "table": Table(["port", "toll"], [["Arvik", "7"], ["Skerry", "9"]])}
+        for passages in ((part, whole), (whole, part)):
+            with pytest.raises(Declined, match="several figures are called 'toll'"):
+                self.written(question, *passages)
+        assert "7" in self.written(question, whole).program
+        with pytest.raises(Declined):
+            self.written(question, part)
 
     def test_the_same_name_in_two_of_other_years(self) -> None:
         prices = {**self.INCOME, "table": Table(["price", "2022", "2023"], [["Rye", "", "255"]])}
