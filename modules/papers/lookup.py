@@ -20,7 +20,7 @@ from chameleon.modules.lexical.label_questions import (
 )
 from chameleon.modules.lexical.labelled import split_label
 from chameleon.modules.lexical.short_values import OPEN
-from chameleon.modules.papers.measures import unit_of
+from chameleon.modules.papers.measures import unit_of, without_unit
 from chameleon.modules.papers.periods import asked_period, columns_of, period_of
 from chameleon.modules.papers.short import TYPED, figure, tells_more, value_kind
 from chameleon.modules.papers.statements import Cell, Piece, cells, pieces
@@ -113,6 +113,8 @@ def looked_up(question: str, passages: Sequence[Mapping[str, Any]], *, with_unit
     unit = ""
     if isinstance(best.at, Cell) and with_unit:
         unit = unit_of(best.at, passages[best.at.passage - 1])
+    if unit == "%":
+        return Answer(f"{value}%", best.at.passage)
     return Answer(f"{value} ({unit})" if unit else value, best.at.passage)
 
 
@@ -131,6 +133,10 @@ def _only(wanted: Wanted, found: Sequence[_Found], told: Sequence[Piece], held: 
     name = f'"{wanted.name[:_SHOWN]}"'
     found = _without_spacers(found)
     distinct = {_said(each): each for each in reversed(found)}
+    if not distinct and (names := _columns_of(wanted, held)):
+        raise Declined(
+            f"the row {name} is told by columns: {', '.join(names)}", hint="Name the row and one of them."
+        )
     if not distinct:
         raise Declined(
             f"no line of the paper has the label {name}", hint="Ask with the label as it is written."
@@ -142,6 +148,12 @@ def _only(wanted: Wanted, found: Sequence[_Found], told: Sequence[Piece], held: 
             f"more than one line of the paper speaks of {name}", hint="Ask for one of them in full."
         )
     return best
+
+
+def _columns_of(wanted: Wanted, held: Sequence[Cell]) -> list[str]:
+    """The names of the first columns of a row that the question names, and of which it names none."""
+    cells = [cell for cell in held if cell.name.strip() and _of_row(wanted, cell) is not None]
+    return list(dict.fromkeys(cell.name[:_SHOWN] for cell in cells))[:_MOST_PARTS]
 
 
 def _without_spacers(found: Sequence[_Found]) -> Sequence[_Found]:
@@ -236,17 +248,21 @@ def _plain(text: str) -> list[str]:
 
 
 def _names(cell: Cell) -> Iterator[list[str]]:
-    """The words of a row's name, also with those of the group that it stands in."""
-    label, group = _plain(cell.label), _plain(cell.group)
-    yield label
-    if group:
-        yield from (label + group, group + label)
+    """The words of a row's name, with its unit and without, also with those of its group."""
+    group = _plain(cell.group)
+    for name in dict.fromkeys((cell.label, without_unit(cell.label))):
+        label = _plain(name)
+        yield label
+        if group:
+            yield from (label + group, group + label)
 
 
 def _named(wanted: Wanted, cell: Cell) -> _Found | None:
     """The cell if the question names its row and its column, or its row where that is enough."""
     column = _plain(cell.name)
-    labels = [[*name, *column] for name in _names(cell)] + [[*column, *name] for name in _names(cell)]
+    columns = [column, _plain(without_unit(cell.name))]
+    labels = [[*name, *each] for name in _names(cell) for each in columns]
+    labels += [[*each, *name] for name in _names(cell) for each in columns]
     if cell.keyed:
         labels = [*_names(cell)]
     elif not column or period_of(cell.name) is not None:

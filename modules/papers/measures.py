@@ -11,6 +11,10 @@ from chameleon.modules.papers.statements import Cell
 from chameleon.papers.units import unit_in
 
 _CODES = re.compile(r"\b(?:EUR|USD|GBP|NOK|SEK|DKK|ISK|CHF|JPY)\b|[$€£¥]")
+_BRACKETED = re.compile(
+    r"(.+?)\s*\(((?:EUR|USD|GBP|NOK|SEK|DKK|ISK|CHF|JPY|[$€£¥])(?: ?(?:m|mn|bn|k|000))?|pence|cents?|crowns"
+    r"|euros?|dollars?|pounds?|mm|cm|m|km|m²|m2|ha|g|kg|t|ml|l|W|kW|kWh|V|A|Ah|Nm|%|°C|h|min|s)\)"
+)
 _OWN_UNIT = re.compile(r"[^\W\d_]|%")
 _PER_SHARE = re.compile(r"\bper (?:\w+ )?share\b", re.IGNORECASE)
 _EACH = re.compile(r"(?:basic|diluted|basic and diluted|assuming dilution)\W*", re.IGNORECASE)
@@ -37,6 +41,12 @@ _EXCEPTION = re.compile(r",?\s+(?:except|unless|other than)\b(.*)", re.IGNORECAS
 _SCALED = re.compile(r"hundred|thousand|million|billion|trillion|000|\bmn\b|\bbn\b", re.IGNORECASE)
 
 
+def without_unit(name: str) -> str:
+    """The name of a row or column without a unit in brackets at its end: "Price (EUR)"."""
+    found = _BRACKETED.fullmatch(name.strip())
+    return found[1] if found else name
+
+
 def unit_of(cell: Cell, passage: Mapping[str, Any]) -> str:
     """The unit of a cell in the words of its row or column, of the caption or corner, or of a heading.
 
@@ -46,7 +56,7 @@ def unit_of(cell: Cell, passage: Mapping[str, Any]) -> str:
     table: Table = passage["table"]
     if not any(map(str.isdigit, cell.text)) or _OWN_UNIT.search(_CODES.sub("", cell.text)):
         return ""
-    own, name = unit_in(cell.label) or unit_in(cell.name), f"{cell.label} {cell.name}"
+    own, name = _own_unit(cell.label) or _own_unit(cell.name), f"{cell.label} {cell.name}"
     if own or _PER_SHARE.search(name) or _EACH.fullmatch(cell.label) or _RATIO.search(name):
         return own
     near = unit_in(table.caption) or unit_in(table.header[0])
@@ -62,6 +72,11 @@ def unit_of(cell: Cell, passage: Mapping[str, Any]) -> str:
         )
     is_known = excepted is None or re.search(r"\bshares?\b|percent|%", excepted[1])
     return _EXCEPTION.sub("", unit) if is_known else unit
+
+
+def _own_unit(name: str) -> str:
+    found = _BRACKETED.fullmatch(name.strip())
+    return unit_in(name) or (found[2] if found else "")
 
 
 def _is_measured(cell: Cell, unit: str, *, near: bool) -> bool:

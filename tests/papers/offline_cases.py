@@ -239,6 +239,29 @@ Alba \\| II | 9 m
 Brant | 8 m
 """
 
+PRICES = """# Café
+
+## Prices
+
+| Item | Price (EUR) | Weight (g) |
+|---|---|---|
+| Croissant | 1.90 | 80 |
+| Rye bread | 3.40 | 750 |
+
+## Bonds
+
+| Bond | Price (EUR) | Price (USD) |
+|---|---|---|
+| North | 101 | 110 |
+
+## Results
+
+| | 2024 | 2023 |
+|---|---|---|
+| Dividend per share (pence) | 6.8 | 6.1 |
+| Net debt (restated) | 12 | 14 |"""
+
+
 CASES: dict[str, tuple[str, str]] = {
     "marks.html": (
         MARKS,
@@ -299,7 +322,7 @@ What was the average age in 2023? -> [is not certain: the paper says "in million
 What was the year founded in 2023? -> [is not certain]
 What were the widgets in 2023? -> [is not certain]
 What was the revenue in 2023? -> 75 (in millions)
-What was the tax rate (%) in 2023? -> 22
+What was the tax rate (%) in 2023? -> 22%
 What was the cash in 2023? -> 310 (in thousands)
 What were the shares outstanding in 2023? -> [is not certain]
 What were the vessels in 2022? -> [is not certain]
@@ -320,6 +343,17 @@ What is the deposit? -> EUR 1,800 @ 2 Deposit
 What is the rent? -> EUR 900 @ 1 Rent
 What is the notice? -> six weeks @ 3 Notice""",
     ),
+    "prices.md": (
+        PRICES,
+        """What is the price of a croissant? -> 1.90 (EUR)
+What is the price (EUR) of rye bread? -> 3.40 (EUR)
+What is the weight of rye bread? -> 750 (g)
+What was the dividend per share in 2023? -> 6.1 (pence)
+What is the dividend per share? -> [told by columns: 2024, 2023]
+What is the price of North? -> [more than one line]
+What was the net debt in 2024? -> [no line of the paper has the label]
+What is the rye bread? -> [told by columns: Price (EUR), Weight (g)]""",
+    ),
     "ports.md": (
         PORTS,
         """What is the depth of Arvik? -> 9 m
@@ -330,7 +364,7 @@ What is the length of Alba? -> 40 m
 What are the berths of Tern? -> 8
 What is the rate of Tern? -> 5%
 What is the depth? -> [no line of the paper has the label]
-What is Alba? -> [no line of the paper has the label]
+What is Alba? -> [told by columns: Length]
 What is the depth of Bodo? -> [no line of the paper has the label]""",
     ),
     "keyed.md": (
@@ -341,7 +375,7 @@ When is the start? -> 1 May 2024
 Who is the landlord? -> Foss AS
 What is the length? -> 40 m @ Boat
 What is the beam? -> 9 m
-What is mooring? -> [no line of the paper has the label]
+What is mooring? -> [told by columns: 2024]
 What is the mooring in 2024? -> 40
 What is the harbour? -> [no line of the paper has the label]""",
     ),
