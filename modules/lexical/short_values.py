@@ -11,7 +11,8 @@ _SIGN = r"[-−–]?"
 _NUMBER = rf"{_SIGN}(?:(?:\d{{1,3}}(?:,\d{{3}})+|\d+)(?:\.\d+)?|\d+,\d{{1,2}})"
 _UNIT = (
     r"%|°?\s?[CF](?!\w)"
-    r"|(?:[kmµ]?g|lbs?|oz|[kcmµ]?m[²³]?|mi|ft|in|[mc]?l|L|s|min|h|k?J|k?cal|k?Wh?|V|A|km/h|mph)(?!\w)"
+    r"|(?:[kmµ]?g|lbs?|oz|[kcmµ]?m[²³]?|mi|ft|in|[mc]?l|L|s|min|h|k?J|k?cal|[kMG]?Wh?|m?Ah?|k?V"
+    r"|k?N|Nm|[kMG]?Hz|[kMGT]B|k?Pa|bar|dB|ha|km/h|mph)(?!\w)"
     r"|(?:percent|degrees|seconds|minutes?|hours?|days?|weeks?|months?|years?|met(?:re|er)s?|miles?|feet|foot"
     r"|inch(?:es)?|kilomet(?:re|er)s|kilograms?|kilos?|grams?|lit(?:re|er)s?|calories)(?!\w)"
 )

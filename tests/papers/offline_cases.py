@@ -343,6 +343,12 @@ What is the deposit? -> EUR 1,800 @ 2 Deposit
 What is the rent? -> EUR 900 @ 1 Rent
 What is the notice? -> six weeks @ 3 Notice""",
     ),
+    "drill.md": (
+        "# Drill\n\n## Data\n\n- Maximum torque: 54 Nm\n- Battery: 2.0 Ah\n- Speed: 400 of some",
+        """What is the maximum torque? -> 54 Nm
+What is the battery? -> 2.0 Ah
+What is the speed? -> [not one short value]""",
+    ),
     "prices.md": (
         PRICES,
         """What is the price of a croissant? -> 1.90 (EUR)
