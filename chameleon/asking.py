@@ -20,11 +20,14 @@ class AsksModel:
 
     - `prompt`: the prompt file, such as "tabmwp/row_lookup"; the inventory may name another.
     - `llm_params`: parameters of the call, such as {"max_tokens": 256}.
+    - `own_model`: a model of its own, "provider:name", with `own_connection` (retries, timeout, prices).
     """
 
     name: str = ""
     prompt: str = ""
     llm_params: Mapping[str, Any] = {}
+    own_model: str = ""
+    own_connection: Mapping[str, Any] = {}
     folders: tuple[Path, ...] = ()
     llm: LLM | None = None
 
@@ -40,11 +43,22 @@ class AsksModel:
         return Prompt.load(self.prompt, self.folders)
 
     def bound(self, llm: Any) -> Self:
-        """A copy that asks this model."""
+        """A copy that asks this model, or its own."""
         bound = copy.copy(self)
         bound.__dict__.pop("_lock", None)  # the copy is set up on its own
+        if self.own_model and llm is None:
+            from chameleon.llm import LLM
+
+            llm = LLM.connect(self.own_model, **self.own_connection)
+        elif self.own_model:
+            llm = llm.with_model(self.own_model, **self.own_connection)
         bound.llm = llm.with_params(**self.llm_params) if llm is not None else None
         return bound
+
+    def redo_params(self, warmer: float) -> dict[str, Any]:
+        """The parameters of a redo: as warm as published, where a temperature is set at all."""
+        temperature = self.model.params.get("temperature")
+        return {} if temperature is None else {"temperature": float(temperature) + warmer}
 
     @property
     def model(self) -> LLM:

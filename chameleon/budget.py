@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Mapping
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,13 +16,16 @@ from chameleon.errors import BudgetExceeded
 class Usage:
     """What model calls consumed. `None` means that the provider did not say; it is never taken for 0.
 
-    Tokens are counted as the provider counts them; `cost` is in US dollars.
+    Tokens are counted as the provider counts them: `cached_tokens` are part of `input_tokens`,
+    `reasoning_tokens` part of `output_tokens`. `cost` is in US dollars.
     """
 
     calls: int = 0
     input_tokens: int | None = 0
     output_tokens: int | None = 0
     cost: float | None = 0.0
+    cached_tokens: int | None = 0
+    reasoning_tokens: int | None = 0
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
@@ -29,7 +33,16 @@ class Usage:
             _sum(self.input_tokens, other.input_tokens),
             _sum(self.output_tokens, other.output_tokens),
             _sum(self.cost, other.cost),
+            _sum(self.cached_tokens, other.cached_tokens),
+            _sum(self.reasoning_tokens, other.reasoning_tokens),
         )
+
+    @property
+    def parts(self) -> str:
+        """What of the tokens is cheaper, and what nobody sees: " (512 cached, 300 of thoughts)"."""
+        counts = [(self.cached_tokens, "cached"), (self.reasoning_tokens, "of thoughts")]
+        told = ", ".join(f"{count:,} {name}" for count, name in counts if count)
+        return f" ({told})" if told else ""
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -37,7 +50,26 @@ class Usage:
             "input_tokens": self.input_tokens,
             "output_tokens": self.output_tokens,
             "cost": self.cost,
+            "cached_tokens": self.cached_tokens,
+            "reasoning_tokens": self.reasoning_tokens,
         }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Usage:
+        """Read what `to_json` wrote; what an older version did not count is unknown, unless nothing was."""
+        nothing = 0 if not data["calls"] else None
+        return cls(
+            data["calls"],
+            data["input_tokens"],
+            data["output_tokens"],
+            data["cost"],
+            data.get("cached_tokens", nothing),
+            data.get("reasoning_tokens", nothing),
+        )
+
+
+UNKNOWN = Usage(1, None, None, None, None, None)
+"""A call whose price nobody told."""
 
 
 def _sum(a: Any, b: Any) -> Any:
@@ -49,7 +81,8 @@ class Call:
     """One model call as it is logged: what was asked, what came back, what it took.
 
     `finish` is the provider's reason for stopping ("stop", "length", …); `cached` marks a reply from
-    the response store, which costs nothing; `error` names why there is no reply.
+    the response store, which costs nothing; `error` names why there is no reply. `dropped` has the
+    parameters that the model was asked without, and why.
     """
 
     model: str
@@ -63,6 +96,7 @@ class Call:
     attempts: int = 1
     cached: bool = False
     error: str = ""
+    dropped: Mapping[str, str] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -77,13 +111,14 @@ class Call:
             "attempts": self.attempts,
             "cached": self.cached,
             "error": self.error,
+            **({"dropped": dict(self.dropped)} if self.dropped else {}),
         }
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Call:
         fields = dict(data)
         fields["messages"] = tuple((role, text) for role, text in data["messages"])
-        fields["usage"] = Usage(**data["usage"])
+        fields["usage"] = Usage.from_json(data["usage"])
         return cls(**fields)
 
 

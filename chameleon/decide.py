@@ -23,6 +23,7 @@ _ENDS_RUN: Mapping[str, Reason] = {
     "ContextTooLong": "failed",
     "ModelError": "failed",
     "NoModel": "failed",
+    "ParameterRefused": "failed",
     "RateLimited": "failed",
     "Refused": "failed",
     "ReplayMiss": "failed",

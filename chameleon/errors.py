@@ -58,6 +58,10 @@ class StepRejected(ModuleError):
     """A module's verdict that an earlier result will not do; the inventory's `repair` may redo it."""
 
 
+class CutOff(StepRejected):
+    """A reply that was cut off at its limit, however much room it was given: asking once more is no help."""
+
+
 class Declined(ChameleonError):
     """The question is understood to be out of reach; `what` says why, in plain words."""
 
@@ -100,6 +104,10 @@ class AuthFailed(ModelError):
 
 class Refused(ModelError):
     """The provider's content filter or the model refused to answer."""
+
+
+class ParameterRefused(ModelError):
+    """A model does not take a parameter that a method sets, and nobody allowed going on without it."""
 
 
 class ReplayMiss(ModelError):

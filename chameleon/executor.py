@@ -21,7 +21,7 @@ from chameleon.inventory.ablation import kept
 from chameleon.inventory.digest import check_same, check_same_files, files_of, settings_of
 from chameleon.log import EventLog
 from chameleon.planner import bind, name_of, plan_of
-from chameleon.state import Begun, Ended, Event, Failure, Plan, State, Step
+from chameleon.state import Begun, Ended, Event, Failure, Plan, Record, State, Step
 from chameleon.steps import beside, run_step
 from chameleon.values import freeze
 
@@ -44,10 +44,11 @@ class Executor:
     def __init__(
         self, inventory: Inventory, llm: Any = None, *, budget: Budget | None = None, parallel: bool = True
     ) -> None:
-        if inventory.needs_model and llm is None:
+        if inventory.needs_default_model and llm is None:
             raise NoModel(
                 f"the inventory {inventory.name} asks a model, and none is configured",
-                hint="Name one with --model PROVIDER:NAME or CHAMELEON_MODEL, or set OPENAI_API_KEY.",
+                hint="Name one with --model PROVIDER:NAME or CHAMELEON_MODEL, or set a provider's key, "
+                "such as OPENAI_API_KEY.",
             )
         planner = bind(inventory.planner, llm)
         modules = {name: module.bound(llm) for name, module in inventory.modules.items()}
@@ -147,10 +148,11 @@ class Executor:
             if stop is not None and stop.is_set() and state.failure is None:
                 return
             for event in self._next(state, meter):
-                state = state.after(event)
-                yield event
+                for told in (*state.news_of(event), event):
+                    state = state.after(told)
+                    yield told
 
-    def _next(self, state: State, meter: Meter) -> Iterable[Event]:
+    def _next(self, state: State, meter: Meter) -> Iterable[Plan | Record | Ended]:
         decision = decide(state, self.inventory)
         if isinstance(decision, (Plan, Ended)):
             return [decision]
@@ -174,7 +176,7 @@ class Executor:
             group = group[: meter.budget.steps - len(state.taken)]
         return group
 
-    def _plan(self, state: State, meter: Meter) -> Event:
+    def _plan(self, state: State, meter: Meter) -> Plan | Ended:
         planner = self.inventory.planner
         begun = time.monotonic()
         with recording(meter) as recorder:
@@ -205,7 +207,7 @@ class Executor:
             return replace(plan, refused=str(problem))
         return plan
 
-    def _run_beside(self, group: tuple[Step, ...], state: State, meter: Meter) -> Iterator[Event]:
+    def _run_beside(self, group: tuple[Step, ...], state: State, meter: Meter) -> Iterator[Record]:
         """Run these steps at the same time; yield their records in plan order."""
         modules = self.inventory.modules
         with ThreadPoolExecutor(max_workers=len(group)) as pool:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from chameleon.asking import AsksModel
-from chameleon.errors import ChameleonError, StepRejected
+from chameleon.errors import ChameleonError, CutOff, StepRejected
 from chameleon.module import Keys, Module
 from chameleon.prompt import Messages, slots_of
 from chameleon.state import State
@@ -18,6 +18,8 @@ from chameleon.values import freeze, to_json
 
 if TYPE_CHECKING:
     from chameleon.llm import Reply
+
+RAISE_LIMIT = "Raise llm.max_tokens if such an answer is that long; else the model may come to no end."
 
 
 class LLMModule(AsksModel, Module):
@@ -90,15 +92,17 @@ class LLMModule(AsksModel, Module):
         attempt = int(args.get("attempt", 0))  # numbers the samples of a repair on from those before
         params: dict[str, Any] = {"stop": list(self.template.stop)} if self.template.stop else {}
         if "warmer" in args:
-            params["temperature"] = float(self.model.params.get("temperature") or 0) + float(args["warmer"])
+            params |= self.redo_params(float(args["warmer"]))
+        whole = not self.takes_cut_off
         if self.samples == 1:
-            return [self.model.ask(messages, sample=attempt, **params)]
-        return self.model.ask_many(messages, self.samples, first=attempt * self.samples, **params)
+            return [self.model.ask(messages, sample=attempt, whole=whole, **params)]
+        first = attempt * self.samples
+        return self.model.ask_many(messages, self.samples, first=first, whole=whole, **params)
 
     def _value_or_rejection(self, reply: Reply, state: State) -> Any:
         try:
             if reply.truncated and not self.takes_cut_off:
-                raise StepRejected("the reply was cut off at the limit", hint="Raise llm.max_tokens.")
+                raise CutOff("the reply was cut off, though asked for with more room", hint=RAISE_LIMIT)
             return self.interpret(reply.text, state)
         except StepRejected as rejection:
             return rejection

@@ -14,7 +14,7 @@ from chameleon import values
 from chameleon.budget import Call
 from chameleon.errors import InputError, LogError
 from chameleon.lines import LineFile
-from chameleon.state import Begun, Ended, Event, Failure, Plan, PlanKind, Reason, Record, Step
+from chameleon.state import Begun, Dropped, Ended, Event, Failure, Plan, PlanKind, Reason, Record, Step
 
 _JSON = json.JSONEncoder(allow_nan=False, check_circular=False).encode  # frozen values hold no circle
 _SAME = {"$output": True}
@@ -36,6 +36,9 @@ def event_to_json(event: Event) -> dict[str, Any]:
             "seconds": round(event.seconds, 6),
             **_calls(event.calls),
         }
+    if isinstance(event, Dropped):
+        told = {"parameter": event.parameter, "value": event.value, "why": event.why}
+        return {"event": "dropped", "model": event.model, **told}
     if isinstance(event, Ended):
         return {"event": "ended", "reason": event.reason, **_error(event.error), **_calls(event.calls)}
     return {
@@ -82,6 +85,8 @@ def event_from_json(data: Mapping[str, Any]) -> Event:
             if data["reason"] not in get_args(Reason):
                 raise LogError(f"a run has ended for an unknown reason: {data['reason']!r}")
             return Ended(data["reason"], error, calls)
+        if kind == "dropped":
+            return Dropped(str(data["model"]), str(data["parameter"]), data["value"], str(data["why"]))
         seconds = float(data.get("seconds", 0))
         if kind == "plan":
             steps = tuple(Step.from_json(step) for step in data["steps"])
@@ -149,6 +154,8 @@ def before_failure(events: Sequence[Event]) -> int:
 
 
 def _is_failed(event: Event) -> bool:
+    if isinstance(event, Dropped):  # it stands before the plan or step that tells it
+        return True
     if isinstance(event, Record):
         return event.error is not None or event.dropped
     return isinstance(event, Plan) and bool(event.refused)

@@ -1,12 +1,14 @@
 """A run as an event log, and the state that it folds to.
 
-Four kinds of events make a run: `Begun` (the input), `Plan` (steps to take, or a refused plan),
-`Record` (one step taken) and `Ended`. `State.after` is the only way that a state changes, so a trace, a
-checkpoint, a resumed run and a replay all read the same lines.
+Five kinds of events make a run: `Begun` (the input), `Plan` (steps to take, or a refused plan),
+`Record` (one step taken), `Dropped` (a parameter that a model does not take) and `Ended`. `State.after` is
+the only way that a state changes, so a trace, a checkpoint, a resumed run and a replay all read the same
+lines.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -25,6 +27,7 @@ _TO_A_MODEL: Mapping[str, str] = {
     "InventoryError": "it is not set up here",
     "MissingPackage": "it is not installed here",
     "SandboxUnavailable": "it cannot run here",
+    "CutOff": "it came to no usable result",
     "StepRejected": "it came to no usable result",
     "StoreError": "its store cannot be used",
     "WebError": "the web gave no answer",
@@ -147,6 +150,24 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
+class Dropped:
+    """A model was asked without a parameter that is set for it, the first time in this run; and why."""
+
+    model: str
+    parameter: str
+    value: Any
+    why: str
+
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        """None: they are those of the plan or step that follows."""
+        return ()
+
+    def __str__(self) -> str:
+        return f"{self.model} was asked without {self.parameter} {json.dumps(self.value)}: {self.why}"
+
+
+@dataclass(frozen=True, slots=True)
 class Ended:
     """A run ends: answered, declined, failed, or out of budget."""
 
@@ -155,7 +176,7 @@ class Ended:
     calls: tuple[Call, ...] = ()
 
 
-Event = Begun | Plan | Record | Ended
+Event = Begun | Plan | Record | Dropped | Ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +207,7 @@ class State:
     failure: Record | None = None
     ended: Ended | None = None
     begun: Begun | None = None
+    dropped: tuple[Dropped, ...] = ()
     step: Step | None = field(default=None, compare=False)
     lacking: tuple[Lack, ...] = field(default=(), compare=False)
 
@@ -206,6 +228,8 @@ class State:
             raise LogError("the log goes on after its end" if self.begun else "the log has no beginning")
         if isinstance(event, Record):
             return self._after_step(event)
+        if isinstance(event, Dropped):
+            return self.with_changes(dropped=(*self.dropped, event))
         if isinstance(event, Plan):
             if event.refused:
                 return self.with_changes(plans=(*self.plans, event))
@@ -213,6 +237,17 @@ class State:
                 plans=(*self.plans, event), plan=self._plan_with(event), pending=event.steps, failure=None
             )
         return self.with_changes(ended=event)
+
+    def news_of(self, event: Plan | Record | Ended) -> tuple[Dropped, ...]:
+        """The parameters that models were first asked without in this plan, step or end."""
+        told = {(each.model, each.parameter) for each in self.dropped}
+        found = {
+            (call.model, name): Dropped(call.model, name, call.params.get(name), why)
+            for call in event.calls
+            for name, why in call.dropped.items()
+            if (call.model, name) not in told
+        }
+        return tuple(found.values())
 
     def _plan_with(self, plan: Plan) -> tuple[str, ...]:
         """The modules as they are planned once this plan is taken."""

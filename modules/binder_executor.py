@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from chameleon import Module, State, StepRejected
 from chameleon.asking import AsksModel
-from chameleon.errors import ContextTooLong, ModelError, ModuleError, Refused
+from chameleon.errors import ContextTooLong, CutOff, ModelError, ModuleError, Refused
+from chameleon.llm_module import RAISE_LIMIT
 from chameleon.module import Keys
 from chameleon.modules.sql.normal import normalised
 from chameleon.modules.sql.questions import (
@@ -117,7 +118,7 @@ def _read(question: Question, reply: Reply | ModuleError) -> dict[int, str] | st
         text = reply.text.rpartition("\n")[0] if reply.truncated else reply.text
         return map_answers(text, len(question.items))
     if reply.truncated:
-        return StepRejected(f"the reply to 'ans@{question.asked}' was cut off", hint="Raise llm.max_tokens.")
+        return CutOff(f"the reply to 'ans@{question.asked}' was cut off", hint=RAISE_LIMIT)
     try:
         return single_answer(reply.text)
     except StepRejected as rejection:

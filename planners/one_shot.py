@@ -81,7 +81,9 @@ class OneShot(AsksModel):
         schema = _schema(cards, inventory.rules.max_steps) if self.structured else None
         reply = self.model.ask(messages, schema=schema, **params)
         if reply.truncated:
-            raise PlanError("the reply was cut off at the limit", hint="Reply with the list alone.")
+            raise PlanError(
+                "the reply was cut off, though asked for with more room", hint="Reply with the list alone."
+            )
         return parse_plan(reply.text, inventory.modules)
 
     def _shown(self, state: State, inventory: Inventory) -> list[Card]:

@@ -15,6 +15,7 @@ from chameleon.cli.options import (
     IndexFolder,
     InventoryName,
     ModelName,
+    Params,
     Question,
     StoreMode,
     TableFile,
@@ -63,6 +64,7 @@ def ask(
     unit: Unit = None,
     inventory: InventoryName = None,
     model: ModelName = None,
+    param: Params = None,
     trace: Annotated[bool, typer.Option("--trace", help="Show what each module did.")] = False,
     log: Annotated[
         Path | None,
@@ -76,8 +78,10 @@ def ask(
     Exit codes: 0 answered, 1 failed, 2 wrong usage, 3 declined.
     """
     from chameleon.cli.asking import Asked, run_question
+    from chameleon.cli.setup import ModelOptions, params_of
 
-    asked = Asked(question, table, image, text, index, choices, unit, inventory, model, store)
+    options = ModelOptions(model, store, params_of(param))
+    asked = Asked(question, table, image, text, index, choices, unit, inventory, options)
     raise typer.Exit(run_question(asked, trace=trace, log=log, as_json=json))
 
 
@@ -92,13 +96,16 @@ def plan(
     unit: Unit = None,
     inventory: InventoryName = None,
     model: ModelName = None,
+    param: Params = None,
     store: StoreMode = "auto",
     json: AsJson = False,
 ) -> None:
     """Show the plan for a question without running it."""
     from chameleon.cli.asking import Asked, plan_question
+    from chameleon.cli.setup import ModelOptions, params_of
 
-    asked = Asked(question, table, image, text, index, choices, unit, inventory, model, store)
+    options = ModelOptions(model, store, params_of(param))
+    asked = Asked(question, table, image, text, index, choices, unit, inventory, options)
     raise typer.Exit(plan_question(asked, as_json=json))
 
 

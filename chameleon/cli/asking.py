@@ -23,7 +23,7 @@ from chameleon.cli.given import (
     require_one_reader,
     text_passages,
 )
-from chameleon.cli.setup import CORPUS, PAPERS, PICTURES, TABLES, Setup, StoreMode, set_up
+from chameleon.cli.setup import CORPUS, PAPERS, PICTURES, TABLES, ModelOptions, Setup, set_up
 from chameleon.cli.show import Page
 from chameleon.errors import InputError, StepRejected
 from chameleon.executor import Executor
@@ -52,8 +52,7 @@ class Asked:
     choices: str | None
     unit: str | None
     inventory: str | None
-    model: str | None
-    store: StoreMode
+    options: ModelOptions
 
     @contextmanager
     def input(self) -> Iterator[dict[str, Any]]:
@@ -122,7 +121,7 @@ class Asked:
 def _set_up(asked: Asked, given: Mapping[str, Any]) -> Setup:
     """What will run. Raises `InputError` where that takes one table and is given more."""
     general = PAPERS if "passages" in given and not asked.image else asked.general
-    setup = set_up(asked.inventory, asked.model, asked.store, general=general)
+    setup = set_up(asked.inventory, asked.options, general=general, ask_for_end=True)
     inventory = setup.executor.inventory
     if "index" in given and inventory.input_types and "index" not in inventory.input_types:
         raise InputError(
@@ -163,7 +162,7 @@ def run_question(asked: Asked, *, trace: bool, log: Path | None, as_json: bool) 
     with asked.input() as all_given:
         setup = _set_up(asked, all_given)
         given = _fitted(all_given, setup, asked)
-        page = Page(as_json=as_json, trace=trace)
+        page = Page(as_json=as_json, trace=trace, model=setup.executor.model)
         page.begin(setup.why)
         state = State()
         for event in _events(setup.executor, given, log):
@@ -222,7 +221,7 @@ def plan_question(asked: Asked, *, as_json: bool) -> int:
     with asked.input() as all_given:
         setup = _set_up(asked, all_given)
         given = _fitted(all_given, setup, asked)
-        page = Page(as_json=as_json, trace=True)
+        page = Page(as_json=as_json, trace=True, model=setup.executor.model)
         page.begin(setup.why)
         state = State()
         for event in setup.executor.stream(given):
@@ -249,6 +248,7 @@ def summary(state: State, setup: Setup) -> dict[str, Any]:
         "plan": list(state.plan),
         "declined": state.ended is not None and state.ended.reason == "declined",
         "steps": [_step(record) for record in state.history],
+        **({"dropped": [str(each) for each in state.dropped]} if state.dropped else {}),
         "usage": state.usage.to_json(),
         "error": error.to_json() if error else None,
     }

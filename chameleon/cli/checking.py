@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from typing import Any
 
@@ -14,6 +14,7 @@ from chameleon.cli.counts import counted
 from chameleon.errors import ChameleonError, NoModel
 from chameleon.inventory import Inventory, Obstacle
 from chameleon.llm import LLM, choose_model, redact
+from chameleon.llm.choose import with_end
 from chameleon.table.terminal import harmless
 
 
@@ -47,13 +48,27 @@ def _model(inventory: Inventory) -> tuple[str, Obstacle | None]:
     if not inventory.needs_model:
         return "", None
     try:
-        choice = choose_model(None, inventory.llm.model)
-        if choice.model is None:
+        choice = with_end(choose_model(None, inventory.llm.model))
+        if choice.model is None and inventory.needs_default_model:
             return "", Obstacle("llm", _none_configured(inventory), stops=False)
-        LLM.connect(choice.model)
+        llm = None if choice.model is None else LLM.connect(choice.model)
+        asking = [asker.bound(llm) for asker in inventory.askers.values()]
     except ChameleonError as problem:
         return "", Obstacle("llm", problem)
-    return redact(choice.why).removeprefix("model "), None
+    told = [f"{choice}" if choice.model else "", *_of_parts(inventory, asking)]
+    return redact("; ".join(filter(None, told))).removeprefix("model "), None
+
+
+def _of_parts(inventory: Inventory, asking: Sequence[Any]) -> Iterator[str]:
+    """The models that parts have of their own, and the parameters that models are asked without."""
+    for name, model in inventory.own_models.items():
+        yield f"{name} asks {model}"
+    without = {
+        f"{asker.model.name} is asked without {parameter} ({why})"
+        for asker in asking
+        for parameter, why in asker.model.dropped().items()
+    }
+    yield from sorted(without)
 
 
 def _none_configured(inventory: Inventory) -> NoModel:
@@ -61,7 +76,8 @@ def _none_configured(inventory: Inventory) -> NoModel:
     install = "" if has_langchain else ' LangChain is missing, too: pip install "chameleon-compose[openai]".'
     return NoModel(
         f"the inventory {inventory.name} asks a model, and none is configured",
-        hint=f"Name one with --model PROVIDER:NAME or CHAMELEON_MODEL, or set OPENAI_API_KEY.{install}",
+        hint=f"Name one with --model PROVIDER:NAME or CHAMELEON_MODEL, or set a provider's key, "
+        f"such as OPENAI_API_KEY.{install}",
     )
 
 

@@ -51,6 +51,8 @@ def show_counts(
         reason = tally.passed_over_for.get(where, "")
         told = f"{where}: {reason}" if reason else where
         typer.echo(f"Answered without it, {counted(count, 'time')}, for it failed: {harmless(told)}")
+    for parameter, count in tally.dropped.most_common():
+        typer.echo(f"Asked without {harmless(parameter)}, in {counted(count, 'problem')}: not the method's.")
     if spending.usage.calls or spending.stored:
         stored = f"; {counted(spending.stored, 'reply')} from the response store" if spending.stored else ""
         typer.echo(f"Model: {in_words(spending.usage)}{stored}.")

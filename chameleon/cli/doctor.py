@@ -15,12 +15,13 @@ import typer
 from chameleon.errors import ChameleonError
 from chameleon.inventory.resolve import find_class
 from chameleon.llm import choose_model, redact
+from chameleon.llm.choose import with_end
 from chameleon.retrieval.embeddings import automatic
 from chameleon.sandbox import make_executor
 from chameleon.table.terminal import harmless
 
 EXTRAS = {
-    "models": ("langchain", "langchain-core"),
+    "models": ("langchain", "langchain-core", "genai-prices"),
     "openai": ("langchain-openai",),
     "anthropic": ("langchain-anthropic",),
     "google": ("langchain-google-genai",),
@@ -112,7 +113,7 @@ def _in_words(automatic: Mapping[str, str | None]) -> str:
 
 def _model() -> str:
     try:
-        return redact(choose_model(None, None).why)
+        return redact(str(with_end(choose_model(None, None))))
     except ChameleonError as problem:
         return redact(str(problem))
 

@@ -14,7 +14,7 @@ from chameleon.cli import Interrupted
 from chameleon.cli.counts import counted, say, show_counts
 from chameleon.cli.problems import Data
 from chameleon.cli.progress import Progress
-from chameleon.cli.setup import StoreMode, set_up
+from chameleon.cli.setup import ModelOptions, set_up
 from chameleon.errors import InputError, InventoryError
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.conversations import HISTORY
@@ -36,8 +36,7 @@ class Evaluated:
     """What `chameleon eval` is asked to do besides the data."""
 
     inventory: str
-    model: str | None
-    store: StoreMode
+    options: ModelOptions
     without: Sequence[str]
     workers: int
     out: Path | None
@@ -62,9 +61,10 @@ def evaluate(data: Data, asked: Evaluated, *, as_json: bool) -> int:
     """
     if asked.retry_failed and asked.out is None:
         raise InputError("--retry-failed has nothing to try again", hint="Name the folder with --out.")
-    setup = set_up(asked.inventory, asked.model, asked.store, asked.without)
+    setup = set_up(asked.inventory, asked.options, asked.without)
     problems = list(data.problems())  # a fault in the data shows before anything is paid
     check_runnable(problems, data, setup.executor)
+    check_parameters(setup.executor, asked.options)
     say(f"Runs {counted(len(problems), 'problem')} of {data.benchmark.name} with {setup.why}.")
     check_history(problems, asked, setup.executor.inventory)
     _tell_blind([each.id for each in problems if each.detail.get("has_picture") and not each.picture], data)
@@ -94,6 +94,8 @@ def run_all(
     settings = settings_of(
         executor, data.benchmark, data.scorer, data.file, data.tables, gold_history=asked.gold_history
     )
+    if asked.options.allow_dropped and executor.model:
+        settings["parameters_may_be_dropped"] = True
     with RunFolder(asked.out, {**settings, **further}) as folder:
         _take_up(folder, problems, counts, asked)
         folder.expect(len(problems))
@@ -196,6 +198,23 @@ def check_given(problems: Sequence[Problem], data: Data) -> None:
             f"the data has no {lacks} for {len(missing):,} problems, such as {missing[0]}",
             hint=f"This file holds recorded answers: `chameleon score` scores them.{tables}",
         )
+
+
+def check_parameters(executor: Executor, options: ModelOptions) -> None:
+    """Raise `ParameterRefused` for parameters that a model is known not to take, unless that is allowed.
+
+    What is allowed is said. A replay asks no model: what its replies were asked without, they tell.
+    """
+    if options.store == "replay":
+        return
+    for name, asker in executor.inventory.askers.items():
+        llm = asker.model
+        if not (dropped := llm.dropped()):
+            continue
+        if not options.allow_dropped:
+            raise llm.refused(dropped).at(name)
+        listed = "; ".join(f"{parameter} ({why})" for parameter, why in dropped.items())
+        say(f"{name} asks {harmless(llm.name)} without {harmless(listed)}: not the method as published.")
 
 
 def _require_all(inventory: Inventory) -> None:

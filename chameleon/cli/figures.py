@@ -7,7 +7,18 @@ from typing import Annotated
 
 import typer
 
-from chameleon.cli.options import AsJson, DataFile, Limit, ModelName, Runs, ScorerName, StoreMode, TablesFile
+from chameleon.cli.options import (
+    AllowDropped,
+    AsJson,
+    DataFile,
+    Limit,
+    ModelName,
+    Params,
+    Runs,
+    ScorerName,
+    StoreMode,
+    TablesFile,
+)
 
 
 def evaluate(
@@ -31,6 +42,8 @@ def evaluate(
         typer.Option("--out", "-o", metavar="DIR", help="Keep results and events here, and resume."),
     ] = None,
     model: ModelName = None,
+    param: Params = None,
+    allow_dropped: AllowDropped = False,
     max_cost: Annotated[
         float | None, typer.Option("--max-cost", metavar="USD", min=0, help="Stop when this much is spent.")
     ] = None,
@@ -53,10 +66,10 @@ def evaluate(
     from chameleon.cli.evaluating import Evaluated
     from chameleon.cli.evaluating import evaluate as run
     from chameleon.cli.problems import Data
+    from chameleon.cli.setup import ModelOptions, params_of
 
-    asked = Evaluated(
-        inventory, model, store, _names(without), workers, out, max_cost, retry_failed, gold_history
-    )
+    options = ModelOptions(model, store, params_of(param), allow_dropped)
+    asked = Evaluated(inventory, options, _names(without), workers, out, max_cost, retry_failed, gold_history)
     raise typer.Exit(run(Data(data, benchmark, tables, limit, scorer), asked, as_json=json))
 
 
@@ -189,6 +202,8 @@ def grid(
         list[str] | None, typer.Option("--arm", metavar="NAME", help="This arm; may be given again.")
     ] = None,
     model: ModelName = None,
+    param: Params = None,
+    allow_dropped: AllowDropped = False,
     no_model: Annotated[
         bool, typer.Option("--no-model", help="Measure what needs no model, also where one is configured.")
     ] = False,
@@ -226,6 +241,7 @@ def grid(
     Exit codes: 0 done, 1 stopped before the end or no arm could run, 2 wrong usage, 130 after Ctrl-C.
     """
     from chameleon.cli.grid import Asked, compare, print_schema
+    from chameleon.cli.setup import ModelOptions, params_of
 
     if schema:
         print_schema()
@@ -241,9 +257,8 @@ def grid(
         limit,
         inventory,
         _names(arm),
-        model,
+        ModelOptions(model, store, params_of(param), allow_dropped),
         no_model,
-        store,
         workers,
         out,
         index,

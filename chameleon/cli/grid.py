@@ -19,7 +19,7 @@ from chameleon.cli.counts import counted, say
 from chameleon.cli.evaluating import check_given
 from chameleon.cli.grid_arms import Arms
 from chameleon.cli.problems import Data
-from chameleon.cli.setup import StoreMode
+from chameleon.cli.setup import ModelOptions
 from chameleon.errors import ChameleonError, InputError
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.evaluate import Stopped
@@ -52,9 +52,8 @@ class Asked:
     limit: int | None
     inventory: str | None
     arms: Sequence[str]
-    model: str | None
+    options: ModelOptions
     no_model: bool
-    store: StoreMode
     workers: int
     out: Path | None
     index: Path | None
@@ -69,7 +68,7 @@ def compare(asked: Asked, *, as_json: bool) -> int:
     Without data the arms are told, and what each lacks here. Raises `Interrupted` after Ctrl-C, and `Stopped`
     where the evaluation stops before its end, once what is done is shown.
     """
-    if asked.no_model and asked.model:
+    if asked.no_model and asked.options.model:
         raise typer.BadParameter("there is a --model as well", param_hint="--no-model")
     grid = Grid.load(asked.grid, inventory=asked.inventory)
     grid = grid.only(asked.arms) if asked.arms else grid
@@ -120,8 +119,8 @@ def _model(asked: Asked, grid: Grid) -> str | None:
     inventories = [arm.inventory for arm in grid.arms.values() if arm.inventory.needs_model]
     if not inventories:
         return None
-    recorded = ResponseStore.default("replay") if asked.store == "replay" else None
-    return choose_model(asked.model, inventories[0].llm.model, replay=recorded).model
+    recorded = ResponseStore.default("replay") if asked.options.store == "replay" else None
+    return choose_model(asked.options.model, inventories[0].llm.model, replay=recorded).model
 
 
 def _announce(grid: Grid, data: Data, problems: Sequence[Problem], model: str | None) -> None:

@@ -7,17 +7,18 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chameleon.budget import Usage
 from chameleon.cli import Interrupted
 from chameleon.cli.counts import counted, say
-from chameleon.cli.evaluating import Counts, check_history, check_runnable, run_all
+from chameleon.cli.evaluating import Counts, check_history, check_parameters, check_runnable, run_all
 from chameleon.cli.evaluating import Evaluated as EvaluatedAsked
 from chameleon.cli.problems import Data
 from chameleon.cli.setup import set_up
-from chameleon.errors import ChameleonError, InputError
+from chameleon.errors import ChameleonError, InputError, ParameterRefused
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.evaluate import Stopped
 from chameleon.evaluation.folder import SETTINGS, read_run, spent_in
@@ -67,7 +68,7 @@ class Arms:
             return self._measured(arm), None
         try:
             return self._evaluated(arm)
-        except (InputError, Stopped, Interrupted):
+        except (InputError, ParameterRefused, Stopped, Interrupted):
             raise
         except ChameleonError as problem:  # what this arm lacks here is no reason to do without the others
             return Line(arm, lacks=str(problem)), None
@@ -86,12 +87,12 @@ class Arms:
 
     def _evaluated(self, arm: Arm) -> tuple[Line, Interrupted | Stopped | None]:
         asked, data, problems = self.asked, self.data, self.problems
-        setup = set_up(arm.inventory, self.model, asked.store)
+        options = replace(asked.options, model=self.model)
+        setup = set_up(arm.inventory, options)
         out = self._home / arm.name
         of_arm = EvaluatedAsked(
             arm.inventory.name,
-            self.model,
-            asked.store,
+            options,
             (),
             asked.workers,
             out,
@@ -100,6 +101,7 @@ class Arms:
             asked.gold_history,
         )
         check_runnable(problems, data, setup.executor)
+        check_parameters(setup.executor, options)
         check_history(problems, of_arm, arm.inventory)
         say(f"{arm.name}: {'; '.join(arm.changes) or 'the inventory as it is'}")
         counts = Counts(Tally(data.benchmark.columns, data.new_scorer()), Spending(self._left(arm)))

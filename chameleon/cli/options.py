@@ -41,6 +41,18 @@ InventoryName = Annotated[
 ModelName = Annotated[
     str | None, typer.Option("--model", "-m", metavar="PROVIDER:NAME", help="The model to ask.")
 ]
+Params = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--param",
+        "-p",
+        metavar="KEY=VALUE",
+        help="A parameter of all calls, as `reasoning=none`; may be given again.",
+    ),
+]
+AllowDropped = Annotated[
+    bool, typer.Option("--allow-dropped", help="Go on without parameters that the model does not take.")
+]
 StoreMode = Annotated[
     Literal["off", "record", "replay", "auto"],
     typer.Option("--store", help="The response store: auto reuses replies, replay never asks the model."),

@@ -11,9 +11,9 @@ from typing import Any
 
 import typer
 
-from chameleon.budget import Usage
+from chameleon.budget import Call, Usage
 from chameleon.cli.sources import sources_in_words
-from chameleon.state import Begun, Event, Failure, Plan, Record, State
+from chameleon.state import Begun, Dropped, Event, Failure, Plan, Record, State
 from chameleon.table import Table, to_terminal
 from chameleon.table.terminal import harmless
 from chameleon.values import to_json
@@ -32,8 +32,8 @@ _LABELS = {
 class Page:
     """Prints a run as it happens; prints nothing when the caller will print JSON."""
 
-    def __init__(self, *, as_json: bool, trace: bool) -> None:
-        self.silent, self.trace = as_json, trace
+    def __init__(self, *, as_json: bool, trace: bool, model: str | None = None) -> None:
+        self.silent, self.trace, self.model = as_json, trace, model
         self.steps = 0
         self.table: Table | None = None
         self.refused: tuple[Sequence[str], str] = ((), "")
@@ -49,6 +49,8 @@ class Page:
             self.steps += 1
             if self.trace:
                 self._step(event)
+        elif isinstance(event, Dropped):
+            self._line(f"{harmless(str(event))}.")
         elif isinstance(event, Begun):
             self.table = State().after(event).table
 
@@ -60,6 +62,7 @@ class Page:
             parts = [in_words(state.usage)] if state.usage.calls else []
             parts += [f"{stored} from the response store"] if stored else []
             self._line(f"Model: {', '.join(parts)}")
+            self._by_model(state.calls)
         if ended.reason == "answered":
             for failure in () if self.trace else state.passed_over:
                 self._line(f"Did without: {harmless(str(failure))}")
@@ -72,6 +75,14 @@ class Page:
         else:
             error = ended.error or Failure("ModuleError", "the run failed")
             typer.echo(f"chameleon: {harmless(str(error))}", err=True)
+
+    def _by_model(self, calls: Sequence[Call]) -> None:
+        """What each model took, where more than one was asked."""
+        models = list(dict.fromkeys(call.model for call in calls))
+        for model in models if len(models) > 1 else ():
+            usage = sum((call.usage for call in calls if call.model == model), Usage())
+            if usage.calls:
+                self._line(f"{_INDENT}{harmless(model)}: {in_words(usage)}")
 
     def _plan(self, plan: Plan) -> None:
         repair = plan.kind == "repair"
@@ -89,11 +100,14 @@ class Page:
         self._line(f"{_LABELS[plan.kind]}: {' → '.join(plan.names)}")
         if self.trace:
             by = f"by {plan.by}" if plan.kind in ("proposed", "again") else ""
+            by += f", {', '.join(map(harmless, asked))}" if (asked := self._others(plan.calls)) else ""
             self._line(_INDENT + ": ".join(part for part in (by, harmless(plan.note)) if part))
 
     def _step(self, record: Record) -> None:
         usage = sum((call.usage for call in record.calls), Usage())
         spent = (f", {in_words(usage)}" if usage.calls else ", reply from the store") if record.calls else ""
+        spent += f", {', '.join(map(harmless, asked))}" if (asked := self._others(record.calls)) else ""
+        spent += ", asked again after it was cut off" if any(c.usage.calls > 1 for c in record.calls) else ""
         spent += ", cut off" if any(call.finish == "length" for call in record.calls) else ""
         again = f", attempt {record.step.args['attempt']}" if "attempt" in record.step.args else ""
         self._line(f"{self.steps:3}. {record.step.module}{again}  [{record.seconds:.3f} s{spent}]")
@@ -106,6 +120,10 @@ class Page:
             changed = record.input_changes.get("table")
             if isinstance(changed, Table) and changed != record.output:
                 self._table(changed)
+
+    def _others(self, calls: Sequence[Call]) -> list[str]:
+        """The models that were asked, where they are not the run's."""
+        return list(dict.fromkeys(call.model for call in calls if call.model != self.model))
 
     def _value(self, value: Any) -> None:
         if isinstance(value, Table):
@@ -214,10 +232,10 @@ def _said(answer: Any) -> str:
 
 
 def in_words(usage: Usage) -> str:
-    """ "3 calls, 812 + 40 tokens, $0.0012"; what the provider does not say is left out."""
+    """ "3 calls, 812 + 40 tokens (512 cached), $0.0012"; what the provider does not say is left out."""
     parts = [f"{usage.calls:,} call{'' if usage.calls == 1 else 's'}"]
     if usage.calls and usage.input_tokens is not None and usage.output_tokens is not None:
-        parts.append(f"{usage.input_tokens:,} + {usage.output_tokens:,} tokens")
+        parts.append(f"{usage.input_tokens:,} + {usage.output_tokens:,} tokens{usage.parts}")
     if usage.calls and usage.cost is not None:
         parts.append(f"${usage.cost:.4f}")
     return ", ".join(parts)

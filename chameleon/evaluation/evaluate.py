@@ -19,7 +19,7 @@ from chameleon.state import Begun, Ended, Event, Failure, State
 from chameleon.values import to_json
 
 # What would fail every problem after this one in the same way: the evaluation stops, and can go on later.
-_CONCERNS_ALL = frozenset({"AuthFailed", "NoModel", "StoreError", "ScriptExhausted"})
+_CONCERNS_ALL = frozenset({"AuthFailed", "NoModel", "ParameterRefused", "StoreError", "ScriptExhausted"})
 # A server that is down, or a quota that is used up: so many model failures in a row that no more are made.
 _MODEL_FAILURES = frozenset({"ModelError", "RateLimited"})
 _MOST_IN_A_ROW = 20

@@ -22,7 +22,8 @@ class Result:
     """What became of one problem. `answer` and `gold` are JSON values; seconds are those of its steps.
 
     `correct` is None where the benchmark grades; then `grades` says how good the answer is. `sequence` and
-    `position` are those of the problem; `found` is what the run found besides its answer.
+    `position` are those of the problem; `found` is what the run found besides its answer; `dropped` are the
+    parameters that a model was asked without, as "temperature (openai:gpt-5-mini)".
     """
 
     id: str
@@ -41,6 +42,7 @@ class Result:
     sequence: str = ""
     position: int = 0
     found: Mapping[str, Any] = field(default_factory=dict)
+    dropped: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -79,6 +81,7 @@ class Result:
             sequence=problem.sequence,
             position=problem.position,
             found=found or {},
+            dropped=tuple(f"{each.parameter} ({each.model})" for each in state.dropped),
         )
 
     @property
@@ -107,6 +110,7 @@ class Result:
             **({"grades": dict(self.grades)} if self.grades else {}),
             **({"sequence": self.sequence, "position": self.position} if self.sequence else {}),
             **({"found": dict(self.found)} if self.found else {}),
+            **({"dropped": list(self.dropped)} if self.dropped else {}),
         }
 
     @classmethod
@@ -119,7 +123,7 @@ class Result:
             correct=None if data["correct"] is None else bool(data["correct"]),
             plan=tuple(data["plan"]),
             seconds=float(data["seconds"]),
-            usage=Usage(**data["usage"]),
+            usage=Usage.from_json(data["usage"]),
             error=Failure(**data["error"]) if data["error"] else None,
             gold=data.get("gold"),
             columns=tuple(data.get("columns", ())),
@@ -129,6 +133,7 @@ class Result:
             sequence=str(data.get("sequence", "")),
             position=int(data.get("position", 0)),
             found=dict(data.get("found", {})),
+            dropped=tuple(data.get("dropped", ())),
         )
 
 
@@ -166,7 +171,8 @@ class Tally:
     `columns` are those of the benchmark; runs may count in others, which come after them. `scorer` is
     needed where it grades. `reasons` counts what the failures said; of very many different ones, those that
     came first. `passed_over` counts the modules that failed in runs which answered without them, and
-    `passed_over_for` is what the first of these failures said.
+    `passed_over_for` is what the first of these failures said. `dropped` counts the problems whose model was
+    asked without a parameter.
     """
 
     def __init__(self, columns: Sequence[str], scorer: Scorer | None = None) -> None:
@@ -176,6 +182,7 @@ class Tally:
         self.reasons: Counter[str] = Counter()
         self.passed_over: Counter[str] = Counter()
         self.passed_over_for: dict[str, str] = {}
+        self.dropped: Counter[str] = Counter()
         self._columns = {column: Count() for column in columns}
         self._further: dict[str, Count] = {}
         self._sequences: dict[str, bool] = {}
@@ -213,6 +220,7 @@ class Tally:
         for where, reason in result.passed_over.items():
             self.passed_over[where] += 1
             self.passed_over_for.setdefault(where, reason)
+        self.dropped.update(result.dropped)
         for column in result.columns:
             counts = self._columns if column in self._columns else self._further
             counts.setdefault(column, Count()).add(result)
@@ -241,6 +249,7 @@ class Tally:
                 {"answered_figures": answered} if self.graded else {"answered_accuracy": answered["accuracy"]}
             ),
             "breakdown": self.counted({"ALL": self.all, **self.columns}),
+            **({"dropped": dict(self.dropped)} if self.dropped else {}),
             "usage": self.usage.to_json(),
         }
 

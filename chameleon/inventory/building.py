@@ -16,6 +16,7 @@ from chameleon.inventory.resolve import build, find_class
 from chameleon.inventory.rules import mentioned, not_there
 from chameleon.inventory.schema import InventorySpec, ModelSpec, ModuleSpec, PlannerSpec
 from chameleon.inventory.source import KeyPath, Source
+from chameleon.llm.providers import full_name
 from chameleon.module import Module
 from chameleon.planner import Planner, nearest
 
@@ -131,6 +132,7 @@ def _build_module(name: str, entry: ModuleSpec, spec: InventorySpec, source: Sou
         raise InventoryError(f"{cls.__name__} asks no model and has no {key!r}", where=where)
     if module.needs_model:
         _configure(module, given, entry.llm, spec, source)
+        _set_model(module, entry.llm, where)
     return module
 
 
@@ -153,6 +155,7 @@ def build_planner(entry: PlannerSpec, spec: InventorySpec, source: Source, path:
         raise InventoryError(f"{cls.__name__} has no method propose", where=where)
     if hasattr(planner, "prompt"):
         _configure(planner, {"prompt": entry.prompt} if entry.prompt else {}, entry.llm, spec, source)
+        _set_model(planner, entry.llm, where)
     elif entry.prompt or entry.llm:
         raise InventoryError(
             f"the planner {entry.use} asks no model, and has no prompt and no llm", where=where
@@ -176,6 +179,20 @@ def _configure(
         setattr(owner, key, value)
     owner.folders = source.folders
     owner.llm_params = spec.llm.params() | (llm.params() if llm else {})
+
+
+def _set_model(owner: Any, llm: ModelSpec | None, where: str) -> None:
+    """Set the model of its own that a module or planner has, if any."""
+    if llm is None:
+        return
+    if llm.model:
+        owner.own_model, owner.own_connection = full_name(llm.model), llm.connection()
+    elif misplaced := next(iter(llm.connection()), None):
+        raise InventoryError(
+            f"llm.{misplaced} belongs to a model, and none is named beside it",
+            where=where,
+            hint=f"Give {misplaced} in the llm of the whole inventory, or name a model here.",
+        )
 
 
 def _locate(source: Source, path: KeyPath, *further: str) -> str:

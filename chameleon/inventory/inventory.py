@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from chameleon import values
+from chameleon.asking import AsksModel
 from chameleon.budget import Budget
 from chameleon.errors import ChameleonError, InputError, InventoryError
 from chameleon.inventory import rules as plan_rules
 from chameleon.inventory.ablation import leave_out
 from chameleon.inventory.obstacles import Obstacle, all_of, obstacles
 from chameleon.inventory.schema import InventorySpec, ModelSpec, OnError, RepairSpec, RulesSpec
-from chameleon.inventory.source import Source, read_source, source_of
+from chameleon.inventory.source import Source, read_source, source_of, with_params
 from chameleon.module import Access, Module
 from chameleon.planner import Planner, every_planner, nearest
 from chameleon.prompt import Prompt
@@ -83,6 +84,28 @@ class Inventory:
         """The inventory with these modules left out, as an ablation does: see `leave_out`."""
         return leave_out(self, names)
 
+    def with_params(self, params: Mapping[str, Any]) -> Inventory:
+        """The inventory with these parameters for all calls, in place of its own; None leaves one out.
+
+        They are keys of `llm`, such as {"reasoning": "none"}. Raises `InventoryError` for what is none, and
+        for an inventory made in Python.
+        """
+        from chameleon.inventory.building import inventory_of
+
+        if not params:
+            return self
+        if self.source is None:
+            raise InventoryError("an inventory made in Python has no parameters to change", where=self.name)
+        return inventory_of(with_params(self.source, params)).without(*self.left_out)
+
+    @property
+    def askers(self) -> Mapping[str, Any]:
+        """Every planner and module that asks a model and may run, by name."""
+        planners = enumerate(every_planner(self.planner))
+        named = {f"planner {number}" if number else "planner": each for number, each in planners}
+        modules = {name: each for name, each in self.modules.items() if name not in self.left_out}
+        return {name: each for name, each in {**named, **modules}.items() if isinstance(each, AsksModel)}
+
     @property
     def cards(self) -> list[Card]:
         """One card for each module that plans may name, in the order of the inventory."""
@@ -102,6 +125,16 @@ class Inventory:
         return bool(getattr(self.planner, "needs_model", False)) or any(
             module.needs_model for name, module in self.modules.items() if name not in self.left_out
         )
+
+    @property
+    def own_models(self) -> Mapping[str, str]:
+        """The planners and modules that ask a model of their own, and which."""
+        return {name: each.own_model for name, each in self.askers.items() if each.own_model}
+
+    @property
+    def needs_default_model(self) -> bool:
+        """Whether some part of it asks the model of the run, having none of its own."""
+        return self.needs_model and (not self.askers or len(self.own_models) < len(self.askers))
 
     @property
     def prompts(self) -> list[Prompt]:

@@ -44,14 +44,30 @@ class Strict(BaseModel):
 
 
 class Prices(Strict):
-    """US dollars for a million tokens."""
+    """US dollars for a million tokens; `cached` input tokens cost as much as others unless told."""
 
     input: NonNegativeFloat
     output: NonNegativeFloat
+    cached: NonNegativeFloat | None = None
+
+    @property
+    def each(self) -> tuple[float, ...]:
+        """The prices of input, output and, where it is told, cached input."""
+        prices = (self.input, self.output)
+        return prices if self.cached is None else (*prices, self.cached)
+
+
+Reasoning = Literal["none", "minimal", "low", "medium", "high"]
+_OF_CONNECTION = ("model", "timeout", "retries", "prices")
 
 
 class ModelSpec(Strict):
-    """`llm:`: which model, and the parameters of its calls. Those of a module win over the inventory's."""
+    """`llm:`: which model, and the parameters of its calls. Those of a module win over the inventory's.
+
+    `max_tokens` bounds the visible answer; what a model thinks before it has room of its own. `reasoning`
+    is how much it shall think. `timeout`, `retries` and `prices` belong to a model: a module has them beside
+    a `model` of its own.
+    """
 
     model: str | None = None
     temperature: NonNegativeFloat | None = None
@@ -60,16 +76,19 @@ class ModelSpec(Strict):
     seed: int | None = None
     logprobs: bool | None = None
     stop: list[str] | None = None
+    reasoning: Reasoning | None = None
     timeout: PositiveFloat | None = None
     retries: int | None = Field(default=None, ge=0, le=20)
     prices: Prices | None = None
 
     def params(self) -> dict[str, Any]:
         """The parameters of a call."""
-        given = self.model_dump(exclude_none=True)
-        return {
-            key: value for key, value in given.items() if key not in {"model", "timeout", "retries", "prices"}
-        }
+        return self.model_dump(exclude_none=True, exclude=set(_OF_CONNECTION))
+
+    def connection(self) -> dict[str, Any]:
+        """The settings of the model's connection, as `LLM.connect` and `LLM.with_model` take them."""
+        given = {"retries": self.retries, "timeout": self.timeout, "prices": self.prices and self.prices.each}
+        return {key: value for key, value in given.items() if value is not None}
 
 
 class RepairSpec(Strict):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -93,6 +93,24 @@ class Source:
         deep = len(path)
         places = {key[deep:]: place for key, place in self.places.items() if key[:deep] == path}
         return Source(dict(found or {}), self.folders, self.file, places)
+
+
+def with_params(source: Source, params: Mapping[str, Any]) -> Source:
+    """The source with these parameters for all calls, in place of those that any part of it sets."""
+
+    def changed(found: Any) -> Any:
+        if isinstance(found, list):
+            return [changed(each) for each in found]
+        if not isinstance(found, dict):
+            return found
+        below = {key: changed(value) for key, value in found.items()}
+        if isinstance(own := below.get("llm"), dict):
+            below["llm"] = {key: value for key, value in own.items() if key not in params}
+        return below
+
+    data = changed(source.data)
+    data["llm"] = {**(data.get("llm") or {}), **params}
+    return replace(source, data=data)
 
 
 def shipped_inventories() -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from chameleon.llm.choose import DEFAULT_MODEL, ModelChoice, choose_model
+from chameleon.llm.choose import ModelChoice, choose_model
 from chameleon.llm.client import LLM
 from chameleon.llm.message import Reply
 from chameleon.llm.redact import redact
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from chameleon.llm.scripted import ScriptedModel
 
 __all__ = [
-    "DEFAULT_MODEL",
     "LLM",
     "Backoff",
     "ModelChoice",

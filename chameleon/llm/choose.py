@@ -5,24 +5,42 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
 from chameleon.errors import NoModel
-from chameleon.llm.providers import base_url, full_name, is_openai_itself, offered_models, own_server
+from chameleon.llm.capabilities import SwitchOff, default_model, providers_with_default, switch_off
+from chameleon.llm.providers import (
+    PROVIDERS,
+    base_url,
+    full_name,
+    is_openai_itself,
+    offered_models,
+    own_server,
+    package_is_here,
+)
 from chameleon.llm.redact import redact
 from chameleon.llm.store import ResponseStore
-
-DEFAULT_MODEL = "openai:gpt-4.1-mini"
 
 _NOT_FOR_CHAT = re.compile(r"embed|rerank|whisper|\btts\b|moderation", re.IGNORECASE)
 
 
+_LIST_SECONDS = 1.5
+
+
 @dataclass(frozen=True, slots=True)
 class ModelChoice:
-    """The model to use ("provider:name"), or None where there is none, and a sentence that says why."""
+    """The model to use ("provider:name"), or None where there is none, and a sentence that says why.
+
+    `ends` says when the model is switched off, where that is known.
+    """
 
     model: str | None
     why: str
+    ends: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.why}; {self.ends}" if self.ends else self.why
 
 
 def choose_model(
@@ -35,9 +53,10 @@ def choose_model(
     """Choose the model: `--model`, `CHAMELEON_MODEL`, the inventory, else what there is access to.
 
     Without a name, an OpenAI-compatible server (`OPENAI_BASE_URL`) is asked for its models and the first is
-    taken; with `OPENAI_API_KEY` alone it is `DEFAULT_MODEL`. A `replay` asks nobody: it takes the model that
-    the store recorded last, of the same server if it has one. Raises `NoModel` for a name whose provider does
-    not exist, when the server does not say what it offers, or when there is nothing to replay.
+    taken; with a provider's key alone it is that provider's default of `models.yaml`. A `replay` asks nobody:
+    it takes the model that the store recorded last, of the same server if it has one. Raises `NoModel` for a
+    name whose provider does not exist, when the server does not say what it offers, or when there is nothing
+    to replay.
     """
     named = (
         (flag, "--model names it"),
@@ -46,20 +65,44 @@ def choose_model(
     )
     for name, reason in named:
         if name and name.strip():
-            model = full_name(name, environ)
-            return ModelChoice(model, f"model {model}, because {reason}")
+            return _chosen(full_name(name, environ), reason, environ)
     address = base_url(environ)
     if replay is not None:
         return _from_store(replay, own_server("openai", {"base_url": address}, environ))
     if address and not is_openai_itself(address):
         return _from_server(address, environ.get("OPENAI_API_KEY"))
-    if environ.get("OPENAI_API_KEY"):
-        reason = "because OPENAI_API_KEY is set and no model is named"
-        return ModelChoice(DEFAULT_MODEL, f"model {DEFAULT_MODEL}, {reason}")
+    return _from_keys(environ)
+
+
+def _chosen(model: str, reason: str, environ: Mapping[str, str]) -> ModelChoice:
+    """A model that was named; on a server of one's own the provider's dates mean nothing."""
+    provider = model.partition(":")[0]
+    ends = None if own_server(provider, {}, environ) else switch_off(model)
+    return ModelChoice(model, f"model {model}, because {reason}", str(ends or ""))
+
+
+def _from_keys(environ: Mapping[str, str]) -> ModelChoice:
+    """The default model of the first provider whose key is set; one whose package is here goes first."""
+    keys = {
+        provider: next((key for key in PROVIDERS[provider].keys if environ.get(key)), "")
+        for provider in (*providers_with_default(), *PROVIDERS)
+    }
+    having = [provider for provider, key in keys.items() if key and default_model(provider)]
+    if having:
+        provider = next((each for each in having if package_is_here(each)), having[0])
+        reason = f"{keys[provider]} is set and no model is named"
+        return _chosen(str(default_model(provider)), reason, environ)
+    set_keys = [key for key in keys.values() if key]
+    if set_keys:
+        return ModelChoice(
+            None,
+            f"no model, because none is named (--model, CHAMELEON_MODEL, the inventory's llm.model) and no "
+            f"default is known for {set_keys[0]}",
+        )
     return ModelChoice(
         None,
         "no model, because none is named (--model, CHAMELEON_MODEL, the inventory's llm.model) "
-        "and neither OPENAI_API_KEY nor OPENAI_BASE_URL is set",
+        "and neither OPENAI_BASE_URL nor the key of a provider is set, such as OPENAI_API_KEY",
     )
 
 
@@ -78,9 +121,27 @@ def _from_server(address: str, key: str | None) -> ModelChoice:
     except NoModel as error:
         hint = error.hint or "Name a model with --model or CHAMELEON_MODEL."
         raise NoModel(error.what, hint=hint) from None
-    chat = [name for name in offered if not _NOT_FOR_CHAT.search(name)]
+    chat = [each for each in offered if not _NOT_FOR_CHAT.search(each.name)]
     if not chat:
         raise NoModel(f"{server} offers no chat model", hint="Load one into the server.")
-    model = f"openai:{chat[0]}"
+    model = f"openai:{chat[0].name}"
     which = "the only model" if len(offered) == 1 else f"the first chat model of {len(offered)} models"
-    return ModelChoice(model, f"model {model}, because it is {which} of {server}")
+    ends = SwitchOff(chat[0].shutdown) if chat[0].shutdown else ""
+    return ModelChoice(model, f"model {model}, because it is {which} of {server}", str(ends))
+
+
+def with_end(choice: ModelChoice, environ: Mapping[str, str] = os.environ) -> ModelChoice:
+    """The choice with the day on which its model is switched off, where its server lists that.
+
+    An OpenAI-compatible server is asked for its models, unless the day is known; one that does not answer
+    at once says nothing.
+    """
+    provider, _, name = (choice.model or "").partition(":")
+    if choice.ends or provider != "openai":
+        return choice
+    address, key = base_url(environ) or "https://api.openai.com/v1", environ.get("OPENAI_API_KEY")
+    day = None
+    with suppress(Exception):  # a courtesy: whatever keeps it from being told, the run stands
+        offered = offered_models(address, key, _LIST_SECONDS)
+        day = next((each.shutdown for each in offered if each.name == name), None)
+    return replace(choice, ends=str(SwitchOff(day))) if day else choice

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import contextvars
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from chameleon.budget import current_recorder
-from chameleon.errors import ModelError
+from chameleon.errors import ModelError, ParameterRefused
 from chameleon.llm.answering import Answering
 from chameleon.llm.connection import Connection
 from chameleon.llm.message import Messages, Reply, Request, pairs_of, pictures_of, plain
-from chameleon.llm.providers import belongs_to_connection
-from chameleon.llm.reading import Prices
+from chameleon.llm.outcome import Outcome
+from chameleon.llm.prices import Prices
+from chameleon.llm.providers import belongs_to_connection, full_name
 from chameleon.llm.retry import Backoff
 from chameleon.llm.store import ResponseStore
 
@@ -27,14 +29,26 @@ class LLM:
         llm = LLM.connect("openai:gpt-4.1-mini", temperature=0)
         print(llm.ask("What is the capital of France?").text)
 
-    Views with other parameters (`with_params`) share the client, the store and the questions in flight.
-    Inside a run, calls are booked on the run's meter and logged with its recorder.
+    Views with other parameters (`with_params`) share the client, the store and the questions in flight;
+    `with_model` is another model with the same store and settings. Inside a run, calls are booked on the
+    run's meter and logged with its recorder.
+
+    `max_tokens` bounds the visible answer: a model that thinks gets room for its thoughts on top of it.
+    `reasoning` (none, minimal, low, medium, high) is what each provider calls it. A parameter that the model
+    does not take is dropped, and told with the reply and in the log.
     """
 
-    __slots__ = ("_answering", "_params", "_plain")
+    __slots__ = ("_answering", "_options", "_params", "_plain", "_siblings")
 
-    def __init__(self, answering: Answering, params: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        answering: Answering,
+        params: Mapping[str, Any],
+        options: Mapping[str, Any],
+        siblings: dict[str, Answering],
+    ) -> None:
         self._answering, self._params = answering, params
+        self._options, self._siblings = options, siblings
         self._plain: Mapping[str, Any] | None = None  # the parameters of a request that adds none
 
     @classmethod
@@ -46,21 +60,28 @@ class LLM:
         retries: int | Backoff = 6,
         timeout: float = 120.0,
         prices: Prices | None = None,
+        allow_dropped: bool = True,
         **params: Any,
     ) -> LLM:
         """Connect to "provider:name", to a bare OpenAI name, "scripted:FILE", or a LangChain chat model.
 
-        `timeout` is in seconds; `prices` are US dollars per million input and output tokens, for providers
-        that report no cost; `params` are the request's defaults (temperature, max_tokens, stop, …) and the
-        client's settings (api_key, base_url, …). Raises `MissingPackage`, `AuthFailed` or `NoModel`.
+        `timeout` is in seconds; `prices` are US dollars per million input and output tokens (and cached input
+        tokens, if these cost less), in place of those that the provider or `genai-prices` tells; `params` are
+        the request's defaults (temperature, max_tokens, stop, reasoning, …) and the client's settings
+        (api_key, base_url, …). Raises `MissingPackage`, `AuthFailed` or `NoModel`; without `allow_dropped`,
+        a question raises `ParameterRefused` where the model does not take a parameter.
         """
         settings = {name: value for name, value in params.items() if belongs_to_connection(name)}
         defaults = {name: value for name, value in params.items() if name not in settings}
-        backoff = retries if isinstance(retries, Backoff) else Backoff(retries=retries)
-        # A replay never asks, so that it needs neither a key nor the provider's package.
-        replaying = store is not None and store.mode == "replay"
-        connection = Connection.open(model, timeout, settings, at_once=not replaying)
-        return cls(Answering(connection, store, backoff, prices), defaults)
+        options = {
+            "store": store,
+            "backoff": retries if isinstance(retries, Backoff) else Backoff(retries=retries),
+            "timeout": timeout,
+            "settings": settings,
+            "allow_dropped": allow_dropped,
+        }
+        answering = _open(model, options, prices)
+        return cls(answering, defaults, options, {answering.connection.name: answering})
 
     @property
     def name(self) -> str:
@@ -82,7 +103,40 @@ class LLM:
 
     def with_params(self, **params: Any) -> LLM:
         """A view with other default parameters; None removes one."""
-        return LLM(self._answering, self._merged(params))
+        return LLM(self._answering, self._merged(params), self._options, self._siblings)
+
+    def with_model(
+        self,
+        model: str,
+        *,
+        retries: int | None = None,
+        timeout: float | None = None,
+        prices: Prices | None = None,
+    ) -> LLM:
+        """Another model with the same parameters, store and settings; its client is made once.
+
+        `retries`, `timeout` and `prices` are its own where they are given, when it is first named. Raises as
+        `connect` does.
+        """
+        name = full_name(model)
+        if name not in self._siblings:
+            own = {"timeout": timeout, "backoff": None if retries is None else Backoff(retries=retries)}
+            options = {**self._options, **{key: value for key, value in own.items() if value is not None}}
+            if name.partition(":")[0] != self.name.partition(":")[0]:
+                options["settings"] = {}  # keys and addresses are those of the other provider
+            self._siblings[name] = _open(name, options, prices)
+        return LLM(self._siblings[name], self._params, self._options, self._siblings)
+
+    def dropped(self, **params: Any) -> Mapping[str, str]:
+        """The parameters that the model would be asked without, and why, as far as that is known by now.
+
+        `params` are added to the default ones.
+        """
+        return self._answering.connection.dropped(self._settled(params))
+
+    def refused(self, dropped: Mapping[str, str]) -> ParameterRefused:
+        """The error for parameters that a method sets and this model does not take."""
+        return self._answering.connection.refused(dropped, self._params)
 
     def ask(
         self,
@@ -90,17 +144,21 @@ class LLM:
         *,
         sample: int = 0,
         schema: Mapping[str, Any] | None = None,
+        whole: bool = True,
         **params: Any,
     ) -> Reply:
         """Ask once. `messages` is a user's text or pairs of role (system, user, assistant) and text.
 
         `sample` tells repeated questions apart; `schema`, a JSON Schema, asks for JSON text of that form.
+        A reply that is cut off at `max_tokens` is asked for again with four times the room, twice at most,
+        unless `whole` is False: then it is of use as it is.
         Raises `ModelError` (`RateLimited`, `ContextTooLong`, `AuthFailed`, `Refused`, `NoModel`,
         `ReplayMiss`), `BudgetExceeded` before a call that the budget forbids or when its seconds
         are over (a reply that comes later is still recorded), and `StoreError`.
         """
         recorder = current_recorder()
-        outcome = self._answering.answer(self._request(messages, sample, schema, params), recorder)
+        request = self._request(messages, sample, schema, params, whole)
+        outcome = self._answering.answer(request, recorder)
         if recorder is not None:
             recorder.calls.append(outcome.call())
         return outcome.reply()
@@ -112,15 +170,17 @@ class LLM:
         *,
         first: int = 0,
         schema: Mapping[str, Any] | None = None,
+        whole: bool = True,
         **params: Any,
     ) -> list[Reply]:
         """Ask for n samples at once, numbered from `first`, and return them in order.
 
+        They are asked for in one request where the provider offers that (`n`): the prompt is paid once.
         Raises the first error, if any.
         """
-        return self._together(
-            [self._request(messages, sample, schema, params) for sample in range(first, first + n)]
-        )
+        samples = range(first, first + n)
+        requests = [self._request(messages, sample, schema, params, whole) for sample in samples]
+        return self._replies(self._answering.answer_samples(requests, current_recorder()))
 
     def ask_each(
         self, prompts: Sequence[Messages], *, schema: Mapping[str, Any] | None = None, **params: Any
@@ -129,11 +189,11 @@ class LLM:
 
         Raises the first error, if any.
         """
-        return self._together([self._request(messages, 0, schema, params) for messages in prompts])
+        requests = [self._request(messages, 0, schema, params) for messages in prompts]
+        return self._replies(self._answering.answer_together(requests, current_recorder()))
 
-    def _together(self, requests: Sequence[Request]) -> list[Reply]:
+    def _replies(self, futures: Sequence[Future[Outcome]]) -> list[Reply]:
         recorder = current_recorder()
-        futures = self._answering.answer_together(requests, recorder)
         if recorder is not None:
             recorder.calls.extend(future.result().call() for future in futures if future.exception() is None)
         return [future.result().reply() for future in futures]
@@ -144,17 +204,23 @@ class LLM:
         *,
         sample: int = 0,
         schema: Mapping[str, Any] | None = None,
+        whole: bool = True,
         **params: Any,
     ) -> Reply:
         """`ask` for coroutines: the same call in a thread, so that the event loop is never blocked."""
         import asyncio
 
-        ask = partial(self.ask, messages, sample=sample, schema=schema, **params)
+        ask = partial(self.ask, messages, sample=sample, schema=schema, whole=whole, **params)
         context = contextvars.copy_context()
         return await asyncio.get_running_loop().run_in_executor(self._answering.threads(), context.run, ask)
 
     def _request(
-        self, messages: Messages, sample: int, schema: Mapping[str, Any] | None, params: Mapping[str, Any]
+        self,
+        messages: Messages,
+        sample: int,
+        schema: Mapping[str, Any] | None,
+        params: Mapping[str, Any],
+        whole: bool = True,
     ) -> Request:
         connection, pairs = self._answering.connection, pairs_of(messages)
         return Request(
@@ -166,6 +232,7 @@ class LLM:
             connection.own_settings,
             connection.address,
             pictures_of(pairs),
+            whole,
         )
 
     def _settled(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -180,3 +247,16 @@ class LLM:
             if belongs_to_connection(name):
                 raise ModelError(f"{name} is a setting of the connection", hint="Give it to LLM.connect.")
         return {name: value for name, value in {**self._params, **params}.items() if value is not None}
+
+
+def _open(model: str | BaseChatModel, options: Mapping[str, Any], prices: Prices | None) -> Answering:
+    store: ResponseStore | None = options["store"]
+    connection = Connection.open(
+        model,
+        options["timeout"],
+        options["settings"],
+        # A replay never asks, so that it needs neither a key nor the provider's package.
+        at_once=store is None or store.mode != "replay",
+        allow_dropped=options["allow_dropped"],
+    )
+    return Answering(connection, store, options["backoff"], prices)

@@ -1,21 +1,27 @@
-"""One LangChain chat model: send it a request, get back the message or a classified failure."""
+"""One LangChain chat model: send it a request, get back its messages or a classified failure."""
 
 from __future__ import annotations
 
 import difflib
 import json
 import os
+import re
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from chameleon.errors import ModelError, NoModel
-from chameleon.llm.failures import Failure, classify
-from chameleon.llm.illustrated import content_of
+from chameleon.errors import ModelError, NoModel, ParameterRefused
+from chameleon.llm.capabilities import Capabilities, capabilities_of
+from chameleon.llm.failures import Failure, classify, message_of, status_of
+from chameleon.llm.illustrated import Illustrated, content_of
 from chameleon.llm.message import Request
+from chameleon.llm.parameters import Fitted, Learned, fit, reasoning_fields
+from chameleon.llm.prefixes import Prefix, Prefixes, split_at
+from chameleon.llm.prices import Pricing
+from chameleon.llm.probe import Probe
 from chameleon.llm.providers import (
     base_url,
     belongs_to_connection,
@@ -24,90 +30,157 @@ from chameleon.llm.providers import (
     make_client,
     offered_models,
     own_server,
+    rebuilt,
     secrets_in,
 )
-from chameleon.llm.reading import FINISHES, Prices, Reading, read_message
+from chameleon.llm.reading import FINISHES, Reading, read_message
 from chameleon.llm.redact import known_secrets, mask_known, one_line, redact
+from chameleon.llm.refusals import OURS, Refusal, refusal_of
 from chameleon.llm.response_format import response_format
 
 if TYPE_CHECKING:
     from langchain_core.language_models.chat_models import BaseChatModel
-    from langchain_core.messages import BaseMessage
+    from langchain_core.messages import AIMessage, BaseMessage
 
 # Providers' words for one parameter, where LangChain did not settle them.
 _SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "max_tokens": ("max_output_tokens", "num_predict", "max_new_tokens"),
     "stop": ("stop_sequences",),
 }
+_IN_PAYLOAD = ("temperature", "top_p", "seed")  # what a client may still leave out when it writes a request
+_THOUGHT_TO_THE_LIMIT = re.compile(r"could not finish the message because max_\w*tokens", re.IGNORECASE)
 _MOST_LISTED = 8
+_FEW_SAMPLES, _MOST_SAMPLES = 8, 128
 _MOST_VIEWS = 256
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A request that was answered: LangChain's messages, one for each sample, and how it was asked."""
+
+    messages: tuple[AIMessage, ...]
+    fitted: Fitted
+
+
+@dataclass(frozen=True)
+class _Prepared:
+    """A request as it goes out: the client with its parameters, and what goes with the request itself."""
+
+    chat: BaseChatModel
+    extra: dict[str, Any]
+    fitted: Fitted
+    prefix: Prefix | None
 
 
 class Connection:
     """A client that is made once and shared by all threads and all parameter settings.
 
-    `name` is "provider:model". Parameters become fields of a shallow copy of the client where it has such
-    fields, for that is what all LangChain providers have in common, and else go with the request.
+    `name` is "provider:model". Parameters go through the provider's constructor where the client has such
+    fields, so that what LangChain knows of a model holds, and else with the request. What a server refuses
+    is remembered; where `allow_dropped` is False, that is an error instead.
     """
 
     def __init__(
         self,
-        make: Callable[[], BaseChatModel],
+        make: Callable[[Mapping[str, Any]], BaseChatModel],
         name: str,
         secrets: Iterable[str] = (),
         own_settings: Mapping[str, Any] | None = None,
         address: str = "",
+        *,
+        allow_dropped: bool = True,
     ) -> None:
         self._make = make
         self.name = name
         self.own_settings = dict(own_settings or {})
         self.address = address
+        self.allow_dropped = allow_dropped
         self._secrets = tuple(secrets)
         self._held = known_secrets(self._secrets)  # now, when the client takes its key: looking takes a while
-        self._views: dict[str, BaseChatModel] = {}
+        self._views: dict[str, tuple[BaseChatModel, frozenset[str]]] = {}
         self._fields: dict[str, str | None] = {}
-        self._offer_lock = threading.Lock()
+        self._lock = threading.Lock()
+        self._learned = Learned()
+        self._without: frozenset[str] = frozenset()  # of our own parameters, those that were refused
+        self._probe, self._prefixes = Probe(), Prefixes()
         self._offer: list[str] | None = None
 
     @classmethod
     def open(
-        cls, model: str | BaseChatModel, timeout: float, settings: Mapping[str, Any], *, at_once: bool = True
+        cls,
+        model: str | BaseChatModel,
+        timeout: float,
+        settings: Mapping[str, Any],
+        *,
+        at_once: bool = True,
+        allow_dropped: bool = True,
     ) -> Connection:
         """Connect to a model by its name, or through a LangChain client; `at_once` or when first asked."""
         if isinstance(model, str):
             name = full_name(model)
             address = own_server(name.partition(":")[0], settings)
             make = partial(make_client, name, timeout, settings)
-            opened = cls(make, name, secrets_in(settings), address=address)
+            opened = cls(make, name, secrets_in(settings), address=address, allow_dropped=allow_dropped)
         elif settings:
             raise ModelError(f"{', '.join(settings)} must be set on the chat model itself")
         else:
-            make = partial(_without_own_retries, model)
-            opened = cls(make, _name_of(model), (), _settings_of(model), _address_of(model))
+            name, make = _name_of(model), partial(rebuilt, model)
+            known = _settings_of(model), _address_of(model)
+            opened = cls(make, name, (), *known, allow_dropped=allow_dropped)
         if at_once:
             opened.chat  # noqa: B018 - a missing package or key is an error now, not at the first question
         return opened
 
     @cached_property
     def chat(self) -> BaseChatModel:
-        return self._make()
+        return self._make({})
 
     @cached_property
-    def _is_openai(self) -> bool:
-        return any(kind.__name__ == "BaseChatOpenAI" for kind in type(self.chat).__mro__)
+    def capabilities(self) -> Capabilities:
+        """What is known of the model before it is asked."""
+        return capabilities_of(self.name, getattr(self.chat, "profile", None))
 
-    def send(self, request: Request) -> Any:
-        """Make one request; return LangChain's `AIMessage`, raise whatever the provider's client raises."""
-        chat, extra = self._prepared(request)
-        stop = extra.pop("stop", None)
-        messages = _as_langchain(request.messages)
-        if request.schema is None or self._is_openai:
-            return chat.invoke(messages, stop=stop, **extra)
-        return self._ask_in_form(chat, request.schema, messages, extra)
+    def dropped(self, params: Mapping[str, Any]) -> Mapping[str, str]:
+        """The parameters that the model would be asked without, and why, as far as that is known by now."""
+        return self._prepared(Request(self.name, (("user", ""),), params), 1, 0).fitted.dropped
 
-    def read(self, message: Any, prices: Prices | None = None) -> Reading:
+    def samples_at_once(self, request: Request) -> int:
+        """How many samples of this request can be had in one; OpenAI gives eight of a model that thinks."""
+        has_field = self._is_openai and "n" in type(self.chat).model_fields
+        streams, responses = (getattr(self.chat, name, None) for name in ("streaming", "use_responses_api"))
+        takes = has_field and not streams and not responses and "n" not in self._without
+        if not takes or "seed" in request.params:  # each sample has a seed of its own
+            return 1
+        known = self.capabilities
+        return _FEW_SAMPLES if known.thinks or known.refuses_thinking else _MOST_SAMPLES
+
+    def send(self, request: Request, *, n: int = 1, enlarged: int = 0) -> Sent:
+        """Make one request, for `n` samples at once; raise whatever the provider's client raises.
+
+        A parameter that is refused is left out from then on, and the request is made again without it.
+        Raises `ParameterRefused` where that is not allowed. `enlarged`: how often to widen the limit.
+        """
+        with self._probe.turn(frozenset(request.params)):
+            while True:
+                prepared = self._prepared(request, n, enlarged)
+                self._require_whole(prepared.fitted, request)
+                try:
+                    messages = self._invoked(prepared, request)
+                    if len(messages) < n:
+                        self._without |= {"n"}
+                    return Sent(messages, prepared.fitted)
+                except Exception as error:
+                    if status_of(error) == 400 and _THOUGHT_TO_THE_LIMIT.search(message_of(error)):
+                        return Sent((_cut_off(),), prepared.fitted)
+                    refusal = refusal_of(error, {*prepared.fitted.sent, *(OURS - self._without)})
+                    if refusal is None or not self._learn(refusal, prepared.fitted):
+                        raise
+
+    def read(self, message: Any, fitted: Fitted, pricing: Pricing | None = None) -> Reading:
         """Read a reply; keys that the server echoes are taken out of all that it says."""
-        reading = read_message(message, prices)
+        reading = read_message(message, pricing, fitted.cut_at)
+        if reading.usage.reasoning_tokens or (reading.is_cut_off and not reading.text.strip()):
+            self._learned = replace(self._learned, thinks=True)
         text = mask_known(reading.text, self._held)
         if text == reading.text and reading.finish in FINISHES and not reading.refusal:
             return reading
@@ -125,13 +198,72 @@ class Connection:
             return Failure(NoModel(failure.error.what, hint=self._offer_hint()))
         return failure
 
-    def _ask_in_form(
+    def _require_whole(self, fitted: Fitted, request: Request) -> None:
+        if fitted.dropped and not self.allow_dropped:
+            raise self.refused(fitted.dropped, request.params)
+
+    def refused(self, dropped: Mapping[str, str], asked: Mapping[str, Any]) -> ParameterRefused:
+        """The error for parameters that a method sets and this model does not take."""
+        told = "; ".join(f"{name}: {json.dumps(asked.get(name))} ({why})" for name, why in dropped.items())
+        return ParameterRefused(
+            f"{self.name} does not take {told}",
+            hint="A figure would no longer be the method's. Allow it with --allow-dropped, or choose a model "
+            "that takes all of them.",
+        )
+
+    def _learn(self, refusal: Refusal, fitted: Fitted) -> bool:
+        """Remember what was refused; False where that changes nothing about the request."""
+        said = self._clean(refusal.said, 200)
+        with self._lock:
+            learned, name = self._learned, refusal.name
+            if name in OURS:
+                self._without |= {name}
+                return True
+            if refusal.limit_name and learned.limit_name != refusal.limit_name:
+                self._learned = replace(learned, limit_name=refusal.limit_name)
+                return True
+            if refusal.most_output and refusal.most_output != learned.most_output:
+                self._learned = replace(learned, most_output=refusal.most_output)
+                return True
+            efforts = refusal.efforts or tuple(
+                effort for effort in self.capabilities.efforts if effort != fitted.sent.get(name)
+            )
+            if name == "reasoning" and efforts and efforts != learned.efforts:
+                self._learned = replace(learned, efforts=efforts)
+                return True
+            if name in learned.refuses:
+                return False
+            self._learned = replace(learned, refuses={**learned.refuses, name: said})
+            return True
+
+    @cached_property
+    def _is_openai(self) -> bool:
+        return any(kind.__name__ == "BaseChatOpenAI" for kind in type(self.chat).__mro__)
+
+    @cached_property
+    def _marks_prefixes(self) -> bool:
+        """Whether the part of a prompt that the provider is to keep is marked in the prompt itself."""
+        return any(kind.__name__ == "ChatAnthropic" for kind in type(self.chat).__mro__)
+
+    def _invoked(self, prepared: _Prepared, request: Request) -> tuple[AIMessage, ...]:
+        extra = dict(prepared.extra)
+        stop = extra.pop("stop", None)
+        marked = prepared.prefix if self._marks_prefixes and "cache_control" not in self._without else None
+        messages = _as_langchain(request.messages, marked)
+        if "n" in extra:
+            made = prepared.chat.generate([messages], stop=stop, **extra).generations[0]
+            return tuple(choice.message for choice in made)  # type: ignore[misc, union-attr]
+        if request.schema is None or self._is_openai:
+            return (prepared.chat.invoke(messages, stop=stop, **extra),)
+        return (self._asked_in_form(prepared.chat, request.schema, messages, extra),)
+
+    def _asked_in_form(
         self,
         chat: BaseChatModel,
         schema: Mapping[str, Any],
         messages: list[BaseMessage],
         extra: Mapping[str, Any],
-    ) -> Any:
+    ) -> AIMessage:
         """Ask for a reply of the schema's form in the way that this provider's client has for it."""
         if extra:
             raise ModelError(f"{self.name} cannot take {', '.join(extra)} together with an output schema")
@@ -141,47 +273,72 @@ class Connection:
             hint = "Use a prompt that asks for the form."
             raise ModelError(f"{self.name} offers no structured output", hint=hint) from None
         answer: Any = structured.invoke(messages)
-        message = answer["raw"]
+        message: AIMessage = answer["raw"]
         if not message.tool_calls:
             return message
         form = json.dumps(message.tool_calls[0]["args"], ensure_ascii=False)
         return message.model_copy(update={"content": form, "tool_calls": []})
 
-    def _prepared(self, request: Request) -> tuple[BaseChatModel, dict[str, Any]]:
-        params = dict(request.params)
-        if request.sample and "seed" in params:
-            params["seed"] += request.sample  # one seed for all samples would make them all the same
+    def _prepared(self, request: Request, n: int, enlarged: int) -> _Prepared:
+        fitted = fit(request.params, self.capabilities, self._learned, enlarged=enlarged)
+        sent = dict(fitted.sent)
         extra: dict[str, Any] = {}
+        fields = self._reasoning(sent, extra)
+        if request.sample and "seed" in sent:
+            sent["seed"] += request.sample  # one seed for all samples would make them all the same
         if self._is_openai:
-            self._to_openai(request, params, extra)
-        fields: dict[str, Any] = {}
-        for param, value in params.items():
+            self._to_openai(request, sent, extra)
+        names: dict[str, str] = {}
+        for param, value in sent.items():
             # LangChain passes `stop` with the request; its structured output passes nothing but the messages.
             with_request = param == "stop" and (request.schema is None or self._is_openai)
             field = None if with_request else self._field(param)
             (extra if field is None else fields)[field or param] = value
-        return self._view(fields), extra
+            names[field or param] = param
+        chat, left_out = self._view(fields)
+        gone = {names[field]: "its client leaves it out" for field in left_out if field in names}
+        if n > 1 and "n" not in self._without:
+            extra["n"] = n
+        prefix = self._prefixes.of(request.messages)
+        if prefix and self._is_hosted and "prompt_cache_key" not in self._without:
+            extra["prompt_cache_key"] = prefix.name
+        return _Prepared(chat, extra, replace(fitted, dropped={**fitted.dropped, **gone}), prefix)
 
-    def _view(self, fields: Mapping[str, Any]) -> BaseChatModel:
-        """The client with some fields set; kept, since LangChain describes a new client at its first call."""
+    def _reasoning(self, sent: dict[str, Any], extra: dict[str, Any]) -> dict[str, Any]:
+        """Take the effort out of the parameters; the fields that tell it to this client."""
+        effort = sent.pop("reasoning", None)
+        if effort is None:
+            return {}
+        known = self._learned.of(self.capabilities)
+        fields = reasoning_fields(type(self.chat).model_fields, effort, known)
+        if fields is None:
+            extra["reasoning_effort"] = effort  # its client may still know it, or refuse it by name
+        return fields or {}
+
+    def _view(self, fields: Mapping[str, Any]) -> tuple[BaseChatModel, frozenset[str]]:
+        """The client with some fields set, and which of them it leaves out; kept, since making one costs."""
         if not fields:
-            return self.chat
+            return self.chat, frozenset()
         key = json.dumps(fields, sort_keys=True)
-        view = self._views.get(key)
-        if view is None:
+        found = self._views.get(key)
+        if found is None:
             if len(self._views) >= _MOST_VIEWS:
                 self._views.clear()
-            view = self._views[key] = self.chat.model_copy(update=dict(fields))
-        return view
+            view = self._make(fields)
+            found = self._views[key] = (view, _left_out(view, fields))
+        return found
 
     def _to_openai(self, request: Request, params: dict[str, Any], extra: dict[str, Any]) -> None:
         body: dict[str, Any] = {}
-        if "max_tokens" in params and not self._is_openai_itself():
+        responses = getattr(self.chat, "use_responses_api", None)
+        if "max_tokens" in params and not self._is_openai_itself() and not responses:
             # LangChain would send max_completion_tokens, which Ollama and older servers ignore.
-            body["max_tokens"] = params.pop("max_tokens")
+            thinks = self.capabilities.thinks
+            usual = "max_completion_tokens" if thinks else "max_tokens"
+            body[self._learned.limit_name or usual] = params.pop("max_tokens")
         if request.schema is not None:
             form = response_format(request.schema)
-            if getattr(self.chat, "use_responses_api", None):
+            if responses:
                 extra["response_format"] = form
             else:
                 # In the body, since the client's own handling throws away replies cut off by length.
@@ -210,16 +367,21 @@ class Connection:
     def _address(self) -> str:
         return str(getattr(self.chat, "openai_api_base", None) or base_url() or "https://api.openai.com/v1")
 
+    @cached_property
+    def _is_hosted(self) -> bool:
+        """Whether it is OpenAI's own service, whose cache takes a key."""
+        return self._is_openai and self.name.startswith("openai:") and is_openai_itself(self._address())
+
     def _is_openai_itself(self) -> bool:
         return is_openai_itself(self._address()) or hasattr(self.chat, "azure_endpoint")
 
     def _offer_hint(self) -> str:
         if not self._is_openai:
             return "Check the model's name with the provider."
-        with self._offer_lock:
+        with self._lock:
             if self._offer is None:
                 try:
-                    self._offer = offered_models(self._address(), self._key())
+                    self._offer = [each.name for each in offered_models(self._address(), self._key())]
                 except NoModel:
                     self._offer = []  # the list is a courtesy: the error stands without it
         if not self._offer:
@@ -236,9 +398,30 @@ class Connection:
         return reveal() if reveal else os.environ.get("OPENAI_API_KEY")
 
 
-def _as_langchain(messages: Iterable[tuple[str, str]]) -> list[BaseMessage]:
+def _left_out(view: BaseChatModel, fields: Mapping[str, Any]) -> frozenset[str]:
+    """The fields that a client was given and does not send: its validators took them out."""
+    gone = {field for field in fields if getattr(view, field, None) is None}
+    write = getattr(view, "_get_request_payload", None)
+    if write is not None:
+        with suppress(Exception):  # what it says to a request of ours is told when one is made
+            payload = write(_as_langchain((("user", "?"),), None))
+            told = {**payload, **(payload.get("extra_body") or {})}
+            gone |= {field for field in _IN_PAYLOAD if field in fields and told.get(field) is None}
+    return frozenset(gone)
+
+
+def _as_langchain(messages: Sequence[tuple[str, str]], marked: Prefix | None) -> list[BaseMessage]:
     kinds = _message_kinds()
-    return [kinds[role](content=content_of(text)) for role, text in messages]
+    made = [kinds[role](content=content_of(text)) for role, text in messages]
+    if marked is None or not marked.length:
+        return made
+    number, place = split_at(messages, marked.length)
+    role, text = messages[number]
+    place = text.rfind("\n", 0, place) + 1  # a model reads whole lines
+    if not isinstance(text, Illustrated) and text[:place].strip() and text[place:].strip():
+        kept = {"type": "text", "text": text[:place], "cache_control": {"type": "ephemeral"}}
+        made[number] = kinds[role](content=[kept, {"type": "text", "text": text[place:]}])
+    return made
 
 
 @cache
@@ -248,13 +431,11 @@ def _message_kinds() -> Mapping[str, type[BaseMessage]]:
     return {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessage}
 
 
-def _without_own_retries(chat: BaseChatModel) -> BaseChatModel:
-    """Switch off the retries of an OpenAI client that the user made: they would multiply with ours."""
-    client = getattr(chat, "root_client", None)
-    if client is None or not hasattr(client, "with_options"):
-        return chat
-    calm = client.with_options(max_retries=0)
-    return chat.model_copy(update={"root_client": calm, "client": calm.chat.completions})
+def _cut_off() -> AIMessage:
+    """What a reply amounts to that was all thoughts, where the server makes an error of it."""
+    from langchain_core.messages import AIMessage
+
+    return AIMessage("", response_metadata={"finish_reason": "length"})
 
 
 def _name_of(chat: Any) -> str:

@@ -83,7 +83,7 @@ def classify(error: Exception, *, model: str = "the model", secrets: Iterable[st
     """Turn any exception of a provider's client into a Chameleon error, its message free of secrets."""
     if isinstance(error, ModelError):
         return Failure(error)
-    status, message = _status(error), _message(error)[:_MOST_READ]
+    status, message = status_of(error), message_of(error)
     said = one_line(redact(message, also=secrets)) or type(error).__name__
     if status is None:
         return _without_status(error, message, said, model)
@@ -169,7 +169,8 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
         part = part.__cause__ or (None if part.__suppress_context__ else part.__context__)
 
 
-def _status(error: Exception) -> int | None:
+def status_of(error: Exception) -> int | None:
+    """The HTTP status of a provider's exception, or of what caused it."""
     for part in _chain(error):
         response = getattr(part, "response", None)
         if isinstance(response, Mapping):  # botocore
@@ -183,8 +184,17 @@ def _status(error: Exception) -> int | None:
     return None
 
 
+def message_of(error: Exception) -> str:
+    """What the provider said, secrets and all: the text of the reply's body, else the exception's."""
+    return _message(error)[:_MOST_READ]
+
+
+def says_too_long(message: str) -> bool:
+    """Whether the words are those of a prompt that does not fit the context."""
+    return _CONTEXT.search(message) is not None
+
+
 def _message(error: Exception) -> str:
-    """What the provider said: the text in the reply's body where there is one, else the exception's."""
     body: Any = getattr(error, "body", None)
     if isinstance(body, Mapping):
         inner = body.get("error", body)

@@ -25,6 +25,7 @@ class Reply:
     `finish` is why it stopped ("stop", "length", …); `cached` marks a reply from the response store, or one
     shared with the same question asked at the same time: its usage is nothing. `logprob` is the mean
     log-probability of its tokens (at most 0), None unless asked for (`logprobs`) and told by the server.
+    `dropped` are parameters that the model was asked without, and why.
     """
 
     text: str
@@ -35,10 +36,11 @@ class Reply:
     attempts: int = 1
     model: str = ""
     logprob: float | None = None
+    dropped: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def truncated(self) -> bool:
-        """The reply hit `max_tokens` and is cut off."""
+        """The reply hit its limit and is cut off."""
         return self.finish == "length"
 
 
@@ -54,6 +56,7 @@ class Request:
     own_settings: Mapping[str, Any] = field(default_factory=dict)  # of a client that the user made
     address: str = ""  # of the server, unless it is the provider's own
     pictures: tuple[str, ...] = ()  # references: a text that only quotes one is another request
+    whole: bool = True  # ask again with more room where the reply is cut off
 
     @classmethod
     def of(

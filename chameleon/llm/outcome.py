@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from chameleon.budget import Call, Usage
@@ -23,6 +23,16 @@ class Outcome:
     cached: bool = False
     seconds: float = 0.0
     attempts: int = 1
+    dropped: Mapping[str, str] = field(default_factory=dict)
+
+    def after(self, earlier: Outcome) -> Outcome:
+        """This outcome with what an earlier one of the same request took."""
+        return replace(
+            self,
+            reading=replace(self.reading, usage=earlier.reading.usage + self.reading.usage),
+            seconds=earlier.seconds + self.seconds,
+            attempts=earlier.attempts + self.attempts,
+        )
 
     def shared(self) -> Outcome:
         """The same outcome for a caller who did not pay for it."""
@@ -49,6 +59,7 @@ class Outcome:
             attempts=self.attempts,
             cached=self.cached,
             error="" if self.error is None else f"{type(self.error).__name__}: {self.error}",
+            dropped=self.dropped,
         )
 
     def reply(self) -> Reply:
@@ -65,19 +76,28 @@ class Outcome:
             self.attempts,
             self.request.model,
             reading.logprob,
+            self.dropped,
         )
 
 
-def to_record(reading: Reading) -> dict[str, Any]:
-    """The form in which the response store keeps a reply."""
-    record = {"text": reading.text, "finish": reading.finish, "usage": reading.usage.to_json()}
-    return record if reading.logprob is None else {**record, "logprob": reading.logprob}
+def to_record(outcome: Outcome) -> dict[str, Any]:
+    """The form in which the response store keeps a reply, with what the model was asked without."""
+    reading = outcome.reading
+    record: dict[str, Any] = {
+        "text": reading.text,
+        "finish": reading.finish,
+        "usage": reading.usage.to_json(),
+    }
+    if reading.logprob is not None:
+        record["logprob"] = reading.logprob
+    return {**record, "dropped": dict(outcome.dropped)} if outcome.dropped else record
 
 
-def from_record(record: Mapping[str, Any]) -> Reading:
-    """Read a recorded reply, which costs nothing now; raise `StoreError` for a damaged one."""
+def from_record(request: Request, record: Mapping[str, Any]) -> Outcome:
+    """The outcome of a recorded reply, which costs nothing now; raise `StoreError` for a damaged one."""
     text, finish = record.get("text"), record.get("finish")
     if not isinstance(text, str) or not isinstance(finish, str):
         raise StoreError("a recorded reply is damaged", hint="Record it again with the store in mode record.")
-    logprob = record.get("logprob")
-    return Reading(text, finish, Usage(), logprob=logprob if isinstance(logprob, (int, float)) else None)
+    logprob, dropped = record.get("logprob"), record.get("dropped")
+    reading = Reading(text, finish, Usage(), logprob=logprob if isinstance(logprob, (int, float)) else None)
+    return Outcome(request, reading, cached=True, dropped=dropped if isinstance(dropped, dict) else {})

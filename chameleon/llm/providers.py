@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import datetime
 import difflib
 import json
 import os
 import re
 from base64 import b64encode
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
 _LIST_SECONDS = 3.0
 _LIST_BYTES = 4_000_000
 _DUMMY_KEY = "not-needed"
-_LANGCHAIN = "langchain>=1,<2"
+_LANGCHAIN, _PRICES = "langchain>=1,<2", "genai-prices>=0.2"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,8 @@ _OF_CONNECTION = re.compile(
     r"|organization|org_id|project|region|location|model_provider|callbacks|rate_limiter|api_version"
     r"|client_kwargs|client_options|transport|verbose|cache|metadata|tags)$"
 )
+
+_MADE_BY_CLIENT = re.compile(r"(root_)?(async_)?client")  # the client makes these anew
 
 
 def belongs_to_connection(param: str) -> bool:
@@ -130,17 +135,26 @@ def own_server(provider: str, settings: Mapping[str, Any], environ: Mapping[str,
     return f"{parts.scheme}://{host}{parts.path.rstrip('/')}"
 
 
-def make_client(model: str, timeout: float, settings: Mapping[str, Any]) -> BaseChatModel:
+def package_is_here(provider: str) -> bool:
+    """Whether the packages are installed that a provider's models need; nothing is imported."""
+    package = re.split(r"[<>=!~]", PROVIDERS[provider].package)[0]
+    return all(find_spec(name) is not None for name in ("langchain", package.replace("-", "_")))
+
+
+def make_client(
+    model: str, timeout: float, settings: Mapping[str, Any], fields: Mapping[str, Any] | None = None
+) -> BaseChatModel:
     """Make the LangChain client of `provider:name`, with its own retries switched off.
 
-    Raises `MissingPackage` with the pip line, `AuthFailed` naming the variable that is not set, and
-    `NoModel`.
+    `fields` are parameters of its requests; what the constructor makes of them is the client's business, and
+    so are the exceptions that it raises for them. Raises `MissingPackage` with the pip line, `AuthFailed`
+    naming the variable that is not set, and `NoModel`.
     """
     provider, _, name = model.partition(":")
     if provider == "scripted":
         return _scripted(name)
     facts = PROVIDERS[provider]
-    arguments: dict[str, Any] = {**settings}
+    arguments: dict[str, Any] = {**settings, **(fields or {})}
     if facts.retries:
         arguments = {"timeout": timeout, "max_retries": 0, **arguments}
     if provider == "ollama":  # without a limit its client waits for ever
@@ -157,11 +171,39 @@ def make_client(model: str, timeout: float, settings: Mapping[str, Any]) -> Base
     except ChameleonError:
         raise
     except Exception as error:
+        if fields:
+            raise
         said = one_line(redact(str(error), also=secrets_in(arguments)))
         raise ModelError(
             f"no client can be made: {type(error).__name__}: {said}", where=f"model {model}"
         ) from None
     return client
+
+
+def rebuilt(chat: BaseChatModel, fields: Mapping[str, Any]) -> BaseChatModel:
+    """A client that the user made with other parameters, through its constructor, and without its retries.
+
+    They would multiply with ours. A class that cannot be made anew from its fields stays as it is.
+    """
+    known = type(chat).model_fields
+    changed = {**fields, **({"max_retries": 0} if "max_retries" in known else {})}
+    if not changed:
+        return chat
+    given = {
+        known[name].alias or name: getattr(chat, name)
+        for name in chat.model_fields_set & known.keys() - changed.keys()
+        if not _MADE_BY_CLIENT.fullmatch(name)
+    }
+    try:
+        return type(chat)(**given, **{known[name].alias or name: value for name, value in changed.items()})
+    except TypeError as error:  # its constructor takes something else than its fields
+        if not fields:
+            return chat
+        said = one_line(str(error), 120)
+        raise ModelError(
+            f"{type(chat).__name__} cannot be made anew with {', '.join(fields)}: {said}",
+            hint="Set them on the chat model itself.",
+        ) from None
 
 
 def _scripted(file: str) -> BaseChatModel:
@@ -197,7 +239,7 @@ def _missing(provider: str, facts: Provider, error: ImportError) -> MissingPacka
     while cause.__cause__ is not None:
         cause = cause.__cause__  # LangChain's own text, on top, hides which package it is
     # The real packages: our own extras' name says nothing to an index that does not hold us.
-    packages = " ".join(f"'{package}'" for package in (_LANGCHAIN, facts.package))
+    packages = " ".join(f"'{package}'" for package in (_LANGCHAIN, facts.package, _PRICES))
     return MissingPackage(
         f"the model provider {provider} needs a package that is not installed: {one_line(str(cause), 120)}",
         hint=f"pip install {packages}",
@@ -223,7 +265,24 @@ def _without_login(address: str) -> tuple[str, str]:
     return parts._replace(netloc=host).geturl(), b64encode(unquote(login).encode()).decode() if at else ""
 
 
-def offered_models(address: str, key: str | None = None, seconds: float = _LIST_SECONDS) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """A model that a server lists, and the day on which it ends, where the server tells it."""
+
+    name: str
+    shutdown: datetime.date | None = None
+
+
+def _day(told: Any) -> datetime.date | None:
+    """A day as a server tells it: a date, a time, or seconds since 1970."""
+    with suppress(TypeError, ValueError, OverflowError, OSError):
+        if isinstance(told, (int, float)) and told:
+            return datetime.datetime.fromtimestamp(told, datetime.UTC).date()
+        return datetime.date.fromisoformat(str(told)[:10])
+    return None
+
+
+def offered_models(address: str, key: str | None = None, seconds: float = _LIST_SECONDS) -> list[Offered]:
     """Ask an OpenAI-compatible server which models it has; raise `NoModel` when it does not say."""
     import urllib.error
     import urllib.request
@@ -239,9 +298,12 @@ def offered_models(address: str, key: str | None = None, seconds: float = _LIST_
     try:
         with urllib.request.urlopen(request, timeout=seconds) as response:  # noqa: S310
             listing = json.loads(response.read(_LIST_BYTES))
-        names = [str(entry["id"]) for entry in listing["data"]]
-        return [one_line(redact(name, also=[key] if key else []), 200) for name in names]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        held = [key] if key else []
+        return [
+            Offered(one_line(redact(str(entry["id"]), also=held), 200), _day(entry.get("shutdown_date")))
+            for entry in listing["data"]
+        ]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         if isinstance(error, OSError) and not isinstance(error, urllib.error.HTTPError):
             raise NoModel(
                 f"the server at {redact(address)} cannot be reached ({why_no_answer(error)})",

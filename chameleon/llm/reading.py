@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 from chameleon.budget import Usage
 from chameleon.errors import ModelError, Refused
-
-Prices = tuple[float, float]  # US dollars per million input tokens and per million output tokens
+from chameleon.llm.prices import Pricing, Tokens
 
 # Providers' words for the same ends.
 _FINISH = {
@@ -54,37 +54,60 @@ class Reading:
     refusal: str = ""
     logprob: float | None = None
 
+    @property
+    def is_cut_off(self) -> bool:
+        """Whether the reply hit its limit."""
+        return self.finish == "length"
+
     def fault(self, model: str) -> ModelError | None:
         """The error that this reply amounts to, if it is of no use."""
         if self.refusal or self.finish == "content_filter":
             return Refused(f"{model} refused to answer: {self.refusal or 'its content filter stepped in'}")
         if self.text.strip():
             return None
-        hint = "Raise max_tokens: the thinking used them up." if self.finish == "length" else ""
+        hint = "Raise max_tokens: the thinking used them up." if self.is_cut_off else ""
         return ModelError(
             f"{model} gave an empty reply (finish reason: {self.finish or 'unknown'})", hint=hint
         )
 
 
-def read_message(message: Any, prices: Prices | None = None) -> Reading:
-    """Read an `AIMessage`; unknown token counts and costs stay None."""
+def read_message(message: Any, pricing: Pricing | None = None, cut_at: Sequence[str] = ()) -> Reading:
+    """Read an `AIMessage`; unknown token counts and costs stay None.
+
+    The text ends before the first of `cut_at`, which then is why it stopped.
+    """
     metadata: Mapping[str, Any] = message.response_metadata or {}
-    text = _without_thoughts(_text(message))
+    whole = _without_thoughts(_text(message))
+    text = whole[: _end(whole, cut_at)]
     refusal = message.additional_kwargs.get("refusal")
+    is_cut = len(text) < len(whole)
     return Reading(
         text=text,
-        finish=_finish(metadata),
-        usage=_usage(message.usage_metadata or {}, metadata, bool(text), prices),
+        finish="stop" if is_cut else _finish(metadata),
+        usage=_usage(message.usage_metadata or {}, metadata, bool(whole), pricing),
         refusal=" ".join(refusal.split()) if isinstance(refusal, str) else "",
-        logprob=_mean_logprob(metadata.get("logprobs")),
+        logprob=_mean_logprob(metadata.get("logprobs"), len(text) if is_cut else None),
     )
 
 
-def _mean_logprob(given: Any) -> float | None:
-    """The mean log-probability of the reply's tokens, where the server was asked for it and tells."""
+def _end(text: str, cut_at: Sequence[str]) -> int:
+    """Where the first of these texts begins, else the end. White space at the start ends no reply."""
+    begun = len(text) - len(text.lstrip())
+    places = [place for stop in cut_at if stop and (place := text.find(stop, begun)) >= 0]
+    return min(places, default=len(text))
+
+
+def _mean_logprob(given: Any, length: int | None) -> float | None:
+    """The mean log-probability of the reply's tokens, where the server was asked for it and tells.
+
+    Of a reply that is cut, the tokens that begin within the first `length` characters count.
+    """
     tokens = given.get("content") if isinstance(given, Mapping) else None
     if not isinstance(tokens, list) or not tokens:
         return None
+    if length is not None:
+        ends = accumulate(len(str(token.get("token", ""))) for token in tokens if isinstance(token, Mapping))
+        tokens = tokens[: sum(end <= length for end in ends) or 1]
     found: list[Any] = [token.get("logprob") if isinstance(token, Mapping) else None for token in tokens]
     if not all(isinstance(each, (int, float)) and math.isfinite(each) for each in found):
         return None
@@ -128,21 +151,36 @@ def _finish(metadata: Mapping[str, Any]) -> str:
 
 
 def _usage(
-    counted: Mapping[str, Any], metadata: Mapping[str, Any], has_text: bool, prices: Prices | None
+    counted: Mapping[str, Any], metadata: Mapping[str, Any], has_text: bool, pricing: Pricing | None
 ) -> Usage:
     reported = metadata.get("token_usage")
     raw: dict[str, Any] = reported if isinstance(reported, dict) else {}
+    tokens = _tokens(counted, has_text)
+    cost = _amount(raw.get("cost"))
+    if cost is None:
+        cost = _amount(metadata.get("cost"))
+    if cost is None and pricing is not None:
+        cost = pricing.cost(tokens)
+    return Usage(1, tokens.input, tokens.output, cost, tokens.cached, tokens.reasoning)
+
+
+def _tokens(counted: Mapping[str, Any], has_text: bool) -> Tokens:
     # Clients write 0 where the server said nothing; no prompt has 0 tokens.
     tokens_in: int | None = counted.get("input_tokens") or None
     tokens_out: int | None = counted.get("output_tokens")
     if not tokens_out and (has_text or tokens_in is None):
         tokens_out = None
-    cost = _amount(raw.get("cost"))
-    if cost is None:
-        cost = _amount(metadata.get("cost"))
-    if cost is None and prices is not None and tokens_in is not None and tokens_out is not None:
-        cost = (tokens_in * prices[0] + tokens_out * prices[1]) / 1_000_000
-    return Usage(1, tokens_in, tokens_out, cost)
+    of_input = counted.get("input_token_details") or {}
+    of_output = counted.get("output_token_details") or {}
+    return Tokens(
+        tokens_in, tokens_out, of_input.get("cache_read"), _written(of_input), of_output.get("reasoning")
+    )
+
+
+def _written(of_input: Mapping[str, Any]) -> int | None:
+    """Tokens written to the provider's cache; Anthropic's client tells them by how long they are kept."""
+    kept = [of_input.get(name) for name in ("ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens")]
+    return sum(filter(None, kept)) or of_input.get("cache_creation")
 
 
 def _amount(value: Any) -> float | None:

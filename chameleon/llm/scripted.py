@@ -28,8 +28,9 @@ class ScriptedModel(BaseChatModel):
     """Gives the script's replies in order, then raises `ScriptExhausted`.
 
     The script is a list, or a function of the messages (pairs of role and text). A reply is a text, an
-    exception to raise, or a mapping with `text` and, as wanted, `finish`, `input_tokens`, `output_tokens`
-    and `cost`. `requests` keeps the messages of every request; it is safe to use from many threads.
+    exception to raise, or a mapping with `text` and, as wanted, `finish`, `input_tokens`, `output_tokens`,
+    `cached_tokens`, `reasoning_tokens` and `cost`. `requests` keeps the messages of every request; it is safe
+    to use from many threads.
 
         llm = LLM.connect(ScriptedModel(["Paris", "4"]))
     """
@@ -118,7 +119,14 @@ def _message(reply: str | Mapping[str, Any]) -> AIMessage:
             "input_tokens": tokens_in,
             "output_tokens": tokens_out,
             "total_tokens": tokens_in + tokens_out,
+            "input_token_details": _details(cache_read=fields.get("cached_tokens")),
+            "output_token_details": _details(reasoning=fields.get("reasoning_tokens")),
         }
     if "cost" in fields:
         message.response_metadata["cost"] = fields["cost"]
     return message
+
+
+def _details(**counts: Any) -> Any:
+    """The counts that the script tells."""
+    return {name: int(count) for name, count in counts.items() if count is not None}

@@ -6,7 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from chameleon import LLMModule, State, StepRejected
+from chameleon import LLMModule, State
+from chameleon.errors import CutOff
+from chameleon.llm_module import RAISE_LIMIT
 from chameleon.table.formats import Style
 
 if TYPE_CHECKING:
@@ -35,10 +37,10 @@ class ClozeGenerator(LLMModule):
 
 
 def whole(replies: Sequence[Reply]) -> list[str]:
-    """The texts of the replies that were not cut off. Raises `StepRejected` where there is none."""
+    """The texts of the replies that were not cut off. Raises `CutOff` where there is none."""
     texts = [reply.text for reply in replies if not reply.truncated]
     if not texts:
-        raise StepRejected("the replies were cut off at the limit", hint="Raise llm.max_tokens.")
+        raise CutOff("the replies were cut off, though asked for with more room", hint=RAISE_LIMIT)
     return texts
 
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from pydantic import PositiveInt
 
 from chameleon import State, StepRejected, Table
-from chameleon.errors import InventoryError
+from chameleon.errors import CutOff, InventoryError
+from chameleon.llm_module import RAISE_LIMIT
 from chameleon.modules.table_ops.names import call_in
 from chameleon.modules.table_ops.operation import Args, Operation
 from chameleon.modules.table_ops.table_operation import TableOperation
@@ -115,7 +116,7 @@ class SelectRow(TableOperation, RowSelection):
 
     def _numbers_in(self, reply: Reply, block: range) -> list[int]:
         if reply.truncated:
-            raise StepRejected("the reply was cut off at the limit", hint="Raise llm.max_tokens.")
+            raise CutOff("the reply was cut off, though asked for with more room", hint=RAISE_LIMIT)
         if _NONE.fullmatch(call_in(reply.text, *_CALLS)):
             return []
         rows = _rows_in(reply.text, block)

@@ -95,7 +95,8 @@ class WikiClarifier(LLMModule):
 
     def _described(self, slots: Mapping[str, Any], sample: int) -> str:
         params: dict[str, Any] = {"stop": list(self.template.stop)} if self.template.stop else {}
-        return self.parse(self.model.ask(self.template.render(slots), sample=sample, **params).text)
+        reply = self.model.ask(self.template.render(slots), sample=sample, whole=False, **params)
+        return self.parse(reply.text)
 
     def parse(self, text: str) -> str:
         return text.strip()

@@ -42,7 +42,7 @@ def connect(retries: int = 0, naps: list[float] | None = None, **params: Any) ->
 def test_sends_messages_and_parameters_and_reads_the_reply(loopback: Start) -> None:
     server = loopback([Reply("Paris", usage=(12, 3))])
     reply = connect(temperature=0.5).ask(
-        [("system", "Be brief."), ("user", "Capital?")], max_tokens=9, stop="\n"
+        [("system", "Be brief."), ("user", "Capital?")], max_tokens=9, stop="END"
     )
     assert (reply.text, reply.finish, reply.cached, reply.attempts) == ("Paris", "stop", False, 1)
     assert (reply.usage.calls, reply.usage.input_tokens, reply.usage.output_tokens) == (1, 12, 3)
@@ -52,7 +52,7 @@ def test_sends_messages_and_parameters_and_reads_the_reply(loopback: Start) -> N
         {"role": "system", "content": "Be brief."},
         {"role": "user", "content": "Capital?"},
     ]
-    assert (sent["model"], sent["temperature"], sent["stop"]) == ("local", 0.5, ["\n"])
+    assert (sent["model"], sent["temperature"], sent["stop"]) == ("local", 0.5, ["END"])
 
 
 def test_own_servers_get_max_tokens_under_the_name_that_all_of_them_know(loopback: Start) -> None:

@@ -41,7 +41,7 @@ def test_a_call_is_booked_and_logged() -> None:
     assert (call.model, call.messages) == ("scripted:script", (("user", "Capital?"),))
     assert (call.text, call.finish, call.error, call.attempts) == ("Paris", "stop", "", 1)
     assert call.params == {"max_tokens": 5, "temperature": 0}
-    assert call.usage == reply.usage == recorder.meter.spent == Usage(1, 10, 2, 0.5)
+    assert call.usage == reply.usage == recorder.meter.spent == Usage(1, 10, 2, 0.5, None, None)
     assert Call.from_json(call.to_json()) == call
 
 
@@ -66,7 +66,7 @@ def test_a_useless_reply_is_an_error_but_its_tokens_are_paid() -> None:
     reply = {"text": "no", "finish": "content_filter", "input_tokens": 10, "output_tokens": 1, "cost": 0.1}
     with recording(Meter()) as recorder, pytest.raises(Refused):
         LLM.connect(ScriptedModel([reply])).ask("a")
-    assert recorder.meter.spent == recorder.calls[0].usage == Usage(1, 10, 1, 0.1)
+    assert recorder.meter.spent == recorder.calls[0].usage == Usage(1, 10, 1, 0.1, None, None)
 
 
 def test_samples_are_logged_in_order_whoever_is_faster() -> None:
@@ -146,7 +146,7 @@ def test_shared_and_stored_replies_are_logged_as_cached_and_cost_nothing(tmp_pat
     assert (second.text, second.finish, second.usage) == ("x", "stop", FREE)
     assert [call.cached for call in recorder.calls] == [False, True]
     assert recorder.calls[1].usage == FREE
-    assert recorder.meter.spent == Usage(1, 10, 2, 0.5)
+    assert recorder.meter.spent == Usage(1, 10, 2, 0.5, None, None)
     assert len(model.requests) == 1
 
 

@@ -25,7 +25,7 @@ def test_replies_come_in_order_and_run_out() -> None:
     assert llm.name == "scripted:script"
     assert llm.ask("1").text == "a"
     second = llm.ask([("system", "s"), ("user", "2"), ("assistant", "so far")])
-    assert (second.text, second.truncated, second.usage) == ("b", True, Usage(1, 3, 1, None))
+    assert (second.text, second.truncated, second.usage) == ("b", True, Usage(1, 3, 1, None, None, None))
     with pytest.raises(ScriptExhausted, match="holds 2 replies, and reply 3 was asked for"):
         llm.ask("3")
     assert model.requests[1] == [("system", "s"), ("user", "2"), ("assistant", "so far")]
@@ -121,7 +121,7 @@ def test_unknown_usage_is_never_zero(tokens_in: int, tokens_out: int, text: str)
     assert got.input_tokens == (tokens_in or None)
     assert got.output_tokens != 0 or not text
     assert got.cost is None
-    assert read(text).usage == Usage(1, None, None, None)
+    assert read(text).usage == Usage(1, None, None, None, None, None)
 
 
 def test_importing_is_light() -> None:

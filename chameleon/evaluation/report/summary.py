@@ -147,6 +147,7 @@ def facts(run: RunSummary) -> list[tuple[str, str]]:
             ("", f"answered {count:,} times without {where}")
             for where, count in tally.passed_over.most_common()
         ),
+        ("Dropped", "; ".join(f"{name} in {count:,}" for name, count in tally.dropped.most_common())),
         ("Spent", usage_in_words(tally.usage)),
         ("Seconds", _seconds(run)),
         ("Seeds", _pairs(settings.get("seeds"))),
@@ -172,7 +173,7 @@ def spent_in_words(usage: Usage) -> str:
     """ "812 + 40 tokens, $0.0012"; what the provider does not say is called unknown."""
     tokens, cost = "tokens unknown", "cost unknown"
     if usage.input_tokens is not None and usage.output_tokens is not None:
-        tokens = f"{usage.input_tokens:,} + {usage.output_tokens:,} tokens"
+        tokens = f"{usage.input_tokens:,} + {usage.output_tokens:,} tokens{usage.parts}"
     if usage.cost is not None:
         cost = f"${usage.cost:,.4f}"
     return f"{tokens}, {cost}"

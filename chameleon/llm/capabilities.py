@@ -1,0 +1,122 @@
+"""What is known of a model before it is asked: by LangChain's profile of it, and by `models.yaml`."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import yaml
+
+EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
+_SAMPLING = frozenset({"temperature", "top_p"})
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What a model takes, as far as it is known.
+
+    - `thinks`: it thinks before it answers unless told not to; what it thinks counts against its limit.
+    - `efforts`: the reasoning efforts that it takes, `default_effort` the one that it has by itself.
+    - `refuses`: parameters that it never takes; `refuses_thinking`: those that it refuses while it thinks.
+    - `apart`: pairs of parameters of which it takes one.
+    - `thinking`: how it is told to think where that is no effort: "budget" (a number of tokens).
+    - `most_output`: the most tokens of a reply, thoughts included.
+    """
+
+    thinks: bool = False
+    efforts: tuple[str, ...] = ()
+    default_effort: str = ""
+    refuses: frozenset[str] = frozenset()
+    refuses_thinking: frozenset[str] = frozenset()
+    apart: tuple[tuple[str, str], ...] = ()
+    thinking: str = ""
+    most_output: int | None = None
+
+    def nearest_effort(self, asked: str) -> str:
+        """The effort that it takes and that is nearest to the one asked for, the lower of two."""
+        if not self.efforts or asked in self.efforts:
+            return asked
+        place = EFFORTS.index(asked)
+        known = [effort for effort in EFFORTS if effort in self.efforts]
+        return min(known, key=lambda effort: abs(EFFORTS.index(effort) - place), default=asked)
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchOff:
+    """The day on which a provider switches a model off, and what it recommends instead."""
+
+    on: datetime.date
+    instead: str = ""
+
+    def __str__(self) -> str:
+        is_past = self.on <= datetime.datetime.now(datetime.UTC).date()
+        said = f"it {'was' if is_past else 'will be'} switched off on {self.on.isoformat()}"
+        return f"{said}; its provider recommends {self.instead}" if self.instead else said
+
+
+def capabilities_of(model: str, profile: Mapping[str, Any] | None = None) -> Capabilities:
+    """What is known of "provider:model"; `profile` is LangChain's, where its client has one.
+
+    `models.yaml` says what profiles do not, and wins where both speak.
+    """
+    told, family = dict(profile or {}), _family(model)
+    efforts = tuple(family.get("efforts") or told.get("reasoning_effort_levels") or ())
+    default = str(told.get("reasoning_effort_default") or "")
+    may_think = told.get("reasoning_output") is True
+    refuses = frozenset(family.get("refuses", ()))
+    refuses_thinking = frozenset(family.get("refuses_thinking", ()))
+    if may_think and told.get("temperature") is False and not refuses | refuses_thinking >= _SAMPLING:
+        if "none" in efforts:
+            refuses_thinking |= _SAMPLING
+        else:
+            refuses |= _SAMPLING
+    if told.get("reasoning_output") is False and "reasons" not in family:
+        refuses |= {"reasoning"}
+    return Capabilities(
+        thinks=bool(family.get("reasons", may_think and default != "none")),
+        efforts=efforts,
+        default_effort=default,
+        refuses=refuses,
+        refuses_thinking=refuses_thinking,
+        apart=tuple((first, second) for first, second in family.get("apart", ())),
+        thinking=str(family.get("thinking", "")),
+        most_output=told.get("max_output_tokens") or None,
+    )
+
+
+def default_model(provider: str) -> str | None:
+    """The model of a provider that is asked where none is named, as "provider:model"; None: none is known."""
+    entry = _known()["defaults"].get(provider)
+    return f"{provider}:{entry['model']}" if entry else None
+
+
+def providers_with_default() -> tuple[str, ...]:
+    """The providers that have a default model, the first to be asked first."""
+    return tuple(_known()["defaults"])
+
+
+def switch_off(model: str) -> SwitchOff | None:
+    """When "provider:model" is switched off, by `models.yaml`."""
+    provider, _, name = model.partition(":")
+    entry = _known()["switched_off"].get(provider, {}).get(name)
+    return SwitchOff(entry["on"], entry.get("instead", "")) if entry else None
+
+
+def _family(model: str) -> Mapping[str, Any]:
+    """What is said of the longest beginning of the model's name."""
+    provider, _, path = model.partition(":")
+    name = path.rpartition("/")[2]  # gateways call it openai/gpt-…
+    families = _known()["families"].get(provider, {})
+    fitting = [known for known in families if name == known or name.startswith((f"{known}-", f"{known}."))]
+    found: Mapping[str, Any] = families[max(fitting, key=len)] if fitting else {}
+    return found
+
+
+@cache
+def _known() -> Mapping[str, Any]:
+    text = resources.files("chameleon.llm").joinpath("models.yaml").read_text("utf-8")
+    return {"defaults": {}, "switched_off": {}, "families": {}, **yaml.safe_load(text)}

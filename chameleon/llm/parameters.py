@@ -1,0 +1,175 @@
+"""Fit the parameters that are asked for to the model that is asked: what is sent, and what is dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from chameleon.llm.capabilities import Capabilities
+
+ROOM: Mapping[str, int] = {
+    "none": 0,
+    "minimal": 2_048,
+    "low": 8_192,
+    "medium": 16_384,
+    "high": 32_768,
+    "xhigh": 65_536,
+    "max": 65_536,
+}
+"""Tokens that a limit leaves for thinking, by effort; a model that thinks less does not use them up."""
+
+# Tokens for thinking where a model takes a number of them; those of Gemini 2.5 are Google's own mapping
+# (ai.google.dev/gemini-api/docs/openai, "Thinking"), kept for Claude as well.
+_BUDGETS: Mapping[str, int] = {"minimal": 1_024, "low": 1_024, "medium": 8_192, "high": 24_576}
+
+WIRE_NAMES: Mapping[str, tuple[str, ...]] = {
+    "temperature": ("temperature",),
+    "top_p": ("top_p", "topP"),
+    "max_tokens": ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens"),
+    "stop": ("stop", "stop_sequences", "stopSequences"),
+    "seed": ("seed",),
+    "logprobs": ("logprobs", "top_logprobs", "responseLogprobs", "response_logprobs"),
+    "reasoning": (
+        "reasoning_effort",
+        "reasoning",
+        "effort",
+        "output_config",
+        "thinking",
+        "thinking_level",
+        "thinkingLevel",
+        "thinking_budget",
+        "thinkingBudget",
+        "thinking level",
+        "thinking budget",
+        "Budget",
+    ),
+}
+"""What providers call the parameters that all of them are asked with, for reading what they refuse."""
+
+_MOST_STOPS = 4  # OpenAI's limit, the lowest of all; a reply is cut at the others here
+_NO_LOSS: Mapping[str, Any] = {"temperature": 1, "top_p": 1, "logprobs": False, "reasoning": "none"}
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What a server has said of a model in its replies and refusals."""
+
+    refuses: Mapping[str, str] = field(default_factory=dict)
+    """The parameters that it refused, and in which words."""
+    limit_name: str = ""
+    """What it wants the limit to be called, where that is not the usual name."""
+    most_output: int | None = None
+    efforts: tuple[str, ...] = ()
+    thinks: bool = False
+
+    def of(self, known: Capabilities) -> Capabilities:
+        """What is known beforehand, corrected by what the server said."""
+        return replace(
+            known,
+            thinks=known.thinks or self.thinks,
+            efforts=self.efforts or known.efforts,
+            most_output=self.most_output or known.most_output,
+        )
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """Parameters as a model takes them.
+
+    - `sent`: what goes to the client, by the names that all providers share; `reasoning` is an effort.
+    - `cut_at`: where the reply is cut on our side, whatever the server does.
+    - `dropped`: what the model is asked without, and why. A stop text is none of it, since the reply is cut
+      here all the same, and neither is what the model does by itself, such as a `top_p` of 1.
+    """
+
+    sent: Mapping[str, Any]
+    cut_at: tuple[str, ...] = ()
+    dropped: Mapping[str, str] = field(default_factory=dict)
+
+
+def fit(asked: Mapping[str, Any], known: Capabilities, learned: Learned, *, enlarged: int = 0) -> Fitted:
+    """Fit parameters to a model.
+
+    `max_tokens` bounds the visible answer: a model that thinks gets room for its thoughts on top of it.
+    `enlarged` counts how often the reply was cut off before; each time the limit grows fourfold.
+    """
+    known = learned.of(known)
+    sent, dropped = dict(asked), {}
+    stops = tuple(sent.pop("stop", ()))
+    if "reasoning" in sent:
+        effort = _effort(sent["reasoning"], known, learned)
+        if effort != sent["reasoning"]:
+            dropped["reasoning"] = f"it takes {', '.join(known.efforts)}: asked with {effort}"
+            sent["reasoning"] = effort
+        elif effort == "none" and not known.thinks and known.efforts:
+            del sent["reasoning"]  # it thinks only when told to
+    thinking = _thinks(sent.get("reasoning"), known)
+    refused = dict.fromkeys(known.refuses, "it is known to refuse it")
+    if thinking:
+        refused |= dict.fromkeys(known.refuses_thinking, "it is known to refuse it while it thinks")
+    refused |= learned.refuses
+    for name in [name for name in sent if name in refused]:
+        if sent.pop(name) != _NO_LOSS.get(name):
+            dropped[name] = refused[name]
+    for kept, other in known.apart:
+        if kept in sent and other in sent:
+            less = other if sent[kept] != _NO_LOSS.get(kept) else kept
+            if sent.pop(less) != _NO_LOSS.get(less):
+                dropped[less] = f"it takes no {less} beside {other if less == kept else kept}"
+    if "max_tokens" in sent:
+        effort = sent.get("reasoning") or known.default_effort or "medium"
+        sent["max_tokens"] = _limit(sent["max_tokens"], ROOM[effort] if thinking else 0, known, enlarged)
+    visible = [stop for stop in stops if stop.strip()][:_MOST_STOPS]  # several servers refuse white space
+    if visible and "stop" not in refused:
+        sent["stop"] = visible
+    return Fitted(sent, stops, dropped)
+
+
+def _effort(asked: str, known: Capabilities, learned: Learned) -> str:
+    """The effort to ask with: the nearest that the model takes, unless it has another way not to think."""
+    if asked != "none":
+        return known.nearest_effort(asked)
+    has_switch = known.thinking == "adaptive" or (known.thinking == "budget" and not known.efforts)
+    can_be_silenced = not known.thinks or (has_switch and not learned.efforts)
+    return asked if can_be_silenced else known.nearest_effort(asked)
+
+
+def _thinks(effort: str | None, known: Capabilities) -> bool:
+    """Whether a model thinks before it answers a request with this effort."""
+    if effort is None:
+        return known.thinks
+    return effort != "none" and "reasoning" not in known.refuses
+
+
+def _limit(visible: int, room: int, known: Capabilities, enlarged: int) -> int:
+    wanted: int = (visible + room) * 4**enlarged
+    return wanted if known.most_output is None else max(min(wanted, known.most_output), visible)
+
+
+def reasoning_fields(fields: Mapping[str, Any], effort: str, known: Capabilities) -> dict[str, Any] | None:
+    """How a client with these fields is told the effort; None where it has no way to say it.
+
+    LangChain's clients of OpenAI, Anthropic, Google, Groq and others take `reasoning_effort`; those of
+    Ollama and OpenRouter take `reasoning`.
+    """
+    if "thinking_budget" in fields and known.thinking == "budget":
+        return {"thinking_budget": 0 if effort == "none" else _BUDGETS[_usual(effort)]}
+    if "thinking" in fields:
+        if effort == "none":
+            return {"thinking": {"type": "disabled"}}
+        if known.thinking == "budget":
+            return {"thinking": {"type": "enabled", "budget_tokens": _BUDGETS[_usual(effort)]}}
+        if known.thinking == "adaptive":
+            return {"thinking": {"type": "adaptive"}, "reasoning_effort": effort}
+    if "reasoning_effort" in fields:
+        return {"reasoning_effort": effort}
+    if "reasoning" in fields:
+        takes_levels = "bool" not in str(fields["reasoning"].annotation)
+        return {"reasoning": {"effort": effort} if takes_levels else effort != "none"}
+    return None
+
+
+def _usual(effort: str) -> str:
+    """The effort as one of the four that stand for a number of tokens."""
+    return effort if effort in _BUDGETS else "high"

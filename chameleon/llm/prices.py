@@ -1,0 +1,80 @@
+"""What calls cost: by the prices that an inventory gives, else by those of the package `genai-prices`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+Prices = Sequence[float]
+"""US dollars for a million input tokens, output tokens and, where it differs, cached input tokens."""
+
+# What genai-prices calls the providers of LangChain, where it calls them something else.
+_PROVIDERS: Mapping[str, str] = {
+    "google_genai": "google",
+    "google_vertexai": "google",
+    "mistralai": "mistral",
+    "xai": "x-ai",
+    "azure_openai": "azure",
+    "bedrock": "aws",
+    "bedrock_converse": "aws",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The tokens of one reply: `cached` and `cache_written` are part of `input`, `reasoning` of `output`."""
+
+    input: int | None = None
+    output: int | None = None
+    cached: int | None = None
+    cache_written: int | None = None
+    reasoning: int | None = None
+
+
+@dataclass(frozen=True)
+class Pricing:
+    """The prices of "provider:model"; a server of one's own (`address`) has those that are given, or none."""
+
+    model: str
+    address: str = ""
+    given: Prices | None = None
+
+    def cost(self, tokens: Tokens) -> float | None:
+        """US dollars for one reply; None where tokens or prices are not known."""
+        if tokens.input is None or tokens.output is None:
+            return None
+        if self.given is not None:
+            cached = tokens.cached or 0
+            price_in, price_out, *rest = self.given
+            price_cached = rest[0] if rest else price_in
+            fresh = tokens.input - cached
+            return (fresh * price_in + cached * price_cached + tokens.output * price_out) / 1_000_000
+        return None if self.address else self._listed(tokens)
+
+    @cached_property
+    def _provider(self) -> str:
+        provider = self.model.partition(":")[0]
+        return _PROVIDERS.get(provider, provider)
+
+    def _listed(self, tokens: Tokens) -> float | None:
+        try:
+            from genai_prices import Usage, calc_price
+        except ImportError:
+            return None
+        usage: dict[str, Any] = {
+            "input_tokens": tokens.input,
+            "output_tokens": tokens.output,
+            "cache_read_tokens": tokens.cached,
+            "cache_write_tokens": tokens.cache_written,
+        }
+        try:
+            found = calc_price(
+                Usage(**{name: count for name, count in usage.items() if count is not None}),
+                model_ref=self.model.partition(":")[2],
+                provider_id=self._provider,
+            )
+        except (LookupError, ValueError):  # a model, or a kind of token, that the list does not have
+            return None
+        return float(found.total_price)

@@ -1,0 +1,107 @@
+"""Read which parameter a server refused, whatever form its error has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from chameleon.llm.capabilities import EFFORTS
+from chameleon.llm.failures import message_of, says_too_long, status_of
+from chameleon.llm.parameters import WIRE_NAMES
+
+# Parameters of our own making: a model that refuses them is asked without, and nobody misses them.
+OURS = frozenset({"n", "prompt_cache_key", "cache_control"})
+_STATUSES = frozenset({None, 400, 403, 422})
+_CODES = frozenset({"unsupported_value", "unsupported_parameter", "unknown_parameter", "extra_forbidden"})
+_NOT_TAKEN = re.compile(
+    r"unsupported|not (?:currently )?support|not allowed|deprecated|unrecogni[sz]ed|unexpected|not permitted"
+    r"|unknown (?:field|parameter|name|argument)|only the default|supported (?:values|levels)|must be one of"
+    r"|not (?:available|enabled)|is invalid"
+    r"|cannot (?:both )?be (?:specified|used|set)|does not accept|must contain|may only be|invalid keys"
+    r"|too large|too high|at most|exceeds|maximum allowed|instead",
+    re.IGNORECASE,
+)
+_SUPPORTED = re.compile(
+    r"(?:supported (?:values|levels)(?: are)?|must be one of):?(?P<values>.*)", re.IGNORECASE | re.DOTALL
+)
+_OTHER_LIMIT = re.compile(r"use\W+(max_\w+tokens)\W+instead", re.IGNORECASE)
+_MOST = re.compile(r"(?:at most|>|maximum(?: value)?(?: of| is)?|up to)\s*(\d[\d,]*)", re.IGNORECASE)
+_WORDS = frozenset({"n", "stop", "effort", "thinking", "reasoning", "seed"})  # they occur in any sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A parameter that was refused, by its shared name, in the server's words (not yet redacted).
+
+    `limit_name` and `most_output` say what to do about a limit, `efforts` which ones there are.
+    """
+
+    name: str
+    said: str
+    limit_name: str = ""
+    most_output: int | None = None
+    efforts: tuple[str, ...] = ()
+
+
+def refusal_of(error: Exception, sent: Collection[str]) -> Refusal | None:
+    """The refusal that an error is, of one of the parameters that were sent; None for any other error."""
+    status, said = status_of(error), message_of(error)
+    is_ours = status is None and isinstance(error, (TypeError, ValueError))  # the client itself refused
+    if status not in _STATUSES or (status is None and not is_ours) or says_too_long(said):
+        return None
+    code, param = _code_and_param(error)
+    if code not in _CODES and not _NOT_TAKEN.search(said):
+        return None
+    wire = {name: WIRE_NAMES.get(name, (name,)) for name in sent}
+    name = _named(param, wire) or _mentioned(said, wire)
+    if name is None:
+        return None
+    if name == "max_tokens":
+        return _of_limit(said)
+    efforts: tuple[str, ...] = ()
+    if name == "reasoning" and (listed := _SUPPORTED.search(said)):
+        efforts = tuple(effort for effort in EFFORTS if re.search(rf"\b{effort}\b", listed["values"]))
+    return Refusal(name, said, efforts=efforts)
+
+
+def _of_limit(said: str) -> Refusal:
+    other, most = _OTHER_LIMIT.search(said), _MOST.search(said)
+    return Refusal(
+        "max_tokens",
+        said,
+        limit_name=other[1] if other else "",
+        most_output=int(most[1].replace(",", "")) if most else None,
+    )
+
+
+def _code_and_param(error: Exception) -> tuple[str, str]:
+    """What an error of OpenAI's form says of itself."""
+    body: Any = getattr(error, "body", None)
+    inner = body.get("error", body) if isinstance(body, Mapping) else None
+    if not isinstance(inner, Mapping):
+        return "", ""
+    return str(inner.get("code") or ""), str(inner.get("param") or "")
+
+
+def _named(param: str, wire: Mapping[str, tuple[str, ...]]) -> str | None:
+    """The parameter that `param` names, as in "reasoning.effort"."""
+    parts = set(re.split(r"\W+", param)) - {""}
+    return next((name for name, names in wire.items() if parts & set(names)), None)
+
+
+def _mentioned(said: str, wire: Mapping[str, tuple[str, ...]]) -> str | None:
+    """The first parameter that a sentence mentions; of temperature and top_p together, the latter."""
+    places = {name: min(found) for name, names in wire.items() if (found := [*_places(said, names)])}
+    if {"temperature", "top_p"} <= places.keys():
+        return "top_p"
+    return min(places, key=places.__getitem__, default=None)
+
+
+def _places(said: str, names: tuple[str, ...]) -> Iterator[int]:
+    for name in names:
+        marked = rf"[`'\"]{name}(?=[`'\".])|\b{name}(?=:)|parameter:? {name}\b|\b{name} (?:parameter|level)\b"
+        pattern = marked if name in _WORDS else rf"(?<!\w){name}(?!\w)"
+        if (found := re.search(pattern, said, re.IGNORECASE)) is not None:
+            yield found.start()

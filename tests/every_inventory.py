@@ -1,0 +1,350 @@
+"""Run every shipped inventory that asks a model: an input for each, and a model double that plays all parts.
+
+    llm = LLM.connect(ScriptedModel(reply))
+    for name in asking_inventories():
+        state = Executor(Inventory.load(name), llm).run(inputs_for(name, tmp_path))
+        assert state.ended.reason == "answered", name
+
+`reply` tells who asks from the prompt alone, so the same function serves a scripted model, a loopback server
+or the chat model of any provider. Most replies are fixed texts that fit the inputs here. Runs stay on this
+machine where the variables of `ENVIRONMENT` are set.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from chameleon import Inventory, State, Table
+from chameleon.corpus.indexing import index_files
+from chameleon.inventory import shipped_inventories
+from chameleon.table.bars import split_rows
+from tests.modules.reports.pages import page
+from tests.modules.statutes.samples import STATUTES
+
+ENVIRONMENT = {"WIKIPEDIA_ENDPOINT": "http://127.0.0.1:9/w/api.php"}
+"""Searches that ask Wikipedia by default are refused at once; the runs go on without them."""
+
+DEMOS = Path(__file__).parents[1] / "demos" / "data"
+
+RACE = Table(
+    ["Rank", "Cyclist", "Team", "Points"],
+    [
+        ["1", "Ugo Ferri (ITA)", "Velo Nord", "40"],
+        ["2", "Iker Sola (ESP)", "Tandem", "30"],
+        ["3", "Lev Orlov (RUS)", "Tandem", "25"],
+        ["4", "Dario Bo (ITA)", "Ruota", "20"],
+        ["5", "Jon Arana (ESP)", "Ruota", "15"],
+        ["6", "Piero Neri (ITA)", "Velo Nord", "11"],
+    ],
+    "Cyclists in a race",
+)
+TEAMS = Table(
+    ["Team", "Home"], [["Velo Nord", "Arvik"], ["Tandem", "Selmark"], ["Ruota", "Brune"]], "Homes of teams"
+)
+RACE_QUESTION = "Which team had the most cyclists from Italy in the race?"
+RACE_STATEMENT = "three of the cyclists in the race are from italy"
+
+
+# Inputs
+
+
+def asking_inventories() -> list[str]:
+    """Return the names of all shipped inventories that ask a model."""
+    return [name for name in shipped_inventories() if Inventory.load(name).needs_model]
+
+
+def inputs_for(name: str, tmp_path: Path) -> Mapping[str, Any]:
+    """Return an input that the shipped inventory `name` takes, and for which `reply` has the answers.
+
+    Args:
+        name: The name of a shipped inventory that asks a model.
+        tmp_path: The folder of that name from pytest. An index of tables is built beside it once a session.
+
+    Raises:
+        LookupError: There is no input for an inventory of that name yet.
+    """
+    makers = [make for names, make in _INPUTS if re.fullmatch(names, name)]
+    if not makers:
+        raise LookupError(f"_INPUTS has no input for the inventory {name}")
+    types = Inventory.load(name).input_types
+    return {key: value for key, value in makers[0](tmp_path).items() if key in types}
+
+
+def _table_index(tmp_path: Path) -> str:
+    """Return the folder of an index of three tables: `RACE`, and two leagues that are alike."""
+    folder = tmp_path.parent / "every_inventory"
+    index = folder / "tables.index"
+    if not index.exists():
+        folder.mkdir(exist_ok=True)
+        race = folder / "cyclists in a race.csv"
+        with race.open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows([RACE.header, *RACE.rows])
+        leagues = [DEMOS / "folder" / "club" / f"league_{year}.csv" for year in (2023, 2024)]
+        index_files([race, *leagues], index, "bm25")
+    return str(index)
+
+
+def _visitors_input(huts: int, months: int) -> dict[str, Any]:
+    """Return a question about a table of numbers: a row for each hut, a column for each month.
+
+    The first hut has the most, so that lookups may leave out the rows below.
+    """
+    names = ["Hut", *(f"Month {month}" for month in range(1, months + 1))]
+    rows = [
+        [f"Hut {hut}", *(str(150 - 4 * hut + 3 * month) for month in range(1, months + 1))]
+        for hut in range(1, huts + 1)
+    ]
+    return {
+        "question": "How many visitors did the most popular hut have in the last month?",
+        "table": Table(names, rows, "Visitors to mountain huts"),
+    }
+
+
+def _case_input(tmp_path: Path) -> dict[str, Any]:
+    return {
+        "question": "Section 12(a)(1) applies to the Lark.",
+        "text": "The Lark is a boat of the harbour.",
+        "statutes": STATUTES,
+    }
+
+
+def _document_input(tmp_path: Path) -> dict[str, Any]:
+    passages = [
+        {"title": "Lease > 2 Rent", "text": "2.1 The tenant pays a rent of 450 EUR for each month."},
+        {"title": "Lease > 3 Deposit", "text": "3.1 The tenant pays a deposit of 900 EUR at the start."},
+    ]
+    return {"question": "What rent does the tenant pay for each month?", "passages": passages}
+
+
+def _index_input(question: str) -> Callable[[Path], dict[str, Any]]:
+    passages = [{"title": "Velo Nord", "text": "Velo Nord is a team from Arvik. It was founded in 1987."}]
+    history = [{"question": "Which teams were in the race?", "answer": ["Velo Nord", "Tandem", "Ruota"]}]
+    return lambda tmp_path: {
+        "question": question,
+        "index": _table_index(tmp_path),
+        "passages": passages,
+        "history": history,
+    }
+
+
+def _picture_input(tmp_path: Path) -> dict[str, Any]:
+    question = "What is the adult fare?"
+    if find_spec("PIL"):
+        return {"question": question, "image": str(DEMOS / "ferry.png")}
+    return {"question": question, "text": "Harbour Ferry. Adult fare: $4.50. Child fare: $2.25."}
+
+
+def _science_input(tmp_path: Path) -> dict[str, Any]:
+    return {
+        "question": "Which bowl holds the warmer water?",
+        "choices": ["the left bowl", "the right bowl"],
+        "text": "The water in the left bowl has 60 °C, that in the right bowl has 20 °C.",
+        "metadata": {"grade": 4, "subject": "natural science"},
+    }
+
+
+# The first pattern that the whole name matches counts; keys that the inventory does not take are left out.
+_INPUTS: Sequence[tuple[str, Callable[[Path], dict[str, Any]]]] = (
+    ("tables", lambda tmp_path: _visitors_input(32, 14)),  # lookups leave smaller tables alone
+    ("tabmwp.*", lambda tmp_path: _visitors_input(6, 4)),
+    ("corpus", _index_input("How many points did the best team of the league have?")),
+    ("tablerag_(tabfact|feverous)", _index_input(RACE_STATEMENT)),
+    ("tablerag_.*", _index_input(RACE_QUESTION)),
+    ("tabfact.*", lambda tmp_path: {"question": RACE_STATEMENT, "table": RACE}),
+    (
+        "(wikitq|fetaqa|chain_of_table).*",
+        lambda tmp_path: {"question": RACE_QUESTION, "table": RACE, "tables": [TEAMS]},
+    ),
+    (
+        "finqa.*",
+        lambda tmp_path: page("what was the percentage change in harbour dues from 2010 to 2011?"),
+    ),
+    ("sara.*", _case_input),
+    ("papers.*", _document_input),
+    ("pictures.*", _picture_input),
+    ("scienceqa.*", _science_input),
+)
+
+
+# Replies
+
+
+def reply(messages: Sequence[tuple[str, str]], sample: int = 0) -> str:
+    """Return what a sensible model replies, a function of the prompt alone.
+
+    Args:
+        messages: Pairs of role and text, the user's last.
+        sample: The number of the sample; all samples of one prompt are the same.
+
+    Raises:
+        LookupError: No rule of `_REPLIES` is for this prompt.
+    """
+    *before, user = (text for _, text in messages)
+    prompt = "\n".join([*before, user])
+    instruction = "\n".join([*before, user.partition("\n\n")[0]])
+    cue = user.rstrip().rpartition("\n")[2]
+    for words, begins, text in _REPLIES:
+        if cue.startswith(begins) and re.search(words, instruction):
+            return text if isinstance(text, str) else text(prompt)
+    raise LookupError(f"_REPLIES has no reply to a prompt that begins {prompt[:80]!r} and ends {cue!r}")
+
+
+_PLAN = (
+    *("image_captioner", "text_detector", "knowledge_retrieval"),
+    *("query_generator", "bing_search", "wikipedia_search"),
+    *("column_lookup", "row_lookup", "table_verbalizer"),
+    *("program_generator", "program_verifier", "program_executor"),
+)
+
+
+def _plan(prompt: str) -> str:
+    """Return a plan of all modules offered, with one way to the answer: a program or a solution.
+
+    Modules that need a picture are left out where none is given.
+    """
+    offered = set(re.findall(r"^- (\w+): ", prompt, re.MULTILINE))
+    if not re.search(r"^(Given|About): (picture|.*, picture)", prompt.rpartition("Now this one.")[2], re.M):
+        offered -= {"image_captioner", "text_detector"}
+    plan = [name for name in _PLAN if name in offered]
+    solved = [] if "program_generator" in plan else ["solution_generator"]
+    return json.dumps([*plan, *solved, "answer_generator"])
+
+
+def _table_in(prompt: str) -> list[list[str]]:
+    """Return the rows of the prompt's last table, its header first."""
+    return split_rows(prompt.rpartition("<table>\n")[2].partition("\n</table>")[0].split("\n"))
+
+
+def _first_rows(prompt: str) -> str:
+    rows = _table_in(prompt)
+    return "\n".join(" | ".join(row) for row in rows[: len(rows) // 2 + 1])
+
+
+def _fewer_columns(prompt: str) -> str:
+    """Return the table without its second column."""
+    return "\n".join(" | ".join([row[0], *row[2:]]) for row in _table_in(prompt))
+
+
+def _last_column(prompt: str) -> list[str]:
+    return [row[-1] for row in _table_in(prompt)[1:]]
+
+
+def _program(prompt: str) -> str:
+    return f"```python\nvalues = [{', '.join(_last_column(prompt))}]\nans = max(values)\n```"
+
+
+def _solution(prompt: str) -> str:
+    most = max(map(int, _last_column(prompt)))
+    return f"The highest number in the last column is {most}. The answer is {most}."
+
+
+_CHANGE = "subtract(1250, 900), divide(#0, 900)"
+_TEAM_SQL = "SELECT Team FROM w WHERE Cyclist LIKE '%(ITA)%' GROUP BY Team ORDER BY COUNT(*) DESC LIMIT 1"
+_FROM_ITALY = "QA(\"map@which country is the cyclist from?\"; cyclist) = 'italy'"
+_COUNTRIES = ("italy", "spain", "russia", "italy", "spain", "italy")
+_TEAMS_OF_ITALIANS = """\
+cyclist, team = table["columns"].index("Cyclist"), table["columns"].index("Team")
+teams = [row[team] for row in table["rows"] if "(ITA)" in row[cyclist]]
+"""
+_ADDED = (
+    'We extract the value from column "Cyclist" and create a different column "Country" for each row. '
+    "The datatype is String.\n"
+    "Therefore, the answer is: f_add_column(Country). The value: ITA | ESP | RUS | ITA | ESP | ITA"
+)
+_SENTENCE = "Velo Nord had the most cyclists from Italy, Ugo Ferri and Piero Neri."
+
+
+def _code(text: str) -> str:
+    return f"```python\n{text.strip()}\n```"
+
+
+# A regular expression found in the system prompt or the first paragraph of the user's, how the prompt's last
+# line begins, and the reply or a function that makes it of the prompt. The first rule that fits counts.
+_REPLIES: Sequence[tuple[str, str, str | Callable[[str], str]]] = (
+    # Planners
+    ("", "Modules:", _plan),
+    (  # the first operation that may come next counts
+        "",
+        "Function Chain:",
+        "f_join() -> f_add_column() -> f_filter_rows() -> f_select_row() -> f_select_column() -> "
+        "f_aggregate() -> f_group_by() -> f_sort_by() -> <END>",
+    ),
+    # Before the answer: tables, pictures and texts
+    ("", "Table:", "1"),
+    ("", "Rows:", _first_rows),
+    ("", "Columns:", _fewer_columns),
+    ("", "Knowledge:", "The highest of several numbers is that which no other exceeds."),
+    ("", "Query:", "ferry fares for adults"),
+    ("describe a picture", "", "A sign with the fares of a ferry."),
+    ("", "Description:", "Each row is one thing, named in the first columns; the others hold its numbers."),
+    ("", "Terms:", '{"Points": "what a cyclist won in the race"}'),
+    ("pandas code", "Program:", _code('filtered_table = df[df["Cyclist"].str.contains("ITA", regex=False)]')),
+    # Operations of Chain-of-Table, and Dater's choices
+    (r"f_join\(\)", "Explanation:", "Therefore, the answer is: f_join(Homes of teams, on Team = Team)"),
+    (r"f_add_column\(\)", "Explanation:", _ADDED),
+    (r"f_filter_rows\(\)", "Explanation:", 'Therefore, the answer is: f_filter_rows(Country = "ITA")'),
+    (r"f_aggregate\(\)", "Explanation:", "Therefore, the answer is: f_aggregate(sum of Points by Team)"),
+    (r"f_group\(\)", "Explanation:", "Therefore, the answer is: f_group(Team)."),
+    (
+        r"f_sort\(\)",
+        "Explanation:",
+        'The datatype is Numerical.\nTherefore, the answer is: f_sort(Count), the order is "large to small".',
+    ),
+    ("", "explain :", "They are from Italy.\nThe answer is : f_row([row 1, row 4, row 6])"),
+    ("", "similar words link to columns :", "team -> Team\nThe answer is : f_col([Cyclist, Team, Points])"),
+    # SQL: Dater's sub-questions, Text-to-SQL and Binder
+    ("", "Sub-questions:", "{how many cyclists are from Italy?} cyclists are from Italy."),
+    ("sub-question", "SQL:", "1: SELECT COUNT(*) FROM w WHERE Cyclist LIKE '%(ITA)%'"),
+    ("check statements", "SQL:", "SELECT COUNT(*) = 3 FROM w WHERE Cyclist LIKE '%(ITA)%'"),
+    ("", "SQL:", _TEAM_SQL),
+    (r"check statements(?s:.)*QA\(", "Program:", f"SELECT COUNT(*) = 3 FROM w WHERE {_FROM_ITALY}"),
+    (
+        r"QA\(",
+        "Program:",
+        f'SELECT QA("ans@which team is named most often?"; SELECT team FROM w WHERE {_FROM_ITALY})',
+    ),
+    ("", "Answers:", "\n".join(f"{number} | {each}" for number, each in enumerate(_COUNTRIES, 1))),
+    ("", "Answer:", "velo nord"),
+    # Reports, documents and cases
+    ("financial report by writing a short Python", "Program:", _code("ans = (1250 - 900) / 900")),
+    ("financial report", "Program:", _CHANGE),
+    ("financial report", "Reasoning:", f"The dues rose from 900 to 1250.\nProgram: {_CHANGE}"),
+    ("about a paper", "Program:", _code('# Passages: 1\nans = "450 EUR"')),
+    ("about a paper", "Solution:", "It is said there.\nPassages: 1\nThe answer is 450 EUR."),
+    ("judge cases", "Program:", _code('boat_of_the_harbour = True\nans = "Entailment"')),
+    ("judge cases", "Reasoning:", "The Lark is a vessel.\nThe answer is: Entailment"),
+    ("judge cases", "The answer is:", "Entailment"),
+    # Answers of TableRAG
+    ("check a claim", "Claim:", "Three are from Italy.\nThe answer is: SUPPORTS"),
+    ("a statement about a table", "Statement:", "Three are from Italy.\nThe answer is: YES"),
+    ("question(s about a table| over a table)", "Question:", "It had two.\nThe answer is: Velo Nord"),
+    # Answers from a table
+    ("whether a statement", "Program:", _code(f"{_TEAMS_OF_ITALIANS}ans = len(teams) == 3")),
+    ("or a list of them", "Program:", _code(f"{_TEAMS_OF_ITALIANS}ans = max(teams, key=teams.count)")),
+    (r"\bYES\b", "The answer is:", "YES"),
+    (r"\bYES\b", "Explanation:", "Three are from Italy. The answer is: YES"),
+    ("one complete sentence", "The answer is:", _SENTENCE),
+    ("one complete sentence", "Explanation:", f"Velo Nord had two. The answer is: {_SENTENCE}"),
+    ("", "The answer is:", "Velo Nord"),
+    ("", "Explanation:", "Velo Nord had two. The answer is: Velo Nord"),
+    # Programs and solutions
+    ("short Python program", "Program:", _program),
+    ("multiple-choice", "Solution:", "60 °C are warmer than 20 °C. The answer is A."),
+    ("about a picture", "Solution:", "The sign names the fare. The answer is $4.50."),
+    ("over a table|about a table", "Solution:", _solution),
+)
+
+
+# Runs
+
+
+def pieces_asked(state: State) -> set[str]:
+    """Return the names of the planner and modules that called the model, as the run's inventory has them."""
+    planners = {plan.by.rpartition(":")[2] for plan in state.plans if plan.calls}  # "then[1]:one_shot"
+    return planners | {record.step.module for record in state.history if record.calls}
