@@ -77,7 +77,8 @@ class LLMModule(AsksModel, Module):
         replies = self.ask(state)
         values = [self._value_or_rejection(reply, state) for reply in replies]
         rejected = all(isinstance(value, StepRejected) for value in values)
-        if rejected and _is_last_attempt(state) and self.keeps_last(state):
+        is_last = _is_last_attempt(state) or isinstance(values[0], CutOff)  # that is not redone
+        if rejected and is_last and self.keeps_last(state):
             values = [reply.text.strip() for reply in replies if reply.text.strip()] or values
         return elect(values, self.vote)
 

@@ -693,6 +693,12 @@ class HostedServer:
         with self._lock:
             return [self._seen[arrival] for arrival in sorted(self._seen)]
 
+    def forget(self) -> None:
+        """Forget the requests and what was cached, as a new server would."""
+        with self._lock:
+            self._seen.clear()
+            self._cache.clear()
+
     @property
     def served(self) -> list[Seen]:
         """The requests that got a reply."""

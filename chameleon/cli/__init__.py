@@ -7,6 +7,7 @@ import logging
 import os
 import signal
 import sys
+import warnings
 from typing import NoReturn
 
 
@@ -47,11 +48,17 @@ def _prepare() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a terminal that cannot show a character must not end the run
             stream.reconfigure(errors="backslashreplace")
+    warnings.showwarning = _warn
     log = logging.getLogger("chameleon")
     if not log.handlers:
         handler = logging.StreamHandler()
         handler.setFormatter(logging.Formatter("chameleon: %(message)s"))
         log.addHandler(handler)
+
+
+def _warn(message: Warning | str, *_: object, **__: object) -> None:
+    """Tell what a library warns of as one line, without the place in its code."""
+    print(f"chameleon: {' '.join(str(message).split())[:300]}", file=sys.stderr)
 
 
 def _interrupt(*_: object) -> NoReturn:

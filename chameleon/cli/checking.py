@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Any
 
 import typer
 
 from chameleon.cli.counts import counted
+from chameleon.cli.setup import dropped_by_model
 from chameleon.errors import ChameleonError, NoModel
+from chameleon.executor import Executor
 from chameleon.inventory import Inventory, Obstacle
 from chameleon.llm import LLM, choose_model, redact
 from chameleon.llm.choose import with_end
@@ -44,7 +46,7 @@ def check_inventory(name: str, *, as_json: bool) -> int:
 
 
 def _model(inventory: Inventory) -> tuple[str, Obstacle | None]:
-    """The model that would be asked, "" for none, and what stands in its way; no model is asked."""
+    """The models that would be asked, "" for none, and what stands in the way; no model is asked."""
     if not inventory.needs_model:
         return "", None
     try:
@@ -52,23 +54,15 @@ def _model(inventory: Inventory) -> tuple[str, Obstacle | None]:
         if choice.model is None and inventory.needs_default_model:
             return "", Obstacle("llm", _none_configured(inventory), stops=False)
         llm = None if choice.model is None else LLM.connect(choice.model)
-        asking = [asker.bound(llm) for asker in inventory.askers.values()]
+        bound = Executor(inventory, llm).inventory
+        dropped = dropped_by_model(bound)
     except ChameleonError as problem:
         return "", Obstacle("llm", problem)
-    told = [f"{choice}" if choice.model else "", *_of_parts(inventory, asking)]
-    return redact("; ".join(filter(None, told))).removeprefix("model "), None
-
-
-def _of_parts(inventory: Inventory, asking: Sequence[Any]) -> Iterator[str]:
-    """The models that parts have of their own, and the parameters that models are asked without."""
-    for name, model in inventory.own_models.items():
-        yield f"{name} asks {model}"
-    without = {
-        f"{asker.model.name} is asked without {parameter} ({why})"
-        for asker in asking
-        for parameter, why in asker.model.dropped().items()
-    }
-    yield from sorted(without)
+    told = [str(choice)] if choice.model else []
+    told += [f"{name} asks {model}" for name, model in inventory.own_models.items()]
+    for name, parameters in dropped.items():
+        told += [f"{name} is asked without {parameter} ({why})" for parameter, why in parameters.items()]
+    return redact("; ".join(told)).removeprefix("model "), None
 
 
 def _none_configured(inventory: Inventory) -> NoModel:

@@ -113,7 +113,7 @@ def _in_words(automatic: Mapping[str, str | None]) -> str:
 
 def _model() -> str:
     try:
-        return redact(str(with_end(choose_model(None, None))))
+        return redact(str(with_end(choose_model(None, None)))).removeprefix("model ")
     except ChameleonError as problem:
         return redact(str(problem))
 

@@ -14,8 +14,8 @@ from chameleon.cli import Interrupted
 from chameleon.cli.counts import counted, say, show_counts
 from chameleon.cli.problems import Data
 from chameleon.cli.progress import Progress
-from chameleon.cli.setup import ModelOptions, set_up
-from chameleon.errors import InputError, InventoryError
+from chameleon.cli.setup import ModelOptions, dropped_by_model, set_up
+from chameleon.errors import InputError, InventoryError, ParameterRefused
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.conversations import HISTORY
 from chameleon.evaluation.data import picture_places
@@ -26,6 +26,7 @@ from chameleon.evaluation.settings import settings_of
 from chameleon.evaluation.spending import Spending
 from chameleon.executor import Executor
 from chameleon.inventory import Inventory
+from chameleon.llm.connection import DROPPED
 from chameleon.table.terminal import harmless
 
 NO_SETTINGS: Mapping[str, Any] = MappingProxyType({})
@@ -95,7 +96,7 @@ def run_all(
         executor, data.benchmark, data.scorer, data.file, data.tables, gold_history=asked.gold_history
     )
     if asked.options.allow_dropped and executor.model:
-        settings["parameters_may_be_dropped"] = True
+        settings["allow_dropped"] = True
     with RunFolder(asked.out, {**settings, **further}) as folder:
         _take_up(folder, problems, counts, asked)
         folder.expect(len(problems))
@@ -207,14 +208,13 @@ def check_parameters(executor: Executor, options: ModelOptions) -> None:
     """
     if options.store == "replay":
         return
-    for name, asker in executor.inventory.askers.items():
-        llm = asker.model
-        if not (dropped := llm.dropped()):
-            continue
+    for name, dropped in dropped_by_model(executor.inventory).items():
+        listed = harmless(", ".join(f"{parameter} ({why})" for parameter, why in dropped.items()))
         if not options.allow_dropped:
-            raise llm.refused(dropped).at(name)
-        listed = "; ".join(f"{parameter} ({why})" for parameter, why in dropped.items())
-        say(f"{name} asks {harmless(llm.name)} without {harmless(listed)}: not the method as published.")
+            raise ParameterRefused(
+                f"{name} does not take what {executor.inventory.name} sets: {listed}", hint=DROPPED
+            )
+        say(f"{harmless(name)} is asked without {listed}: not the method as published.")
 
 
 def _require_all(inventory: Inventory) -> None:

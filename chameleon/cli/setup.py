@@ -112,6 +112,15 @@ def set_up(
     return Setup(executor, f"inventory {chosen.name}; {choice}{own}")
 
 
+def dropped_by_model(inventory: Inventory) -> Mapping[str, Mapping[str, str]]:
+    """The parameters that models are known not to take of what a bound inventory sets, and why."""
+    found: dict[str, dict[str, str]] = {}
+    for asker in inventory.askers.values():
+        if dropped := asker.model.dropped():
+            found.setdefault(asker.model.name, {}).update(dropped)
+    return found
+
+
 def _choice(flag: str | None, inventory: Inventory | None, recorded: ResponseStore | None) -> ModelChoice:
     """The model of the run; that of a part where all parts have one of their own."""
     if inventory is not None and not inventory.needs_default_model and not flag:

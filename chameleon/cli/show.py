@@ -234,6 +234,8 @@ def _said(answer: Any) -> str:
 def in_words(usage: Usage) -> str:
     """ "3 calls, 812 + 40 tokens (512 cached), $0.0012"; what the provider does not say is left out."""
     parts = [f"{usage.calls:,} call{'' if usage.calls == 1 else 's'}"]
+    if not usage.input_tokens and not usage.output_tokens and not usage.cost:  # nothing was told, or paid
+        return parts[0]
     if usage.calls and usage.input_tokens is not None and usage.output_tokens is not None:
         parts.append(f"{usage.input_tokens:,} + {usage.output_tokens:,} tokens{usage.parts}")
     if usage.calls and usage.cost is not None:

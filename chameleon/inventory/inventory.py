@@ -104,7 +104,8 @@ class Inventory:
         planners = enumerate(every_planner(self.planner))
         named = {f"planner {number}" if number else "planner": each for number, each in planners}
         modules = {name: each for name, each in self.modules.items() if name not in self.left_out}
-        return {name: each for name, each in {**named, **modules}.items() if isinstance(each, AsksModel)}
+        asking = {**named, **modules}.items()
+        return {name: each for name, each in asking if isinstance(each, AsksModel) and each.needs_model}
 
     @property
     def cards(self) -> list[Card]:

@@ -43,7 +43,7 @@ class Answering:
         self.connection = connection
         self._store = store
         self._backoff = backoff
-        self._pricing = Pricing(connection.name, connection.address, prices)
+        self._pricing = Pricing(connection.name, prices)
         self._flights: SingleFlight[Sequence[Outcome]] = SingleFlight(private=(BudgetExceeded, OutOfTime))
         self._lock = threading.Lock()
         self._threads: ThreadPoolExecutor | None = None

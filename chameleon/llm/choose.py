@@ -65,7 +65,7 @@ def choose_model(
     )
     for name, reason in named:
         if name and name.strip():
-            return _chosen(full_name(name, environ), reason, environ)
+            return _chosen(full_name(name, environ), reason)
     address = base_url(environ)
     if replay is not None:
         return _from_store(replay, own_server("openai", {"base_url": address}, environ))
@@ -74,11 +74,8 @@ def choose_model(
     return _from_keys(environ)
 
 
-def _chosen(model: str, reason: str, environ: Mapping[str, str]) -> ModelChoice:
-    """A model that was named; on a server of one's own the provider's dates mean nothing."""
-    provider = model.partition(":")[0]
-    ends = None if own_server(provider, {}, environ) else switch_off(model)
-    return ModelChoice(model, f"model {model}, because {reason}", str(ends or ""))
+def _chosen(model: str, reason: str) -> ModelChoice:
+    return ModelChoice(model, f"model {model}, because {reason}", str(switch_off(model) or ""))
 
 
 def _from_keys(environ: Mapping[str, str]) -> ModelChoice:
@@ -91,7 +88,7 @@ def _from_keys(environ: Mapping[str, str]) -> ModelChoice:
     if having:
         provider = next((each for each in having if package_is_here(each)), having[0])
         reason = f"{keys[provider]} is set and no model is named"
-        return _chosen(str(default_model(provider)), reason, environ)
+        return _chosen(str(default_model(provider)), reason)
     set_keys = [key for key in keys.values() if key]
     if set_keys:
         return ModelChoice(

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from chameleon.budget import current_recorder
-from chameleon.errors import ModelError, ParameterRefused
+from chameleon.errors import ModelError
 from chameleon.llm.answering import Answering
 from chameleon.llm.connection import Connection
 from chameleon.llm.message import Messages, Reply, Request, pairs_of, pictures_of, plain
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class LLM:
     """A chat model that can be asked from any thread.
 
-        llm = LLM.connect("openai:gpt-4.1-mini", temperature=0)
+        llm = LLM.connect("openai:gpt-6-luna", reasoning="none")
         print(llm.ask("What is the capital of France?").text)
 
     Views with other parameters (`with_params`) share the client, the store and the questions in flight;
@@ -133,10 +133,6 @@ class LLM:
         `params` are added to the default ones.
         """
         return self._answering.connection.dropped(self._settled(params))
-
-    def refused(self, dropped: Mapping[str, str]) -> ParameterRefused:
-        """The error for parameters that a method sets and this model does not take."""
-        return self._answering.connection.refused(dropped, self._params)
 
     def ask(
         self,

@@ -47,6 +47,9 @@ _SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "max_tokens": ("max_output_tokens", "num_predict", "max_new_tokens"),
     "stop": ("stop_sequences",),
 }
+DROPPED = (
+    "A figure would not be the method's. Allow it with --allow-dropped, or choose a model that takes it."
+)
 _IN_PAYLOAD = ("temperature", "top_p", "seed")  # what a client may still leave out when it writes a request
 _THOUGHT_TO_THE_LIMIT = re.compile(r"could not finish the message because max_\w*tokens", re.IGNORECASE)
 _MOST_LISTED = 8
@@ -207,8 +210,7 @@ class Connection:
         told = "; ".join(f"{name}: {json.dumps(asked.get(name))} ({why})" for name, why in dropped.items())
         return ParameterRefused(
             f"{self.name} does not take {told}",
-            hint="A figure would no longer be the method's. Allow it with --allow-dropped, or choose a model "
-            "that takes all of them.",
+            hint=DROPPED,
         )
 
     def _learn(self, refusal: Refusal, fitted: Fitted) -> bool:

@@ -51,7 +51,7 @@ _REFUSED = re.compile(
 )
 _NO_MODEL = re.compile(
     r"model[_ ]not[_ ]found|(?:unknown|invalid|no such) model|not a valid model"
-    r"|model\b.{0,120}\b(?:does not exist|not found|not exist|is not available|isn't available)"
+    r"|models?\b.{0,120}\b(?:does not exist|not found|not exist|is not available|isn't available)"
     r"|does not have access to model|pulling it first|\Amodel: ",
     re.IGNORECASE | re.DOTALL,
 )
@@ -195,8 +195,9 @@ def says_too_long(message: str) -> bool:
 
 
 def _message(error: Exception) -> str:
-    body: Any = getattr(error, "body", None)
-    if isinstance(body, Mapping):
+    bodies = (getattr(part, name, None) for part in _chain(error) for name in ("body", "details"))
+    body = next((body for body in bodies if isinstance(body, Mapping)), None)
+    if body is not None:
         inner = body.get("error", body)
         if isinstance(inner, Mapping) and isinstance(inner.get("message"), str):
             code = inner.get("code") or inner.get("type")

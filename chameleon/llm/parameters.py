@@ -100,7 +100,7 @@ def fit(asked: Mapping[str, Any], known: Capabilities, learned: Learned, *, enla
     if "reasoning" in sent:
         effort = _effort(sent["reasoning"], known, learned)
         if effort != sent["reasoning"]:
-            dropped["reasoning"] = f"it takes {', '.join(known.efforts)}: asked with {effort}"
+            dropped["reasoning"] = f"{effort} in its place, for it takes {', '.join(known.efforts)}"
             sent["reasoning"] = effort
         elif effort == "none" and not known.thinks and known.efforts:
             del sent["reasoning"]  # it thinks only when told to

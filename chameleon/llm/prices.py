@@ -35,10 +35,9 @@ class Tokens:
 
 @dataclass(frozen=True)
 class Pricing:
-    """The prices of "provider:model"; a server of one's own (`address`) has those that are given, or none."""
+    """The prices of "provider:model": those that are given, else its provider's, behind a gateway as well."""
 
     model: str
-    address: str = ""
     given: Prices | None = None
 
     def cost(self, tokens: Tokens) -> float | None:
@@ -51,7 +50,7 @@ class Pricing:
             price_cached = rest[0] if rest else price_in
             fresh = tokens.input - cached
             return (fresh * price_in + cached * price_cached + tokens.output * price_out) / 1_000_000
-        return None if self.address else self._listed(tokens)
+        return self._listed(tokens)
 
     @cached_property
     def _provider(self) -> str:

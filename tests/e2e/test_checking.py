@@ -74,8 +74,8 @@ def test_a_model_is_told_with_what_would_be_asked(command: Command, monkeypatch:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-nobody-may-see-this")
     some = command("check", "tables")
     assert some.code == 0 and "tables is fine: " in some.out
-    assert "Model: openai:gpt-4.1-mini, because OPENAI_API_KEY is set" in some.out
-    assert json.loads(command("check", "tables", "--json").out)["model"] == "openai:gpt-4.1-mini"
+    assert "Model: openai:gpt-6-luna, because OPENAI_API_KEY is set" in some.out
+    assert json.loads(command("check", "tables", "--json").out)["model"] == "openai:gpt-6-luna"
     monkeypatch.setenv("CHAMELEON_MODEL", "nobody:x")
     wrong = command("check", "tables")
     assert wrong.code == 1 and "no model provider 'nobody'" in wrong.complaint

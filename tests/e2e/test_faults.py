@@ -100,21 +100,33 @@ def test_replies_of_no_use_are_errors_and_never_placeholders(
     loopback: Start, asker: str, reply: Reply, kind: str, words: str
 ) -> None:
     first: dict[str, list[Answer]] = {"planner": [BY_PROGRAM]}
-    loopback(RuleModel({**first, asker: [reply]}))
+    loopback(RuleModel({**first, asker: [reply] * 3}))
     reason, ended_kind, message = ended(tabmwp().run(PROBLEM))
     assert (reason, ended_kind) == ("failed", kind) and words in message
 
 
-def test_a_program_that_was_cut_off_is_written_anew(loopback: Start) -> None:
+def test_a_program_that_was_cut_off_is_asked_for_with_more_room(loopback: Start) -> None:
     half = Reply("```python\nvisitors = [1, 2, 3\nans = sum(", finish="length")
     server = loopback(RuleModel({"planner": [BY_PROGRAM], "program_generator": [half]}))
     state = tabmwp().run(PROBLEM)
     assert ended(state)[0] == "answered"
+    (call,) = state.history[0].calls
+    assert (call.finish, call.attempts, call.usage.calls) == ("stop", 2, 2)
+    assert all(plan.kind != "repair" for plan in state.plans)
+    sent = [(request["temperature"], request["max_tokens"]) for request in server.requests]
+    assert sent == [(0, 256), (0, 256), (0, 1024)]
+
+
+def test_a_program_that_comes_to_no_end_is_not_asked_for_again_and_again(loopback: Start) -> None:
+    half = Reply("```python\nvisitors = [1, 2, 3\nans = sum(", finish="length")
+    model = RuleModel({"planner": [BY_PROGRAM], "program_generator": [half] * 9})
+    server = loopback(model)
+    state = tabmwp().run(PROBLEM)
     first = state.history[0]
-    assert first.calls[0].finish == "length"
-    assert first.error is not None and "cut off" in first.error.message
-    assert state.plans[1].kind == "repair" and "attempt 2 of 20" in state.plans[1].note
-    assert [request["temperature"] for request in server.requests] == [0, 0, 0.1]
+    assert first.error is not None and (first.error.kind, first.calls[0].finish) == ("CutOff", "length")
+    assert model.asked.count("program_generator") == 3
+    assert [request["max_tokens"] for request in server.requests[1:4]] == [256, 1024, 4096]
+    assert state.plans[1].kind == "on_error" and ended(state)[0] == "answered"
 
 
 def test_a_program_that_never_ends_is_stopped_and_written_anew(loopback: Start) -> None:
@@ -130,10 +142,13 @@ def test_a_failed_lookup_leaves_the_table_whole_and_says_why(loopback: Start) ->
     plan = json.dumps(["row_lookup", *SOLUTION])
     header = "| ".join(problem["table"].header)
     for useless in (Reply(header, finish="length"), "There is no such row.", "a | b\n1 | 2"):
-        loopback(RuleModel({"planner": [plan], "row_lookup": [useless]}))
+        loopback(RuleModel({"planner": [plan], "row_lookup": [useless] * 3}))
         state = tabmwp().run(problem)
         assert ended(state)[0] == "answered" and state.table == problem["table"]
-        assert state.history[0].error is not None and state.history[0].error.kind == "StepRejected"
+        assert state.history[0].error is not None and state.history[0].error.kind in (
+            "StepRejected",
+            "CutOff",
+        )
 
 
 @pytest.mark.parametrize(
@@ -150,10 +165,13 @@ def test_a_reply_that_was_cut_off_is_not_taken_though_it_can_be_read(
     plan = BY_SOLUTION if asker == "solution_generator" else BY_PROGRAM
     first: dict[str, list[Answer]] = {"planner": [plan]}
     model = RuleModel({**first, asker: [Reply(text, finish="length")]})
-    loopback(model)
+    server = loopback(model)
     state = tabmwp().run(PROBLEM)
-    assert ended(state)[0] == "answered" and model.asked.count(asker) == 2
-    assert any("cut off" in plan.refused + plan.note for plan in state.plans)
+    limits = [
+        each["max_tokens"] for each, who in zip(server.requests, model.asked, strict=True) if who == asker
+    ]
+    assert ended(state)[0] == "answered" and limits[1] == 4 * limits[0]
+    assert all(call.text != text for call in state.calls)
 
 
 def test_an_unknown_model_is_answered_with_those_on_offer(loopback: Start) -> None:

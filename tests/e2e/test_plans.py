@@ -102,9 +102,11 @@ def test_prose_and_other_ways_to_write_a_list_need_no_repair(loopback: Start, pl
 
 
 def test_a_plan_that_was_cut_off_is_repaired(loopback: Start) -> None:
-    loopback(RuleModel({"planner": [Reply(json.dumps(PROGRAM)[:30], finish="length"), GOOD]}))
+    half = Reply(json.dumps(PROGRAM)[:30], finish="length")
+    loopback(RuleModel({"planner": [half, half, half, GOOD]}))
     state = run()
     assert state.plans[0].refused and state.plans[0].calls[0].finish == "length"
+    assert state.plans[0].calls[0].usage.calls == 3
     assert state.plans[1].names == SOLUTION
 
 

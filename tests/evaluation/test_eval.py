@@ -28,7 +28,7 @@ COUNTS = [
     "seconds",
 ]
 COLUMNS = ["ALL", "FREE", "MC", "INT", "DEC", "EXTR", "BOOL", "OTH", "G1-6", "G7-8"]
-USAGE = ["calls", "input_tokens", "output_tokens", "cost"]
+USAGE = ["calls", "input_tokens", "output_tokens", "cost", "cached_tokens", "reasoning_tokens"]
 
 
 @pytest.fixture

@@ -151,7 +151,8 @@ def test_seconds_of_a_report_are_those_of_its_steps(runs: list[Path], capsys: Ou
     for path, found in zip(runs, report_json(runs, capsys)["runs"], strict=True):
         seconds = sum(result.seconds for result in read_run(path).results)
         assert found["step_seconds"] == pytest.approx(seconds, abs=0.001) and "seconds" not in found
-        assert list(found["usage"]) == ["calls", "input_tokens", "output_tokens", "cost"]
+        counted = ["calls", "input_tokens", "output_tokens", "cost", "cached_tokens", "reasoning_tokens"]
+        assert list(found["usage"]) == counted
 
 
 def test_the_page_is_written_and_named(runs: list[Path], tmp_path: Path, capsys: Out) -> None:

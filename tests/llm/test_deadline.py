@@ -45,7 +45,11 @@ def test_samples_and_waiters_end_with_the_runs_seconds_too(loopback: Start) -> N
         with recording(Meter(Budget(seconds=0.4))) as recorder, pytest.raises(BudgetExceeded):
             llm.ask_many("hi", 3)
         assert time.monotonic() - begun < 0.9
-        assert sorted(call.usage.calls for call in recorder.calls) == [0, 0, 1]  # one request was to bring all three
+        assert sorted(call.usage.calls for call in recorder.calls) == [
+            0,
+            0,
+            1,
+        ]  # one request was to bring all three
         assert patient.result().text == "late"
 
 

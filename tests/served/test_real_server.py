@@ -103,7 +103,6 @@ def test_a_reply_that_is_cut_off_is_one_line(
     assert "cut off" in outcome.complaint
 
 
-@pytest.mark.xfail(strict=False, reason="a reply that was cut off is not asked for with more room yet")
 @ROOM
 def test_a_reply_that_is_cut_off_is_asked_for_with_more_room(
     relay: Relay, command: Command, tmp_path: Path, inventory: str

@@ -1,0 +1,99 @@
+"""Every shipped inventory on models of every kind: `python -m tests.models.matrix` prints the table.
+
+The models are played by `tests.hosted.HostedServer`, which refuses what the hosted APIs refuse; the replies
+come from `tests.every_inventory`. No figure here says how well a model answers.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from chameleon import LLM, Executor, Inventory
+from chameleon.log import event_to_json
+from chameleon.state import Event, State
+from tests import every_inventory
+from tests.hosted import HostedServer
+
+MODELS = (
+    "openai:gpt-4.1-mini",
+    "openai:gpt-5-mini",
+    "openai:o4-mini",
+    "openai:gpt-6-luna",
+    "openai:gpt-5.6-sol",
+    "anthropic:claude-sonnet-4-5",
+    "anthropic:claude-opus-4-8",
+    "anthropic:claude-opus-5",
+    "google_genai:gemini-2.5-flash",
+    "google_genai:gemini-3.8-flash",
+)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One inventory on one model: how it ended, and what the server saw."""
+
+    inventory: str
+    model: str
+    events: tuple[Event, ...]
+    requests: int
+    refused: tuple[str, ...]
+
+    @property
+    def state(self) -> State:
+        return State.fold(self.events)
+
+    @property
+    def dropped(self) -> tuple[str, ...]:
+        """The parameters that the model was asked without, as the log tells them."""
+        told = [event_to_json(event) for event in self.events]
+        return tuple(event["parameter"] for event in told if event["event"] == "dropped")
+
+
+def connected(model: str, server: HostedServer, **options: object) -> LLM:
+    """The model, played by the server."""
+    url = server.openai_url if model.startswith("openai:") else server.url
+    return LLM.connect(model, base_url=url, api_key="a-key-of-the-tests", retries=0, **options)  # type: ignore[arg-type]
+
+
+def runs_of(model: str, names: Sequence[str], folder: Path, thinking: int = 800) -> Iterator[Run]:
+    """Run these inventories on a model, each on a server of its own."""
+    for name in names:
+        with HostedServer(lambda asked: every_inventory.reply(asked.messages), thinking=thinking) as server:
+            executor = Executor(Inventory.load(name), connected(model, server))
+            events = tuple(executor.stream(every_inventory.inputs_for(name, folder / name)))
+            refused = tuple(str(seen.error) for seen in server.refused)
+            yield Run(name, model, events, len(server.requests), refused)
+
+
+def _print(folder: Path) -> None:
+    names = every_inventory.asking_inventories()
+    print("| inventory | " + " | ".join(model.partition(":")[2] for model in MODELS) + " |")
+    print("|---" * (len(MODELS) + 1) + "|")
+    cells: dict[str, list[str]] = {name: [] for name in names}
+    totals = []
+    for model in MODELS:
+        refused, dropped = 0, Counter[str]()
+        for run in runs_of(model, names, folder):
+            assert run.state.ended is not None
+            without = f" −{', '.join(run.dropped)}" if run.dropped else ""
+            ended = "" if run.state.ended.reason == "answered" else f" {run.state.ended.reason}"
+            cells[run.inventory].append(f"{run.requests}{without}{ended}")
+            refused += len(run.refused)
+            dropped.update(run.dropped)
+        totals.append(f"{refused}")
+    for name, row in cells.items():
+        print(f"| {name} | " + " | ".join(row) + " |")
+    print("| **refused requests** | " + " | ".join(totals) + " |")
+
+
+if __name__ == "__main__":
+    os.environ |= every_inventory.ENVIRONMENT | {"CHAMELEON_STORE": "off", "CHAMELEON_WEB_CACHE": "off"}
+    with tempfile.TemporaryDirectory() as made:
+        _print(Path(made))
+    sys.exit()

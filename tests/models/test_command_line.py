@@ -1,0 +1,240 @@
+"""What a user of today's models reads and pays, on the command line."""
+
+from __future__ import annotations
+
+import json
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from chameleon import LLM, Executor, Inventory
+from chameleon.budget import Usage
+from chameleon.llm.prices import Pricing, Tokens
+from chameleon.log import EventLog
+from chameleon.state import Dropped, State
+from chameleon.table import read_table
+from tests import every_inventory
+from tests.e2e.commands import ROOT, Command
+from tests.e2e.conftest import command as command
+from tests.hosted import RULES, Asked, HostedServer
+
+LEAGUE = str(ROOT / "demos/data/league.csv")
+PROBLEMS = str(ROOT / "demos/data/problems.jsonl")
+QUESTION = "Which team has the most points?"
+ASK = ("ask", QUESTION, "--table", LEAGUE, "--store", "off")
+TWO_MODELS = """
+name: two_models
+extends: tables
+planner: {llm: {model: "openai:gpt-5-mini", reasoning: low}}
+modules:
+  program_generator: {llm: {model: "anthropic:claude-opus-5"}}
+"""
+
+
+def played(asked: Asked) -> str:
+    return every_inventory.reply(asked.messages)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[HostedServer]:
+    """The hosted APIs on this machine. One for all tests: clients keep the proxy that they were made with."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(RULES["openai"], "o9-mini", RULES["openai"]["o4-mini"])  # one that nobody knows
+        with HostedServer(played, shutdown={"gpt-6-luna": "2031-05-01"}) as started:
+            yield started
+
+
+@pytest.fixture
+def hosted(server: HostedServer, monkeypatch: pytest.MonkeyPatch) -> HostedServer:
+    """Keys are set, and api.openai.com is reached by a proxy, which is the server."""
+    server.forget()
+    monkeypatch.setenv("HTTP_PROXY", server.url)
+    monkeypatch.setattr(urllib.request, "_opener", None)  # it keeps its proxy as well
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://api.openai.com/v1")
+    monkeypatch.setenv("OPENAI_API_KEY", "a-key-of-openai")
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "a-key-of-anthropic")
+    return server
+
+
+def test_a_key_alone_asks_the_small_model_of_its_provider(hosted: HostedServer, command: Command) -> None:
+    server = hosted
+    outcome = command(*ASK)
+    assert outcome.code == 0 and "Answer: 47" in outcome.out
+    assert "model openai:gpt-6-luna, because OPENAI_API_KEY is set" in outcome.out.splitlines()[0]
+    assert {seen.model for seen in server.requests} == {"gpt-6-luna"}
+    assert outcome.out.count("was asked without temperature 0: it is known to refuse it") == 1
+    assert "of thoughts), $0.00" in outcome.out
+
+
+@pytest.mark.parametrize("key", ["ANTHROPIC_API_KEY", "GEMINI_API_KEY", "MISTRAL_API_KEY"])
+def test_any_key_is_enough_to_choose_a_model(
+    command: Command, monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    monkeypatch.setenv(key, "a-key-of-the-tests")
+    outcome = command("doctor")
+    assert f"because {key} is set and no model is named" in outcome.out
+
+
+def test_a_key_without_its_package_is_told_with_both_ways_on(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GROQ_API_KEY", "a-key-of-the-tests")
+    outcome = command(*ASK)
+    assert outcome.code == 1
+    for words in ("GROQ_API_KEY is set", "pip install", "'langchain-groq'", "--inventory tables_offline"):
+        assert words in outcome.complaint
+
+
+def test_the_first_line_says_when_the_model_is_switched_off(hosted: HostedServer, command: Command) -> None:
+    known = command(*ASK, "--model", "gpt-4.1-mini").out.splitlines()[0]
+    assert "will be switched off on 2027-01-14; its provider recommends gpt-6-luna" in known
+    served = command(*ASK, "--model", "gpt-6-luna").out.splitlines()[0]
+    assert "will be switched off on 2031-05-01" in served
+    assert "switched off on 2031-05-01" in command("check", "tables").out
+    assert "switched off on 2031-05-01" in command("doctor").out
+
+
+def test_parameters_of_the_command_line_win(hosted: HostedServer, command: Command) -> None:
+    server = hosted
+    outcome = command(*ASK, "-p", "reasoning=none", "-p", "temperature=0.25", "--param", "max_tokens=700")
+    assert outcome.code == 0 and "was asked without" not in outcome.out and "thoughts" not in outcome.out
+    for seen in server.requests:
+        assert (seen.body["reasoning_effort"], seen.body["temperature"]) == ("none", 0.25)
+        assert seen.body["max_completion_tokens"] == 700
+    nearest = command(*ASK, "--model", "gpt-5-mini", "-p", "reasoning=none")
+    assert 'reasoning "none": minimal in its place' in nearest.out
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("resoning=none", "Did you mean 'reasoning'?"),
+        ("reasoning=much", "reasoning is 'much'"),
+        ("reasoning", "no KEY=VALUE"),
+        ("model=openai:x", "there is no parameter 'model'"),
+    ],
+)
+def test_wrong_parameters_are_wrong_usage(command: Command, given: str, words: str) -> None:
+    outcome = command(*ASK, "-p", given)
+    assert outcome.code == 2 and words in " ".join(outcome.err.replace("│", " ").split())
+
+
+def test_an_evaluation_refuses_to_go_on_without_a_parameter(
+    hosted: HostedServer, command: Command, tmp_path: Path
+) -> None:
+    server = hosted
+    asked = ("eval", "tabmwp_pot", PROBLEMS, "-n", "2", "--store", "off", "--model", "gpt-5-mini")
+    refused = command(*asked)
+    assert refused.code == 1 and not server.requests
+    assert "openai:gpt-5-mini does not take what tabmwp_pot sets: temperature" in refused.complaint
+    assert "--allow-dropped" in refused.complaint
+    allowed = command(*asked, "--allow-dropped", "--out", str(tmp_path / "run"))
+    assert allowed.code == 0
+    assert "openai:gpt-5-mini is asked without temperature" in allowed.err
+    assert "Asked without temperature (openai:gpt-5-mini), in 2 problems" in allowed.out
+    report = command("report", str(tmp_path / "run")).out
+    assert "temperature (openai:gpt-5-mini) in 2" in report and "of thoughts)" in report
+    settings = json.loads((tmp_path / "run" / "settings.json").read_text())
+    assert settings["allow_dropped"] is True
+    again = command(*asked, "-p", "temperature=null", "--out", str(tmp_path / "run"))
+    assert again.code == 1 and "other settings" in again.err
+
+
+def test_an_evaluation_stops_at_the_first_refusal_that_nobody_knew_of(
+    hosted: HostedServer, command: Command
+) -> None:
+    server = hosted
+    outcome = command("eval", "tabmwp_pot", PROBLEMS, "--store", "off", "--model", "o9-mini")
+    assert outcome.code == 1 and len(server.requests) == len(server.refused) <= 2
+    assert "--allow-dropped" in outcome.err and "does not support" in outcome.err
+
+
+def test_a_grid_refuses_as_well(hosted: HostedServer, command: Command, tmp_path: Path) -> None:
+    server = hosted
+    grid = tmp_path / "grid.yaml"
+    grid.write_text("name: g\ninventory: tabmwp_pot\narms: {a: {}, b: {llm: {max_tokens: 900}}}\n")
+    asked = ("grid", str(grid), PROBLEMS, "-n", "1", "--store", "off", "--model", "gpt-5-mini")
+    refused = command(*asked)
+    assert refused.code == 1 and "--allow-dropped" in refused.err and not server.requests
+    assert command(*asked, "--allow-dropped").code == 0
+
+
+def test_planner_and_writer_ask_models_of_their_own(
+    hosted: HostedServer, command: Command, tmp_path: Path
+) -> None:
+    server = hosted
+    inventory, log = tmp_path / "two.yaml", tmp_path / "run.jsonl"
+    inventory.write_text(TWO_MODELS)
+    outcome = command(
+        *ASK, "--inventory", str(inventory), "--model", "gpt-4.1-mini", "--trace", "--log", str(log)
+    )
+    assert outcome.code == 0, outcome.err
+    first = outcome.out.splitlines()[0]
+    assert "planner asks openai:gpt-5-mini; program_generator asks anthropic:claude-opus-5" in first
+    assert "by one_shot, openai:gpt-5-mini" in outcome.out
+    step = next(line for line in outcome.out.splitlines() if ". program_generator" in line)
+    assert "anthropic:claude-opus-5" in step
+    assert server.requests[0].body["reasoning_effort"] == "low"
+
+    with EventLog(log) as events:
+        state = State.fold(events)
+        dropped = {(each.model, each.parameter) for each in events if isinstance(each, Dropped)}
+    assert dropped == {("openai:gpt-5-mini", "temperature"), ("anthropic:claude-opus-5", "temperature")}
+    for model in ("openai:gpt-4.1-mini", "openai:gpt-5-mini", "anthropic:claude-opus-5"):
+        logged = sum((call.usage for call in state.calls if call.model == model), Usage())
+        told = server.tokens(model.partition(":")[2])
+        assert (logged.input_tokens, logged.output_tokens) == (told.input, told.output)
+        assert logged.cached_tokens == told.cached
+        one_by_one = [
+            Pricing(model).cost(Tokens(seen.usage.input, seen.usage.output, seen.usage.cached))
+            for seen in server.served
+            if f":{seen.model}" in model and seen.usage
+        ]
+        assert logged.cost == pytest.approx(sum(cost or 0 for cost in one_by_one)) and logged.cost > 0
+        assert f"{model}: " in outcome.out
+
+
+def test_modules_may_all_name_their_models(hosted: HostedServer) -> None:
+    server = hosted
+    own = {"model": "openai:gpt-4.1-mini", "max_tokens": 99}
+    inventory = Inventory.parse(
+        {
+            "name": "own",
+            "input": {"question": "str", "table": "Table"},
+            "planner": {"use": "fixed", "plan": ["program_generator", "program_executor"]},
+            "modules": {
+                "program_generator": {"prompt": "tables/program_generator", "llm": own},
+                "program_executor": {},
+            },
+        }
+    )
+    state = Executor(inventory).run({"question": QUESTION, "table": read_table(LEAGUE)})
+    assert state.answer == 47, state.ended
+    assert [(seen.model, seen.body["max_completion_tokens"]) for seen in server.requests] == [
+        ("gpt-4.1-mini", 99)
+    ]
+
+
+def test_settings_of_a_connection_belong_to_a_model() -> None:
+    from chameleon.errors import InventoryError
+
+    data = {
+        "name": "x",
+        "planner": {"use": "fixed", "plan": ["solution_generator"]},
+        "modules": {"solution_generator": {"prompt": "tables/solution_generator", "llm": {"timeout": 3}}},
+    }
+    with pytest.raises(InventoryError, match=r"llm\.timeout belongs to a model"):
+        Inventory.parse(data)
+
+
+def test_a_sibling_is_connected_to_once() -> None:
+    from chameleon.llm import ScriptedModel
+
+    llm = LLM.connect(ScriptedModel(["a"]))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OPENAI_API_KEY", "a-key-of-the-tests")
+        one, other = llm.with_model("gpt-6-luna"), llm.with_model("openai:gpt-6-luna")
+    assert one.name == "openai:gpt-6-luna" and one._answering is other._answering
