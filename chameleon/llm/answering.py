@@ -207,6 +207,10 @@ class Answering:
             )
             return [failed, *(replace(failed.shared(), request=each, cached=False) for each in requests[1:])]
         seconds = round(time.monotonic() - begun, 6)
+        if not sent.messages:  # all thoughts, which the server makes an error of: nothing is paid
+            reading = Reading("", "length", _FAILED)
+            fault = reading.fault(self.connection.name)
+            return [Outcome(requests[0], reading, fault, seconds=seconds, attempts=attempts)]
         outcomes: list[Outcome] = []
         for request, message in zip(requests, sent.messages, strict=False):
             reading = self.connection.read(message, sent.fitted, self._pricing)

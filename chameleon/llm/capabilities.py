@@ -25,6 +25,7 @@ class Capabilities:
     - `apart`: pairs of parameters of which it takes one.
     - `thinking`: how it is told to think where that is no effort: "budget" (a number of tokens).
     - `most_output`: the most tokens of a reply, thoughts included.
+    - `is_known`: LangChain or `models.yaml` knows the model.
     """
 
     thinks: bool = False
@@ -35,6 +36,7 @@ class Capabilities:
     apart: tuple[tuple[str, str], ...] = ()
     thinking: str = ""
     most_output: int | None = None
+    is_known: bool = False
 
     def nearest_effort(self, asked: str) -> str:
         """The effort that it takes and that is nearest to the one asked for, the lower of two."""
@@ -85,6 +87,7 @@ def capabilities_of(model: str, profile: Mapping[str, Any] | None = None) -> Cap
         apart=tuple((first, second) for first, second in family.get("apart", ())),
         thinking=str(family.get("thinking", "")),
         most_output=told.get("max_output_tokens") or None,
+        is_known=bool(told or family),
     )
 
 

@@ -18,7 +18,7 @@ from chameleon.llm.capabilities import Capabilities, capabilities_of
 from chameleon.llm.failures import Failure, classify, message_of, status_of
 from chameleon.llm.illustrated import Illustrated, content_of
 from chameleon.llm.message import Request
-from chameleon.llm.parameters import Fitted, Learned, fit, reasoning_fields
+from chameleon.llm.parameters import BUDGETS, Fitted, Learned, efforts_of, fit, reasoning_fields
 from chameleon.llm.prefixes import Prefix, Prefixes, split_at
 from chameleon.llm.prices import Pricing
 from chameleon.llm.probe import Probe
@@ -61,7 +61,7 @@ _MOST_VIEWS = 256
 class Sent:
     """A request that was answered: LangChain's messages, one for each sample, and how it was asked."""
 
-    messages: tuple[AIMessage, ...]
+    messages: tuple[AIMessage, ...]  # none where thinking took up all of the limit
     fitted: Fitted
 
 
@@ -73,6 +73,13 @@ class _Prepared:
     extra: dict[str, Any]
     fitted: Fitted
     prefix: Prefix | None
+
+    def differs(self, other: _Prepared) -> bool:
+        """Whether the other goes out in another form."""
+        mine, others = (
+            (each.chat, each.fitted.sent, each.extra, each.prefix is None) for each in (self, other)
+        )
+        return mine != others
 
 
 class Connection:
@@ -141,7 +148,8 @@ class Connection:
     @cached_property
     def capabilities(self) -> Capabilities:
         """What is known of the model before it is asked."""
-        return capabilities_of(self.name, getattr(self.chat, "profile", None))
+        known = capabilities_of(self.name, getattr(self.chat, "profile", None))
+        return known if known.efforts else replace(known, efforts=efforts_of(type(self.chat).model_fields))
 
     def dropped(self, params: Mapping[str, Any]) -> Mapping[str, str]:
         """The parameters that the model would be asked without, and why, as far as that is known by now."""
@@ -164,8 +172,8 @@ class Connection:
         Raises `ParameterRefused` where that is not allowed. `enlarged`: how often to widen the limit.
         """
         with self._probe.turn(frozenset(request.params)):
+            prepared = self._prepared(request, n, enlarged)
             while True:
-                prepared = self._prepared(request, n, enlarged)
                 self._require_whole(prepared.fitted, request)
                 try:
                     messages = self._invoked(prepared, request)
@@ -174,9 +182,14 @@ class Connection:
                     return Sent(messages, prepared.fitted)
                 except Exception as error:
                     if status_of(error) == 400 and _THOUGHT_TO_THE_LIMIT.search(message_of(error)):
-                        return Sent((_cut_off(),), prepared.fitted)
-                    refusal = refusal_of(error, {*prepared.fitted.sent, *(OURS - self._without)})
-                    if refusal is None or not self._learn(refusal, prepared.fitted):
+                        self._learned = replace(self._learned, thinks=True)
+                        return Sent((), prepared.fitted)
+                    refusal = refusal_of(error, {*prepared.fitted.sent, *OURS})
+                    if refusal is None:
+                        raise
+                    self._learn(refusal, prepared.fitted)
+                    refused, prepared = prepared, self._prepared(request, n, enlarged)
+                    if not prepared.differs(refused):  # another thread may have learned it first
                         raise
 
     def read(self, message: Any, fitted: Fitted, pricing: Pricing | None = None) -> Reading:
@@ -213,30 +226,30 @@ class Connection:
             hint=DROPPED,
         )
 
-    def _learn(self, refusal: Refusal, fitted: Fitted) -> bool:
-        """Remember what was refused; False where that changes nothing about the request."""
-        said = self._clean(refusal.said, 200)
+    def _learn(self, refusal: Refusal, fitted: Fitted) -> None:
+        """Remember what was refused."""
         with self._lock:
             learned, name = self._learned, refusal.name
             if name in OURS:
                 self._without |= {name}
-                return True
-            if refusal.limit_name and learned.limit_name != refusal.limit_name:
+            elif refusal.limit_name and learned.limit_name != refusal.limit_name:
                 self._learned = replace(learned, limit_name=refusal.limit_name)
-                return True
-            if refusal.most_output and refusal.most_output != learned.most_output:
+            elif refusal.most_output and fitted.sent[name] > refusal.most_output:
                 self._learned = replace(learned, most_output=refusal.most_output)
-                return True
-            efforts = refusal.efforts or tuple(
-                effort for effort in self.capabilities.efforts if effort != fitted.sent.get(name)
-            )
-            if name == "reasoning" and efforts and efforts != learned.efforts:
-                self._learned = replace(learned, efforts=efforts)
-                return True
-            if name in learned.refuses:
-                return False
-            self._learned = replace(learned, refuses={**learned.refuses, name: said})
-            return True
+            elif name == "reasoning" and (left := self._efforts_left(refusal, fitted.sent[name])):
+                thinks = learned.thinks or fitted.sent[name] == "none"
+                self._learned = replace(learned, efforts=left, thinks=thinks)
+            else:
+                said = self._clean(refusal.said, 200)
+                self._learned = replace(learned, refuses={**learned.refuses, name: said})
+
+    def _efforts_left(self, refusal: Refusal, refused: str) -> tuple[str, ...]:
+        """The efforts to try where one was refused; none where the server takes none at all."""
+        is_of_value = refusal.efforts or refused == "none" or refused in refusal.said.lower()
+        if not is_of_value or refusal.is_unknown:
+            return ()
+        known = refusal.efforts or self._learned.efforts or self.capabilities.efforts or tuple(BUDGETS)
+        return tuple(effort for effort in known if effort != refused)
 
     @cached_property
     def _is_openai(self) -> bool:
@@ -250,7 +263,7 @@ class Connection:
     def _invoked(self, prepared: _Prepared, request: Request) -> tuple[AIMessage, ...]:
         extra = dict(prepared.extra)
         stop = extra.pop("stop", None)
-        marked = prepared.prefix if self._marks_prefixes and "cache_control" not in self._without else None
+        marked = prepared.prefix if self._marks_prefixes else None
         messages = _as_langchain(request.messages, marked)
         if "n" in extra:
             made = prepared.chat.generate([messages], stop=stop, **extra).generations[0]
@@ -301,7 +314,7 @@ class Connection:
         gone = {names[field]: "its client leaves it out" for field in left_out if field in names}
         if n > 1 and "n" not in self._without:
             extra["n"] = n
-        prefix = self._prefixes.of(request.messages)
+        prefix = None if "cache_control" in self._without else self._prefixes.of(request.messages)
         if prefix and self._is_hosted and "prompt_cache_key" not in self._without:
             extra["prompt_cache_key"] = prefix.name
         return _Prepared(chat, extra, replace(fitted, dropped={**fitted.dropped, **gone}), prefix)
@@ -431,13 +444,6 @@ def _message_kinds() -> Mapping[str, type[BaseMessage]]:
     from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 
     return {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessage}
-
-
-def _cut_off() -> AIMessage:
-    """What a reply amounts to that was all thoughts, where the server makes an error of it."""
-    from langchain_core.messages import AIMessage
-
-    return AIMessage("", response_metadata={"finish_reason": "length"})
 
 
 def _name_of(chat: Any) -> str:

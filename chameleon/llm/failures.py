@@ -7,6 +7,7 @@ and a message, so both are looked at; class names serve for what has no status (
 from __future__ import annotations
 
 import email.utils
+import json
 import math
 import os
 import re
@@ -195,16 +196,51 @@ def says_too_long(message: str) -> bool:
 
 
 def _message(error: Exception) -> str:
-    bodies = (getattr(part, name, None) for part in _chain(error) for name in ("body", "details"))
-    body = next((body for body in bodies if isinstance(body, Mapping)), None)
-    if body is not None:
-        inner = body.get("error", body)
-        if isinstance(inner, Mapping) and isinstance(inner.get("message"), str):
-            code = inner.get("code") or inner.get("type")
-            return f"{inner['message']} ({code})" if code else str(inner["message"])
-        if isinstance(inner, str):
-            return inner
+    """What the provider said: the text in the reply's body where there is one, else the exception's."""
+    for part in _chain(error):
+        for body in (getattr(part, "body", None), getattr(part, "details", None), _json_of(part)):
+            if said := _said(body):
+                return said
     return str(error)
+
+
+def _json_of(part: BaseException) -> Any:
+    """The body of the HTTP response that an exception carries: JSON, or its text."""
+    response: Any = getattr(part, "response", None)
+    text = getattr(response, "text", None)
+    if not isinstance(text, str):
+        return None
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
+
+
+def _said(body: Any) -> str:
+    """The reason in a body of any of the usual forms; "" where there is none.
+
+    OpenAI and its like: {"error": {"message": …}}, {"error": "…"} or {"message": "…"}. FastAPI:
+    {"detail": …}, a text, or a list of what is wrong with the request.
+    """
+    if isinstance(body, str):
+        return body.strip()
+    if not isinstance(body, Mapping):
+        return ""
+    if said := _said(body.get("error")):
+        return said
+    if said := _said(body.get("message")):
+        code = body.get("code") or body.get("type")
+        return f"{said} ({code})" if code else said
+    detail = body.get("detail")
+    if isinstance(detail, list):
+        return "; ".join(filter(None, (_of_request(each) for each in detail if isinstance(each, Mapping))))
+    return _said(detail)
+
+
+def _of_request(fault: Mapping[str, Any]) -> str:
+    """One fault that FastAPI finds in a request: "seed: Extra inputs are not permitted"."""
+    place = ".".join(str(part) for part in fault.get("loc") or () if part != "body")
+    return ": ".join(filter(None, (place, str(fault.get("msg") or ""))))
 
 
 def _retry_after(error: Exception) -> float | None:

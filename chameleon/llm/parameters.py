@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, get_args
 
-from chameleon.llm.capabilities import Capabilities
+from chameleon.llm.capabilities import EFFORTS, Capabilities
 
 ROOM: Mapping[str, int] = {
     "none": 0,
@@ -21,7 +21,7 @@ ROOM: Mapping[str, int] = {
 
 # Tokens for thinking where a model takes a number of them; those of Gemini 2.5 are Google's own mapping
 # (ai.google.dev/gemini-api/docs/openai, "Thinking"), kept for Claude as well.
-_BUDGETS: Mapping[str, int] = {"minimal": 1_024, "low": 1_024, "medium": 8_192, "high": 24_576}
+BUDGETS: Mapping[str, int] = {"minimal": 1_024, "low": 1_024, "medium": 8_192, "high": 24_576}
 
 WIRE_NAMES: Mapping[str, tuple[str, ...]] = {
     "temperature": ("temperature",),
@@ -48,17 +48,19 @@ WIRE_NAMES: Mapping[str, tuple[str, ...]] = {
 """What providers call the parameters that all of them are asked with, for reading what they refuse."""
 
 _MOST_STOPS = 4  # OpenAI's limit, the lowest of all; a reply is cut at the others here
-_NO_LOSS: Mapping[str, Any] = {"temperature": 1, "top_p": 1, "logprobs": False, "reasoning": "none"}
+_NO_LOSS: Mapping[str, Any] = {"temperature": 1, "top_p": 1, "logprobs": False}
 
 
 @dataclass(frozen=True)
 class Learned:
-    """What a server has said of a model in its replies and refusals."""
+    """What a server has said of a model in its replies and refusals.
+
+    `refuses` has the parameters that it refused, with its words; `limit_name` what it calls the limit, where
+    that is not the usual name; `efforts` the reasoning efforts that are left of those that were tried.
+    """
 
     refuses: Mapping[str, str] = field(default_factory=dict)
-    """The parameters that it refused, and in which words."""
     limit_name: str = ""
-    """What it wants the limit to be called, where that is not the usual name."""
     most_output: int | None = None
     efforts: tuple[str, ...] = ()
     thinks: bool = False
@@ -95,16 +97,14 @@ def fit(asked: Mapping[str, Any], known: Capabilities, learned: Learned, *, enla
     `enlarged` counts how often the reply was cut off before; each time the limit grows fourfold.
     """
     known = learned.of(known)
-    sent, dropped = dict(asked), {}
+    sent, dropped = dict(asked), dict[str, str]()
     stops = tuple(sent.pop("stop", ()))
-    if "reasoning" in sent:
-        effort = _effort(sent["reasoning"], known, learned)
-        if effort != sent["reasoning"]:
-            dropped["reasoning"] = f"{effort} in its place, for it takes {', '.join(known.efforts)}"
-            sent["reasoning"] = effort
-        elif effort == "none" and not known.thinks and known.efforts:
-            del sent["reasoning"]  # it thinks only when told to
-    thinking = _thinks(sent.get("reasoning"), known)
+    effort = ""
+    if wanted := sent.pop("reasoning", ""):
+        effort, why = _effort(wanted, known, learned)
+        sent |= {"reasoning": effort} if effort else {}
+        dropped |= {"reasoning": why} if why else {}
+    thinking = effort != "none" if effort else known.thinks
     refused = dict.fromkeys(known.refuses, "it is known to refuse it")
     if thinking:
         refused |= dict.fromkeys(known.refuses_thinking, "it is known to refuse it while it thinks")
@@ -118,33 +118,37 @@ def fit(asked: Mapping[str, Any], known: Capabilities, learned: Learned, *, enla
             if sent.pop(less) != _NO_LOSS.get(less):
                 dropped[less] = f"it takes no {less} beside {other if less == kept else kept}"
     if "max_tokens" in sent:
-        effort = sent.get("reasoning") or known.default_effort or "medium"
-        sent["max_tokens"] = _limit(sent["max_tokens"], ROOM[effort] if thinking else 0, known, enlarged)
+        room = ROOM[effort or known.default_effort or "medium"] if thinking else 0
+        wider = (sent["max_tokens"] + room) * 4**enlarged
+        sent["max_tokens"] = min(wider, known.most_output or wider)
     visible = [stop for stop in stops if stop.strip()][:_MOST_STOPS]  # several servers refuse white space
     if visible and "stop" not in refused:
         sent["stop"] = visible
     return Fitted(sent, stops, dropped)
 
 
-def _effort(asked: str, known: Capabilities, learned: Learned) -> str:
-    """The effort to ask with: the nearest that the model takes, unless it has another way not to think."""
-    if asked != "none":
-        return known.nearest_effort(asked)
-    has_switch = known.thinking == "adaptive" or (known.thinking == "budget" and not known.efforts)
-    can_be_silenced = not known.thinks or (has_switch and not learned.efforts)
-    return asked if can_be_silenced else known.nearest_effort(asked)
+def _effort(asked: str, known: Capabilities, learned: Learned) -> tuple[str, str]:
+    """The effort to ask with, "" where none is to be said, and why it is not the one that is asked for."""
+    if "reasoning" in known.refuses or "reasoning" in learned.refuses:
+        is_met = asked == "none" and not known.thinks
+        return "", "" if is_met else learned.refuses.get("reasoning", "it is known to refuse it")
+    if asked == "none" and not learned.efforts:
+        has_switch = known.thinking == "adaptive" or (known.thinking == "budget" and not known.efforts)
+        if has_switch or (known.is_known and known.efforts and not known.thinks):
+            return "none" if known.thinks else "", ""
+    effort = known.nearest_effort(asked)
+    return (
+        effort,
+        "" if effort == asked else f"{effort} in its place, for it takes {', '.join(known.efforts)}",
+    )
 
 
-def _thinks(effort: str | None, known: Capabilities) -> bool:
-    """Whether a model thinks before it answers a request with this effort."""
-    if effort is None:
-        return known.thinks
-    return effort != "none" and "reasoning" not in known.refuses
-
-
-def _limit(visible: int, room: int, known: Capabilities, enlarged: int) -> int:
-    wanted: int = (visible + room) * 4**enlarged
-    return wanted if known.most_output is None else max(min(wanted, known.most_output), visible)
+def efforts_of(fields: Mapping[str, Any]) -> tuple[str, ...]:
+    """The efforts that a client with these fields takes, where it names them."""
+    if "reasoning_effort" not in fields:
+        return ()
+    named = [get_args(part) for part in get_args(fields["reasoning_effort"].annotation)]
+    return tuple(effort for effort in EFFORTS if any(effort in values for values in named))
 
 
 def reasoning_fields(fields: Mapping[str, Any], effort: str, known: Capabilities) -> dict[str, Any] | None:
@@ -154,12 +158,12 @@ def reasoning_fields(fields: Mapping[str, Any], effort: str, known: Capabilities
     Ollama and OpenRouter take `reasoning`.
     """
     if "thinking_budget" in fields and known.thinking == "budget":
-        return {"thinking_budget": 0 if effort == "none" else _BUDGETS[_usual(effort)]}
+        return {"thinking_budget": 0 if effort == "none" else BUDGETS[_usual(effort)]}
     if "thinking" in fields:
         if effort == "none":
             return {"thinking": {"type": "disabled"}}
         if known.thinking == "budget":
-            return {"thinking": {"type": "enabled", "budget_tokens": _BUDGETS[_usual(effort)]}}
+            return {"thinking": {"type": "enabled", "budget_tokens": BUDGETS[_usual(effort)]}}
         if known.thinking == "adaptive":
             return {"thinking": {"type": "adaptive"}, "reasoning_effort": effort}
     if "reasoning_effort" in fields:
@@ -172,4 +176,4 @@ def reasoning_fields(fields: Mapping[str, Any], effort: str, known: Capabilities
 
 def _usual(effort: str) -> str:
     """The effort as one of the four that stand for a number of tokens."""
-    return effort if effort in _BUDGETS else "high"
+    return effort if effort in BUDGETS else "high"

@@ -18,16 +18,25 @@ _CODES = frozenset({"unsupported_value", "unsupported_parameter", "unknown_param
 _NOT_TAKEN = re.compile(
     r"unsupported|not (?:currently )?support|not allowed|deprecated|unrecogni[sz]ed|unexpected|not permitted"
     r"|unknown (?:field|parameter|name|argument)|only the default|supported (?:values|levels)|must be one of"
-    r"|not (?:available|enabled)|is invalid"
-    r"|cannot (?:both )?be (?:specified|used|set)|does not accept|must contain|may only be|invalid keys"
-    r"|too large|too high|at most|exceeds|maximum allowed|instead",
+    r"|not (?:available|enabled)|is invalid|cannot (?:both )?be (?:specified|used|set)|does not accept"
+    r"|must contain|may only be|invalid keys|must be less than|supported range|input should be|too large"
+    r"|too high|at most|exceeds|maximum allowed|instead",
+    re.IGNORECASE,
+)
+_UNKNOWN = re.compile(
+    r"unrecogni[sz]ed|unknown (?:field|parameter|name|argument)|unexpected|extra inputs|not permitted",
     re.IGNORECASE,
 )
 _SUPPORTED = re.compile(
-    r"(?:supported (?:values|levels)(?: are)?|must be one of):?(?P<values>.*)", re.IGNORECASE | re.DOTALL
+    r"(?:supported (?:values|levels)(?: are)?|must be one of|input should be):?(?P<values>.*)",
+    re.IGNORECASE | re.DOTALL,
 )
 _OTHER_LIMIT = re.compile(r"use\W+(max_\w+tokens)\W+instead", re.IGNORECASE)
-_MOST = re.compile(r"(?:at most|>|maximum(?: value)?(?: of| is)?|up to)\s*(\d[\d,]*)", re.IGNORECASE)
+_MOST = re.compile(
+    r"(?:at most|>|maximum(?: value)?(?: of| is)?|up to|less than or equal to|\(inclusive\) to)\W*"
+    r"(?P<most>\d[\d,]*)(?P<exclusive>\s*\(exclusive\))?",
+    re.IGNORECASE,
+)
 _WORDS = frozenset({"n", "stop", "effort", "thinking", "reasoning", "seed"})  # they occur in any sentence
 
 
@@ -43,6 +52,11 @@ class Refusal:
     limit_name: str = ""
     most_output: int | None = None
     efforts: tuple[str, ...] = ()
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether the server does not know such a parameter at all."""
+        return _UNKNOWN.search(self.said) is not None
 
 
 def refusal_of(error: Exception, sent: Collection[str]) -> Refusal | None:
@@ -72,7 +86,7 @@ def _of_limit(said: str) -> Refusal:
         "max_tokens",
         said,
         limit_name=other[1] if other else "",
-        most_output=int(most[1].replace(",", "")) if most else None,
+        most_output=int(most["most"].replace(",", "")) - bool(most["exclusive"]) if most else None,
     )
 
 

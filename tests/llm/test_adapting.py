@@ -678,12 +678,6 @@ def together(parties: int) -> Callable[[], None]:
     return wait
 
 
-AT_ONCE = pytest.mark.xfail(
-    strict=True, reason="of requests that are refused at the same time, the first alone learns from it"
-)
-
-
-@AT_ONCE
 def test_a_value_that_is_refused_of_many_at_once(loopback: Start) -> None:
     wait = together(4)
 
@@ -700,7 +694,6 @@ def test_a_value_that_is_refused_of_many_at_once(loopback: Start) -> None:
     assert told == ["ok"] * 4
 
 
-@AT_ONCE
 def test_a_parameter_that_is_refused_of_many_who_waited_for_another(loopback: Start) -> None:
     begun, wait = threading.Event(), together(3)
 
@@ -719,7 +712,6 @@ def test_a_parameter_that_is_refused_of_many_who_waited_for_another(loopback: St
     assert (first.result().text, told) == ("ok", ["ok"] * 3)
 
 
-@AT_ONCE
 def test_limits_that_are_too_large_of_many_at_once(loopback: Start) -> None:
     wait = together(4)
 
@@ -738,7 +730,6 @@ def test_limits_that_are_too_large_of_many_at_once(loopback: Start) -> None:
     assert server.requests[-1]["max_tokens"] == 9_000
 
 
-@AT_ONCE
 def test_samples_that_are_refused_of_many_at_once(loopback: Start) -> None:
     wait = together(3)
 
@@ -753,7 +744,6 @@ def test_samples_that_are_refused_of_many_at_once(loopback: Start) -> None:
     assert [reply.text for reply in llm.ask_many("hi", 20)] == ["ok"] * 20
 
 
-@AT_ONCE
 def test_efforts_that_are_refused_of_many_at_once(loopback: Start) -> None:
     wait = together(4)
 
@@ -772,7 +762,6 @@ def test_efforts_that_are_refused_of_many_at_once(loopback: Start) -> None:
     assert server.requests[-1]["reasoning_effort"] == "high"
 
 
-@pytest.mark.xfail(strict=True, reason="two efforts are tried in turn without an end")
 def test_a_server_that_takes_no_effort_is_not_asked_for_ever(loopback: Start) -> None:
     def reply(request: Json) -> Answer:
         if "reasoning_effort" not in request or len(server.requests) > 20:
@@ -785,7 +774,6 @@ def test_a_server_that_takes_no_effort_is_not_asked_for_ever(loopback: Start) ->
     assert "reasoning_effort" not in server.requests[-1] and set(reply_of.dropped) == {"reasoning"}
 
 
-@pytest.mark.xfail(strict=True, reason="the same limit is sent again, and then none")
 @pytest.mark.parametrize("model", ["gpt-4o-mini", "o9-mini"])
 def test_a_limit_above_that_of_the_model_is_refused_once_at_most(hosted: Host, model: str) -> None:
     server = hosted()
@@ -793,7 +781,6 @@ def test_a_limit_above_that_of_the_model_is_refused_once_at_most(hosted: Host, m
     assert reply.text == "ok" and sum("too large" in said for said in refusals(server).elements()) <= 1
 
 
-@pytest.mark.xfail(strict=True, reason="an error that says so has no usage, which then is unknown for all")
 def test_thoughts_up_to_the_limit_do_not_use_up_a_budget_of_tokens(hosted: Host) -> None:
     server = hosted()
     llm = connect(server, "openai:o9-mini")
@@ -803,7 +790,6 @@ def test_thoughts_up_to_the_limit_do_not_use_up_a_budget_of_tokens(hosted: Host)
     assert (spent.input_tokens, spent.output_tokens) == (told.input, told.output)
 
 
-@pytest.mark.xfail(strict=True, reason="it is taken not to think, though it listed no effort of none")
 @pytest.mark.parametrize("model", ["gpt-9-mini", "o9-mini"])
 def test_a_model_that_thinks_though_it_was_asked_not_to(hosted: Host, model: str) -> None:
     server = hosted()
@@ -812,7 +798,6 @@ def test_a_model_that_thinks_though_it_was_asked_not_to(hosted: Host, model: str
     assert server.requests[-1].body["reasoning_effort"] in ("minimal", "low")
 
 
-@pytest.mark.xfail(strict=True, reason="the client's own check fails before anything is sent")
 @pytest.mark.parametrize(
     ("model", "effort"),
     [

@@ -62,10 +62,12 @@ def connected(model: str, server: HostedServer, **options: object) -> LLM:
 
 
 def runs_of(model: str, names: Sequence[str], folder: Path, thinking: int = 800) -> Iterator[Run]:
-    """Run these inventories on a model, each on a server of its own."""
-    for name in names:
-        with HostedServer(lambda asked: every_inventory.reply(asked.messages), thinking=thinking) as server:
-            executor = Executor(Inventory.load(name), connected(model, server))
+    """Run these inventories on a model, one after the other."""
+    with HostedServer(lambda asked: every_inventory.reply(asked.messages), thinking=thinking) as server:
+        llm = connected(model, server)
+        for name in names:
+            server.forget()
+            executor = Executor(Inventory.load(name), llm)
             events = tuple(executor.stream(every_inventory.inputs_for(name, folder / name)))
             refused = tuple(str(seen.error) for seen in server.refused)
             yield Run(name, model, events, len(server.requests), refused)
