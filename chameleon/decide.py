@@ -25,6 +25,7 @@ _ENDS_RUN: Mapping[str, Reason] = {
     "NoModel": "failed",
     "ParameterRefused": "failed",
     "RateLimited": "failed",
+    "Unreachable": "failed",
     "Refused": "failed",
     "ReplayMiss": "failed",
     "ScriptExhausted": "failed",

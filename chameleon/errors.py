@@ -86,6 +86,14 @@ class ModelError(ChameleonError):
     """A model call that failed after its retries."""
 
 
+class EmptyReply(ModelError):
+    """A model that said nothing: as good as a reply that cannot be read."""
+
+
+class Unreachable(ModelError):
+    """A server that cannot be reached, or that broke off, however often it was asked."""
+
+
 class NoModel(ModelError):
     """No model is configured, or the one that is named does not exist."""
 

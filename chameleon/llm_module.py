@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from chameleon.asking import AsksModel
-from chameleon.errors import ChameleonError, CutOff, StepRejected
+from chameleon.errors import ChameleonError, CutOff, EmptyReply, StepRejected
 from chameleon.module import Keys, Module
 from chameleon.prompt import Messages, slots_of
 from chameleon.state import State
@@ -74,7 +74,10 @@ class LLMModule(AsksModel, Module):
         return self.parse(text)
 
     def run(self, state: State) -> Any:
-        replies = self.ask(state)
+        try:
+            replies = self.ask(state)
+        except EmptyReply as empty:  # redone like a reply that cannot be read
+            raise StepRejected(empty.what, hint=empty.hint) from None
         values = [self._value_or_rejection(reply, state) for reply in replies]
         rejected = all(isinstance(value, StepRejected) for value in values)
         is_last = _is_last_attempt(state) or isinstance(values[0], CutOff)  # that is not redone

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import PositiveInt
 
 from chameleon.asking import AsksModel
-from chameleon.errors import PlanError
+from chameleon.errors import EmptyReply, PlanError
 from chameleon.inventory import Card, Inventory
 from chameleon.planner import parse_plan, planned
 from chameleon.prompt import slots_of
@@ -79,7 +79,10 @@ class OneShot(AsksModel):
         messages = [*self.template.render(slots), *_turns(state)]
         params: dict[str, Any] = {"stop": list(self.template.stop)} if self.template.stop else {}
         schema = _schema(cards, inventory.rules.max_steps) if self.structured else None
-        reply = self.model.ask(messages, schema=schema, **params)
+        try:
+            reply = self.model.ask(messages, schema=schema, **params)
+        except EmptyReply as empty:
+            raise PlanError(empty.what, hint="Reply with the list alone.") from None
         if reply.truncated:
             raise PlanError(
                 "the reply was cut off, though asked for with more room", hint="Reply with the list alone."

@@ -21,7 +21,7 @@ from chameleon.values import to_json
 # What would fail every problem after this one in the same way: the evaluation stops, and can go on later.
 _CONCERNS_ALL = frozenset({"AuthFailed", "NoModel", "ParameterRefused", "StoreError", "ScriptExhausted"})
 # A server that is down, or a quota that is used up: so many model failures in a row that no more are made.
-_MODEL_FAILURES = frozenset({"ModelError", "RateLimited"})
+_MODEL_FAILURES = frozenset({"EmptyReply", "ModelError", "RateLimited", "Unreachable"})
 _MOST_IN_A_ROW = 20
 _GRACE_S = 10.0
 
@@ -70,7 +70,7 @@ class Evaluation:
         self._stop = threading.Event()
         self._problem: BaseException | None = None
         self._handing_out, self._keeping = threading.Lock(), threading.Lock()
-        self._failed_in_a_row = 0
+        self._failed_in_a_row = self._lost_in_a_row = 0
 
     def stop(self) -> None:
         """Begin no further step. Runs that are under way can go on later where there is a folder."""
@@ -164,11 +164,14 @@ class Evaluation:
         return self.scorer.judged(self.scorer.from_run(to_json(state.answer), found, problem), problem)
 
     def _check_for_going_on(self, error: Failure | None) -> None:
-        failed = error is not None and error.kind in _MODEL_FAILURES
-        self._failed_in_a_row = self._failed_in_a_row + 1 if failed else 0
-        if error is not None and self._failed_in_a_row >= max(_MOST_IN_A_ROW, 2 * self.workers):
+        kind = "" if error is None else error.kind
+        self._failed_in_a_row = self._failed_in_a_row + 1 if kind in _MODEL_FAILURES else 0
+        self._lost_in_a_row = self._lost_in_a_row + 1 if kind == "Unreachable" else 0
+        failed = max(self._failed_in_a_row, self._lost_in_a_row)
+        is_down = self._lost_in_a_row >= self.workers
+        if error is not None and (is_down or failed >= max(_MOST_IN_A_ROW, 2 * self.workers)):
             raise Stopped(
-                f"{self._failed_in_a_row} problems in a row failed, the last with: {error.message}",
+                f"{failed} problem{'s in a row' if failed > 1 else ''} failed, the last with: {error.advice}",
                 where=error.where,
                 hint="Once that is mended, the same command with --retry-failed goes on.",
             )

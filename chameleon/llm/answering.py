@@ -38,10 +38,18 @@ class Answering:
     """Answers requests to one connected model; all views of it share this."""
 
     def __init__(
-        self, connection: Connection, store: ResponseStore | None, backoff: Backoff, prices: Prices | None
+        self,
+        connection: Connection,
+        store: ResponseStore | None,
+        backoff: Backoff,
+        prices: Prices | None,
+        timeout: float,
     ) -> None:
         self.connection = connection
-        self._store = store
+        self._store = store if connection.has_name else None
+        self._timeout = timeout
+        if store is not None and store.mode != "off" and not connection.has_name:
+            _log.warning("replies of %s are not recorded: it tells no name to know it by", connection.name)
         self._backoff = backoff
         self._pricing = Pricing(connection.name, prices)
         self._flights: SingleFlight[Sequence[Outcome]] = SingleFlight(private=(BudgetExceeded, OutOfTime))
@@ -197,7 +205,9 @@ class Answering:
     def _call(self, requests: Sequence[Request], patience: Patience, enlarged: int) -> list[Outcome]:
         """Ask the model for these samples of one question, and record what is whole."""
         begun = time.monotonic()
-        ask = partial(self.connection.send, requests[0], n=len(requests), enlarged=enlarged)
+        send = partial(self.connection.send, requests[0], n=len(requests), enlarged=enlarged)
+        # The client's own time-out is one for each read: a server may send a byte at a time.
+        ask = send if self.connection.is_scripted else partial(within, self._timeout, send)
         try:
             sent, attempts = self._backoff.run(ask, self.connection.failure, patience, self._say_again)
         except GaveUp as gave_up:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextvars
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from chameleon.budget import current_recorder
-from chameleon.errors import ModelError
+from chameleon.errors import EmptyReply, ModelError, Refused
 from chameleon.llm.answering import Answering
 from chameleon.llm.connection import Connection
 from chameleon.llm.message import Messages, Reply, Request, pairs_of, pictures_of, plain
@@ -18,6 +19,8 @@ from chameleon.llm.prices import Prices
 from chameleon.llm.providers import belongs_to_connection, full_name
 from chameleon.llm.retry import Backoff
 from chameleon.llm.store import ResponseStore
+
+_OF_ONE_SAMPLE = (EmptyReply, ModelError, Refused)
 
 if TYPE_CHECKING:
     from langchain_core.language_models.chat_models import BaseChatModel
@@ -45,7 +48,7 @@ class LLM:
         answering: Answering,
         params: Mapping[str, Any],
         options: Mapping[str, Any],
-        siblings: dict[str, Answering],
+        siblings: _Siblings,
     ) -> None:
         self._answering, self._params = answering, params
         self._options, self._siblings = options, siblings
@@ -65,11 +68,12 @@ class LLM:
     ) -> LLM:
         """Connect to "provider:name", to a bare OpenAI name, "scripted:FILE", or a LangChain chat model.
 
-        `timeout` is in seconds; `prices` are US dollars per million input and output tokens (and cached input
-        tokens, if these cost less), in place of those that the provider or `genai-prices` tells; `params` are
-        the request's defaults (temperature, max_tokens, stop, reasoning, …) and the client's settings
-        (api_key, base_url, …). Raises `MissingPackage`, `AuthFailed` or `NoModel`; without `allow_dropped`,
-        a question raises `ParameterRefused` where the model does not take a parameter.
+        `timeout` is in seconds, for a whole attempt; `prices` are US dollars per million input and output
+        tokens (and cached input tokens, if these cost less), in place of those that the provider or
+        `genai-prices` tells; `params` are the request's defaults (temperature, max_tokens, stop, reasoning,
+        …) and the client's settings (api_key, base_url, …). Raises `MissingPackage`, `AuthFailed` or
+        `NoModel`; without `allow_dropped`, a question raises `ParameterRefused` where the model does not take
+        a parameter.
         """
         settings = {name: value for name, value in params.items() if belongs_to_connection(name)}
         defaults = {name: value for name, value in params.items() if name not in settings}
@@ -81,7 +85,7 @@ class LLM:
             "allow_dropped": allow_dropped,
         }
         answering = _open(model, options, prices)
-        return cls(answering, defaults, options, {answering.connection.name: answering})
+        return cls(answering, defaults, options, _Siblings({answering.connection.name: answering}))
 
     @property
     def name(self) -> str:
@@ -119,13 +123,12 @@ class LLM:
         `connect` does.
         """
         name = full_name(model)
-        if name not in self._siblings:
-            own = {"timeout": timeout, "backoff": None if retries is None else Backoff(retries=retries)}
-            options = {**self._options, **{key: value for key, value in own.items() if value is not None}}
-            if name.partition(":")[0] != self.name.partition(":")[0]:
-                options["settings"] = {}  # keys and addresses are those of the other provider
-            self._siblings[name] = _open(name, options, prices)
-        return LLM(self._siblings[name], self._params, self._options, self._siblings)
+        own = {"timeout": timeout, "backoff": None if retries is None else Backoff(retries=retries)}
+        options = {**self._options, **{key: value for key, value in own.items() if value is not None}}
+        if name.partition(":")[0] != self.name.partition(":")[0]:
+            options["settings"] = {}  # keys and addresses are those of the other provider
+        answering = self._siblings.get(name, partial(_open, name, options, prices))
+        return LLM(answering, self._params, self._options, self._siblings)
 
     def dropped(self, **params: Any) -> Mapping[str, str]:
         """The parameters that the model would be asked without, and why, as far as that is known by now.
@@ -171,12 +174,13 @@ class LLM:
     ) -> list[Reply]:
         """Ask for n samples at once, numbered from `first`, and return them in order.
 
-        They are asked for in one request where the provider offers that (`n`): the prompt is paid once.
-        Raises the first error, if any.
+        They are asked for in one request where the provider offers that (`n`): the prompt is paid once. A
+        sample that is refused, empty or lost is left out; raises its error where no other is left, and
+        whatever concerns all of them, such as a budget that is spent.
         """
         samples = range(first, first + n)
         requests = [self._request(messages, sample, schema, params, whole) for sample in samples]
-        return self._replies(self._answering.answer_samples(requests, current_recorder()))
+        return self._replies(self._answering.answer_samples(requests, current_recorder()), _OF_ONE_SAMPLE)
 
     def ask_each(
         self, prompts: Sequence[Messages], *, schema: Mapping[str, Any] | None = None, **params: Any
@@ -188,11 +192,16 @@ class LLM:
         requests = [self._request(messages, 0, schema, params) for messages in prompts]
         return self._replies(self._answering.answer_together(requests, current_recorder()))
 
-    def _replies(self, futures: Sequence[Future[Outcome]]) -> list[Reply]:
+    def _replies(
+        self, futures: Sequence[Future[Outcome]], spared: tuple[type[ModelError], ...] = ()
+    ) -> list[Reply]:
+        """The replies in order, without those that failed with an error of the classes in `spared`."""
         recorder = current_recorder()
         if recorder is not None:
             recorder.calls.extend(future.result().call() for future in futures if future.exception() is None)
-        return [future.result().reply() for future in futures]
+        outcomes = [future.result() for future in futures]
+        good = [outcome.reply() for outcome in outcomes if type(outcome.error) not in spared]
+        return good or [outcome.reply() for outcome in outcomes]
 
     async def aask(
         self,
@@ -245,6 +254,20 @@ class LLM:
         return {name: value for name, value in {**self._params, **params}.items() if value is not None}
 
 
+class _Siblings:
+    """The models that were connected to beside the first, by name; safe to ask from many threads."""
+
+    def __init__(self, known: dict[str, Answering]) -> None:
+        self._known = known
+        self._lock = threading.Lock()
+
+    def get(self, name: str, make: Callable[[], Answering]) -> Answering:
+        with self._lock:
+            if name not in self._known:
+                self._known[name] = make()
+            return self._known[name]
+
+
 def _open(model: str | BaseChatModel, options: Mapping[str, Any], prices: Prices | None) -> Answering:
     store: ResponseStore | None = options["store"]
     connection = Connection.open(
@@ -255,4 +278,4 @@ def _open(model: str | BaseChatModel, options: Mapping[str, Any], prices: Prices
         at_once=store is None or store.mode != "replay",
         allow_dropped=options["allow_dropped"],
     )
-    return Answering(connection, store, options["backoff"], prices)
+    return Answering(connection, store, options["backoff"], prices, options["timeout"])

@@ -50,6 +50,9 @@ _SYNONYMS: Mapping[str, tuple[str, ...]] = {
 DROPPED = (
     "A figure would not be the method's. Allow it with --allow-dropped, or choose a model that takes it."
 )
+_ADDRESSES = ("base_url", "anthropic_api_url", "inference_server_url", "endpoint_url")
+_OWN_ADDRESSES = {"anthropic": "//api.anthropic.com", "google_genai": ".googleapis.com"}
+_MODEL_NAMES = ("model_name", "model", "model_id", "repo_id", "model_path", "endpoint_url")
 _IN_PAYLOAD = ("temperature", "top_p", "seed")  # what a client may still leave out when it writes a request
 _THOUGHT_TO_THE_LIMIT = re.compile(r"could not finish the message because max_\w*tokens", re.IGNORECASE)
 _MOST_LISTED = 8
@@ -99,9 +102,11 @@ class Connection:
         address: str = "",
         *,
         allow_dropped: bool = True,
+        has_name: bool = True,
     ) -> None:
         self._make = make
         self.name = name
+        self.has_name = has_name
         self.own_settings = dict(own_settings or {})
         self.address = address
         self.allow_dropped = allow_dropped
@@ -134,12 +139,17 @@ class Connection:
         elif settings:
             raise ModelError(f"{', '.join(settings)} must be set on the chat model itself")
         else:
-            name, make = _name_of(model), partial(rebuilt, model)
+            (name, has_name), make = _name_of(model), partial(rebuilt, model)
             known = _settings_of(model), _address_of(model)
-            opened = cls(make, name, (), *known, allow_dropped=allow_dropped)
+            opened = cls(make, name, (), *known, allow_dropped=allow_dropped, has_name=has_name)
         if at_once:
             opened.chat  # noqa: B018 - a missing package or key is an error now, not at the first question
         return opened
+
+    @property
+    def is_scripted(self) -> bool:
+        """Whether replies come from a script, at once."""
+        return self.name.startswith("scripted:")
 
     @cached_property
     def chat(self) -> BaseChatModel:
@@ -149,7 +159,9 @@ class Connection:
     def capabilities(self) -> Capabilities:
         """What is known of the model before it is asked."""
         known = capabilities_of(self.name, getattr(self.chat, "profile", None))
-        return known if known.efforts else replace(known, efforts=efforts_of(type(self.chat).model_fields))
+        if known.efforts or known.thinking == "budget":
+            return known
+        return replace(known, efforts=efforts_of(type(self.chat).model_fields))
 
     def dropped(self, params: Mapping[str, Any]) -> Mapping[str, str]:
         """The parameters that the model would be asked without, and why, as far as that is known by now."""
@@ -177,8 +189,7 @@ class Connection:
                 self._require_whole(prepared.fitted, request)
                 try:
                     messages = self._invoked(prepared, request)
-                    if len(messages) < n:
-                        self._without |= {"n"}
+                    self._notice(messages, n)
                     return Sent(messages, prepared.fitted)
                 except Exception as error:
                     if status_of(error) == 400 and _THOUGHT_TO_THE_LIMIT.search(message_of(error)):
@@ -192,10 +203,18 @@ class Connection:
                     if not prepared.differs(refused):  # another thread may have learned it first
                         raise
 
+    def _notice(self, messages: Sequence[AIMessage], n: int) -> None:
+        """Remember what replies say of the model: that it thinks, or that it gives one sample at a time."""
+        if len(messages) < n:
+            self._without |= {"n"}
+        counted = [message.usage_metadata for message in messages if message.usage_metadata]
+        if any((usage.get("output_token_details") or {}).get("reasoning") for usage in counted):
+            self._learned = replace(self._learned, thinks=True)
+
     def read(self, message: Any, fitted: Fitted, pricing: Pricing | None = None) -> Reading:
         """Read a reply; keys that the server echoes are taken out of all that it says."""
         reading = read_message(message, pricing, fitted.cut_at)
-        if reading.usage.reasoning_tokens or (reading.is_cut_off and not reading.text.strip()):
+        if reading.is_cut_off and not reading.text.strip():
             self._learned = replace(self._learned, thinks=True)
         text = mask_known(reading.text, self._held)
         if text == reading.text and reading.finish in FINISHES and not reading.refusal:
@@ -237,8 +256,9 @@ class Connection:
             elif refusal.most_output and fitted.sent[name] > refusal.most_output:
                 self._learned = replace(learned, most_output=refusal.most_output)
             elif name == "reasoning" and (left := self._efforts_left(refusal, fitted.sent[name])):
-                thinks = learned.thinks or fitted.sent[name] == "none"
-                self._learned = replace(learned, efforts=left, thinks=thinks)
+                refused = fitted.sent[name]
+                tried, thinks = learned.tried | {refused}, learned.thinks or refused == "none"
+                self._learned = replace(learned, efforts=left, tried=tried, thinks=thinks)
             else:
                 said = self._clean(refusal.said, 200)
                 self._learned = replace(learned, refuses={**learned.refuses, name: said})
@@ -249,7 +269,7 @@ class Connection:
         if not is_of_value or refusal.is_unknown:
             return ()
         known = refusal.efforts or self._learned.efforts or self.capabilities.efforts or tuple(BUDGETS)
-        return tuple(effort for effort in known if effort != refused)
+        return tuple(effort for effort in known if effort not in self._learned.tried | {refused})
 
     @cached_property
     def _is_openai(self) -> bool:
@@ -446,13 +466,18 @@ def _message_kinds() -> Mapping[str, type[BaseMessage]]:
     return {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessage}
 
 
-def _name_of(chat: Any) -> str:
+def _name_of(chat: Any) -> tuple[str, bool]:
+    """ "provider:model" of a client that the user made, and whether it tells its model or only its class."""
     if not hasattr(chat, "_get_ls_params"):
         raise NoModel(f"{type(chat).__name__} is no chat model", hint="Give a LangChain chat model.")
     known = chat._get_ls_params()
     provider = known.get("ls_provider") or chat._llm_type
-    model = known.get("ls_model_name") or getattr(chat, "model_name", None) or getattr(chat, "model", None)
-    return f"{provider}:{model or type(chat).__name__}"
+    told = known.get("ls_model_name")
+    # Clients of pipelines and endpoints keep the model's name on what they wrap.
+    wrapped = [each for each in (chat, getattr(chat, "llm", None)) if each is not None]
+    names = [getattr(each, name, None) for each in wrapped for name in _MODEL_NAMES]
+    model = told or next((name for name in names if isinstance(name, str) and name), "")
+    return f"{provider}:{model or type(chat).__name__}", bool(model)
 
 
 def _settings_of(chat: BaseChatModel) -> dict[str, Any]:
@@ -468,7 +493,11 @@ def _settings_of(chat: BaseChatModel) -> dict[str, Any]:
 
 def _address_of(chat: BaseChatModel) -> str:
     """The server of a client that the user made, as far as it tells."""
-    provider = _name_of(chat).partition(":")[0]
+    provider = _name_of(chat)[0].partition(":")[0]
     openai = getattr(chat, "root_client", None) if provider == "openai" else None
-    address = getattr(openai or chat, "base_url", None)
-    return own_server(provider, {"base_url": str(address)}) if address else ""
+    wrapped = [each for each in (openai, chat, getattr(chat, "llm", None)) if each is not None]
+    found = (getattr(each, name, None) for each in wrapped for name in _ADDRESSES)
+    address = next((address for address in found if address), None)
+    if address is None or _OWN_ADDRESSES.get(provider, "\n") in str(address):
+        return ""
+    return own_server(provider, {"base_url": str(address)})

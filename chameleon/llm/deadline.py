@@ -15,7 +15,7 @@ from chameleon.llm.outcome import Outcome
 T = TypeVar("T")
 
 
-class TooLate(Exception):
+class TooLate(TimeoutError):
     """The work is not done in time; it goes on without anybody waiting for it."""
 
 

@@ -26,6 +26,7 @@ from chameleon.errors import (
     NoModel,
     RateLimited,
     Refused,
+    Unreachable,
 )
 from chameleon.llm.redact import one_line, redact
 
@@ -135,7 +136,7 @@ def _without_status(error: Exception, message: str, said: str, model: str) -> Fa
         return Failure(ModelError(f"{model} did not answer in time: {said}"), True, reason="no reply in time")
     if _LOST.search(names):
         return Failure(
-            ModelError(
+            Unreachable(
                 f"{model}: no complete answer from the server: {type(error).__name__}: {said}",
                 hint="Check that the server runs and that its address is right.",
             ),

@@ -10,6 +10,7 @@ from typing import Any
 
 from chameleon.budget import Usage
 from chameleon.errors import ModelError, PromptError
+from chameleon.llm.capabilities import EFFORTS
 from chameleon.llm.illustrated import Illustrated
 
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
@@ -154,6 +155,8 @@ def plain(params: Mapping[str, Any]) -> dict[str, Any]:
 def _settled(name: str, value: Any) -> Any:
     if name == "stop":
         return [value] if isinstance(value, str) else list(value)
+    if name == "reasoning" and value not in EFFORTS:
+        raise ModelError(f"there is no reasoning effort {value!r}", hint=f"There are: {', '.join(EFFORTS)}.")
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return value

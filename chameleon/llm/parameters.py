@@ -56,13 +56,14 @@ class Learned:
     """What a server has said of a model in its replies and refusals.
 
     `refuses` has the parameters that it refused, with its words; `limit_name` what it calls the limit, where
-    that is not the usual name; `efforts` the reasoning efforts that are left of those that were tried.
+    that is not the usual name; `efforts` the reasoning efforts that are left, once some were `tried`.
     """
 
     refuses: Mapping[str, str] = field(default_factory=dict)
     limit_name: str = ""
     most_output: int | None = None
     efforts: tuple[str, ...] = ()
+    tried: frozenset[str] = frozenset()
     thinks: bool = False
 
     def of(self, known: Capabilities) -> Capabilities:

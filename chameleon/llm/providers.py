@@ -11,11 +11,13 @@ from base64 import b64encode
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from http.client import HTTPException
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from chameleon.errors import AuthFailed, ChameleonError, MissingPackage, ModelError, NoModel
+from chameleon.llm.deadline import within
 from chameleon.llm.failures import why_no_answer
 from chameleon.llm.redact import one_line, redact
 
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 _LIST_SECONDS = 3.0
 _LIST_BYTES = 4_000_000
+_NO_LISTING = (ValueError, LookupError, TypeError, AttributeError)  # JSON of another form, or none
 _DUMMY_KEY = "not-needed"
 _LANGCHAIN, _PRICES = "langchain>=1,<2", "genai-prices>=0.2"
 
@@ -77,6 +80,8 @@ _OF_CONNECTION = re.compile(
     r"|client_kwargs|client_options|transport|verbose|cache|metadata|tags)$"
 )
 
+_ADDRESS_SETTING = re.compile(r"(^|_)(base_url|api_base|api_url|endpoint)$")
+_ADDRESS_VARIABLE = re.compile(r"_(BASE_URL|API_BASE|API_URL|ENDPOINT|HOST)$")
 _MADE_BY_CLIENT = re.compile(r"(root_)?(async_)?client")  # the client makes these anew
 
 
@@ -121,10 +126,15 @@ def is_openai_itself(address: str) -> bool:
 def own_server(provider: str, settings: Mapping[str, Any], environ: Mapping[str, str] = os.environ) -> str:
     """The address of a server that is not the provider's own, as scheme, host, port and path; else "".
 
-    It tells recorded replies apart, so it holds neither login nor query. Raises `NoModel` where it is none.
+    It comes from the settings or from the variables that clients read, such as ANTHROPIC_BASE_URL. It tells
+    recorded replies apart, so it holds neither login nor query. Raises `NoModel` where it is none.
     """
-    given = settings.get("base_url") or settings.get("openai_api_base")
-    address = str(given or (base_url(environ) if provider == "openai" else "")).strip()
+    given = next(
+        (settings[name] for name in settings if _ADDRESS_SETTING.search(name) and settings[name]), ""
+    )
+    address = str(given or _address_in(provider, environ)).strip()
+    if address and "//" not in address:  # as OLLAMA_HOST may be
+        address = f"http://{address}"
     try:
         parts = urlsplit(address)
         if not address or (provider == "openai" and is_openai_itself(address)):
@@ -139,6 +149,19 @@ def package_is_here(provider: str) -> bool:
     """Whether the packages are installed that a provider's models need; nothing is imported."""
     package = re.split(r"[<>=!~]", PROVIDERS[provider].package)[0]
     return all(find_spec(name) is not None for name in ("langchain", package.replace("-", "_")))
+
+
+def _address_in(provider: str, environ: Mapping[str, str]) -> str:
+    """The address that the variables of a provider name: those that begin as its key does, or as its name."""
+    if provider == "openai":
+        return base_url(environ)
+    known = PROVIDERS.get(provider, Provider(""))
+    prefixes = {provider.upper(), *(key.partition("_API_KEY")[0] for key in known.keys)}
+    prefixes |= {"GOOGLE"} if provider == "google_genai" else set()
+    for name in sorted(environ):
+        if environ[name].strip() and _ADDRESS_VARIABLE.search(name) and name.split("_")[0] in prefixes:
+            return environ[name].strip()
+    return ""
 
 
 def make_client(
@@ -161,6 +184,9 @@ def make_client(
         arguments = {"client_kwargs": {"timeout": timeout}, **arguments}
     if provider == "openai":
         arguments = _openai_arguments(arguments)
+    if provider == "huggingface":  # a pipeline repeats its prompt unless told not to
+        own = arguments.get("pipeline_kwargs") or {}
+        arguments["pipeline_kwargs"] = {"return_full_text": False, **own}
     _require_key(model, facts, arguments)
     try:
         from langchain.chat_models import init_chat_model
@@ -295,15 +321,23 @@ def offered_models(address: str, key: str | None = None, seconds: float = _LIST_
     request = urllib.request.Request(place)  # noqa: S310 - checked above
     if key or login:  # unredirected: a redirect to another host must not carry the key there
         request.add_unredirected_header("Authorization", f"Basic {login}" if login else f"Bearer {key}")
+
+    def listed() -> Any:
+        try:
+            with urllib.request.urlopen(request, timeout=seconds) as response:  # noqa: S310
+                return json.loads(response.read(_LIST_BYTES))
+        except urllib.error.HTTPError as error:
+            error.close()
+            raise
+
     try:
-        with urllib.request.urlopen(request, timeout=seconds) as response:  # noqa: S310
-            listing = json.loads(response.read(_LIST_BYTES))
+        listing = within(seconds, listed)  # a server may send a byte at a time
         held = [key] if key else []
         return [
             Offered(one_line(redact(str(entry["id"]), also=held), 200), _day(entry.get("shutdown_date")))
             for entry in listing["data"]
         ]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, HTTPException, RecursionError, *_NO_LISTING) as error:
         if isinstance(error, OSError) and not isinstance(error, urllib.error.HTTPError):
             raise NoModel(
                 f"the server at {redact(address)} cannot be reached ({why_no_answer(error)})",

@@ -11,7 +11,7 @@ from itertools import accumulate
 from typing import Any
 
 from chameleon.budget import Usage
-from chameleon.errors import ModelError, Refused
+from chameleon.errors import EmptyReply, ModelError, Refused
 from chameleon.llm.prices import Pricing, Tokens
 
 # Providers' words for the same ends.
@@ -66,7 +66,7 @@ class Reading:
         if self.text.strip():
             return None
         hint = "Raise max_tokens: the thinking used them up." if self.is_cut_off else ""
-        return ModelError(
+        return EmptyReply(
             f"{model} gave an empty reply (finish reason: {self.finish or 'unknown'})", hint=hint
         )
 
@@ -184,6 +184,6 @@ def _written(of_input: Mapping[str, Any]) -> int | None:
 
 
 def _amount(value: Any) -> float | None:
-    if isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 0:
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < math.inf:
         return float(value)
     return None

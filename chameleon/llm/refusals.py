@@ -17,10 +17,16 @@ _STATUSES = frozenset({None, 400, 403, 422})
 _CODES = frozenset({"unsupported_value", "unsupported_parameter", "unknown_parameter", "extra_forbidden"})
 _NOT_TAKEN = re.compile(
     r"unsupported|not (?:currently )?support|not allowed|deprecated|unrecogni[sz]ed|unexpected|not permitted"
-    r"|unknown (?:field|parameter|name|argument)|only the default|supported (?:values|levels)|must be one of"
-    r"|not (?:available|enabled)|is invalid|cannot (?:both )?be (?:specified|used|set)|does not accept"
+    r"|unknown (?:field|parameter|name|argument)|only the default|only \S+ is allowed|must be one of"
+    r"|supported (?:values|levels)|not (?:available|enabled)|is invalid|cannot (?:both )?be (?:specified|used|set)|does not accept"
     r"|must contain|may only be|invalid keys|must be less than|supported range|input should be|too large"
     r"|too high|at most|exceeds|maximum allowed|instead",
+    re.IGNORECASE,
+)
+_WITH_RANGE = frozenset({"temperature", "top_p", "seed", "stop", "logprobs"})
+_RANGE = re.compile(
+    r"above (?:the )?max|below (?:the )?min|out of range|less than|greater than|between|within|expected a"
+    r"|at most|at least|too long",
     re.IGNORECASE,
 )
 _UNKNOWN = re.compile(
@@ -74,6 +80,8 @@ def refusal_of(error: Exception, sent: Collection[str]) -> Refusal | None:
         return None
     if name == "max_tokens":
         return _of_limit(said)
+    if name in _WITH_RANGE and _RANGE.search(said):
+        return None  # the value is at fault: another one is taken
     efforts: tuple[str, ...] = ()
     if name == "reasoning" and (listed := _SUPPORTED.search(said)):
         efforts = tuple(effort for effort in EFFORTS if re.search(rf"\b{effort}\b", listed["values"]))

@@ -15,6 +15,7 @@ from pydantic import SecretStr
 from chameleon.errors import (
     AuthFailed,
     ContextTooLong,
+    EmptyReply,
     ModelError,
     NoModel,
     PromptError,
@@ -120,9 +121,9 @@ def test_a_reply_cut_off_by_length_is_returned_and_says_so(loopback: Start) -> N
 @pytest.mark.parametrize(
     ("answer", "kind", "words"),
     [
-        (Reply(""), ModelError, "empty reply"),
-        (Reply("", finish="length"), ModelError, "Raise max_tokens"),
-        (Reply("<think>still thinking", finish="length"), ModelError, "Raise max_tokens"),
+        (Reply(""), EmptyReply, "empty reply"),
+        (Reply("", finish="length"), EmptyReply, "Raise max_tokens"),
+        (Reply("<think>still thinking", finish="length"), EmptyReply, "Raise max_tokens"),
         (Reply(None, message={"refusal": "I cannot help."}), Refused, "I cannot help"),
         (Reply("par", finish="content_filter"), Refused, "content filter"),
         (Fault(401), AuthFailed, "refused the key"),

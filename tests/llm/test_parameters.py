@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import cache
 from importlib import import_module, resources
 from typing import Any
 
@@ -367,6 +368,7 @@ def client_class(name: str) -> Any:
 # What is known of models
 
 
+@cache
 def known_models() -> Mapping[str, Any]:
     text = resources.files("chameleon.llm").joinpath("models.yaml").read_text("utf-8")
     read: Mapping[str, Any] = yaml.safe_load(text)

@@ -45,7 +45,12 @@ def test_a_prefix_is_what_all_prompts_of_a_family_share(asked: list[tuple[tuple[
         assert found.length == shared
 
 
-@given(st.lists(st.lists(st.tuples(st.sampled_from(["system", "user"]), st.text(max_size=40)), min_size=1)))
+@given(
+    st.lists(
+        st.lists(st.tuples(st.sampled_from(["system", "user"]), st.text(max_size=9)), min_size=1, max_size=3),
+        max_size=3,
+    )
+)
 def test_a_prompt_is_short_by_its_characters_however_it_is_divided(
     asked: list[list[tuple[str, str]]],
 ) -> None:

@@ -10,6 +10,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -211,9 +213,59 @@ def test_a_full_disk_does_not_lose_a_paid_reply(tmp_path: Path, caplog: pytest.L
 def test_settings_of_a_users_own_client_tell_its_recorded_replies_apart(tmp_path: Path) -> None:
     from langchain_core.language_models import FakeListChatModel
 
+    class Named(FakeListChatModel):
+        model_name: str = "one"
+
     store = ResponseStore(tmp_path / "r.sqlite")
-    texts = [LLM.connect(FakeListChatModel(responses=[text]), store=store).ask("q").text for text in "aba"]
+    texts = [LLM.connect(Named(responses=[text]), store=store).ask("q").text for text in "aba"]
     assert texts == ["a", "b", "a"] and len(store) == 2
+
+
+@pytest.mark.parametrize("key", ["model_id", "repo_id", "model_path"])
+def test_clients_that_keep_their_models_name_elsewhere_are_told_apart(tmp_path: Path, key: str) -> None:
+    from langchain_core.language_models import FakeListChatModel
+
+    class Pipeline(FakeListChatModel):
+        llm: Any = None
+
+    store = ResponseStore(tmp_path / "r.sqlite")
+    wrapped = [SimpleNamespace(**{key: f"tiny/{text}"}) for text in "ab"]
+    llms = [LLM.connect(Pipeline(responses=["x"], llm=each), store=store) for each in wrapped]
+    assert [llm.name.partition(":")[2] for llm in llms] == ["tiny/a", "tiny/b"]
+    assert [llm.ask("q").cached for llm in llms] == [False, False]
+
+
+def test_replies_of_a_client_without_a_name_are_not_kept(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    from langchain_core.language_models import FakeListChatModel
+
+    store = ResponseStore(tmp_path / "r.sqlite")
+    texts = [LLM.connect(FakeListChatModel(responses=[text]), store=store).ask("q").text for text in "ab"]
+    assert texts == ["a", "b"] and len(store) == 0
+    assert "are not recorded: it tells no name" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("provider", "variable"),
+    [
+        ("anthropic", "ANTHROPIC_BASE_URL"),
+        ("anthropic", "ANTHROPIC_API_URL"),
+        ("google_genai", "GOOGLE_GEMINI_BASE_URL"),
+        ("groq", "GROQ_API_BASE"),
+        ("mistralai", "MISTRAL_BASE_URL"),
+        ("ollama", "OLLAMA_HOST"),
+    ],
+)
+def test_addresses_of_the_environment_tell_servers_apart(
+    monkeypatch: pytest.MonkeyPatch, provider: str, variable: str
+) -> None:
+    from chameleon.llm.providers import own_server
+
+    assert own_server(provider, {}, {}) == ""
+    assert own_server(provider, {}, {variable: "http://user:word@one:8000/v1/"}) == "http://one:8000/v1"
+    assert own_server(provider, {}, {variable: "two:11434"}) == "http://two:11434"
+    assert own_server(provider, {"base_url": "http://three"}, {variable: "two:1"}) == "http://three"
 
 
 def test_coroutines_and_copied_contexts_see_the_recorder() -> None:

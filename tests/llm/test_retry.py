@@ -19,6 +19,7 @@ from chameleon.errors import (
     RateLimited,
     Refused,
     ScriptExhausted,
+    Unreachable,
 )
 from chameleon.llm.failures import Failure, classify
 from chameleon.llm.retry import Backoff, GaveUp
@@ -134,7 +135,7 @@ def test_no_wait_is_begun_that_would_outlast_the_run() -> None:
             True,
         ),
         (TimeoutError("slow"), ModelError, True),
-        (ConnectionResetError("gone"), ModelError, True),
+        (ConnectionResetError("gone"), Unreachable, True),
         (TypeError("unexpected keyword 'foo'"), ModelError, False),
         (ValueError("Could not resolve authentication method"), AuthFailed, False),
         (ScriptExhausted("empty"), ScriptExhausted, False),
