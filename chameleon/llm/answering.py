@@ -134,7 +134,7 @@ class Answering:
     ) -> Sequence[Outcome]:
         if len(requests) == 1 and (found := self._stored(requests[0])) is not None:
             return [found]
-        return [self._whole(outcome, meter, left) for outcome in self._paid(requests, meter, left)]
+        return self._whole(self._paid(requests, meter, left), meter, left)
 
     def _stored(self, request: Request) -> Outcome | None:
         """The recorded reply, or the error that there is none; None where the model is to be asked."""
@@ -147,26 +147,40 @@ class Answering:
         if found is None:
             return None
         outcome = from_record(request, found)
+        if _lacks_room(outcome) and not outcome.enlarged and self._store.mode == "auto":
+            return None  # whoever asked for it took it as it was
         if outcome.dropped and not self.connection.allow_dropped:
             return replace(outcome, error=self.connection.refused(outcome.dropped, request.params))
         return outcome
 
-    def _whole(self, outcome: Outcome, meter: Meter | None, left: Patience) -> Outcome:
-        """The outcome, asked for again with more room while it is cut off."""
-        request = outcome.request
+    def _whole(self, outcomes: list[Outcome], meter: Meter | None, left: Patience) -> list[Outcome]:
+        """The outcomes, with those that are cut off asked for again with more room, together."""
         for enlarged in range(1, _MOST_ENLARGED + 1):
-            if not _lacks_room(outcome):
-                return outcome
+            lacking = [
+                place
+                for place, outcome in enumerate(outcomes)
+                if _lacks_room(outcome) and outcome.enlarged < enlarged
+            ]
+            if not lacking:
+                return outcomes
             try:
-                wider = self._paid([request], meter, left, enlarged)[0]
+                wider = self._paid([outcomes[place].request for place in lacking], meter, left, enlarged)
             except BudgetExceeded as problem:
-                return replace(outcome, error=problem)
+                for place in lacking:
+                    outcomes[place] = replace(outcomes[place], error=problem)
+                return outcomes
             except OutOfTime as late:
-                return late.outcome.after(outcome)
-            if wider.error is not None and not wider.reading.is_cut_off:  # better cut off than lost
-                return self._kept(replace(outcome.after(wider), error=outcome.error))
-            outcome = wider.after(outcome)
-        return self._kept(outcome) if _lacks_room(outcome) else outcome
+                first, *rest = lacking
+                outcomes[first] = late.outcome.after(outcomes[first])
+                for place in rest:
+                    outcomes[place] = replace(outcomes[place], error=late.outcome.error)
+                return outcomes
+            for place, found in zip(lacking, wider, strict=False):
+                if found.error is None or found.reading.is_cut_off:
+                    outcomes[place] = replace(found.after(outcomes[place]), enlarged=enlarged)
+                else:  # better cut off than lost
+                    outcomes[place] = replace(outcomes[place].after(found), enlarged=_MOST_ENLARGED)
+        return [self._kept(outcome) if _lacks_room(outcome) else outcome for outcome in outcomes]
 
     def _paid(
         self, requests: Sequence[Request], meter: Meter | None, left: Patience, enlarged: int = 0
@@ -220,7 +234,8 @@ class Answering:
         if not sent.messages:  # all thoughts, which the server makes an error of: nothing is paid
             reading = Reading("", "length", _FAILED)
             fault = reading.fault(self.connection.name)
-            return [Outcome(requests[0], reading, fault, seconds=seconds, attempts=attempts)]
+            spent = Outcome(requests[0], reading, fault, seconds=seconds, attempts=attempts)
+            return [spent, *(replace(spent.shared(), request=each, cached=False) for each in requests[1:])]
         outcomes: list[Outcome] = []
         for request, message in zip(requests, sent.messages, strict=False):
             reading = self.connection.read(message, sent.fitted, self._pricing)

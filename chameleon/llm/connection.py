@@ -189,11 +189,11 @@ class Connection:
                 self._require_whole(prepared.fitted, request)
                 try:
                     messages = self._invoked(prepared, request)
-                    self._notice(messages, n)
+                    self._notice(messages, n, prepared.fitted)
                     return Sent(messages, prepared.fitted)
                 except Exception as error:
                     if status_of(error) == 400 and _THOUGHT_TO_THE_LIMIT.search(message_of(error)):
-                        self._learned = replace(self._learned, thinks=True)
+                        self._note_thinking()
                         return Sent((), prepared.fitted)
                     refusal = refusal_of(error, {*prepared.fitted.sent, *OURS})
                     if refusal is None:
@@ -203,19 +203,25 @@ class Connection:
                     if not prepared.differs(refused):  # another thread may have learned it first
                         raise
 
-    def _notice(self, messages: Sequence[AIMessage], n: int) -> None:
-        """Remember what replies say of the model: that it thinks, or that it gives one sample at a time."""
-        if len(messages) < n:
-            self._without |= {"n"}
+    def _notice(self, messages: Sequence[AIMessage], n: int, fitted: Fitted) -> None:
+        """Remember what replies say of the model: that it thinks by itself, or gives one sample at a time."""
         counted = [message.usage_metadata for message in messages if message.usage_metadata]
-        if any((usage.get("output_token_details") or {}).get("reasoning") for usage in counted):
+        thinks = any((usage.get("output_token_details") or {}).get("reasoning") for usage in counted)
+        with self._lock:
+            if len(messages) < n:
+                self._without |= {"n"}
+            if thinks and "reasoning" not in fitted.sent:
+                self._learned = replace(self._learned, thinks=True)
+
+    def _note_thinking(self) -> None:
+        with self._lock:
             self._learned = replace(self._learned, thinks=True)
 
     def read(self, message: Any, fitted: Fitted, pricing: Pricing | None = None) -> Reading:
         """Read a reply; keys that the server echoes are taken out of all that it says."""
         reading = read_message(message, pricing, fitted.cut_at)
         if reading.is_cut_off and not reading.text.strip():
-            self._learned = replace(self._learned, thinks=True)
+            self._note_thinking()
         text = mask_known(reading.text, self._held)
         if text == reading.text and reading.finish in FINISHES and not reading.refusal:
             return reading
@@ -229,6 +235,9 @@ class Connection:
     def failure(self, error: Exception) -> Failure:
         """Classify what `send` raised; an unknown model gets the list of what the server offers."""
         failure = classify(error, model=self.name, secrets=self._secrets)
+        if status_of(error) == 500 and self._is_openai and self._is_not_offered():
+            said = f"{self.name} is not a model of this server, which failed (500)"
+            return Failure(NoModel(said, hint=self._offer_hint()))
         if isinstance(failure.error, NoModel) and not failure.error.hint:
             return Failure(NoModel(failure.error.what, hint=self._offer_hint()))
         return failure
@@ -410,21 +419,29 @@ class Connection:
     def _is_openai_itself(self) -> bool:
         return is_openai_itself(self._address()) or hasattr(self.chat, "azure_endpoint")
 
-    def _offer_hint(self) -> str:
-        if not self._is_openai:
-            return "Check the model's name with the provider."
+    def _is_not_offered(self) -> bool:
+        """Whether the server lists its models, and this is none of them."""
+        offer = self._offered()
+        return bool(offer) and self.name.partition(":")[2] not in offer
+
+    def _offered(self) -> list[str]:
+        """The names of the server's models; none where it does not list them."""
         with self._lock:
             if self._offer is None:
                 try:
                     self._offer = [each.name for each in offered_models(self._address(), self._key())]
                 except NoModel:
                     self._offer = []  # the list is a courtesy: the error stands without it
-        if not self._offer:
+            return self._offer
+
+    def _offer_hint(self) -> str:
+        offer = self._offered() if self._is_openai else []
+        if not offer:
             return "Check the model's name with the provider."
         wanted = self.name.partition(":")[2]
-        nearest = difflib.get_close_matches(wanted, self._offer, n=_MOST_LISTED, cutoff=0.3)
-        listed = [*nearest, *(name for name in self._offer if name not in nearest)][:_MOST_LISTED]
-        more = f" and {len(self._offer) - len(listed)} more" if len(self._offer) > len(listed) else ""
+        nearest = difflib.get_close_matches(wanted, offer, n=_MOST_LISTED, cutoff=0.3)
+        listed = [*nearest, *(name for name in offer if name not in nearest)][:_MOST_LISTED]
+        more = f" and {len(offer) - len(listed)} more" if len(offer) > len(listed) else ""
         return f"The server offers: {', '.join(listed)}{more}."
 
     def _key(self) -> str | None:

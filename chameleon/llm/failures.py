@@ -95,14 +95,14 @@ def classify(error: Exception, *, model: str = "the model", secrets: Iterable[st
 
 def _by_message(status: int, message: str, said: str, model: str) -> ModelError | None:
     """What the provider's words say beyond the status; None where they say nothing more."""
-    rejected = status in (400, 403, 404, 422)
-    if status == 413 or ((rejected or status == 500) and _CONTEXT.search(message)):
+    rejected = status in (400, 403, 404, 422, 500)  # some servers make a 500 of whatever they do not take
+    if status == 413 or (rejected and _CONTEXT.search(message)):
         return ContextTooLong(f"the prompt does not fit the context of {model}: {said}")
     if rejected and _NO_MODEL.search(message):
         return NoModel(f"{model} is not a model of this provider: {said}")
-    if rejected and status != 404 and _REFUSED.search(message):
+    if status in (400, 403, 422) and _REFUSED.search(message):
         return Refused(f"{model} refused the prompt: {said}")
-    if status in (400, 422) and _NO_SCHEMA.search(message):
+    if status in (400, 422, 500) and _NO_SCHEMA.search(message):
         return ModelError(
             f"{model} does not take this output schema: {said}",
             hint="Use a model with structured output, or a prompt that asks for the form.",

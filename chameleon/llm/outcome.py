@@ -15,7 +15,7 @@ from chameleon.llm.reading import Reading
 
 @dataclass(frozen=True)
 class Outcome:
-    """A reading or an error, and what it took."""
+    """A reading or an error, and what it took; `enlarged` counts how often its limit was widened."""
 
     request: Request
     reading: Reading
@@ -24,6 +24,7 @@ class Outcome:
     seconds: float = 0.0
     attempts: int = 1
     dropped: Mapping[str, str] = field(default_factory=dict)
+    enlarged: int = 0
 
     def after(self, earlier: Outcome) -> Outcome:
         """This outcome with what an earlier one of the same request took."""
@@ -90,6 +91,8 @@ def to_record(outcome: Outcome) -> dict[str, Any]:
     }
     if reading.logprob is not None:
         record["logprob"] = reading.logprob
+    if outcome.enlarged:
+        record["enlarged"] = outcome.enlarged
     return {**record, "dropped": dict(outcome.dropped)} if outcome.dropped else record
 
 
@@ -100,4 +103,5 @@ def from_record(request: Request, record: Mapping[str, Any]) -> Outcome:
         raise StoreError("a recorded reply is damaged", hint="Record it again with the store in mode record.")
     logprob, dropped = record.get("logprob"), record.get("dropped")
     reading = Reading(text, finish, Usage(), logprob=logprob if isinstance(logprob, (int, float)) else None)
-    return Outcome(request, reading, cached=True, dropped=dropped if isinstance(dropped, dict) else {})
+    dropped = dropped if isinstance(dropped, dict) else {}
+    return Outcome(request, reading, cached=True, dropped=dropped, enlarged=int(record.get("enlarged", 0)))

@@ -105,6 +105,8 @@ def fit(asked: Mapping[str, Any], known: Capabilities, learned: Learned, *, enla
         effort, why = _effort(wanted, known, learned)
         sent |= {"reasoning": effort} if effort else {}
         dropped |= {"reasoning": why} if why else {}
+    elif not known.thinks and "none" in known.efforts and known.refuses_thinking & sent.keys():
+        sent["reasoning"] = effort = "none"  # LangChain lets a temperature through beside it alone
     thinking = effort != "none" if effort else known.thinks
     refused = dict.fromkeys(known.refuses, "it is known to refuse it")
     if thinking:
@@ -136,7 +138,7 @@ def _effort(asked: str, known: Capabilities, learned: Learned) -> tuple[str, str
     if asked == "none" and not learned.efforts:
         has_switch = known.thinking == "adaptive" or (known.thinking == "budget" and not known.efforts)
         if has_switch or (known.is_known and known.efforts and not known.thinks):
-            return "none" if known.thinks else "", ""
+            return "none" if known.thinks or "none" in known.efforts else "", ""
     effort = known.nearest_effort(asked)
     return (
         effort,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -24,21 +25,28 @@ class Probe:
     @contextmanager
     def turn(self, names: frozenset[str]) -> Iterator[None]:
         """Wait for one's turn; the names are proven where the block ends without an exception."""
-        if names <= self._proven:
-            yield
-            return
-        with self._lock:
-            ahead = self._first
-            mine = threading.Event() if ahead is None else None
-            self._first = self._first or mine
-        if ahead is not None:
-            ahead.wait(_PATIENCE_S)
+        mine = None if names <= self._proven else self._wait(names)
         try:
             yield
-            with self._lock:
-                self._proven |= names
+            if not names <= self._proven:
+                with self._lock:
+                    self._proven |= names
         finally:
             if mine is not None:
                 with self._lock:
                     self._first = None
                 mine.set()
+
+    def _wait(self, names: frozenset[str]) -> threading.Event | None:
+        """Wait until the names are proven or nobody is ahead; the event of who goes first now."""
+        until = time.monotonic() + _PATIENCE_S
+        while True:
+            with self._lock:
+                ahead = self._first
+                if names <= self._proven:
+                    return None
+                if ahead is None:
+                    self._first = threading.Event()
+                    return self._first
+            if not ahead.wait(max(until - time.monotonic(), 0)):
+                return None

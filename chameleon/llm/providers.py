@@ -77,7 +77,7 @@ _OF_CONNECTION = re.compile(
     r"^(azure|aws|openai_api|openai_proxy|anthropic_api|google_api|vertex)_?"
     r"|(^|_)(api_?key|base_url|token|secret|password|credentials?|headers|client|clients|proxy|endpoint|query"
     r"|organization|org_id|project|region|location|model_provider|callbacks|rate_limiter|api_version"
-    r"|client_kwargs|client_options|transport|verbose|cache|metadata|tags)$"
+    r"|client_kwargs|pipeline_kwargs|use_responses_api|client_options|transport|verbose|cache|metadata|tags)$"
 )
 
 _ADDRESS_SETTING = re.compile(r"(^|_)(base_url|api_base|api_url|endpoint)$")
@@ -313,11 +313,14 @@ def offered_models(address: str, key: str | None = None, seconds: float = _LIST_
     import urllib.error
     import urllib.request
 
-    if not re.match(r"https?://", address):
+    try:
+        place, login = _without_login(address.rstrip("/") + "/models")
+    except ValueError:
+        place, login = "", ""
+    if not re.match(r"https?://", place):
         raise NoModel(
             f"{redact(address)!r} is not an address", hint="OPENAI_BASE_URL begins with http:// or https://."
         )
-    place, login = _without_login(address.rstrip("/") + "/models")
     request = urllib.request.Request(place)  # noqa: S310 - checked above
     if key or login:  # unredirected: a redirect to another host must not carry the key there
         request.add_unredirected_header("Authorization", f"Basic {login}" if login else f"Bearer {key}")

@@ -18,9 +18,9 @@ _CODES = frozenset({"unsupported_value", "unsupported_parameter", "unknown_param
 _NOT_TAKEN = re.compile(
     r"unsupported|not (?:currently )?support|not allowed|deprecated|unrecogni[sz]ed|unexpected|not permitted"
     r"|unknown (?:field|parameter|name|argument)|only the default|only \S+ is allowed|must be one of"
-    r"|supported (?:values|levels)|not (?:available|enabled)|is invalid|cannot (?:both )?be (?:specified|used|set)|does not accept"
-    r"|must contain|may only be|invalid keys|must be less than|supported range|input should be|too large"
-    r"|too high|at most|exceeds|maximum allowed|instead",
+    r"|supported (?:values|levels)|not (?:available|enabled)|is invalid|does not accept|must contain"
+    r"|cannot (?:both )?be (?:specified|used|set)|may only be|invalid keys|must be less than|supported range"
+    r"|input should be|too large|too high|at most|exceeds|maximum allowed|instead",
     re.IGNORECASE,
 )
 _WITH_RANGE = frozenset({"temperature", "top_p", "seed", "stop", "logprobs"})

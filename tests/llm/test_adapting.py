@@ -375,8 +375,6 @@ def test_a_model_that_is_known_to_think_answers_at_once(hosted: Host, model: str
         ("openai:gpt-9-mini", 1),  # the name of its limit
         ("openai:gpt-9-luna", 1),
         ("openai:o9-mini", 2),  # and that it thought up to the limit
-        ("anthropic:claude-opus-9", 1),
-        ("google_genai:gemini-9-flash", 0),
     ],
 )
 def test_a_model_that_is_found_to_think_answers_the_second_time(
