@@ -20,6 +20,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
@@ -45,9 +46,9 @@ class Reply:
 class Fault:
     """Something that goes wrong: an HTTP status with a body (a mapping becomes JSON), or worse.
 
-    `broken_json`: half a JSON document; `drop`: the connection is closed midway; `delay`: seconds of silence
-    before (longer than the client's timeout: a timeout). In the body, `{authorization}` is replaced by the
-    request's Authorization header, as careless servers do.
+    `broken_json`: half a JSON document; `drop`: the connection is closed midway; `drip`: so many bytes, one
+    each tenth of a second; `delay`: seconds of silence before (longer than the client's timeout: a timeout).
+    In the body, `{authorization}` is replaced by the request's Authorization header, as careless servers do.
     """
 
     status: int = 500
@@ -56,6 +57,7 @@ class Fault:
     delay: float = 0.0
     broken_json: bool = False
     drop: bool = False
+    drip: int = 0
 
 
 Answer = str | Reply | Fault
@@ -195,6 +197,18 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.flush()
             self.close_connection = True
             self.connection.shutdown(2)
+            return None
+        if fault.drip:
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(fault.drip + 1))
+            self.end_headers()
+            self.close_connection = True
+            with suppress(OSError):  # the client has gone
+                for _ in range(fault.drip):
+                    self.wfile.write(b" ")
+                    self.wfile.flush()
+                    time.sleep(0.1)
             return None
         if fault.broken_json:
             return self._send(200, None, raw=b'{"id": "x", "choices": [{"mess')
