@@ -265,9 +265,10 @@ def plan_question(asked: Asked, *, as_json: bool) -> int:
 def summary(state: State, setup: Setup) -> dict[str, Any]:
     """The run as one JSON object."""
     error = state.ended.error if state.ended else None
+    answered = state.ended is not None and state.ended.reason == "answered"
     return {
         "answer": to_json(state.answer),
-        **({"sources": to_json(state.cache["sources"])} if "sources" in state.cache else {}),
+        **({"sources": to_json(state.cache["sources"])} if answered and "sources" in state.cache else {}),
         "inventory": setup.executor.inventory.name,
         "model": setup.executor.model,
         "why": setup.why,
