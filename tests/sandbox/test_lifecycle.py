@@ -227,34 +227,33 @@ def test_importing_the_sandbox_is_light() -> None:
 
 
 CROWDED = """
-import os, resource, socket, stat
+import os, resource
 soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
 resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 4096), hard))
 held = [os.open(os.devnull, os.O_RDONLY) for _ in range(COUNT)]
 from chameleon.sandbox import make_executor
 hostile = '''
-import os, stat
+import os
 ans = []
-for number in range(3, 3000):
+for number in range(100, 4096):
     try:
-        if os.fstat(number):
-            ans.append(number)
         os.write(number, b"junk")
+        ans.append(number)
     except OSError:
         pass
 '''
-with make_executor("sealed", workers=1, science=SCIENCE) as executor:
+with make_executor("sealed", workers=1) as executor:
     for _ in range(2):
         first = executor.run(hostile)
         second = executor.run("ans = 1 + 1")
-        assert len(first.value or ()) <= 1, first
+        assert (first.status, list(first.value)) == ("ok", []), first
         assert (second.status, second.value) == ("ok", 2), second
 """
 
 
 @pytest.mark.parametrize("count", [0, 600])
 def test_no_program_reaches_the_control_socket_however_many_files_are_open(count: int) -> None:
-    done = script(CROWDED.replace("COUNT", str(count)).replace(", science=SCIENCE", ""))
+    done = script(CROWDED.replace("COUNT", str(count)))
     assert done.returncode == 0, done.stderr
 
 
