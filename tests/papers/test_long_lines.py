@@ -19,5 +19,5 @@ def test_spaces_take_time_in_proportion(line: str, above: str) -> None:
 
 
 def test_a_bullet_is_taken_off_a_lines_beginning_alone() -> None:
-    (section,) = text_outline("  - 2.1 Rates - 3.1 Fees are due each month.\n").sections
+    *_, section = text_outline("  - 2.1 Rates - 3.1 Fees are due each month.\n").sections
     assert section.parts[0][0] == "2.1 Rates - 3.1 Fees are due each month."
