@@ -121,7 +121,10 @@ def _by_policy(state: State, failed: Record, inventory: Inventory) -> Decision:
     if policy == "skip" or (takes_failure is not None and takes_failure(state)):
         refused = _refused(state)
         if len(refused) > REPAIR_TURNS:
-            return Ended("failed", Failure("PlanError", f"no valid plan: {refused[-1].refused}"))
+            reason = f"no valid plan: {refused[-1].refused}"
+            if policy == "skip":  # the step did not matter: as if the planner had been asked without it
+                return _fall_back(state, inventory, reason, PlanError.__name__)
+            return Ended("failed", Failure("PlanError", reason))
         return AskPlanner()
     return Ended("failed", failed.error)
 

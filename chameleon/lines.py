@@ -57,9 +57,14 @@ class LineFile:
     def append(self, line: bytes) -> int:
         """Write one line, and return the place where it starts.
 
-        Raises `LogError` when the disk takes no more; the file then ends with the line before.
+        Raises `LogError` when the disk takes no more; the file then ends with the line before. Raises it too
+        when the file was deleted: what is written then is kept nowhere.
         """
         with self._lock:
+            if self._is_deleted():
+                raise LogError(
+                    f"the {self.what} cannot be written: the file was deleted", where=str(self.path)
+                )
             start = self._end
             try:
                 while line:
@@ -74,6 +79,24 @@ class LineFile:
                     hint=f"Make room. {self.hint}".strip(),
                 ) from problem
             return start
+
+    @property
+    def is_deleted(self) -> bool:
+        """Whether the file was deleted since it was opened."""
+        with self._lock:
+            return self._is_deleted()
+
+    def _is_deleted(self) -> bool:
+        return os.fstat(self._file.fileno()).st_nlink == 0
+
+    @property
+    def is_in_place(self) -> bool:
+        """Whether the file still lies where it was opened."""
+        try:
+            with self._lock:
+                return os.path.samestat(os.fstat(self._file.fileno()), self.path.stat())
+        except OSError:
+            return False
 
     def cut(self, start: int) -> None:
         """Drop the line that starts there, and all after it."""

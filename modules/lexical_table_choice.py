@@ -12,6 +12,7 @@ from chameleon.modules.corpus.candidates import Candidate, candidates
 from chameleon.modules.corpus.coverage import covered, telling_words
 from chameleon.modules.grammar import Program, write_program
 from chameleon.modules.program_executor import run_code
+from chameleon.modules.tablerag.table_retriever import source_of
 
 _LONGEST_ANSWER = 60
 _NAME_IT = "Ask again with words that only the name of one has."
@@ -26,8 +27,8 @@ class LexicalTableChoice(Module):
     """Chooses the found table that has the question's words and answers it, without a model, or declines."""
 
     reads = ("input.question", "input.choices?", "input.unit?", "input.index", "cache.retrieved")
-    writes = ("input.table", "input.tables", "cache.table_choice")
-    wordless = ("cache.table_choice",)
+    writes = ("input.table", "input.tables", "cache.table_choice", "cache.sources")
+    wordless = ("cache.table_choice", "cache.sources")
 
     def __init__(self, ahead: float = 1.5, longest: PositiveInt = 200_000) -> None:
         """What counts as a rival, and what is read.
@@ -61,7 +62,8 @@ class LexicalTableChoice(Module):
         return {"table": output["table"], "tables": []}
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        return {"table_choice": {key: value for key, value in output.items() if key != "table"}}
+        chosen = {key: value for key, value in output.items() if key != "table"}
+        return {"table_choice": chosen, "sources": [source_of(chosen)]}
 
     def _alike(self, state: State, near: Sequence[Candidate]) -> list[Candidate]:
         """The tables that answer. Raises `Declined` where they differ, or one that is no part does not."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,8 +15,9 @@ _BOXED = re.compile(r"(?:\$|\\\()?\\boxed\{((?:[^{}]|\{[^{}]*\})*)\}(?:\$|\\\))?
 _TEXT_IN_FORMULA = re.compile(r"\\text\{([^{}]*)\}")
 _LONE_LETTER = re.compile(r"(?:(?:option|choice) )?([A-Z])", re.IGNORECASE)
 _SIGNS = re.compile(r"[\W_]+")
-_SENTENCE_END = re.compile(r"(\S+)\.\s+(?=[A-Z])")
+_SENTENCE_END = re.compile(r"(?<!\S)(\S+)\.\s+(?=[A-Z])")
 _INITIALS = re.compile(r"(?:^|[\s(])(?:[A-Za-z]\.)+[A-Za-z]\.$")
+_MOST_STATEMENTS = 20  # a model in a loop says the same thousands of times
 _ABBREVIATIONS = frozenset(["mr", "mrs", "ms", "dr", "prof", "st", "no", "vs", "jr", "sr", "mt", "ft"])
 
 
@@ -55,7 +57,7 @@ class SolutionGenerator(LLMModule):
 
 
 def statements(solution: str) -> list[str]:
-    r"""All that follows each statement of an answer, to the end of the solution; the last statement first.
+    r"""What follows each of the last statements of an answer, to the solution's end; the last one first.
 
     A statement is "The answer is …" (or "The correct answer is …"); where there is none, a line that begins
     with "Answer:"; where there is none, what stands in \boxed{…}. The last counts before those above it,
@@ -64,9 +66,10 @@ def statements(solution: str) -> list[str]:
     plain = _TEXT_IN_FORMULA.sub(r"\1", solution)
     unboxed = _BOXED.sub(r"\1", plain)
     for statement in (_STATED, _LABELLED):
-        if said := [unboxed[found.end() :].strip() for found in statement.finditer(unboxed)]:
-            return [part for part in reversed(said) if part]
-    return [part for found in reversed(list(_BOXED.finditer(plain))) if (part := found[1].strip())]
+        if last := deque((found.end() for found in statement.finditer(unboxed)), _MOST_STATEMENTS):
+            return [part for end in reversed(last) if (part := unboxed[end:].strip())]
+    boxes = deque(_BOXED.finditer(plain), _MOST_STATEMENTS)
+    return [part for found in reversed(boxes) if (part := found[1].strip())]
 
 
 def lone_letter(solution: str, choices: Sequence[str]) -> str | None:
@@ -80,8 +83,8 @@ def lone_letter(solution: str, choices: Sequence[str]) -> str | None:
 
 def stated_line(solution: str) -> str | None:
     """What follows the solution's last "The answer is …", to the end of its line; None if it says none."""
-    found = list(_STATED.finditer(solution))
-    return first_line(solution[found[-1].end() :]) if found else None
+    found = deque((each.end() for each in _STATED.finditer(solution)), 1)
+    return first_line(solution[found[-1] :]) if found else None
 
 
 def first_line(text: str) -> str | None:

@@ -10,6 +10,7 @@ from pydantic import PositiveInt
 
 from chameleon import Declined, LLMModule, State, StepRejected
 from chameleon.modules.corpus.candidates import Candidate, candidates
+from chameleon.modules.tablerag.table_retriever import source_of
 from chameleon.prompt import table_text
 from chameleon.quoting import Quoted, block, on_one_line, untagged
 
@@ -22,8 +23,8 @@ class TableChoice(LLMModule):
 
     prompt = "corpus/table_choice"
     reads = ("input.question", "input.index", "cache.retrieved")
-    writes = ("input.table", "input.tables", "cache.table_choice")
-    wordless = ("cache.table_choice",)
+    writes = ("input.table", "input.tables", "cache.table_choice", "cache.sources")
+    wordless = ("cache.table_choice", "cache.sources")
     max_rows = 3
     max_cell = 60
 
@@ -70,7 +71,8 @@ class TableChoice(LLMModule):
         return {"table": output["table"], "tables": []}
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        return {"table_choice": {key: value for key, value in output.items() if key != "table"}}
+        chosen = {key: value for key, value in output.items() if key != "table"}
+        return {"table_choice": chosen, "sources": [source_of(chosen)]}
 
     def _beginning(self, number: int, candidate: Candidate) -> str:
         place = ", ".join(candidate.source.values())

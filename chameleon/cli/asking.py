@@ -24,11 +24,11 @@ from chameleon.cli.given import (
     text_passages,
 )
 from chameleon.cli.setup import CORPUS, PAPERS, PICTURES, TABLES, ModelOptions, Setup, set_up
-from chameleon.cli.show import Page
-from chameleon.errors import InputError, StepRejected
+from chameleon.cli.show import Page, answer_text
+from chameleon.errors import Declined, InputError, StepRejected
 from chameleon.executor import Executor
 from chameleon.log import EventLog, event_to_json
-from chameleon.state import Event, Plan, Record, State
+from chameleon.state import Event, Failure, Plan, Record, State
 from chameleon.values import to_json
 
 _ASK_A_MODEL = "let a model answer: --inventory {} --model PROVIDER:NAME, with its key."
@@ -37,6 +37,8 @@ _ASK_ANEW = (
     "--store off asks it and keeps nothing."
 )
 _TAKES_TABLES = "chain_of_table_extended"
+_LONGEST_REPLY = 200
+_AROUND = " .,;:!?\"'“”‘’`*()[]"
 EXIT_CODES = {"answered": 0, "failed": 1, "budget": 1, "declined": 3}
 
 
@@ -168,12 +170,36 @@ def run_question(asked: Asked, *, trace: bool, log: Path | None, as_json: bool) 
         for event in _events(setup.executor, given, log):
             page.show(event)
             state = state.after(event)
-    state = _advised(state, setup.executor)
+    state = _advised(_among_choices(state, given.get("choices") or ()), setup.executor)
     if as_json:
         typer.echo(json.dumps(summary(state, setup), ensure_ascii=False))
     page.end(state, asked.unit or "")
     assert state.ended is not None
     return EXIT_CODES[state.ended.reason]
+
+
+def _among_choices(state: State, choices: Sequence[str]) -> State:
+    """The run as declined where its answer is none of the choices; case and punctuation around do not count.
+
+    Modules give such a reply as it is: a benchmark may have a rule of its own for it.
+    """
+    ended, answer = state.ended, state.answer
+    if not choices or ended is None or ended.reason != "answered":
+        return state
+    forms = set(map(_bare, choices))
+    given = answer if isinstance(answer, tuple) and answer else (answer,)
+    if all(_bare(answer_text(each, "")) in forms for each in given):
+        return state
+    said = answer_text(answer, "")
+    said = said if len(said) <= _LONGEST_REPLY else f"{said[:_LONGEST_REPLY]}…"
+    what = f"the reply {said!r} is none of the choices: {'; '.join(choices)}"
+    return replace(state, ended=replace(ended, reason="declined", error=Failure(Declined.__name__, what)))
+
+
+def _bare(text: str) -> str:
+    """A choice without case and the punctuation around it; one of punctuation alone as it is."""
+    folded = " ".join(text.casefold().split())
+    return folded.strip(_AROUND) or folded
 
 
 def _advised(state: State, executor: Executor) -> State:
@@ -239,9 +265,10 @@ def plan_question(asked: Asked, *, as_json: bool) -> int:
 def summary(state: State, setup: Setup) -> dict[str, Any]:
     """The run as one JSON object."""
     error = state.ended.error if state.ended else None
+    answered = state.ended is not None and state.ended.reason == "answered"
     return {
         "answer": to_json(state.answer),
-        **({"sources": to_json(state.cache["sources"])} if "sources" in state.cache else {}),
+        **({"sources": to_json(state.cache["sources"])} if answered and "sources" in state.cache else {}),
         "inventory": setup.executor.inventory.name,
         "model": setup.executor.model,
         "why": setup.why,

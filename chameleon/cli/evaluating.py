@@ -132,7 +132,11 @@ def _run(
             if not counts.spending.is_over:
                 evaluation.run(problems)
         except (Interrupted, Stopped) as stopped:
+            if folder is not None:
+                folder.require_kept()
             return stopped
+    if folder is not None:
+        folder.require_kept()
     if counts.tally.all.n == len(problems):
         return None
     return Stopped(f"the cost has reached --max-cost {counts.spending.limit:g}", hint="A larger one goes on.")

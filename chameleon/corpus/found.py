@@ -9,7 +9,7 @@ from types import MappingProxyType
 from chameleon.corpus.sections import sections
 from chameleon.errors import ChameleonError, InputError
 from chameleon.table import Table
-from chameleon.table.grid import Origin, Record, build_table
+from chameleon.table.grid import Origin, Record, bounded, build_table
 
 NOWHERE: Mapping[str, str] = MappingProxyType({})
 _LONGEST_CAPTION = 300
@@ -63,7 +63,12 @@ def tables_of(
     pad: bool = False,
 ) -> Iterator[Found | LeftOut]:
     """The tables that the records of a file or sheet make, cut by `sections`; `pad` as in `build_table`."""
-    for section in sections(records):
+    try:
+        kept = list(bounded(records, origin))
+    except InputError as error:
+        yield LeftOut.of(error)
+        return
+    for section in sections(kept):
         own = ": ".join(filter(None, [caption, *section.titles]))
         found = table_of(section.records, origin, place, own, pad=pad)
         yield replace(found, notes="\n".join(section.notes)) if isinstance(found, Found) else found

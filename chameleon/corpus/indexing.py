@@ -24,7 +24,7 @@ from chameleon.retrieval.index.files import Damaged
 from chameleon.retrieval.index.index import is_index
 from chameleon.retrieval.index.manifest import LEDGER, MANIFEST, Manifest
 from chameleon.retrieval.names import AUTO, parts_for
-from chameleon.table.cells import printable
+from chameleon.table.cells import printable, shown
 
 Progress = Callable[[int, int, str], object]
 """Told how many files are done, of how many, and which one is next ("" when the index is being written)."""
@@ -182,6 +182,9 @@ class _Reading:
                     yield document
             except ChameleonError as error:
                 self.summary.left_out.append(LeftOut.of(error, name))
+            except Exception as error:  # a file may be damaged in ways that its reader does not know
+                said = shown(f"{type(error).__name__}: {error}".removesuffix(": "), 100)
+                self.summary.left_out.append(LeftOut(name, f"cannot be read ({said})"))
             left_out = [(one.where, one.why, one.is_fault) for one in self.summary.left_out[before:]]
             self._forget(path, ids)
             if ids or not any(is_fault for _, _, is_fault in left_out):

@@ -56,11 +56,22 @@ class RunFolder:
 
     def append(self, id: str, event: Event) -> None:
         """Keep one event of a problem's run."""
+        self._require(not self._events.is_deleted)
         self._events.append(json_line({"id": id, **event_to_json(event)}))
 
     def finish(self, result: Result) -> None:
         """Keep a problem's result, after all its events."""
+        self._require(not self._results.is_deleted)
         self._results.append(json_line(result.to_json()))
+
+    def require_kept(self) -> None:
+        """Raise `LogError` when results or events do not lie in the folder any more."""
+        self._require(self._results.is_in_place and self._events.is_in_place)
+
+    def _require(self, there: bool) -> None:
+        if not there:
+            what = "the folder was deleted or moved, so nothing more is kept in it"
+            raise LogError(what, where=str(self.path))
 
     def unfinished(self, id: str) -> tuple[Event, ...]:
         """The events of a run that was interrupted, to go on from; each is given once."""

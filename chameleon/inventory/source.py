@@ -202,7 +202,7 @@ def _parse(text: str, folder: Path | None, file: str, kind: Kind) -> Source:
         places: dict[KeyPath, str] = {}
         if node is not None:
             _locate(node, (), file, places)
-        data = yaml.safe_load(text)
+        data = _Loader(text).get_single_data()
     except yaml.MarkedYAMLError as problem:
         line = f":{problem.problem_mark.line + 1}" if problem.problem_mark else ""
         raise InventoryError(f"not valid YAML: {problem.problem}", where=f"{file}{line}") from problem
@@ -214,6 +214,19 @@ def _parse(text: str, folder: Path | None, file: str, kind: Kind) -> Source:
     return Source(data, (folder,) if folder else (), file, places)
 
 
+class _Loader(yaml.SafeLoader):
+    """Tells where a value stands that its tag (`!!timestamp`, `!!bool`) does not fit."""
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        try:
+            return super().construct_object(node, deep)
+        except (AttributeError, KeyError, ValueError, TypeError, IndexError):
+            tag = node.tag.removeprefix("tag:yaml.org,2002:")
+            raise yaml.constructor.ConstructorError(
+                None, None, f"this is no {tag}", node.start_mark
+            ) from None
+
+
 def _locate(node: yaml.Node, path: KeyPath, file: str, places: dict[KeyPath, str]) -> None:
     """Note the line of every key; refuse a key that stands twice, which YAML would let pass in silence."""
     if len(path) > _DEEPEST or len(places) > _MOST_KEYS:  # aliases can nest without end, or multiply
@@ -221,8 +234,10 @@ def _locate(node: yaml.Node, path: KeyPath, file: str, places: dict[KeyPath, str
     if isinstance(node, yaml.MappingNode):
         seen: set[str] = set()
         for key, value in node.value:
-            name = str(key.value)
             line = key.start_mark.line + 1
+            if not isinstance(key, yaml.ScalarNode):  # written out, one of aliases in aliases has no end
+                raise InventoryError("a key is a name, not a list or a mapping", where=f"{file}:{line}")
+            name = str(key.value)
             if name in seen:
                 raise InventoryError(f"the key {name!r} stands twice", where=f"{file}:{line}")
             seen.add(name)

@@ -36,6 +36,7 @@ _FINISH = {
     "content_filtered": "content_filter",
     "guardrail_intervened": "content_filter",
 }
+LONGEST_REPLY = 1_000_000  # characters, thoughts among them
 FINISHES = frozenset({"", "stop", "length", "content_filter"})
 _FINISH_KEYS = ("finish_reason", "stop_reason", "done_reason", "stopReason")
 
@@ -74,16 +75,18 @@ class Reading:
 def read_message(message: Any, pricing: Pricing | None = None, cut_at: Sequence[str] = ()) -> Reading:
     """Read an `AIMessage`; unknown token counts and costs stay None.
 
-    The text ends before the first of `cut_at`, which then is why it stopped.
+    The text ends before the first of `cut_at`, which then is why it stopped. A reply longer than
+    `LONGEST_REPLY` counts as cut off there.
     """
     metadata: Mapping[str, Any] = message.response_metadata or {}
-    whole = _without_thoughts(_text(message))
+    said = _text(message)
+    whole = _without_thoughts(said[:LONGEST_REPLY])
     text = whole[: _end(whole, cut_at)]
     refusal = message.additional_kwargs.get("refusal")
     is_cut = len(text) < len(whole)
     return Reading(
         text=text,
-        finish="stop" if is_cut else _finish(metadata),
+        finish="stop" if is_cut else "length" if len(said) > LONGEST_REPLY else _finish(metadata),
         usage=_usage(message.usage_metadata or {}, metadata, bool(whole), pricing),
         refusal=" ".join(refusal.split()) if isinstance(refusal, str) else "",
         logprob=_mean_logprob(metadata.get("logprobs"), len(text) if is_cut else None),

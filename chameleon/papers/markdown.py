@@ -22,7 +22,7 @@ _UNDERLINE = re.compile(r" {0,3}(=+|-{2,})\s*")
 _BOLD = re.compile(r"\s*(\*\*|__)(?=\S)((?:(?!\1).)+?)(?<=\S)\1(:?)\s*")
 _BOLD_NUMBER = re.compile(r"\s*(\*\*|__)(?=\S)((?:(?!\1).)+?)(?<=\S)\1\s+(?=\S)")
 _BULLET = re.compile(r"\s*[-*+]\s+(?=\d{1,3}(?:\.\d{1,3})+[.)]?\s+[^\W\d_a-z])")
-_RULE = re.compile(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
+_RULE = re.compile(r"\s*+\|?\s*+:?-++:?\s*+(?:\|\s*+:?-++:?\s*+)*\|?\s*+")
 _FENCE = re.compile(r"\s{0,3}(```|~~~)")
 _MOST_UNDERLINED = 2  # lines of a heading that is underlined
 
@@ -118,7 +118,8 @@ def _clauses(outline: Outline, lines: Sequence[str]) -> None:
     """Add lines as paragraphs: one for each clause that begins with its number at a line's beginning."""
     held = list[str]()
     for place, each in enumerate(lines):
-        line = _BULLET.sub("", each)
+        bullet = _BULLET.match(each)
+        line = each[bullet.end() :] if bullet else each
         below = lines[place + 1].strip() if place + 1 < len(lines) else ""
         last = number_of(held[0].strip()) if held else ()
         if held and (

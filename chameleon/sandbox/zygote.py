@@ -22,6 +22,7 @@ from chameleon.sandbox.verdict import Ending
 
 _START_SECONDS = 60.0
 _GRACE_SECONDS = 2.0
+_UNREADABLE = "the zygote said what cannot be read"
 
 
 class Stuck(Exception):
@@ -59,7 +60,13 @@ class Zygote:
             except BaseException:
                 self.kill()
                 raise
-        self.layers = tuple(Layer(name, active, note) for name, active, note in ready["ready"])
+        try:
+            self.layers = tuple(Layer(name, active, note) for name, active, note in ready["ready"])
+        except (KeyError, TypeError, ValueError):
+            self.kill()
+            raise SandboxUnavailable(
+                "the sealed interpreter did not start: it does not say what it is"
+            ) from None
 
     def _launch(
         self, options: dict[str, Any], theirs: socket.socket, complaints: IO[bytes]
@@ -137,7 +144,10 @@ class Zygote:
         while self._serial not in self._ended:
             self._sort(self._message(end))
         told = self._ended[self._serial]
-        return Ending(None, told["code"], told["overrun"], cpu=told["cpu"])
+        try:
+            return Ending(None, told["code"], told["overrun"], cpu=told["cpu"])
+        except KeyError:
+            raise Stuck(_UNREADABLE) from None
 
     def _send(self, message: dict[str, Any]) -> None:
         try:
@@ -146,8 +156,8 @@ class Zygote:
             raise Stuck(f"the zygote is gone: {error.strerror}") from None
 
     def _sort(self, message: dict[str, Any]) -> None:
-        if "ended" in message:
-            self._ended[message["ended"]] = message
+        if isinstance(number := message.get("ended"), int):
+            self._ended[number] = message
 
     def _message(self, end: float) -> dict[str, Any]:
         poller = select.poll()
@@ -160,9 +170,17 @@ class Zygote:
             data, handles = b"", []
         if not data:
             raise Stuck("the zygote ended")
-        message: dict[str, Any] = json.loads(data)
-        if handles:
-            self._spares[message["spare"]] = socket.socket(fileno=handles[0])
+        spares = [socket.socket(fileno=handle) for handle in handles]
+        try:
+            message = json.loads(data)
+        except (ValueError, RecursionError):
+            message = None
+        if not isinstance(message, dict) or (spares and not isinstance(message.get("spare"), int)):
+            for spare in spares:
+                spare.close()
+            raise Stuck(_UNREADABLE)
+        for spare in spares:
+            self._spares[message["spare"]] = spare
         return message
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from chameleon.errors import InputError
@@ -10,6 +10,8 @@ from chameleon.table.cells import shown
 from chameleon.table.table import Table
 
 MAX_COLUMNS = 10_000
+MAX_CELL = 131_072
+"""Characters of a cell: as many as Python's reader of CSV allows. A longer one is a file, not a value."""
 
 Record = tuple[int, Sequence[str]]
 """A record's number (its line or row in the file, from 1) and its cells."""
@@ -44,7 +46,7 @@ def build_table(
     With `pad`, records may be shorter than the header (Excel stores no trailing blanks); with
     `blank_names`, columns other than the first may have no name. Raises `InputError` for everything else.
     """
-    filled = ((number, cells) for number, cells in records if any(cells))
+    filled = ((number, cells) for number, cells in bounded(records, origin) if any(cells))
     number, header = next(filled, (0, ()))
     if not header:
         raise origin.error("the file holds no text", hint="A table needs a header and at least one row.")
@@ -64,6 +66,14 @@ def build_table(
         header, rows = header[:width], [row[:width] for row in rows]
     _check_names(header, origin, number, blank_names=blank_names)
     return Table(header, rows, caption)
+
+
+def bounded(records: Iterable[Record], origin: Origin) -> Iterator[Record]:
+    """The records. Raises `InputError` for a cell of more than `MAX_CELL` characters."""
+    for number, cells in records:
+        if any(len(cell) > MAX_CELL for cell in cells):
+            raise origin.error(f"a cell is longer than {MAX_CELL:,} characters", at=number)
+        yield number, cells
 
 
 def _rows(records: Iterable[Record], width: int, origin: Origin, *, pad: bool) -> list[Sequence[str]]:

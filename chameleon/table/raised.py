@@ -21,6 +21,7 @@ _AFTER_AMOUNT = re.compile(r"[\d)%]\s*$")
 _BASE = re.compile(r"(?<![\d.,])(?:10|2)$")
 _MEASURE = re.compile(r"(?<![^\W_])(?:[^\W\d_]{1,2}|yds?|sec|min)$")
 _FRACTION = re.compile(rf"\s*[/⁄]\s*{BEGIN}?\d")
+_SEEN = 200  # characters before and after a mark that tell what it is
 _HIGH = str.maketrans("0123456789+-−–()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁻⁽⁾")
 
 _POWER = re.compile(r"(?<![\d.,])(?:10|2)[⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+$")
@@ -42,12 +43,14 @@ def with_raised(text: str, *, drop_marks: bool) -> str:
     """
     if BEGIN not in text:
         return text
-    made, at = "", 0
+    made, at, before = list[str](), 0, ""
     for found in _RAISED.finditer(text):
-        made += text[at : found.start()]
-        made += _set(made, found[1], text[found.end() :], drop_marks)
+        made.append(text[at : found.start()])
+        before = f"{before}{made[-1][-_SEEN:]}"[-_SEEN:]
+        made.append(_set(before, found[1], text[found.end() : found.end() + _SEEN], drop_marks))
+        before = f"{before}{made[-1][-_SEEN:]}"[-_SEEN:]
         at = found.end()
-    return _OWN.sub("", made + text[at:])
+    return _OWN.sub("", "".join([*made, text[at:]]))
 
 
 def _set(before: str, raised: str, after: str, drop_marks: bool) -> str:
@@ -76,8 +79,14 @@ def without_marks(cell: str) -> str:
     What may be a power, such as 10⁶, and two figures, such as "12 (34)", stay as they are.
     """
     text = cell.strip()
-    while (
-        not _POWER.search(text) and (mark := _END_MARK.search(text)) and _FIGURE.search(text[: mark.start()])
-    ):
-        text = text[: mark.start()]
-    return text
+    figure = _FIGURE.search(text)
+    if figure is None:
+        return text
+    end = len(text)
+    while True:
+        begin = max(0, end - _SEEN)
+        tail = text[begin:end]
+        mark = None if _POWER.search(tail) else _END_MARK.search(tail)
+        if mark is None or begin + mark.start() <= figure.start():
+            return text[:end]
+        end = begin + mark.start()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from chameleon import StepRejected, Table
-from chameleon.modules.table_ops.names import call_in, one_column
+from chameleon.modules.table_ops.names import call_in, column_in_call, one_column
 from chameleon.modules.table_ops.operation import Args, Operation
 from chameleon.modules.table_ops.table_operation import TableOperation
 from chameleon.voting import Weights
@@ -50,6 +50,6 @@ class GroupBy(TableOperation, Grouping):
         self.most_distinct = most_distinct
 
     def read_args(self, text: str, table: Table) -> Args:
-        """ "f_group(Country)"."""
-        index = one_column(call_in(text, "group", "group_by", "group_column"), table.header)
+        """ "f_group(Country)" or "f_group([Country])"."""
+        index = column_in_call(call_in(text, "group", "group_by", "group_column"), table.header)
         return {"column": table.header[index]}

@@ -11,6 +11,9 @@ from chameleon.table.subtable import normal as exactly_normal
 
 normal = lru_cache(maxsize=4096)(exactly_normal)  # the names of one table are asked for at every step
 _AROUND = " \t\r\n\"'`*"
+_BETWEEN = re.compile(r"([,;]\s*(?:and\s)?|\s(?:and\s|&))", re.IGNORECASE)
+_PAREN = re.compile(r"[()]")
+_SHOWN = 60
 
 
 def call_in(text: str, *names: str) -> str:
@@ -27,16 +30,28 @@ def inside_call(text: str, *names: str) -> str:
     Parentheses inside are kept where they pair ("f_group(Area (km2))"). Raises `StepRejected` where the text
     holds no such call.
     """
+    start, end = _call(text, names)
+    return text[start:end]
+
+
+def after_call(text: str, *names: str) -> str:
+    """The rest of the paragraph after the first call of `f_NAME`, for any of the names."""
+    return text[_call(text, names)[1] :].partition("\n\n")[0]
+
+
+def _call(text: str, names: Sequence[str]) -> tuple[int, int]:
+    """Where the arguments of the first call begin and end; at the line's end where nothing closes it."""
     listed = "|".join(map(re.escape, names))
     match = re.search(rf"\bf_(?:{listed})\s*\(", text, re.IGNORECASE)
     if match is None:
         raise StepRejected(f"the reply names no f_{names[0]}(…)")
     depth = 1
-    for position in range(match.end(), len(text)):
-        depth += {"(": 1, ")": -1}.get(text[position], 0)
+    for paren in _PAREN.finditer(text, match.end()):
+        depth += 1 if paren[0] == "(" else -1
         if depth == 0:
-            return text[match.end() : position]
-    return text[match.end() :].partition("\n")[0]
+            return match.end(), paren.start()
+    line = text.find("\n", match.end())
+    return match.end(), line if line >= 0 else len(text)
 
 
 def column_named(name: str, header: Sequence[str]) -> int | None:
@@ -55,26 +70,46 @@ def one_column(name: str, header: Sequence[str]) -> int:
     except ValueError:
         index = column_named(name, header)
     if index is None:
-        raise StepRejected(f"no column is named {name[:60]!r}")
+        raise StepRejected(f"no column is named {name[:_SHOWN]!r}")
     return index
 
 
-def columns_named(text: str, header: Sequence[str]) -> list[int]:
-    """The positions of all columns that a list such as "rank, area, km2" names, in the table's order.
+def column_in_call(inside: str, header: Sequence[str]) -> int:
+    """The position of the one column that a call names: "Points", or "[Points]".
 
-    A name may hold a comma itself: the longest name that fits counts. Names that no column has are left out.
+    Raises `StepRejected` where no column has that name.
     """
-    parts = [part.strip(_AROUND) for part in text.split(",")]
+    name = inside.strip(_AROUND)
+    if column_named(name, header) is None and name.startswith("[") and name.endswith("]"):
+        name = name[1:-1].strip(_AROUND)
+    return one_column(name, header)
+
+
+def columns_named(text: str, header: Sequence[str]) -> list[int]:
+    """The positions of all columns that a list such as "rank, area and team" names, in the table's order.
+
+    A name may hold a comma or "and" itself: the longest name that fits counts. Raises `StepRejected` for a
+    part that names no column, since the columns that are left out are lost.
+    """
+    positions: dict[str, list[int]] = {}
+    for index, name in enumerate(header):
+        positions.setdefault(_in_list(name), []).append(index)
+    pieces = _BETWEEN.split(text)  # names at even places, what stands between them at odd ones
+    longest = max((len(_BETWEEN.split(name)) for name in header), default=1)
     found: set[int] = set()
     start = 0
-    while start < len(parts):
-        for end in range(len(parts), start, -1):
-            wanted = normal(", ".join(parts[start:end]))
-            same = [index for index, each in enumerate(header) if normal(each) == wanted]
-            if same and wanted:
+    while start < len(pieces):
+        for end in range(min(start + longest, len(pieces)), start, -2):
+            same = positions.get(_in_list("".join(pieces[start:end])))
+            if same:
                 found.update(same)
                 break
         else:
-            end = start + 1
-        start = end
+            raise StepRejected(f"no column is named {pieces[start].strip(_AROUND)[:_SHOWN]!r}")
+        start = end + 1
     return sorted(found)
+
+
+def _in_list(name: str) -> str:
+    """A name as it is compared in a list: spaces around commas do not count."""
+    return re.sub(r" ?([,;]) ?", r"\1 ", normal(name)).strip()

@@ -51,14 +51,15 @@ class SelectColumn(TableOperation, ColumnSelection):
             )
 
     def read_args(self, text: str, table: Table) -> Args:
-        """ "f_col([rank, time])", in any case; names that no column has are left out."""
+        """ "f_col([rank, time])" or "f_col([rank and time])", in any case.
+
+        A reply with a name that no column has is rejected.
+        """
         inside = call_in(text, "col", "column", "select_column").strip()
         inside = inside.removeprefix("[").removesuffix("]")
         if inside.strip() == ALL:
             return {"columns": list(table.header)}
         kept = [table.header[index] for index in columns_named(inside, table.header)]
-        if not kept:
-            raise StepRejected("it names no column of the table")
         return {"columns": list(dict.fromkeys(kept))}
 
     def elected(self, candidates: Sequence[tuple[Args, float]]) -> Args:

@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 _CALLS = ("row", "select_row")
 _NONE = re.compile(r"\[\s*\]")
 _NO_ROW = "it names no row of the table"
-_ROW = re.compile(r"(?:row\s*)?(\d{1,9})", re.IGNORECASE)
+_ROW = r"(?:rows?\s*)?(\d{1,9})"
+_ROWS = re.compile(rf"{_ROW}(?:\s*(?:to|through|[-–—−])\s*{_ROW})?", re.IGNORECASE)
+_BETWEEN = re.compile(r"\s*[,;]\s*(?:and\s)?|\s(?:and\s|&)", re.IGNORECASE)
+_QUOTES = str.maketrans("", "", "\"'`")
 ALL = "*"
 
 
@@ -76,7 +79,10 @@ class SelectRow(TableOperation, RowSelection):
             )
 
     def read_args(self, text: str, table: Table) -> Args:
-        """ "f_row([row 1, row 3])", "f_row([1, 3])" or "f_row([*])"; rows that are not there are left out."""
+        """ "f_row([row 1, row 3])", "f_row([1, 3 to 5])", "f_row([rows 1 and 3])" or "f_row([*])".
+
+        Rows that are not there are left out; a reply with a part that cannot be read is rejected.
+        """
         return {"rows": _rows_in(text, range(len(table.rows)))}
 
     def choose_args(self, state: State) -> Args:
@@ -132,13 +138,21 @@ class SelectRow(TableOperation, RowSelection):
 def _rows_in(text: str, shown: range) -> list[int] | str:
     """The numbers of the rows that a reply names, or "*" for all; those that were not shown are left out.
 
-    `shown` has positions, counted from 0. Raises `StepRejected` where the reply names none of them.
+    `shown` has positions, counted from 0. Raises `StepRejected` where the reply names none of them, or where
+    a part of it cannot be read: the rows of that part would be lost.
     """
     inside = call_in(text, *_CALLS).strip("[] ")
     if inside == ALL:
         return ALL
-    numbers = [int(match[1]) for part in inside.split(",") if (match := _ROW.fullmatch(part.strip()))]
-    kept = sorted({number for number in numbers if number - 1 in shown})
+    kept: set[int] = set()
+    for part in map(str.strip, _BETWEEN.split(inside.translate(_QUOTES))):
+        match = _ROWS.fullmatch(part)
+        if match is None:
+            raise StepRejected(f"it names rows in a way that is not understood: {part[:60]!r}")
+        first, last = int(match[1]), int(match[2] or match[1])
+        if last < first:
+            raise StepRejected(f"it names rows from {first} down to {last}")
+        kept.update(range(max(first, shown.start + 1), min(last, shown.stop) + 1))
     if not kept:
         raise StepRejected(_NO_ROW)
-    return kept
+    return sorted(kept)

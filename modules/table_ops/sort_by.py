@@ -7,15 +7,21 @@ from collections.abc import Sequence
 
 from chameleon import StepRejected, Table
 from chameleon.modules.table_ops.measures import refuse_mixed_units
-from chameleon.modules.table_ops.names import call_in, one_column
+from chameleon.modules.table_ops.names import after_call, call_in, column_in_call, one_column
 from chameleon.modules.table_ops.operation import Args, Operation
 from chameleon.modules.table_ops.order import Datatype, datatype_of, keys_of
 from chameleon.modules.table_ops.table_operation import TableOperation
 
 ASCENDING, DESCENDING = "small to large", "large to small"
-_ORDER = re.compile(r"\border(?:\s+is)?\s*:?\s*[\"'“]?\s*([a-z ]+)", re.IGNORECASE)
-_ASCENDING = re.compile(r"small to large|low(?:est)? to high|ascending|early to late", re.IGNORECASE)
-_DESCENDING = re.compile(r"large to small|high(?:est)? to low|descending|late to early", re.IGNORECASE)
+_ORDER = re.compile(r"\border(?:\s+is)?\s*:?\s*[\"'“]?\s*([a-z –-]+)", re.IGNORECASE)
+_SMALL, _LARGE = (
+    r"(?:small|low|few|earl[yi]|least)(?:er|est|st)?",
+    r"(?:large|high|big|lat|most)(?:e?r|e?st|e)?",
+)
+_ASCENDING = re.compile(rf"\b(?:{_SMALL} to (?:the )?{_LARGE}|asc(?:end(?:ing)?)?)\b", re.IGNORECASE)
+_DESCENDING = re.compile(rf"\b(?:{_LARGE} to (?:the )?{_SMALL}|desc(?:end(?:ing)?)?)\b", re.IGNORECASE)
+_CALLS = ("sort", "sort_by", "sort_column")
+_DASH = re.compile(r"[-–]")
 _DATATYPE = re.compile(r"datatype\s+is\s+[\"'“]?(\w+)", re.IGNORECASE)
 _DATATYPES: dict[str, Datatype] = {"num": "number", "dat": "date", "tim": "date"}
 
@@ -57,12 +63,15 @@ class SortBy(TableOperation, Sorting):
     prompt = "wikitq/sort_by"
 
     def read_args(self, text: str, table: Table) -> Args:
-        """ "f_sort(Points), the order is "large to small"." after "The datatype is Numerical."."""
-        inside = call_in(text, "sort", "sort_by", "sort_column")
+        """ "f_sort(Points), the order is "large to small"." after "The datatype is Numerical.".
+
+        The order may stand in the call as well, or in the words after it ("f_sort(Points) desc").
+        """
+        inside = call_in(text, *_CALLS)
         column, order = _split(inside, table.header)
         if order is None:
-            stated = _ORDER.findall(text)
-            order = _order_in(stated[-1]) if stated else None
+            stated = _ORDER.findall(" ".join(text.split()))
+            order = (_order_in(stated[-1]) if stated else None) or _order_in(after_call(text, *_CALLS))
         if order is None:
             raise StepRejected('it names no order, "small to large" or "large to small"')
         name = table.header[column]
@@ -76,18 +85,21 @@ class SortBy(TableOperation, Sorting):
 def _split(inside: str, header: Sequence[str]) -> tuple[int, str | None]:
     """Column and order in "Points", or in "Points, large to small"."""
     try:
-        return one_column(inside, header), None
+        return column_in_call(inside, header), None
     except StepRejected:
         name, comma, order = inside.rpartition(",")
         if not comma or (found := _order_in(order)) is None:
             raise
-        return one_column(name.strip(" \"'"), header), found
+        return column_in_call(name, header), found
 
 
 def _order_in(text: str) -> str | None:
-    if _DESCENDING.search(text):
-        return DESCENDING
-    return ASCENDING if _ASCENDING.search(text) else None
+    """The order that a text names; None where it names none, or both."""
+    words = " ".join(_DASH.sub(" ", text).split())
+    descending, ascending = _DESCENDING.search(words), _ASCENDING.search(words)
+    if (descending is None) == (ascending is None):
+        return None
+    return DESCENDING if descending else ASCENDING
 
 
 def _datatype(text: str, cells: Sequence[str]) -> Datatype:

@@ -23,8 +23,8 @@ class TableRetriever(Module):
     """Finds the table that the question is about in an index of tables. For questions without a table."""
 
     reads = ("input.question", "input.index?", "input.table?", "input.passages?", "input.history?")
-    writes = ("input.table", "input.tables", "input.passages", "cache.retrieved")
-    wordless = ("cache.retrieved",)
+    writes = ("input.table", "input.tables", "input.passages", "cache.retrieved", "cache.sources")
+    wordless = ("cache.retrieved", "cache.sources")
 
     def __init__(
         self, retriever: str = "auto", k: PositiveInt = 5, *, index: str = "", within: str = ""
@@ -65,7 +65,13 @@ class TableRetriever(Module):
             for hit, each in found
         ]
         documents = [document for _, document in found]
-        return {"retrieved": told, "tables": list(_tables(documents)), "passages": _passages(documents)}
+        first = next(each for each, document in zip(told, documents, strict=True) if document.table)
+        return {
+            "retrieved": told,
+            "tables": list(_tables(documents)),
+            "passages": _passages(documents),
+            "source": source_of(first),
+        }
 
     def search_of(self, state: State) -> tuple[Index, Retriever, str] | None:
         """What `run` searches, by what and for what, for whoever measures it; None without an index."""
@@ -85,7 +91,15 @@ class TableRetriever(Module):
         return changes
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        return {"retrieved": output["retrieved"]} if "retrieved" in output else {}
+        """What was found, and `sources`: the table to answer from. Modules that choose another note that."""
+        if "retrieved" not in output:
+            return {}
+        return {"retrieved": output["retrieved"], "sources": [output["source"]]}
+
+
+def source_of(found: Mapping[str, Any]) -> dict[str, Any]:
+    """The source that a table is, from what was told of it when it was found: its name and where it lies."""
+    return {"id": found["id"], "table": found["name"], **found["source"]}
 
 
 def _tables(documents: Sequence[Document]) -> list[Table]:

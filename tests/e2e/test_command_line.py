@@ -13,7 +13,7 @@ import pytest
 
 from chameleon.log import EventLog
 from chameleon.table import to_text
-from tests.e2e.commands import Command, environment, spawn
+from tests.e2e.commands import ROOT, Command, environment, spawn
 from tests.e2e.problems import make_problems
 from tests.e2e.rule_model import PROGRAM, SOLUTION, RuleModel
 from tests.loopback import Answer, Fault, LoopbackServer, Reply
@@ -263,3 +263,54 @@ def test_a_replay_needs_no_server(
     replayed = command(*asked, "--store", "replay")
     assert replayed.code == 0 and "recorded it last" in replayed.out
     assert replayed.out.splitlines()[-1] == recorded.out.splitlines()[-1]
+
+
+LEAGUE = ("Which team has the most points?", "--table", "demos/data/league.csv")
+AMONG = ("--choices", "Kingsmere Town;Harbour Rovers", "--inventory", "tabmwp")
+
+
+def scripted(path: Path, *replies: str) -> tuple[str, str]:
+    path.write_text("".join(f"{json.dumps(reply)}\n" for reply in (json.dumps(SOLUTION), *replies)))
+    return "--model", f"scripted:{path}"
+
+
+def test_a_reply_that_fits_no_choice_is_declined(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    file = tmp_path / "quick.yaml"
+    solutions = "repair: {solution_generator: {redo: solution_generator, attempts: 2}}"
+    file.write_text(f"name: quick\nextends: tabmwp\n{solutions}\n")
+    asked = ("ask", *LEAGUE, *AMONG[:2], "--inventory", str(file), *scripted(tmp_path / "r", *["qx 1"] * 3))
+    plain = command(*asked)
+    assert plain.code == 3 and "Answer" not in plain.out
+    *_, last = plain.out.splitlines()
+    assert last == "Declined: the reply 'qx 1' is none of the choices: Kingsmere Town; Harbour Rovers"
+    outcome = command(*asked, "--json")
+    told = json.loads(outcome.out)
+    assert outcome.code == 3 and told["answer"] is None and told["declined"]
+    assert "'qx 1' is none of the choices" in told["error"]["message"]
+
+
+@pytest.mark.parametrize("said", ["harbour rovers", "(B)", "**Harbour Rovers**!", "B. Harbour Rovers", "b"])
+def test_a_reply_that_stands_for_a_choice_is_the_answer(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str
+) -> None:
+    monkeypatch.chdir(ROOT)
+    outcome = command("ask", *LEAGUE, *AMONG, *scripted(tmp_path / "r", f"The answer is {said}"))
+    assert outcome.code == 0 and outcome.out.splitlines()[-1] == "Answer: Harbour Rovers"
+
+
+@pytest.mark.parametrize(("given", "code"), [("harbour rovers.", 0), ("Harbour Rovers!", 0), ("Rovers", 3)])
+def test_the_answer_of_a_module_of_ones_own_is_held_against_the_choices(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: str, code: int
+) -> None:
+    monkeypatch.chdir(ROOT)
+    says = f"class Says(Module):\n    def run(self, state):\n        return {given!r}\n"
+    (tmp_path / "own.py").write_text(f"from chameleon import Module\n\n\n{says}")
+    (tmp_path / "own.yaml").write_text(
+        "name: own\ninput: {question: str, table: Table, choices: 'list?', unit: 'str?'}\n"
+        "planner: {use: fixed, plan: [says]}\nmodules: {says: {use: own:Says}}\n"
+    )
+    outcome = command("ask", *LEAGUE, *AMONG[:2], "--inventory", str(tmp_path / "own.yaml"))
+    assert outcome.code == code, outcome

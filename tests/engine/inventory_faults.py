@@ -184,6 +184,15 @@ FAULTS: dict[str, tuple[str, int, str]] = {
         6,
         'modules.row_lookup.table_style is "ascii"',
     ),
+    "a key that is a list": (f"{GOOD}? [a, b]\n: c", 6, "a key is a name, not a list or a mapping"),
+    "a key of aliases in aliases": (
+        f"{GOOD}? &k1 [&k0 [x, x], *k0, *k0]\n: &k2 [*k1, *k1]",
+        6,
+        "a key is a name, not a list or a mapping",
+    ),
+    "no timestamp": (f"{GOOD}about: !!timestamp x", 6, "this is no timestamp"),
+    "no truth value": (f"{GOOD}about: !!bool x", 6, "this is no bool"),
+    "no number": (f"{GOOD}about: !!int x", 6, "this is no int"),
     "a key twice": (f"{GOOD}about: a\nabout: b", 7, "the key 'about' stands twice"),
     "a module twice": (f"{GOOD}  answer_generator: {{}}", 6, "the key 'answer_generator' stands twice"),
     "a prompt for a module without a model": (

@@ -194,3 +194,16 @@ def test_a_module_with_nothing_after_its_name_has_no_parameters(tmp_path: Path) 
         "name: mine\nplanner: {use: fixed, plan: [answer_generator]}\nmodules:\n  answer_generator:\n",
     )
     assert list(Inventory.load(path).modules) == ["answer_generator"]
+
+
+@pytest.mark.parametrize("form", ["[{0}, {1}, {1}]", "{{a: {0}, b: {1}, c: {1}}}"])
+def test_laughs_inside_a_key_are_refused_at_once(tmp_path: Path, form: str) -> None:
+    nested = "&k0 [x, x, x]"
+    for level in range(1, 25):
+        nested = f"&k{level} {form.format(nested, f'*k{level - 1}')}"
+    file = tmp_path / "mine.yaml"
+    file.write_text(f"name: mine\n? {nested}\n: 1\n")
+    begun = time.process_time()
+    with pytest.raises(InventoryError, match="a key is a name, not a list or a mapping") as told:
+        Inventory.load(file)
+    assert str(told.value).startswith(f"{file}:2: ") and time.process_time() - begun < 2

@@ -7,6 +7,7 @@ import errno
 import gc
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -19,7 +20,7 @@ import pytest
 
 from chameleon.errors import SandboxUnavailable
 from chameleon.sandbox import Limits, ProgramExecutor, make_executor
-from chameleon.sandbox.zygote import why_unusable
+from chameleon.sandbox.zygote import Stuck, Zygote, why_unusable
 from tests.sandbox.processes import own_children
 
 pytestmark = pytest.mark.skipif(bool(why_unusable()), reason=why_unusable() or "it can run")
@@ -223,3 +224,47 @@ def test_importing_the_sandbox_is_light() -> None:
     heavy = "{'numpy', 'pandas', 'sympy', 'pydantic_monty', 'asyncio', 'pydantic', 'yaml'}"
     done = script(f"import sys, chameleon.sandbox\nprint({heavy} & set(sys.modules))")
     assert done.stdout == "set()\n", done.stdout + done.stderr
+
+
+CROWDED = """
+import os, resource
+soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 4096), hard))
+held = [os.open(os.devnull, os.O_RDONLY) for _ in range(COUNT)]
+from chameleon.sandbox import make_executor
+hostile = '''
+import os
+ans = []
+for number in range(100, 4096):
+    try:
+        os.write(number, b"junk")
+        ans.append(number)
+    except OSError:
+        pass
+'''
+with make_executor("sealed", workers=1) as executor:
+    for _ in range(2):
+        first = executor.run(hostile)
+        second = executor.run("ans = 1 + 1")
+        assert (first.status, list(first.value)) == ("ok", []), first
+        assert (second.status, second.value) == ("ok", 2), second
+"""
+
+
+@pytest.mark.parametrize("count", [0, 600])
+def test_no_program_reaches_the_control_socket_however_many_files_are_open(count: int) -> None:
+    done = script(CROWDED.replace("COUNT", str(count)))
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    "junk", [b"junk", b"[1]", b'{"ended": [], "spare": 2}', b"\xff", b"[" * 50_000, b"{}"]
+)
+def test_what_cannot_be_read_on_the_control_socket_is_the_sandboxs_fault(junk: bytes) -> None:
+    near, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with near, far:
+        zygote = Zygote.__new__(Zygote)
+        zygote._control, zygote._spares, zygote._ended, zygote._serial = near, {}, {}, 0
+        far.send(junk)
+        with pytest.raises(Stuck):
+            zygote.run({}, wall=-1.9)

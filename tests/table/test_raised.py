@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
+
 import pytest
 
 from chameleon.table.amounts import is_amount
@@ -70,3 +73,21 @@ def test_marks_that_end_a_figure(cell: str, figure: str) -> None:
 
 def test_an_amount_with_a_mark_is_an_amount() -> None:
     assert is_amount("1,234(1)") and is_amount("(800) (2)") and not is_amount("Dues (1)")
+
+
+def _seconds(call: Callable[[], object]) -> float:
+    begun = time.process_time()
+    call()
+    return time.process_time() - begun
+
+
+@pytest.mark.parametrize("drop_marks", [True, False])
+def test_many_marks_take_time_in_proportion(drop_marks: bool) -> None:
+    text = f"5{BEGIN}1{END} and " * 100_000
+    assert _seconds(lambda: with_raised(text, drop_marks=drop_marks)) < 5
+
+
+@pytest.mark.parametrize("between", [" ", "(1)", "*"])
+def test_the_end_of_a_long_cell_is_looked_at_alone(between: str) -> None:
+    assert _seconds(lambda: without_marks(f"1 {between * 40_000}x")) < 1
+    assert _seconds(lambda: without_marks(f"1{between * 40_000}")) < 2

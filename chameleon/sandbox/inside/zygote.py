@@ -12,6 +12,7 @@ import gc
 import json
 import os
 import random
+import resource
 import select
 import signal
 import socket
@@ -23,8 +24,8 @@ from . import libraries, program, rlimits, seal, seccomp
 from .kernel import Layer, die_with_parent, libc
 from .wire import BROKEN, EXHAUSTED, LENGTH, NONCE, UNSEALED
 
-# Far above what a zygote has open; each number costs a system call where close_range is missing.
-_MOST_HANDLES = 512
+# Where the host sets no limit; each number costs a system call where close_range is missing.
+_MOST_HANDLES = 1 << 20
 
 
 def main(control: int, options: dict[str, Any], namespaces: Layer) -> NoReturn:
@@ -40,6 +41,7 @@ class Zygote:
         self._memory: int = options["memory_bytes"]
         self._serial = 0
         self._child_socket = -1
+        self._handles = _most_handles(control.fileno())
         missing: list[str] = []
         if options["sql"]:
             # Imported here alone: where programs run there is no SQLite.
@@ -132,11 +134,12 @@ class Zygote:
         """Read one program, give up what is left to give up, run it, tell its end, vanish."""
         code = BROKEN
         try:
+            self._control.close()  # its number may be any, and what reads or writes there speaks for us
             self._child_socket = number
             # Python seeds its generator anew at every fork; equal programs are to draw equal numbers.
             random.seed(0)
             os.closerange(3, number)
-            os.closerange(number + 1, _MOST_HANDLES)
+            os.closerange(number + 1, self._handles)
             os.setsid()
             seal.forbid_inspection()
             die_with_parent()
@@ -162,6 +165,13 @@ class Zygote:
     def _leave_for_science(self, library: str) -> NoReturn:
         self._tell(json.dumps({"s": "need_sci"}))
         os._exit(0)
+
+
+def _most_handles(inherited: int) -> int:
+    """The number above all that handles have here: the limit, which may have been larger before."""
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    most = _MOST_HANDLES if limit == resource.RLIM_INFINITY else min(limit, _MOST_HANDLES)
+    return max(most, inherited + 1)
 
 
 def _forget_the_host() -> None:
