@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from chameleon.errors import InventoryError, NoModel
+from chameleon.errors import ChameleonError, InventoryError, NoModel
 from chameleon.prompt import Prompt
 
 if TYPE_CHECKING:
@@ -51,7 +51,10 @@ class AsksModel:
 
             llm = LLM.connect(self.own_model, **self.own_connection)
         elif self.own_model:
-            llm = llm.with_model(self.own_model, **self.own_connection)
+            try:
+                llm = llm.with_model(self.own_model, **self.own_connection)
+            except ChameleonError as error:
+                raise error.at(f"{self.name}, {error.where or f'model {self.own_model}'}") from None
         bound.llm = llm.with_params(**self.llm_params) if llm is not None else None
         return bound
 

@@ -183,7 +183,8 @@ def _check_spent(name: str, limit: float | None, spent: float | None) -> None:
     if spent is None:
         raise BudgetExceeded(
             f"the provider does not report {name}, so the limit of {limit:g} cannot be kept",
-            hint=f"Limit budget.calls or budget.seconds instead of budget.{name}.",
+            hint=f"{'Give llm.prices, or limit' if name == 'cost' else 'Limit'} budget.calls or "
+            f"budget.seconds instead of budget.{name}.",
         )
     if spent >= limit:
         raise _exceeded(name, limit)

@@ -150,6 +150,7 @@ def check(
     inventory: Annotated[
         str | None, typer.Argument(metavar="NAME|FILE", help="The inventory.", show_default=False)
     ] = None,
+    model: ModelName = None,
     schema: Annotated[
         bool, typer.Option("--schema", help="Print the JSON Schema of inventory files.")
     ] = False,
@@ -168,7 +169,7 @@ def check(
         raise typer.BadParameter("name an inventory, or give --schema", param_hint="NAME|FILE")
     from chameleon.cli.checking import check_inventory
 
-    raise typer.Exit(check_inventory(inventory, as_json=json))
+    raise typer.Exit(check_inventory(inventory, model, as_json=json))
 
 
 @app.command()

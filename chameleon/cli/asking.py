@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,7 +28,7 @@ from chameleon.cli.show import Page, answer_text
 from chameleon.errors import Declined, InputError, StepRejected
 from chameleon.executor import Executor
 from chameleon.log import EventLog, event_to_json
-from chameleon.state import Event, Failure, Plan, Record, State
+from chameleon.state import Ended, Event, Failure, Plan, Record, State
 from chameleon.values import to_json
 
 _ASK_A_MODEL = "let a model answer: --inventory {} --model PROVIDER:NAME, with its key."
@@ -167,7 +167,7 @@ def run_question(asked: Asked, *, trace: bool, log: Path | None, as_json: bool) 
         page = Page(as_json=as_json, trace=trace, model=setup.executor.model)
         page.begin(setup.why)
         state = State()
-        for event in _events(setup.executor, given, log):
+        for event in _events(setup.executor, given, log, page.note):
             page.show(event)
             state = state.after(event)
     state = _advised(_among_choices(state, given.get("choices") or ()), setup.executor)
@@ -226,14 +226,18 @@ def _advised(state: State, executor: Executor) -> State:
     return replace(state, ended=replace(ended, error=replace(ended.error, hint=hint)))
 
 
-def _events(executor: Executor, given: Mapping[str, Any], path: Path | None) -> Iterator[Event]:
-    """The run's events, those of an unfinished log first; new ones are written as they happen."""
+def _events(
+    executor: Executor, given: Mapping[str, Any], path: Path | None, note: Callable[[str], None]
+) -> Iterator[Event]:
+    """The run's events, those of a log first; new ones are written as they happen. `note` tells the user."""
     if path is None:
         yield from executor.stream(given)
         return
     with EventLog(path) as log:
         log.forget_failure()
         before = tuple(log)
+        if before and isinstance(before[-1], Ended):
+            note(f"The run in {path} has ended: what follows is taken from it, and nothing is asked anew.")
         new = executor.stream(given, log)
         first = next(new, None)  # a log of another run is refused before anything is shown
         yield from before
@@ -270,7 +274,7 @@ def summary(state: State, setup: Setup) -> dict[str, Any]:
         "answer": to_json(state.answer),
         **({"sources": to_json(state.cache["sources"])} if answered and "sources" in state.cache else {}),
         "inventory": setup.executor.inventory.name,
-        "model": setup.executor.model,
+        "model": state.begun.settings.get("model") if state.begun else setup.executor.model,
         "why": setup.why,
         "plan": list(state.plan),
         "declined": state.ended is not None and state.ended.reason == "declined",

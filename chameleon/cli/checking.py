@@ -11,7 +11,7 @@ from typing import Any
 import typer
 
 from chameleon.cli.counts import counted
-from chameleon.cli.setup import dropped_by_model
+from chameleon.cli.setup import dropped_by_model, told_models
 from chameleon.errors import ChameleonError, NoModel
 from chameleon.executor import Executor
 from chameleon.inventory import Inventory, Obstacle
@@ -20,7 +20,7 @@ from chameleon.llm.choose import with_end
 from chameleon.table.terminal import harmless
 
 
-def check_inventory(name: str, *, as_json: bool) -> int:
+def check_inventory(name: str, flag: str | None = None, *, as_json: bool) -> int:
     """Print all of it, and return the exit code: 1 where a run would stop, else 0.
 
     An inventory that asks a model may be checked before one is configured, since runs may name it: that is
@@ -33,7 +33,7 @@ def check_inventory(name: str, *, as_json: bool) -> int:
             _print_json({"inventory": name, "ok": False, "lacks": [Obstacle("", problem).to_json()]})
         raise
     found = inventory.obstacles()
-    model, lack = _model(inventory)
+    model, lack = _model(inventory, flag)
     found += [lack] if lack else []
     if as_json:
         _print_json(_told(inventory, model, found))
@@ -45,12 +45,12 @@ def check_inventory(name: str, *, as_json: bool) -> int:
     return int(bool(stopping))
 
 
-def _model(inventory: Inventory) -> tuple[str, Obstacle | None]:
+def _model(inventory: Inventory, flag: str | None) -> tuple[str, Obstacle | None]:
     """The models that would be asked, "" for none, and what stands in the way; no model is asked."""
     if not inventory.needs_model:
         return "", None
     try:
-        choice = with_end(choose_model(None, inventory.llm.model))
+        choice = with_end(choose_model(flag, inventory.llm.model))
         if choice.model is None and inventory.needs_default_model:
             return "", Obstacle("llm", _none_configured(inventory), stops=False)
         llm = None if choice.model is None else LLM.connect(choice.model)
@@ -59,7 +59,7 @@ def _model(inventory: Inventory) -> tuple[str, Obstacle | None]:
     except ChameleonError as problem:
         return "", Obstacle("llm", problem)
     told = [str(choice)] if choice.model else []
-    told += [f"{name} asks {model}" for name, model in inventory.own_models.items()]
+    told += told_models(inventory)
     for name, parameters in dropped.items():
         told += [f"{name} is asked without {parameter} ({why})" for parameter, why in parameters.items()]
     return redact("; ".join(told)).removeprefix("model "), None

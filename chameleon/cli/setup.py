@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -16,6 +16,7 @@ from chameleon.executor import Executor
 from chameleon.inventory import Inventory
 from chameleon.inventory.schema import ModelSpec
 from chameleon.llm import LLM, ModelChoice, ResponseStore, choose_model
+from chameleon.llm.capabilities import switch_off
 from chameleon.llm.choose import with_end
 from chameleon.planner import nearest
 
@@ -62,8 +63,9 @@ def params_of(given: Sequence[str] | None) -> Mapping[str, Any]:
         name, is_pair, text = each.partition("=")
         name = name.strip()
         if not is_pair or name not in names:
-            told = f"there is no parameter {name!r}" if is_pair else f"{each!r} is no KEY=VALUE"
-            raise _bad(f"{told}. {nearest(name, names)}")
+            if not is_pair:
+                raise _bad(f"{each!r} is no KEY=VALUE, such as reasoning=none")
+            raise _bad(f"there is no parameter {name!r}. {nearest(name, names)}")
         try:
             value = yaml.safe_load(text)
         except yaml.YAMLError:
@@ -73,7 +75,8 @@ def params_of(given: Sequence[str] | None) -> Mapping[str, Any]:
         ModelSpec.model_validate(found)
     except ValidationError as problem:
         first = problem.errors()[0]
-        raise _bad(f"{first['loc'][0]} is {first['input']!r}: {first['msg'].lower()}") from None
+        given_as = next(each for each in given or () if each.strip().startswith(str(first["loc"][0])))
+        raise _bad(f"{given_as!r}: {first['msg'].lower()}") from None
     return found
 
 
@@ -108,8 +111,15 @@ def set_up(
         asked = pool.submit(with_end, choice) if ask_for_end and recorded is None else None
         executor = Executor(chosen, _connect(choice, chosen, options))
         choice = asked.result() if asked else choice
-    own = "".join(f"; {name} asks {model}" for name, model in chosen.own_models.items())
+    own = "".join(f"; {told}" for told in told_models(chosen))
     return Setup(executor, f"inventory {chosen.name}; {choice}{own}")
+
+
+def told_models(inventory: Inventory) -> Iterator[str]:
+    """The models that parts of an inventory have of their own, and when these are switched off."""
+    for name, model in inventory.own_models.items():
+        end = switch_off(model)
+        yield f"{name} asks {model}{f' ({end})' if end else ''}"
 
 
 def dropped_by_model(inventory: Inventory) -> Mapping[str, Mapping[str, str]]:
@@ -148,5 +158,5 @@ def _connect(choice: ModelChoice, inventory: Inventory, options: ModelOptions) -
 def _missing(error: MissingPackage, choice: ModelChoice, inventory: Inventory) -> MissingPackage:
     """The error for a model that was chosen and whose package is not here, with both ways on."""
     offline = _OFFLINE.get(inventory.name)
-    without_model = f", or answer without a model: --inventory {offline}" if offline else ""
-    return MissingPackage(f"{choice.why}, but {error.what}", hint=f"{error.hint}{without_model}")
+    without_model = f"Answer without a model by --inventory {offline}, or install it: " if offline else ""
+    return MissingPackage(f"{choice.why}, but {error.what}", hint=f"{without_model}{error.hint}")

@@ -42,6 +42,10 @@ class Page:
     def begin(self, why: str) -> None:
         self._line(f"Runs {why}.")
 
+    def note(self, text: str) -> None:
+        """Print a sentence about the run."""
+        self._line(harmless(text))
+
     def show(self, event: Event) -> None:
         if isinstance(event, Plan):
             self._plan(event)
@@ -61,7 +65,8 @@ class Page:
             stored = sum(call.cached for call in state.calls)
             parts = [in_words(state.usage)] if state.usage.calls else []
             parts += [f"{stored} from the response store"] if stored else []
-            self._line(f"Model: {', '.join(parts)}")
+            if parts:
+                self._line(f"Model: {', '.join(parts)}")
             self._by_model(state.calls)
         if ended.reason == "answered":
             for failure in () if self.trace else state.passed_over:
@@ -101,6 +106,8 @@ class Page:
         if self.trace:
             by = f"by {plan.by}" if plan.kind in ("proposed", "again") else ""
             by += f", {', '.join(map(harmless, asked))}" if (asked := self._others(plan.calls)) else ""
+            usage = sum((call.usage for call in plan.calls), Usage())
+            by += f"  [{in_words(usage)}]" if by and usage.calls else ""
             self._line(_INDENT + ": ".join(part for part in (by, harmless(plan.note)) if part))
 
     def _step(self, record: Record) -> None:

@@ -109,6 +109,11 @@ def switch_off(model: str) -> SwitchOff | None:
     return SwitchOff(entry["on"], entry.get("instead", "")) if entry else None
 
 
+def provider_of(name: str) -> str:
+    """The first provider that has a family of models by this name; "" where none has."""
+    return next((each for each in _known()["families"] if _family(f"{each}:{name}")), "")
+
+
 def _family(model: str) -> Mapping[str, Any]:
     """What is said of the longest beginning of the model's name."""
     provider, _, path = model.partition(":")

@@ -48,7 +48,8 @@ _SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "stop": ("stop_sequences",),
 }
 DROPPED = (
-    "A figure would not be the method's. Allow it with --allow-dropped, or choose a model that takes it."
+    "A figure would not be the method's: choose a model that takes it, or ask without thinking where that "
+    "helps (reasoning: none), or allow it (--allow-dropped, in Python allow_dropped=True)."
 )
 _ADDRESSES = ("base_url", "anthropic_api_url", "inference_server_url", "endpoint_url")
 _OWN_ADDRESSES = {"anthropic": "//api.anthropic.com", "google_genai": ".googleapis.com"}

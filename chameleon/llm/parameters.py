@@ -123,7 +123,10 @@ def fit(asked: Mapping[str, Any], known: Capabilities, learned: Learned, *, enla
     if "max_tokens" in sent:
         room = ROOM[effort or known.default_effort or "medium"] if thinking else 0
         wider = (sent["max_tokens"] + room) * 4**enlarged
-        sent["max_tokens"] = min(wider, known.most_output or wider)
+        most = known.most_output or wider
+        if sent["max_tokens"] > most:
+            dropped["max_tokens"] = f"with {most} instead, the most that it gives"
+        sent["max_tokens"] = min(wider, most)
     visible = [stop for stop in stops if stop.strip()][:_MOST_STOPS]  # several servers refuse white space
     if visible and "stop" not in refused:
         sent["stop"] = visible
@@ -142,7 +145,7 @@ def _effort(asked: str, known: Capabilities, learned: Learned) -> tuple[str, str
     effort = known.nearest_effort(asked)
     return (
         effort,
-        "" if effort == asked else f"{effort} in its place, for it takes {', '.join(known.efforts)}",
+        "" if effort == asked else f"with {effort} instead, the nearest that it takes",
     )
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from chameleon.errors import AuthFailed, ChameleonError, MissingPackage, ModelError, NoModel
+from chameleon.llm.capabilities import provider_of
 from chameleon.llm.deadline import within
 from chameleon.llm.failures import why_no_answer
 from chameleon.llm.redact import one_line, redact
@@ -97,6 +98,8 @@ def full_name(model: str, environ: Mapping[str, str] = os.environ) -> str:
     models may hold colons. Raises `NoModel` for a provider that does not exist, naming the nearest.
     """
     provider, colon, name = model.strip().partition(":")
+    if not colon and not base_url(environ) and (owner := provider_of(provider)) not in ("", "openai"):
+        raise NoModel(f"the model {provider!r} is not OpenAI's", hint=f"Did you mean {owner}:{provider}?")
     if not colon:
         return f"openai:{provider}"
     known = provider.lower().replace("-", "_")
@@ -256,7 +259,7 @@ def _require_key(model: str, facts: Provider, arguments: Mapping[str, Any]) -> N
         raise AuthFailed(
             f"the provider's key is not set: {' or '.join(facts.keys)}",
             where=f"model {model}",
-            hint=f"export {facts.keys[0]}=…, or choose another model with --model.",
+            hint=f"export {facts.keys[0]}=…, or choose another model.",
         )
 
 

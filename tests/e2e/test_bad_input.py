@@ -150,8 +150,8 @@ def test_a_missing_provider_package_is_answered_with_the_pip_line(tmp_path: Path
     )
     assert outcome.code == 1
     assert "openai needs a package that is not installed" in outcome.complaint
-    assert "pip install 'langchain>=1,<2' 'langchain-openai>=1,<2'" in outcome.complaint
-    assert outcome.complaint.endswith("or answer without a model: --inventory tables_offline")
+    assert "Answer without a model by --inventory tables_offline, or install it: pip" in outcome.complaint
+    assert outcome.complaint.endswith("'langchain>=1,<2' 'langchain-openai>=1,<2' 'genai-prices>=0.2'")
 
 
 @pytest.mark.parametrize(

@@ -109,14 +109,14 @@ def test_parameters_of_the_command_line_win(hosted: HostedServer, command: Comma
         assert (seen.body["reasoning_effort"], seen.body["temperature"]) == ("none", 0.25)
         assert seen.body["max_completion_tokens"] == 700
     nearest = command(*ASK, "--model", "gpt-5-mini", "-p", "reasoning=none")
-    assert 'reasoning "none": minimal in its place' in nearest.out
+    assert 'reasoning "none": with minimal instead' in nearest.out
 
 
 @pytest.mark.parametrize(
     ("given", "words"),
     [
         ("resoning=none", "Did you mean 'reasoning'?"),
-        ("reasoning=much", "reasoning is 'much'"),
+        ("reasoning=much", "'reasoning=much': input should be"),
         ("reasoning", "no KEY=VALUE"),
         ("model=openai:x", "there is no parameter 'model'"),
     ],
