@@ -1,4 +1,4 @@
-"""A question that is declined is not advised to ask for what it asks for, nor shown columns without a name."""
+"""A declined question is not advised to ask for what it asks for, nor shown columns without a name."""
 
 from __future__ import annotations
 
