@@ -19,8 +19,9 @@ settings.register_profile("any machine", deadline=None)
 settings.load_profile("any machine")
 
 _PRIVATE_VARIABLE = re.compile(
-    r"(_API_KEY|_API_BASE|_TOKEN)$|_PROXY$"
-    r"|^(OPENAI_|CHAMELEON_|LANGSMITH_|LANGCHAIN_|BING_SEARCH_|SEARXNG_|WIKIPEDIA_)",
+    r"(_API_KEY|_API_BASE|_BASE_URL|_ENDPOINT|_TOKEN|_CREDENTIALS)$|_PROXY$"
+    r"|^(OPENAI_|ANTHROPIC_|GEMINI_|GOOGLE_|AZURE_|OLLAMA_|CHAMELEON_|LANGSMITH_|LANGCHAIN_)"
+    r"|^(BING_SEARCH_|SEARXNG_|WIKIPEDIA_)",
     re.IGNORECASE,
 )
 

@@ -9,7 +9,7 @@ import urllib.request
 
 import pytest
 
-from tests.conftest import NetworkForbidden
+from tests.conftest import _PRIVATE_VARIABLE, NetworkForbidden
 from tests.loopback import LoopbackServer
 
 
@@ -33,3 +33,23 @@ def test_this_machine_is_reachable() -> None:
 def test_no_test_sees_the_developers_keys() -> None:
     assert not [name for name in os.environ if name.endswith("_API_KEY") or name.startswith("OPENAI_")]
     assert os.environ["CHAMELEON_STORE"].endswith("responses.sqlite")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "OPENAI_BASE_URL",
+        "ANTHROPIC_API_KEY",
+        "ANTHROPIC_BASE_URL",
+        "GEMINI_API_KEY",
+        "GOOGLE_GENAI_USE_VERTEXAI",
+        "GOOGLE_APPLICATION_CREDENTIALS",
+        "MISTRAL_BASE_URL",
+        "OLLAMA_HOST",
+        "http_proxy",
+        "NO_PROXY",
+        "CHAMELEON_MODEL",
+    ],
+)
+def test_what_stands_in_the_developers_environment_is_forgotten(name: str) -> None:
+    assert _PRIVATE_VARIABLE.search(name)

@@ -24,9 +24,7 @@ def main() -> None:
     try:
         app(prog_name="chameleon")
     except ChameleonError as error:
-        from chameleon.table.terminal import harmless
-
-        _complain(harmless(str(error)))
+        _complain(str(error))
     except Interrupted:
         print("chameleon: interrupted", file=sys.stderr, flush=True)
         os._exit(130)  # threads that wait for a model must not hold the terminal
@@ -58,7 +56,9 @@ def _prepare() -> None:
 
 def _warn(message: Warning | str, *_: object, **__: object) -> None:
     """Tell what a library warns of as one line, without the place in its code."""
-    print(f"chameleon: {' '.join(str(message).split())[:300]}", file=sys.stderr)
+    from chameleon.table.terminal import harmless
+
+    print(f"chameleon: {harmless(str(message))[:300]}", file=sys.stderr)
 
 
 def _interrupt(*_: object) -> NoReturn:
@@ -66,7 +66,9 @@ def _interrupt(*_: object) -> NoReturn:
 
 
 def _complain(told: str) -> NoReturn:
-    print(f"chameleon: {told}", file=sys.stderr)
+    from chameleon.table.terminal import harmless
+
+    print(f"chameleon: {harmless(told)}", file=sys.stderr)
     sys.exit(1)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import typer
 
 from chameleon.cli.counts import counted
+from chameleon.cli.out import echo, say
 from chameleon.cli.setup import dropped_by_model, told_models
 from chameleon.errors import ChameleonError, NoModel
 from chameleon.executor import Executor
@@ -41,7 +41,7 @@ def check_inventory(name: str, flag: str | None = None, *, as_json: bool) -> int
         _show(inventory, model, found)
     stopping = [each for each in found if each.stops]
     for each in stopping:
-        print(f"chameleon: {harmless(str(each.error))}", file=sys.stderr)
+        say(f"chameleon: {harmless(str(each.error))}")
     return int(bool(stopping))
 
 
@@ -95,16 +95,16 @@ def _show(inventory: Inventory, model: str, found: Sequence[Obstacle]) -> None:
     lacking = ", but for what is told below" if found and not stops else ""
     verdict = "cannot run here" if stops else f"is fine{lacking}"
     asks = "asks a model" if inventory.needs_model else "asks no model"
-    typer.echo(f"{inventory.name} {verdict}: {counted(len(inventory.modules), 'module')}, it {asks}.")
+    echo(f"{harmless(inventory.name)} {verdict}: {counted(len(inventory.modules), 'module')}, it {asks}.")
     if model:
-        typer.echo(f"Model: {harmless(model)}")
-    typer.echo(f"Input: {', '.join(f'{key} ({kind})' for key, kind in inventory.input_types.items())}")
+        echo(f"Model: {harmless(model)}")
+    echo(f"Input: {', '.join(f'{key} ({kind})' for key, kind in inventory.input_types.items())}")
     for card in inventory.cards:
-        typer.echo(f"  {card.name:22} {card.description} {card.when}".rstrip())
+        echo(f"  {card.name:22} {card.description} {card.when}".rstrip())
     for each in found:
         if not each.stops:
             label = f"Will be done without {each.module}" if each.module else "A run still needs a model"
-            typer.echo(f"{label}: {harmless(_advice(each.error))}")
+            echo(f"{label}: {harmless(_advice(each.error))}")
 
 
 def _advice(error: ChameleonError) -> str:

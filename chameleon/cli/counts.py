@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 from collections.abc import Mapping
 
 import typer
 
+from chameleon.cli.out import echo
 from chameleon.cli.show import in_words
 from chameleon.evaluation.benchmark import Benchmark
 from chameleon.evaluation.report.columns import TextColumn, in_blocks
@@ -31,32 +31,30 @@ def show_counts(
         spent = {"usage": spending.usage.to_json(), "seconds": round(seconds, 3)}
         typer.echo(json.dumps(tally.to_json(benchmark.name) | spent, ensure_ascii=False))
         return
-    typer.echo(f"{benchmark.name}, scored by the rule of {scorer}\n")
+    echo(f"{benchmark.name}, scored by the rule of {scorer}\n")
     if tally.all.n:
-        typer.echo(counts_table({"ALL": tally.all, **tally.telling}, tally, benchmark) + "\n")
+        echo(counts_table({"ALL": tally.all, **tally.telling}, tally, benchmark) + "\n")
     answered = tally.answered
     declined = tally.all.n - answered.n - tally.failed
     right = f"right {benchmark.percent('ALL', answered.correct, answered.n)} % of them"
     shown = in_figures(tally, answered) if tally.graded else right
-    typer.echo(f"Answered {answered.n:,}, {shown}; declined {declined:,}, failed {tally.failed:,}.")
+    echo(f"Answered {answered.n:,}, {shown}; declined {declined:,}, failed {tally.failed:,}.")
     if tally.graded and answered.n < tally.all.n:
-        typer.echo("The figures above count what was not answered as empty answers.")
+        echo("The figures above count what was not answered as empty answers.")
     if guessed := tally.all.correct - answered.correct:
-        typer.echo(
-            f"Of those without a prediction, {guessed:,} are right: the rule guesses the first choice."
-        )
+        echo(f"Of those without a prediction, {guessed:,} are right: the rule guesses the first choice.")
     for reason, count in tally.reasons.most_common(_MOST_REASONS):
-        typer.echo(f"Failed, {count:,} times: {harmless(reason)}")
+        echo(f"Failed, {count:,} times: {harmless(reason)}")
     for where, count in tally.passed_over.most_common():
         reason = tally.passed_over_for.get(where, "")
         told = f"{where}: {reason}" if reason else where
-        typer.echo(f"Answered without it, {counted(count, 'time')}, for it failed: {harmless(told)}")
+        echo(f"Answered without it, {counted(count, 'time')}, for it failed: {harmless(told)}")
     for parameter, count in tally.dropped.most_common():
-        typer.echo(f"Asked without {harmless(parameter)}, in {counted(count, 'problem')}: not the method's.")
+        echo(f"Asked without {harmless(parameter)}, in {counted(count, 'problem')}: not the method's.")
     if spending.usage.calls or spending.stored:
         stored = f"; {counted(spending.stored, 'reply')} from the response store" if spending.stored else ""
-        typer.echo(f"Model: {in_words(spending.usage)}{stored}.")
-    typer.echo(f"{seconds:.1f} s")
+        echo(f"Model: {in_words(spending.usage)}{stored}.")
+    echo(f"{seconds:.1f} s")
 
 
 def counts_table(counts: Mapping[str, Count], tally: Tally, benchmark: Benchmark) -> str:
@@ -72,11 +70,6 @@ def counts_table(counts: Mapping[str, Count], tally: Tally, benchmark: Benchmark
         columns.append(TextColumn(name, cells))
     width = max(40, shutil.get_terminal_size((100, 24)).columns)
     return in_blocks(TextColumn("", names), columns, width)
-
-
-def say(text: str) -> None:
-    """Tell what is no result: on stderr, so that stdout is the table or the JSON object alone."""
-    print(text, file=sys.stderr, flush=True)
 
 
 def counted(number: int, name: str) -> str:

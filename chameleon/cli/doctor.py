@@ -12,6 +12,7 @@ from typing import Any
 
 import typer
 
+from chameleon.cli.out import echo
 from chameleon.errors import ChameleonError
 from chameleon.inventory.resolve import find_class
 from chameleon.llm import choose_model, redact
@@ -73,23 +74,23 @@ def examine(*, as_json: bool) -> None:
 
 
 def _print(found: Mapping[str, Any]) -> None:
-    typer.echo(f"chameleon-compose {found['chameleon']}, Python {found['python']}, {found['platform']}")
-    typer.echo(f"Model: {harmless(found['model'])}")
-    typer.echo(f"Keys set: {', '.join(found['keys']) or 'none'}")
-    typer.echo(f"Response store: {harmless(found['store'])}")
-    typer.echo("Extras:")
+    echo(f"chameleon-compose {found['chameleon']}, Python {found['python']}, {found['platform']}")
+    echo(f"Model: {harmless(found['model'])}")
+    echo(f"Keys set: {', '.join(found['keys']) or 'none'}")
+    echo(f"Response store: {harmless(found['store'])}")
+    echo("Extras:")
     width = max(map(len, found["packages"]))
     for extra, packages in found["packages"].items():
         missing = [name for name, version in packages.items() if version is None]
         have = ", ".join(f"{name} {version}" for name, version in packages.items() if version)
         state = have if not missing else f"missing {', '.join(missing)}: pip install {' '.join(missing)}"
-        typer.echo(f"  {extra:{width}} {state}")
-    typer.echo(f"Text in pictures, engine auto: {_in_words(found['text_engine'])}")
-    typer.echo(f"Captions on this machine, device auto: {_in_words(found['captioner'])}")
-    typer.echo(f"Search, provider auto: {_in_words(found['search_provider'])}")
-    typer.echo(f"Variables of searches set: {', '.join(found['search_variables']) or 'none'}")
-    typer.echo(f"Embeddings for large inventories, by default: {found['embeddings']}")
-    typer.echo(f"Sandbox: {found['sandbox']['text']}")
+        echo(f"  {extra:{width}} {state}")
+    echo(f"Text in pictures, engine auto: {_in_words(found['text_engine'])}")
+    echo(f"Captions on this machine, device auto: {_in_words(found['captioner'])}")
+    echo(f"Search, provider auto: {_in_words(found['search_provider'])}")
+    echo(f"Variables of searches set: {', '.join(found['search_variables']) or 'none'}")
+    echo(f"Embeddings for large inventories, by default: {found['embeddings']}")
+    echo(f"Sandbox: {found['sandbox']['text']}")
 
 
 def _set(wanted: Callable[[str], bool]) -> list[str]:

@@ -11,7 +11,8 @@ from types import MappingProxyType
 from typing import Any
 
 from chameleon.cli import Interrupted
-from chameleon.cli.counts import counted, say, show_counts
+from chameleon.cli.counts import counted, show_counts
+from chameleon.cli.out import say
 from chameleon.cli.problems import Data
 from chameleon.cli.progress import Progress
 from chameleon.cli.setup import ModelOptions, dropped_by_model, set_up

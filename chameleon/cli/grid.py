@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from chameleon.cli import Interrupted
-from chameleon.cli.counts import counted, say
+from chameleon.cli.counts import counted
 from chameleon.cli.evaluating import check_given
 from chameleon.cli.grid_arms import Arms
+from chameleon.cli.out import echo, say
 from chameleon.cli.problems import Data
 from chameleon.cli.setup import ModelOptions
 from chameleon.errors import ChameleonError, InputError
@@ -207,10 +208,10 @@ def _show(comparison: Comparison, grid: Grid, asked: Asked, *, as_json: bool) ->
         typer.echo(json.dumps(told, ensure_ascii=False))
         return
     about = comparison.about
-    typer.echo(f"{grid.name} over {counted(about['problems'], 'problem')} of {about['benchmark']}\n")
-    typer.echo(in_blocks(comparison.names, comparison.columns, _width()))
+    echo(f"{grid.name} over {counted(about['problems'], 'problem')} of {about['benchmark']}\n")
+    echo(in_blocks(comparison.names, comparison.columns, _width()))
     for note in comparison.notes:
-        typer.echo(f"\n{harmless(note[:_LONGEST])}")
+        echo(f"\n{harmless(note[:_LONGEST])}")
     if asked.out is not None:
         say(f"Kept in {asked.out}: {_TABLE}, {_FIGURES}, and a folder for each arm that was evaluated.")
 
@@ -241,19 +242,19 @@ def _tell(grid: Grid, named: str, *, as_json: bool) -> int:
         told = {"grid": grid.name, "about": grid.spec.about, "inventory": grid.inventory, "arms": arms}
         typer.echo(json.dumps(told, ensure_ascii=False))
         return int(all(lacks.values()))
-    typer.echo(f"{grid.name}: {grid.spec.about}\nVariants of {grid.inventory}:\n")
+    echo(f"{grid.name}: {grid.spec.about}\nVariants of {grid.inventory}:\n")
     calls = [arm.calls for arm in grid.arms.values()]
     columns = [
         TextColumn("calls each", ["–" if each is None else f"{each:,}" for each in calls]),
         TextColumn("what it is", [_said(arm) for arm in grid.arms.values()], figures=False),
     ]
     names = TextColumn("arm", list(grid.arms))
-    typer.echo(in_blocks(names, columns, _width()))
+    echo(in_blocks(names, columns, _width()))
     for name, found in lacks.items():
         for each in found:
-            typer.echo(f"{name} cannot run here: {harmless(each[:_LONGEST])}")
+            echo(f"{name} cannot run here: {harmless(each[:_LONGEST])}")
     command = f"chameleon grid {shlex.quote(named)} DATA"
-    typer.echo(f"\n`{command}` compares them, without a model as far as none is needed.")
+    echo(f"\n`{command}` compares them, without a model as far as none is needed.")
     return int(all(lacks.values()))
 
 

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from chameleon.budget import Usage
 from chameleon.cli import Interrupted
-from chameleon.cli.counts import counted, say
+from chameleon.cli.counts import counted
 from chameleon.cli.evaluating import Counts, check_history, check_parameters, check_runnable, run_all
 from chameleon.cli.evaluating import Evaluated as EvaluatedAsked
+from chameleon.cli.out import say
 from chameleon.cli.problems import Data
 from chameleon.cli.setup import set_up
 from chameleon.errors import ChameleonError, InputError, ParameterRefused

@@ -13,6 +13,7 @@ from typing import Any
 
 import typer
 
+from chameleon.cli.out import echo
 from chameleon.corpus.found import LeftOut
 from chameleon.corpus.indexing import Summary, index_files
 from chameleon.table.terminal import harmless
@@ -32,9 +33,9 @@ def index_and_tell(sources: Sequence[Path], out: Path, retriever: str | None, *,
     if as_json:
         typer.echo(json.dumps(to_json(summary), ensure_ascii=False))
     else:
-        typer.echo(in_words(summary))
+        echo(in_words(summary))
     for line in warnings(summary.faults):
-        typer.echo(line, err=True)
+        echo(line, err=True)
     return 0 if summary.files or summary.unchanged else 1
 
 

@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args, get_origin
 
 import typer
 
+from chameleon.cli.out import echo
 from chameleon.errors import InventoryError
 from chameleon.evaluation.data import find_benchmark
 from chameleon.inventory import Inventory, InventorySpec, shipped_inventories
@@ -43,22 +44,22 @@ def show_module(name: str, *, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps(told, ensure_ascii=False))
         return
-    typer.echo(f"{told['name']}: {told['about']}")
+    echo(f"{told['name']}: {told['about']}")
     reads = told["reads"]
-    typer.echo(f"Reads: {'everything' if reads is None else ', '.join(reads) or 'nothing'}")
-    typer.echo(f"Writes: {', '.join(told['writes'])}")
+    echo(f"Reads: {'everything' if reads is None else ', '.join(reads) or 'nothing'}")
+    echo(f"Writes: {', '.join(told['writes'])}")
     if told["uses"]:
-        typer.echo(f"Uses: {', '.join(told['uses'])}")
-    typer.echo("Parameters, all modules: use, when, on_error")
+        echo(f"Uses: {', '.join(told['uses'])}")
+    echo("Parameters, all modules: use, when, on_error")
     if told["asks_model"]:
-        typer.echo("Parameters, those that ask a model: prompt, llm, samples, vote, table_style, max_rows, …")
+        echo("Parameters, those that ask a model: prompt, llm, samples, vote, table_style, max_rows, …")
     for each in told["parameters"]:
         default = f" = {json.dumps(each['default'])}" if "default" in each else ", needed"
-        typer.echo(f"  {each['name']}: {each['type']}{default}")
+        echo(f"  {each['name']}: {each['type']}{default}")
     if told["parameters"] and cls.__init__ is not object.__init__:
         notes = inspect.cleandoc(cls.__init__.__doc__ or "")  # getdoc would take object's own
         if notes:
-            typer.echo("\n" + notes)
+            echo("\n" + notes)
 
 
 def interface(cls: type[Any]) -> dict[str, Any]:
@@ -125,11 +126,11 @@ def list_shipped_benchmarks(*, as_json: bool) -> None:
         _print(rows, as_json)
         return
     for row in rows:
-        typer.echo(f"{row['name']}: {row['about']}")
-        typer.echo(f"  columns {' '.join(row['columns'])}")
+        echo(f"{row['name']}: {row['about']}")
+        echo(f"  columns {' '.join(row['columns'])}")
         width = max(map(len, row["scorers"]))
         for name, about in row["scorers"].items():
-            typer.echo(f"  --scorer {name:{width}}  {about}")
+            echo(f"  --scorer {name:{width}}  {about}")
 
 
 def _first_sentence(cls: type[Any]) -> str:
@@ -142,4 +143,4 @@ def _print(rows: list[dict[str, Any]], as_json: bool) -> None:
         return
     width = max(len(row["name"]) for row in rows)
     for row in rows:
-        typer.echo(f"{row['name']:{width}}  {row['about']}")
+        echo(f"{row['name']:{width}}  {row['about']}")

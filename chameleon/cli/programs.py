@@ -7,6 +7,7 @@ from pathlib import Path
 
 import typer
 
+from chameleon.cli.out import echo
 from chameleon.errors import InputError
 from chameleon.sandbox import Limits, make_executor
 from chameleon.sandbox.choose import Kind
@@ -48,14 +49,12 @@ def run_file(file: Path, *, result: str, timeout: float, kind: Kind, as_json: bo
         typer.echo(json.dumps(found | {"guarantees": layers}, ensure_ascii=False))
         return 0 if outcome.ok else 1
     if outcome.stdout:
-        typer.echo("".join(f"  | {harmless(line)}\n" for line in outcome.stdout.splitlines()), nl=False)
+        echo("".join(f"  | {harmless(line)}\n" for line in outcome.stdout.splitlines()), nl=False)
     if outcome.ok:
-        typer.echo(
-            f"{result} = {harmless(repr(outcome.value))}  ({outcome.value_type}, {outcome.wall_ms:.1f} ms)"
-        )
+        echo(f"{result} = {harmless(repr(outcome.value))}  ({outcome.value_type}, {outcome.wall_ms:.1f} ms)")
     else:
         line = f", line {outcome.line}" if outcome.line else ""
         fault = f"{outcome.error_type}{line}: " if outcome.error_type else ""
-        typer.echo(f"{outcome.status}: {fault}{harmless(outcome.message)}")
-    typer.echo(f"Guarantees of {guarantees}")
+        echo(f"{outcome.status}: {fault}{harmless(outcome.message)}")
+    echo(f"Guarantees of {guarantees}")
     return 0 if outcome.ok else 1

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from chameleon.cli.counts import counted, say
+from chameleon.cli.counts import counted
+from chameleon.cli.out import echo, say
 from chameleon.errors import InputError
 from chameleon.evaluation.recall import Query, Recall, check_gold, measure, read_corpus, read_queries
 from chameleon.retrieval.retriever import Hit, Retriever
@@ -54,7 +55,7 @@ def measure_recall(asked: Asked, *, as_json: bool) -> int:
         if as_json:
             typer.echo(json.dumps(found.to_json() | {"unmatched": unmatched}))
         else:
-            typer.echo(_shown(found, len(index), asked.retriever, unmatched))
+            echo(_shown(found, len(index), asked.retriever, unmatched))
     return 0
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import typer
 
 from chameleon.cli.counts import counts_table
+from chameleon.cli.out import echo
 from chameleon.evaluation.charts import Drawing, draw, kind_of
 from chameleon.evaluation.data import find_benchmark
 from chameleon.evaluation.folder import read_run
@@ -37,20 +38,20 @@ def print_stats(runs: Sequence[Path], *, as_json: bool, graph: Path | None) -> N
         if graph is not None:
             _draw(summaries, graph)
         return
-    typer.echo(_overview(summaries, published))
+    echo(_overview(summaries, published))
     for run in summaries:
         for group, counts in _groups(run).items():
             if [count.n for count in counts.values()] == [run.tally.all.n]:  # all problems alike
                 continue
-            typer.echo(f"\n{_one_line(run.name)}: by {group}")
-            typer.echo(counts_table(counts, run.tally, find_benchmark(run.benchmark)))
-        typer.echo(f"\n{_one_line(run.name)}: what follows what")
-        typer.echo(_transitions(run))
-        typer.echo(f"\n{_one_line(run.name)}: most frequent programs")
-        typer.echo(_programs(run))
+            echo(f"\n{_one_line(run.name)}: by {group}")
+            echo(counts_table(counts, run.tally, find_benchmark(run.benchmark)))
+        echo(f"\n{_one_line(run.name)}: what follows what")
+        echo(_transitions(run))
+        echo(f"\n{_one_line(run.name)}: most frequent programs")
+        echo(_programs(run))
     if graph is not None:
         _draw(summaries, graph)
-        typer.echo(f"\nGraph: {_one_line(str(graph))}")
+        echo(f"\nGraph: {_one_line(str(graph))}")
 
 
 def print_report(runs: Sequence[Path], *, html: Path | None, problems: int, as_json: bool) -> None:
@@ -70,15 +71,15 @@ def print_report(runs: Sequence[Path], *, html: Path | None, problems: int, as_j
         typer.echo(json.dumps(found, ensure_ascii=False))
         return
     for comparison in comparisons:
-        typer.echo(f"{comparison.benchmark.name}: {comparison.shown}\n")
-        typer.echo(f"{_table(comparison)}\n")
+        echo(f"{comparison.benchmark.name}: {comparison.shown}\n")
+        echo(f"{_table(comparison)}\n")
     for run in summaries:
-        typer.echo(f"{_one_line(run.name)}")
+        echo(f"{_one_line(run.name)}")
         for name, text in facts(run):
-            typer.echo(_fact(_one_line(name, 30), _one_line(text)))
-        typer.echo("")
+            echo(_fact(_one_line(name, 30), _one_line(text)))
+        echo("")
     if html is not None:
-        typer.echo(f"Page: {_one_line(str(html))}")
+        echo(f"Page: {_one_line(str(html))}")
 
 
 def _fact(name: str, text: str) -> str:

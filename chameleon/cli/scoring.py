@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from chameleon.cli.counts import counted, say, show_counts
+from chameleon.cli.counts import counted, show_counts
+from chameleon.cli.out import say
 from chameleon.cli.problems import Data
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Row

@@ -9,9 +9,8 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import typer
-
 from chameleon.budget import Call, Usage
+from chameleon.cli.out import echo
 from chameleon.cli.sources import sources_in_words
 from chameleon.state import Begun, Dropped, Event, Failure, Plan, Record, State
 from chameleon.table import Table, to_terminal
@@ -40,7 +39,7 @@ class Page:
         self.width = max(40, min(shutil.get_terminal_size((100, 24)).columns, 120))
 
     def begin(self, why: str) -> None:
-        self._line(f"Runs {why}.")
+        self._line(f"Runs {harmless(why)}.")
 
     def note(self, text: str) -> None:
         """Print a sentence about the run."""
@@ -79,7 +78,7 @@ class Page:
             self._line(f"Declined: {harmless(ended.error.advice)}")
         else:
             error = ended.error or Failure("ModuleError", "the run failed")
-            typer.echo(f"chameleon: {harmless(str(error))}", err=True)
+            echo(f"chameleon: {harmless(str(error))}", err=True)
 
     def _by_model(self, calls: Sequence[Call]) -> None:
         """What each model took, where more than one was asked."""
@@ -164,7 +163,7 @@ class Page:
 
     def _line(self, text: str) -> None:
         if not self.silent:
-            typer.echo(text)
+            echo(text)
             sys.stdout.flush()
 
 

@@ -36,7 +36,15 @@ def to_terminal(table: Table, width: int = 80, max_rows: int | None = 20) -> str
 
 def harmless(text: str) -> str:
     """The text on one line with all that is invisible or steers a terminal replaced by U+FFFD."""
-    text = clean_cell(text)
+    return _visible(clean_cell(text))
+
+
+def harmless_lines(text: str) -> str:
+    """The same of each line of a text, whose breaks and indents stay; tabs become spaces."""
+    return text if text.isprintable() else "\n".join(map(_visible, text.expandtabs(4).split("\n")))
+
+
+def _visible(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(

@@ -168,7 +168,7 @@ class Links(Asked):
             return found
         if not left:
             raise Declined("the table has no column of numbers that fits")
-        names = ", ".join(self.table.header[i] for i in sorted(wanted))
+        names = ", ".join(self.table.header[i] or f"column {i + 1}" for i in sorted(wanted))
         raise Declined(
             "the question does not say which column of numbers is meant", hint=f"There are: {names}."
         )
@@ -212,7 +212,7 @@ class Links(Asked):
             following = self.texts.get(bound.places[-1] + 1, "")
             if bound.sign in {"<", ">"} and not following.isalpha():
                 return ages[0]
-        names = ", ".join(column.name for column in self.measures)
+        names = ", ".join(column.name or f"column {column.index + 1}" for column in self.measures)
         raise Declined(f"the question does not say what is {bound.say()}", hint=f"There are: {names}.")
 
     def _beside(self, bound: Bound, numbers: set[int]) -> list[ColumnMention]:

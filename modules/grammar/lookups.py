@@ -21,6 +21,11 @@ from chameleon.modules.grammar.targets import Target, asked_column
 from chameleon.table import Column
 
 _COMPARING = word_set("more less fewer than most least higher lower")
+_ASK_FOR = "Ask for their total, average, highest or lowest."
+_ASKED_FOR = word_set(
+    "total sum altogether average mean median highest lowest most least"
+    " maximum minimum max min largest smallest greatest biggest"
+)
 
 
 def read_number(problem: Problem) -> Draft | None:
@@ -62,7 +67,7 @@ def read_number(problem: Problem) -> Draft | None:
     if len(selection.rows) * len(columns) > 1 and not sums:
         raise Declined(
             f"{len(selection.rows)} rows fit{selection.said.replace(' where', ':', 1)}",
-            hint="Ask for their total, average, highest or lowest.",
+            hint="" if _ASKED_FOR & set(frame.texts.values()) else _ASK_FOR,
         )
     return aggregate(frame, "sum", selection, columns, named)
 
