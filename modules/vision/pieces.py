@@ -132,8 +132,13 @@ def tilt_of(pieces: Iterable[Piece]) -> Tilt:
 
 
 def lines_are_told(lines: Iterable[Sequence[Piece]]) -> bool:
-    """Whether pieces of a line would stand on it as well if it were tilted as differently as others are."""
+    """Whether pieces of a line would stand on it as well if it were tilted as differently as others are.
+
+    Of a single line nothing can stand on another one.
+    """
     lines = list(lines)
+    if len(lines) == 1:
+        return True
     rise = math.sin(math.radians(tilt_of(piece for line in lines for piece in line).spread))
     return all(
         math.dist(one.middle, other.middle) * rise <= max(one.height, other.height) / 2

@@ -87,6 +87,14 @@ def test_where_angles_scatter_lines_cannot_be_told(angle: float, spread: int, ch
         assert told[0] == UNTOLD and sorted(told[1:]) == sorted(piece.text for piece in pieces)
 
 
+def test_letters_alone_do_not_tell_their_tilt_and_one_line_of_them_needs_none() -> None:
+    magnets = [Piece(pole, rectangle(60 * place, 0, 12, 16), 0.9) for place, pole in enumerate("NSNS")]
+    assert cache_of(magnets)["detected_text"] == "N S N S"
+    below = [piece.moved(0, 20) for piece in magnets]
+    far = [piece.moved(400, 0) for piece in magnets]
+    assert str(cache_of(magnets + far + below)["detected_text"]).startswith(UNTOLD)
+
+
 @given(st.floats(-89, 89), st.floats(-180, 180))
 def test_a_piece_is_turned_there_and_back(angle: float, other: float) -> None:
     (piece, *_) = receipt()
