@@ -9,7 +9,7 @@ from typing import Any
 from chameleon import Declined, Module, State
 from chameleon.modules.lexical.label_questions import CARRIERS, wanted_by, words_of
 from chameleon.modules.lexical.labelled import Found, value_of
-from chameleon.modules.vision.pieces import Piece, lines_of
+from chameleon.modules.vision.pieces import Piece, lines_are_told, lines_of
 from chameleon.table import read_value
 
 _ON = rf"(?:on|in) the (?:{CARRIERS})"
@@ -57,10 +57,18 @@ class LexicalReader(Module):
 
 
 def _seen(state: State) -> list[str]:
-    """The lines in the picture, with tabs between the pieces of one where it is known how they stand."""
+    """The lines in the picture, with tabs between the pieces of one where it is known how they stand.
+
+    Raises `Declined` where text is tilted to differing degrees, so that its lines cannot be told.
+    """
     if boxes := state.cache.get("text_boxes"):
-        pieces = lines_of(map(Piece.from_json, boxes))
-        return ["\t".join(piece.text.strip() for piece in line) for line in pieces]
+        lines = lines_of(map(Piece.from_json, boxes))
+        if not lines_are_told(lines):
+            raise Declined(
+                "the lines of text in the picture cannot be told: they are tilted to differing degrees",
+                hint="Take the picture from straight above.",
+            )
+        return ["\t".join(piece.text.strip() for piece in line) for line in lines]
     return _lines(state.cache.get("detected_text", ""))
 
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from chameleon import Module, State
 from chameleon.errors import InventoryError
 from chameleon.modules.vision.engines import EngineName, chosen_engine, resolved_engine, shared_engine
 from chameleon.modules.vision.pieces import Piece, lines_of, text_of
+from chameleon.modules.vision.tilt import read_tilted
 from chameleon.pictures import read_picture, require_pillow
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 _LARGEST = 2000
 _SHORTEST = 32  # RapidOCR works in squares of this side
@@ -70,12 +74,16 @@ class TextDetector(Module):
         """The pieces of text in reading order, as mappings: `text`, `box` (four corners in pixels of the
         upright original, clockwise from the top left) and `confidence` (0 to 1)."""
         picture = read_picture(state.input["image"], largest=_LARGEST)
-        found = [
-            piece.scaled(*picture.scale)
-            for piece in self._reader.read(picture.image)
+        found = [piece.scaled(*picture.scale) for piece in read_tilted(self._read, picture.image)]
+        return [piece.to_json() for line in lines_of(found) for piece in line]
+
+    def _read(self, image: Image) -> list[Piece]:
+        """The pieces that the engine is sure enough of."""
+        return [
+            piece
+            for piece in self._reader.read(image)
             if piece.text.strip() and piece.confidence >= self.least_confidence
         ]
-        return [piece.to_json() for line in lines_of(found) for piece in line]
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         text = _with_boxes(output) if self.boxes else text_of(lines_of(map(Piece.from_json, output)))

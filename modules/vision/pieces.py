@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
 
 Point = tuple[float, float]
+UNTOLD = "(Text is tilted to differing degrees: which of these pieces stand side by side cannot be told.)"
+_WIDE = 1.5
+_UNKNOWN = 5.0
+"""How far text may be tilted, in degrees, where no piece is wide enough to tell."""
+
+
+class Tilt(NamedTuple):
+    """How far text is tilted, in degrees clockwise, and by how much more or less a quarter of it is."""
+
+    angle: float
+    spread: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +41,64 @@ class Piece:
         return min(x for x, _ in self.box)
 
     @property
+    def right(self) -> float:
+        return max(x for x, _ in self.box)
+
+    @property
     def top(self) -> float:
         return min(y for _, y in self.box)
 
     @property
     def bottom(self) -> float:
         return max(y for _, y in self.box)
+
+    @property
+    def middle(self) -> Point:
+        return fmean(x for x, _ in self.box), fmean(y for _, y in self.box)
+
+    @property
+    def width(self) -> float:
+        """The length of the base line."""
+        return math.dist(self.box[3], self.box[2])
+
+    @property
+    def height(self) -> float:
+        """The length of the left side."""
+        return math.dist(self.box[3], self.box[0])
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether the base line is long enough to tell how far the text is tilted."""
+        return self.width > _WIDE * self.height
+
+    @property
+    def angle(self) -> float:
+        """The tilt of the base line in degrees, clockwise."""
+        (left, down), (right, further_down) = self.box[3], self.box[2]
+        return math.degrees(math.atan2(further_down - down, right - left))
+
+    def at(self, angle: float) -> Piece:
+        """The piece with a rectangle of the same middle and sides as its box, tilted by so many degrees."""
+        if angle == self.angle:
+            return self
+        (across, down), width, height = self.middle, self.width, self.height
+        upright = rectangle(across - width / 2, down - height / 2, width, height)
+        return Piece(self.text, upright, self.confidence).turned(angle, self.middle)
+
+    def turned(self, angle: float, around: Point) -> Piece:
+        """The piece in a picture that is turned by so many degrees, clockwise."""
+        sine, cosine = math.sin(math.radians(angle)), math.cos(math.radians(angle))
+        (left, top), corners = around, []
+        for x, y in self.box:
+            across, down = x - left, y - top
+            corners.append((left + across * cosine - down * sine, top + across * sine + down * cosine))
+        first, second, third, fourth = corners
+        return Piece(self.text, (first, second, third, fourth), self.confidence)
+
+    def moved(self, across: float, down: float) -> Piece:
+        """The piece so many pixels further right and down."""
+        first, second, third, fourth = ((x + across, y + down) for x, y in self.box)
+        return Piece(self.text, (first, second, third, fourth), self.confidence)
 
     def scaled(self, across: float, down: float) -> Piece:
         """The piece in a picture that is so many times as large."""
@@ -56,25 +122,63 @@ def rectangle(left: float, top: float, width: float, height: float) -> tuple[Poi
     return (left, top), (right, top), (right, bottom), (left, bottom)
 
 
+def tilt_of(pieces: Iterable[Piece]) -> Tilt:
+    """The usual tilt of wide pieces, their widths being weights."""
+    wide = [(piece.angle, piece.width) for piece in pieces if piece.is_wide]
+    if not wide:
+        return Tilt(0, _UNKNOWN)
+    angle = _quantile(wide, 0.5)
+    return Tilt(angle, _quantile([(abs(each - angle), width) for each, width in wide], 0.75))
+
+
+def lines_are_told(lines: Iterable[Sequence[Piece]]) -> bool:
+    """Whether pieces of a line would stand on it as well if it were tilted as differently as others are.
+
+    Of a single line nothing can stand on another one.
+    """
+    lines = list(lines)
+    if len(lines) == 1:
+        return True
+    rise = math.sin(math.radians(tilt_of(piece for line in lines for piece in line).spread))
+    return all(
+        math.dist(one.middle, other.middle) * rise <= max(one.height, other.height) / 2
+        for line in lines
+        for one, other in pairwise(line)
+    )
+
+
 def lines_of(pieces: Iterable[Piece]) -> list[list[Piece]]:
-    """The pieces as lines from top to bottom, each from left to right.
+    """The pieces as lines from top to bottom, each from left to right, once they are turned level.
 
     A piece belongs to the line that it shares at least half of the height with; so a tall piece, such as the
     title of an axis written upwards, is a line of its own and does not swallow what stands beside it.
+    `lines_are_told` says whether the lines can be relied on.
     """
+    given = list(pieces)
+    angle = tilt_of(given).angle
+    level = [piece.turned(-angle, (0, 0)) for piece in given] if angle else given
     lines: list[list[Piece]] = []
-    for piece in sorted(pieces, key=lambda piece: (piece.top, piece.left, piece.text)):
+    for piece in sorted(level, key=lambda piece: (piece.top, piece.left, piece.text)):
         best = max(lines, key=lambda line: _shared_height(line, piece), default=None)
         if best is None or _shared_height(best, piece) < 0.5:
             lines.append([piece])
         else:
             best.append(piece)
     lines.sort(key=lambda line: (_top(line), min(piece.left for piece in line)))
-    return [sorted(line, key=lambda piece: (piece.left, piece.top)) for line in lines]
+    as_given = {id(one): other for one, other in zip(level, given, strict=True)}
+    return [
+        [as_given[id(piece)] for piece in sorted(line, key=lambda piece: (piece.left, piece.top))]
+        for line in lines
+    ]
 
 
 def text_of(lines: Sequence[Sequence[Piece]]) -> str:
-    """What a person would read out: the texts of a line with spaces between, one line below the other."""
+    """What a person would read out: the texts of a line with spaces between, one line below the other.
+
+    Where lines cannot be relied on, each piece stands alone, below a note that says so.
+    """
+    if not lines_are_told(lines):
+        return "\n".join([UNTOLD, *(piece.text for line in lines for piece in line)])
     return "\n".join(" ".join(piece.text for piece in line) for line in lines)
 
 
@@ -88,3 +192,10 @@ def _shared_height(line: Sequence[Piece], piece: Piece) -> float:
 
 def _top(line: Sequence[Piece]) -> float:
     return fmean(piece.top for piece in line)
+
+
+def _quantile(weighted: Iterable[tuple[float, float]], part: float) -> float:
+    """The least value that, with those below it, has at least this part of the weights."""
+    ordered = sorted(weighted)
+    sums = list(accumulate(weight for _, weight in ordered))
+    return ordered[bisect_left(sums, part * sums[-1])][0]
