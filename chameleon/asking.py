@@ -28,6 +28,7 @@ class AsksModel:
     llm_params: Mapping[str, Any] = {}
     own_model: str = ""
     own_connection: Mapping[str, Any] = {}
+    has_own_stop: bool = True
     folders: tuple[Path, ...] = ()
     llm: LLM | None = None
 
@@ -61,7 +62,16 @@ class AsksModel:
     def redo_params(self, warmer: float) -> dict[str, Any]:
         """The parameters of a redo: as warm as published, where a temperature is set at all."""
         temperature = self.model.params.get("temperature")
-        return {} if temperature is None else {"temperature": float(temperature) + warmer}
+        if temperature is None:
+            return {}
+        return {
+            "temperature": min(float(temperature) + warmer, max(float(temperature), 1.0))
+        }  # Claude's most
+
+    @property
+    def stop_params(self) -> dict[str, Any]:
+        """The stop texts of the prompt, as a parameter; none where other ones were given for all calls."""
+        return {"stop": list(self.template.stop)} if self.template.stop and self.has_own_stop else {}
 
     @property
     def model(self) -> LLM:

@@ -94,7 +94,7 @@ class LLMModule(AsksModel, Module):
         messages = self.messages(state)
         args = state.step.args if state.step else {}
         attempt = int(args.get("attempt", 0))  # numbers the samples of a repair on from those before
-        params: dict[str, Any] = {"stop": list(self.template.stop)} if self.template.stop else {}
+        params = self.stop_params
         if "warmer" in args:
             params |= self.redo_params(float(args["warmer"]))
         whole = not self.takes_cut_off

@@ -141,7 +141,7 @@ class Dynamic(AsksModel):
             "chain": " ".join(f"{link['call']} ->" for link in chain if "refused" not in link),
         }
         messages = self.template.render(slots)
-        params: dict[str, Any] = {"stop": list(self.template.stop)} if self.template.stop else {}
+        params = self.stop_params
         replies = self.model.ask_many(messages, self.samples, **params)
         read = [next_operation(reply.text, names) for reply in replies]
         voted = votes([name or END for name in read], weights_of(replies, self.weights))

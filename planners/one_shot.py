@@ -21,6 +21,7 @@ from chameleon.state import State, Step
 from chameleon.tokens import MAX_TEXT_TOKENS
 
 _LONGEST_QUOTE = 1_000
+_CUT_OFF = "the reply was cut off"
 _log = logging.getLogger(__name__)
 
 
@@ -77,16 +78,15 @@ class OneShot(AsksModel):
         cards = [card for card in self._shown(state, inventory) if card.name not in self.hidden]
         slots = slots_of(state, max_text_tokens=self.max_text_tokens) | {"modules": cards}
         messages = [*self.template.render(slots), *_turns(state)]
-        params: dict[str, Any] = {"stop": list(self.template.stop)} if self.template.stop else {}
+        params = self.stop_params
         schema = _schema(cards, inventory.rules.max_steps) if self.structured else None
         try:
-            reply = self.model.ask(messages, schema=schema, **params)
+            whole = not any(plan.refused.startswith(_CUT_OFF) for plan in state.plans)  # it had its room
+            reply = self.model.ask(messages, schema=schema, whole=whole, **params)
         except EmptyReply as empty:
             raise PlanError(empty.what, hint="Reply with the list alone.") from None
         if reply.truncated:
-            raise PlanError(
-                "the reply was cut off, though asked for with more room", hint="Reply with the list alone."
-            )
+            raise PlanError(_CUT_OFF, hint="Reply with the list alone.")
         return parse_plan(reply.text, inventory.modules)
 
     def _shown(self, state: State, inventory: Inventory) -> list[Card]:

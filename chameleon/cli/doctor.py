@@ -17,6 +17,7 @@ from chameleon.errors import ChameleonError
 from chameleon.inventory.resolve import find_class
 from chameleon.llm import choose_model, redact
 from chameleon.llm.choose import with_end
+from chameleon.llm.providers import PROVIDERS, package_is_here
 from chameleon.retrieval.embeddings import automatic
 from chameleon.sandbox import make_executor
 from chameleon.table.terminal import harmless
@@ -114,7 +115,11 @@ def _in_words(automatic: Mapping[str, str | None]) -> str:
 
 def _model() -> str:
     try:
-        return redact(str(with_end(choose_model(None, None)))).removeprefix("model ")
+        choice = with_end(choose_model(None, None))
+        provider = (choice.model or "").partition(":")[0]
+        here = provider not in PROVIDERS or package_is_here(provider)
+        lacks = "" if here else "; its package is missing, and --inventory tables_offline asks no model"
+        return redact(f"{choice}{lacks}").removeprefix("model ")
     except ChameleonError as problem:
         return redact(str(problem))
 

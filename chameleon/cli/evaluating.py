@@ -96,8 +96,6 @@ def run_all(
     settings = settings_of(
         executor, data.benchmark, data.scorer, data.file, data.tables, gold_history=asked.gold_history
     )
-    if asked.options.allow_dropped and executor.model:
-        settings["allow_dropped"] = True
     with RunFolder(asked.out, {**settings, **further}) as folder:
         _take_up(folder, problems, counts, asked)
         folder.expect(len(problems))

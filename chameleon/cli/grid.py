@@ -73,6 +73,7 @@ def compare(asked: Asked, *, as_json: bool) -> int:
         raise typer.BadParameter("there is a --model as well", param_hint="--no-model")
     grid = Grid.load(asked.grid, inventory=asked.inventory)
     grid = grid.only(asked.arms) if asked.arms else grid
+    _require_unvaried(grid, asked.options.params)
     path = asked.data or grid.paths.get("data")
     if path is None:
         return _tell(grid, asked.grid, as_json=as_json)
@@ -95,6 +96,19 @@ def compare(asked: Asked, *, as_json: bool) -> int:
         say(f"Stopped: {goes_on}.")
         raise stopped
     return int(all(line.lacks for line in lines))
+
+
+def _require_unvaried(grid: Grid, params: Mapping[str, Any]) -> None:
+    """Raise `BadParameter` for a parameter in which the arms differ: it would make them equal."""
+    for name in params:
+        told = [
+            json.dumps({part: each.llm_params.get(name) for part, each in arm.inventory.askers.items()})
+            for arm in grid.arms.values()
+        ]
+        if len(set(told)) > 1:
+            raise typer.BadParameter(
+                f"the arms differ in {name}, which it would make equal", param_hint="--param"
+            )
 
 
 def print_schema() -> None:

@@ -157,6 +157,6 @@ def _connect(choice: ModelChoice, inventory: Inventory, options: ModelOptions) -
 
 def _missing(error: MissingPackage, choice: ModelChoice, inventory: Inventory) -> MissingPackage:
     """The error for a model that was chosen and whose package is not here, with both ways on."""
-    offline = _OFFLINE.get(inventory.name)
-    without_model = f"Answer without a model by --inventory {offline}, or install it: " if offline else ""
-    return MissingPackage(f"{choice.why}, but {error.what}", hint=f"{without_model}{error.hint}")
+    offline = _OFFLINE.get(inventory.name, TABLES[1])
+    hint = f"Answer without a model by --inventory {offline}, or install it: {error.hint}"
+    return MissingPackage(f"{choice.why}, but {error.what}", hint=hint)

@@ -140,9 +140,6 @@ class RunFolder:
             write_whole(file, json.dumps(settings, indent=2) + "\n")
             return
         before = _read_settings(file)
-        if not any((self.path / name).stat().st_size for name in (RESULTS, EVENTS)):
-            write_whole(file, json.dumps(settings, indent=2) + "\n")  # nothing was done with the others
-            return
         if told := difference(before, settings):
             raise LogError(
                 f"the folder was made with other settings: {told}",

@@ -96,7 +96,10 @@ class Inventory:
             return self
         if self.source is None:
             raise InventoryError("an inventory made in Python has no parameters to change", where=self.name)
-        return inventory_of(with_params(self.source, params)).without(*self.left_out)
+        changed = inventory_of(with_params(self.source, params)).without(*self.left_out)
+        for asker in changed.askers.values():  # made just now, for this inventory alone
+            asker.has_own_stop = "stop" not in params
+        return changed
 
     @property
     def askers(self) -> Mapping[str, Any]:

@@ -161,8 +161,8 @@ class Answering:
                 for place, outcome in enumerate(outcomes)
                 if _lacks_room(outcome) and outcome.enlarged < enlarged
             ]
-            if not lacking:
-                return outcomes
+            if not lacking or not self.connection.can_widen(outcomes[lacking[0]].request, enlarged):
+                break
             try:
                 wider = self._paid([outcomes[place].request for place in lacking], meter, left, enlarged)
             except BudgetExceeded as problem:

@@ -43,7 +43,7 @@ class Capabilities:
         if not self.efforts or asked in self.efforts:
             return asked
         place = EFFORTS.index(asked)
-        known = [effort for effort in EFFORTS if effort in self.efforts]
+        known = [effort for effort in EFFORTS if effort in self.efforts and effort != "none"]
         return min(known, key=lambda effort: abs(EFFORTS.index(effort) - place), default=asked)
 
 
@@ -118,7 +118,7 @@ def _family(model: str) -> Mapping[str, Any]:
     """What is said of the longest beginning of the model's name."""
     provider, _, path = model.partition(":")
     name = path.rpartition("/")[2]  # gateways call it openai/gpt-…
-    families = _known()["families"].get(provider, {})
+    families = _known()["families"].get("openai" if provider == "azure_openai" else provider, {})
     fitting = [known for known in families if name == known or name.startswith((f"{known}-", f"{known}."))]
     found: Mapping[str, Any] = families[max(fitting, key=len)] if fitting else {}
     return found

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from chameleon.errors import ModelError, NoModel, ParameterRefused
+from chameleon.errors import ChameleonError, ModelError, NoModel, ParameterRefused
 from chameleon.llm.capabilities import Capabilities, capabilities_of
 from chameleon.llm.failures import Failure, classify, message_of, status_of
 from chameleon.llm.illustrated import Illustrated, content_of
@@ -30,8 +30,9 @@ from chameleon.llm.providers import (
     make_client,
     offered_models,
     own_server,
-    rebuilt,
     secrets_in,
+    secrets_of,
+    without_own_retries,
 )
 from chameleon.llm.reading import FINISHES, Reading, read_message
 from chameleon.llm.redact import known_secrets, mask_known, one_line, redact
@@ -54,6 +55,8 @@ DROPPED = (
 _ADDRESSES = ("base_url", "anthropic_api_url", "inference_server_url", "endpoint_url")
 _OWN_ADDRESSES = {"anthropic": "//api.anthropic.com", "google_genai": ".googleapis.com"}
 _MODEL_NAMES = ("model_name", "model", "model_id", "repo_id", "model_path", "endpoint_url")
+_OF_ALL = ("temperature", "top_p", "max_tokens", "seed", "logprobs")
+_UNSET = object()
 _IN_PAYLOAD = ("temperature", "top_p", "seed")  # what a client may still leave out when it writes a request
 _THOUGHT_TO_THE_LIMIT = re.compile(r"could not finish the message because max_\w*tokens", re.IGNORECASE)
 _MOST_LISTED = 8
@@ -90,13 +93,14 @@ class Connection:
     """A client that is made once and shared by all threads and all parameter settings.
 
     `name` is "provider:model". Parameters go through the provider's constructor where the client has such
-    fields, so that what LangChain knows of a model holds, and else with the request. What a server refuses
-    is remembered; where `allow_dropped` is False, that is an error instead.
+    fields, so that what LangChain knows of a model holds, and else with the request. `make` is None for a
+    client that the user made: then they go with its requests, and what it is set to counts as asked for. What
+    a server refuses is remembered; where `allow_dropped` is False, that is an error instead.
     """
 
     def __init__(
         self,
-        make: Callable[[Mapping[str, Any]], BaseChatModel],
+        make: Callable[[Mapping[str, Any]], BaseChatModel] | None,
         name: str,
         secrets: Iterable[str] = (),
         own_settings: Mapping[str, Any] | None = None,
@@ -140,9 +144,11 @@ class Connection:
         elif settings:
             raise ModelError(f"{', '.join(settings)} must be set on the chat model itself")
         else:
-            (name, has_name), make = _name_of(model), partial(rebuilt, model)
-            known = _settings_of(model), _address_of(model)
-            opened = cls(make, name, (), *known, allow_dropped=allow_dropped, has_name=has_name)
+            name, has_name = _name_of(model)
+            own, address = _settings_of(model), _address_of(model)
+            held, given = secrets_of(model), without_own_retries(model)
+            opened = cls(None, name, held, own, address, allow_dropped=allow_dropped, has_name=has_name)
+            opened.chat = given
         if at_once:
             opened.chat  # noqa: B018 - a missing package or key is an error now, not at the first question
         return opened
@@ -154,7 +160,18 @@ class Connection:
 
     @cached_property
     def chat(self) -> BaseChatModel:
+        assert self._make is not None
         return self._make({})
+
+    @cached_property
+    def _own_params(self) -> Mapping[str, Any]:
+        """The parameters that a client which the user made is set to."""
+        if self._make is not None:
+            return {}
+        names = {param: self._field(param) for param in _OF_ALL}
+        was_set = self.chat.model_fields_set
+        held = {param: getattr(self.chat, field) for param, field in names.items() if field in was_set}
+        return {param: value for param, value in held.items() if value is not None}
 
     @cached_property
     def capabilities(self) -> Capabilities:
@@ -167,6 +184,17 @@ class Connection:
     def dropped(self, params: Mapping[str, Any]) -> Mapping[str, str]:
         """The parameters that the model would be asked without, and why, as far as that is known by now."""
         return self._prepared(Request(self.name, (("user", ""),), params), 1, 0).fitted.dropped
+
+    def can_widen(self, request: Request, enlarged: int) -> bool:
+        """Whether the limit grows by widening it once more."""
+        known, learned = self.capabilities, self._learned
+        before, after = (
+            fit({**self._own_params, **request.params}, known, learned, enlarged=times).sent.get(
+                "max_tokens", 0
+            )
+            for times in (enlarged - 1, enlarged)
+        )
+        return bool(after > before)
 
     def samples_at_once(self, request: Request) -> int:
         """How many samples of this request can be had in one; OpenAI gives eight of a model that thinks."""
@@ -197,9 +225,12 @@ class Connection:
                         self._note_thinking()
                         return Sent((), prepared.fitted)
                     refusal = refusal_of(error, {*prepared.fitted.sent, *OURS})
-                    if refusal is None:
+                    if refusal is not None:
+                        self._learn(refusal, prepared.fitted)
+                    elif "n" in prepared.extra and status_of(error) in (400, 403, 422):
+                        self._forgo("n")  # whatever it is, that may be ours: each sample alone will tell
+                    else:
                         raise
-                    self._learn(refusal, prepared.fitted)
                     refused, prepared = prepared, self._prepared(request, n, enlarged)
                     if not prepared.differs(refused):  # another thread may have learned it first
                         raise
@@ -213,6 +244,10 @@ class Connection:
                 self._without |= {"n"}
             if thinks and "reasoning" not in fitted.sent:
                 self._learned = replace(self._learned, thinks=True)
+
+    def _forgo(self, name: str) -> None:
+        with self._lock:
+            self._without |= {name}
 
     def _note_thinking(self) -> None:
         with self._lock:
@@ -270,7 +305,7 @@ class Connection:
                 tried, thinks = learned.tried | {refused}, learned.thinks or refused == "none"
                 self._learned = replace(learned, efforts=left, tried=tried, thinks=thinks)
             else:
-                said = self._clean(refusal.said, 200)
+                said = self._clean(refusal.said, 200) if refusal.by_server else "its client does not know it"
                 self._learned = replace(learned, refuses={**learned.refuses, name: said})
 
     def _efforts_left(self, refusal: Refusal, refused: str) -> tuple[str, ...]:
@@ -325,8 +360,12 @@ class Connection:
         return message.model_copy(update={"content": form, "tool_calls": []})
 
     def _prepared(self, request: Request, n: int, enlarged: int) -> _Prepared:
-        fitted = fit(request.params, self.capabilities, self._learned, enlarged=enlarged)
-        sent = dict(fitted.sent)
+        own = self._own_params
+        asked = {**own, **request.params}
+        fitted = fit(asked, self.capabilities, self._learned, enlarged=enlarged)
+        # What stays as the client has it goes without saying.
+        sent = {name: value for name, value in fitted.sent.items() if own.get(name, _UNSET) != value}
+        cleared = frozenset(name for name in own if fitted.sent.get(name, _UNSET) != own[name])
         extra: dict[str, Any] = {}
         fields = self._reasoning(sent, extra)
         if request.sample and "seed" in sent:
@@ -340,7 +379,9 @@ class Connection:
             field = None if with_request else self._field(param)
             (extra if field is None else fields)[field or param] = value
             names[field or param] = param
-        chat, left_out = self._view(fields)
+        if self._make is None and self._takes_with_request:
+            extra, fields = {**extra, **fields}, {}
+        chat, left_out = self._view(fields, cleared)
         gone = {names[field]: "its client leaves it out" for field in left_out if field in names}
         if n > 1 and "n" not in self._without:
             extra["n"] = n
@@ -355,31 +396,56 @@ class Connection:
         if effort is None:
             return {}
         known = self._learned.of(self.capabilities)
-        fields = reasoning_fields(type(self.chat).model_fields, effort, known)
+        fields = reasoning_fields(type(self.chat).model_fields, effort, known, self.name)
         if fields is None:
             extra["reasoning_effort"] = effort  # its client may still know it, or refuse it by name
         return fields or {}
 
-    def _view(self, fields: Mapping[str, Any]) -> tuple[BaseChatModel, frozenset[str]]:
-        """The client with some fields set, and which of them it leaves out; kept, since making one costs."""
-        if not fields:
+    @cached_property
+    def _takes_with_request(self) -> bool:
+        """Whether this client takes its parameters with each request as well."""
+        kinds = {kind.__name__ for kind in type(self.chat).__mro__}
+        return bool(kinds & {"BaseChatOpenAI", "ChatAnthropic", "ChatGoogleGenerativeAI"})
+
+    def _view(
+        self, fields: Mapping[str, Any], cleared: frozenset[str]
+    ) -> tuple[BaseChatModel, frozenset[str]]:
+        """The client with some fields set, and which of them it leaves out; kept, since making one costs.
+
+        `cleared` are parameters that a client which the user made is set to, and that are not to be sent.
+        """
+        if not fields and not cleared:
             return self.chat, frozenset()
-        key = json.dumps(fields, sort_keys=True)
+        key = json.dumps([fields, sorted(cleared)], sort_keys=True)
         found = self._views.get(key)
         if found is None:
             if len(self._views) >= _MOST_VIEWS:
                 self._views.clear()
-            view = self._make(fields)
+            view = self._made(fields, cleared)
             found = self._views[key] = (view, _left_out(view, fields))
         return found
+
+    def _made(self, fields: Mapping[str, Any], cleared: frozenset[str]) -> BaseChatModel:
+        if self._make is None:  # its own class may keep more than its fields: it is never made anew
+            nothing = {field: None for param in cleared if (field := self._field(param))}
+            return self.chat.model_copy(update={**nothing, **fields})
+        try:
+            return self._make(fields)
+        except ChameleonError:
+            raise
+        except Exception as error:
+            said = self._clean(str(error).partition("For further information")[0], 200)
+            asked = ", ".join(f"{name}={value!r}" for name, value in fields.items())
+            raise ModelError(f"{self.name} cannot be asked with {asked}: {said}") from None
 
     def _to_openai(self, request: Request, params: dict[str, Any], extra: dict[str, Any]) -> None:
         body: dict[str, Any] = {}
         responses = getattr(self.chat, "use_responses_api", None)
         if "max_tokens" in params and not self._is_openai_itself() and not responses:
             # LangChain would send max_completion_tokens, which Ollama and older servers ignore.
-            thinks = self.capabilities.thinks
-            usual = "max_completion_tokens" if thinks else "max_tokens"
+            known = self.capabilities
+            is_openais = self.name.startswith("openai:") and (known.thinks or known.refuses_thinking)
+            usual = "max_completion_tokens" if is_openais else "max_tokens"
             body[self._learned.limit_name or usual] = params.pop("max_tokens")
         if request.schema is not None:
             form = response_format(request.schema)

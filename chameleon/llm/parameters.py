@@ -32,6 +32,7 @@ WIRE_NAMES: Mapping[str, tuple[str, ...]] = {
     "logprobs": ("logprobs", "top_logprobs", "responseLogprobs", "response_logprobs"),
     "reasoning": (
         "reasoning_effort",
+        "reasoningEffort",
         "reasoning",
         "effort",
         "output_config",
@@ -105,7 +106,7 @@ def fit(asked: Mapping[str, Any], known: Capabilities, learned: Learned, *, enla
         effort, why = _effort(wanted, known, learned)
         sent |= {"reasoning": effort} if effort else {}
         dropped |= {"reasoning": why} if why else {}
-    elif not known.thinks and "none" in known.efforts and known.refuses_thinking & sent.keys():
+    elif not known.thinks and _can_say_none(known, learned) and known.refuses_thinking & sent.keys():
         sent["reasoning"] = effort = "none"  # LangChain lets a temperature through beside it alone
     thinking = effort != "none" if effort else known.thinks
     refused = dict.fromkeys(known.refuses, "it is known to refuse it")
@@ -122,7 +123,7 @@ def fit(asked: Mapping[str, Any], known: Capabilities, learned: Learned, *, enla
                 dropped[less] = f"it takes no {less} beside {other if less == kept else kept}"
     if "max_tokens" in sent:
         room = ROOM[effort or known.default_effort or "medium"] if thinking else 0
-        wider = (sent["max_tokens"] + room) * 4**enlarged
+        wider = sent["max_tokens"] * 4**enlarged + room * 2**enlarged
         most = known.most_output or wider
         if sent["max_tokens"] > most:
             dropped["max_tokens"] = f"with {most} instead, the most that it gives"
@@ -131,6 +132,10 @@ def fit(asked: Mapping[str, Any], known: Capabilities, learned: Learned, *, enla
     if visible and "stop" not in refused:
         sent["stop"] = visible
     return Fitted(sent, stops, dropped)
+
+
+def _can_say_none(known: Capabilities, learned: Learned) -> bool:
+    return "none" in known.efforts and "reasoning" not in known.refuses | learned.refuses.keys()
 
 
 def _effort(asked: str, known: Capabilities, learned: Learned) -> tuple[str, str]:
@@ -157,7 +162,9 @@ def efforts_of(fields: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(effort for effort in EFFORTS if any(effort in values for values in named))
 
 
-def reasoning_fields(fields: Mapping[str, Any], effort: str, known: Capabilities) -> dict[str, Any] | None:
+def reasoning_fields(
+    fields: Mapping[str, Any], effort: str, known: Capabilities, model: str = ""
+) -> dict[str, Any] | None:
     """How a client with these fields is told the effort; None where it has no way to say it.
 
     LangChain's clients of OpenAI, Anthropic, Google, Groq and others take `reasoning_effort`; those of
@@ -175,8 +182,11 @@ def reasoning_fields(fields: Mapping[str, Any], effort: str, known: Capabilities
     if "reasoning_effort" in fields:
         return {"reasoning_effort": effort}
     if "reasoning" in fields:
-        takes_levels = "bool" not in str(fields["reasoning"].annotation)
-        return {"reasoning": {"effort": effort} if takes_levels else effort != "none"}
+        if "bool" not in str(fields["reasoning"].annotation):
+            return {"reasoning": {"effort": effort}}
+        # Of Ollama's models, gpt-oss alone has levels.
+        is_leveled = "gpt-oss" in model and effort in ("low", "medium", "high")
+        return {"reasoning": effort if is_leveled else effort != "none"}
     return None
 
 

@@ -83,7 +83,6 @@ _OF_CONNECTION = re.compile(
 
 _ADDRESS_SETTING = re.compile(r"(^|_)(base_url|api_base|api_url|endpoint)$")
 _ADDRESS_VARIABLE = re.compile(r"_(BASE_URL|API_BASE|API_URL|ENDPOINT|HOST)$")
-_MADE_BY_CLIENT = re.compile(r"(root_)?(async_)?client")  # the client makes these anew
 
 
 def belongs_to_connection(param: str) -> bool:
@@ -209,30 +208,19 @@ def make_client(
     return client
 
 
-def rebuilt(chat: BaseChatModel, fields: Mapping[str, Any]) -> BaseChatModel:
-    """A client that the user made with other parameters, through its constructor, and without its retries.
-
-    They would multiply with ours. A class that cannot be made anew from its fields stays as it is.
-    """
-    known = type(chat).model_fields
-    changed = {**fields, **({"max_retries": 0} if "max_retries" in known else {})}
-    if not changed:
+def without_own_retries(chat: BaseChatModel) -> BaseChatModel:
+    """The client that a user made, without its own retries: they would multiply with ours."""
+    client = getattr(chat, "root_client", None)
+    if client is None or not hasattr(client, "with_options"):
         return chat
-    given = {
-        known[name].alias or name: getattr(chat, name)
-        for name in chat.model_fields_set & known.keys() - changed.keys()
-        if not _MADE_BY_CLIENT.fullmatch(name)
-    }
-    try:
-        return type(chat)(**given, **{known[name].alias or name: value for name, value in changed.items()})
-    except TypeError as error:  # its constructor takes something else than its fields
-        if not fields:
-            return chat
-        said = one_line(str(error), 120)
-        raise ModelError(
-            f"{type(chat).__name__} cannot be made anew with {', '.join(fields)}: {said}",
-            hint="Set them on the chat model itself.",
-        ) from None
+    calm = client.with_options(max_retries=0)
+    return chat.model_copy(update={"root_client": calm, "client": calm.chat.completions})
+
+
+def secrets_of(chat: BaseChatModel) -> list[str]:
+    """The secret strings that a client which the user made holds."""
+    held = {name: getattr(chat, name, None) for name in type(chat).model_fields}
+    return secrets_in({name: value for name, value in held.items() if value})
 
 
 def _scripted(file: str) -> BaseChatModel:

@@ -58,6 +58,7 @@ class Refusal:
     limit_name: str = ""
     most_output: int | None = None
     efforts: tuple[str, ...] = ()
+    by_server: bool = True
 
     @property
     def is_unknown(self) -> bool:
@@ -68,7 +69,8 @@ class Refusal:
 def refusal_of(error: Exception, sent: Collection[str]) -> Refusal | None:
     """The refusal that an error is, of one of the parameters that were sent; None for any other error."""
     status, said = status_of(error), message_of(error)
-    is_ours = status is None and isinstance(error, (TypeError, ValueError))  # the client itself refused
+    # The client itself refused, unless it could not read a reply.
+    is_ours = isinstance(error, (TypeError, ValueError)) and type(error).__name__ != "OutputParserException"
     if status not in _STATUSES or (status is None and not is_ours) or says_too_long(said):
         return None
     code, param = _code_and_param(error)
@@ -85,7 +87,7 @@ def refusal_of(error: Exception, sent: Collection[str]) -> Refusal | None:
     efforts: tuple[str, ...] = ()
     if name == "reasoning" and (listed := _SUPPORTED.search(said)):
         efforts = tuple(effort for effort in EFFORTS if re.search(rf"\b{effort}\b", listed["values"]))
-    return Refusal(name, said, efforts=efforts)
+    return Refusal(name, said, efforts=efforts, by_server=status is not None)
 
 
 def _of_limit(said: str) -> Refusal:
@@ -123,7 +125,10 @@ def _mentioned(said: str, wire: Mapping[str, tuple[str, ...]]) -> str | None:
 
 def _places(said: str, names: tuple[str, ...]) -> Iterator[int]:
     for name in names:
-        marked = rf"[`'\"]{name}(?=[`'\".])|\b{name}(?=:)|parameter:? {name}\b|\b{name} (?:parameter|level)\b"
+        marked = (
+            rf"[`'\"]{name}(?=[`'\".])|\b{name}(?=:)|parameter:? {name}\b"
+            rf"|\b{name} (?:parameter|level)\b|(?:supplied:|support) {name}\b"
+        )
         pattern = marked if name in _WORDS else rf"(?<!\w){name}(?!\w)"
         if (found := re.search(pattern, said, re.IGNORECASE)) is not None:
             yield found.start()

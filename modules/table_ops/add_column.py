@@ -125,7 +125,7 @@ class AddColumn(TableOperation, ColumnAddition):
     def _rest(self, parts: Sequence[Table], explained: str) -> list[str]:
         """The values of the rows that were not shown, asked for in parts that go out together."""
         prompts = [self.template.render(self._slots_of(part, explained)) for part in parts]
-        params: dict[str, Any] = {"stop": list(self.template.stop)} if self.template.stop else {}
+        params = self.stop_params
         replies = self.model.ask_each(prompts, **params)
         values: list[str] = []
         for part, reply in zip(parts, replies, strict=True):

@@ -102,7 +102,7 @@ class SelectRow(TableOperation, RowSelection):
         """The rows chosen from each block, asked for together; one reply that will not do spoils them all."""
         slots, total = self.slots(state), len(state.input["table"].rows)
         prompts = [self.template.render(slots | self._slots_of(block, state)) for block in blocks]
-        params: dict[str, Any] = {"stop": list(self.template.stop)} if self.template.stop else {}
+        params = self.stop_params
         replies = self.model.ask_each(prompts, **params)
         kept = [
             number

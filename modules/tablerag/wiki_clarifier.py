@@ -94,7 +94,7 @@ class WikiClarifier(LLMModule):
         return {"summary": output["summary"]}
 
     def _described(self, slots: Mapping[str, Any], sample: int) -> str:
-        params: dict[str, Any] = {"stop": list(self.template.stop)} if self.template.stop else {}
+        params = self.stop_params
         reply = self.model.ask(self.template.render(slots), sample=sample, whole=False, **params)
         return self.parse(reply.text)
 

@@ -58,7 +58,7 @@ FAULTS: dict[str, tuple[dict[str, Sequence[Answer]], str]] = {
     "401": ({"planner": [Fault(401)]}, "refused the key (401)"),
     "drop": ({"planner": [Fault(drop=True)] * 2}, "no complete answer from the server"),
     "refusal": ({"planner": [Reply("no", finish="content_filter")]}, "refused to answer"),
-    "empty": ({"planner": [Reply("")]}, "an empty reply"),
+    "empty": ({"planner": [BY_SOLUTION], "solution_generator": [Reply("")] * 21}, "an empty reply"),
     "no solution": (
         {"planner": [BY_SOLUTION], "solution_generator": ["I do not know."] * 21},
         'does not say "The answer is',

@@ -155,7 +155,7 @@ def facts(run: RunSummary) -> list[tuple[str, str]]:
         ("Digests", _pairs(settings.get("digests"))),
     ]
     known = {"inventory", "without", "model", "benchmark", "scorer", "started", "data", "seeds", "versions"}
-    known |= {"problems", "allow_dropped"}
+    known |= {"problems"}
     pairs += [
         (key.capitalize(), _text(value)) for key, value in settings.items() if key not in known | {"digests"}
     ]
