@@ -74,10 +74,7 @@ class LLMModule(AsksModel, Module):
         return self.parse(text)
 
     def run(self, state: State) -> Any:
-        try:
-            replies = self.ask(state)
-        except EmptyReply as empty:  # redone like a reply that cannot be read
-            raise StepRejected(empty.what, hint=empty.hint) from None
+        replies = self.ask(state)
         values = [self._value_or_rejection(reply, state) for reply in replies]
         rejected = all(isinstance(value, StepRejected) for value in values)
         is_last = _is_last_attempt(state) or isinstance(values[0], CutOff)  # that is not redone
@@ -90,7 +87,13 @@ class LLMModule(AsksModel, Module):
         return self.template.render(self.slots(state))
 
     def ask(self, state: State) -> list[Reply]:
-        """The model's replies, one for each sample."""
+        """The model's replies, one for each sample. Raises `StepRejected` where it says nothing at all."""
+        try:
+            return self._ask(state)
+        except EmptyReply as empty:  # redone like a reply that cannot be read
+            raise StepRejected(empty.what, hint=empty.hint) from None
+
+    def _ask(self, state: State) -> list[Reply]:
         messages = self.messages(state)
         args = state.step.args if state.step else {}
         attempt = int(args.get("attempt", 0))  # numbers the samples of a repair on from those before

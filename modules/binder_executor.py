@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from chameleon import Module, State, StepRejected
 from chameleon.asking import AsksModel
-from chameleon.errors import ContextTooLong, CutOff, ModelError, ModuleError, Refused
+from chameleon.errors import ContextTooLong, CutOff, EmptyReply, ModelError, ModuleError, Refused
 from chameleon.llm_module import RAISE_LIMIT
 from chameleon.module import Keys
 from chameleon.modules.sql.normal import normalised
@@ -31,8 +31,8 @@ from chameleon.sandbox.sql import check_sql, run_sql
 if TYPE_CHECKING:
     from chameleon.llm import Reply
 
-# Errors that another prompt need not meet; a bare ModelError is an empty reply.
-_OF_ONE_CALL = (ContextTooLong, Refused, ModelError)
+# Errors that another prompt need not meet.
+_OF_ONE_CALL = (ContextTooLong, EmptyReply, ModelError, Refused)
 
 
 class BinderExecutor(AsksModel, Module):

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import PositiveInt
 
 from chameleon.asking import AsksModel
-from chameleon.errors import InventoryError
+from chameleon.errors import EmptyReply, InventoryError
 from chameleon.inventory import Card, Inventory
 from chameleon.prompt import named_tables, slots_of, table_text
 from chameleon.state import Plan, Record, State, Step
@@ -142,7 +142,10 @@ class Dynamic(AsksModel):
         }
         messages = self.template.render(slots)
         params = self.stop_params
-        replies = self.model.ask_many(messages, self.samples, **params)
+        try:
+            replies = self.model.ask_many(messages, self.samples, **params)
+        except EmptyReply:  # it names none of them either
+            return None
         read = [next_operation(reply.text, names) for reply in replies]
         voted = votes([name or END for name in read], weights_of(replies, self.weights))
         chosen = str(voted[0][0])

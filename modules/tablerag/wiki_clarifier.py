@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import PositiveInt
 
 from chameleon import LLMModule, State, Table
-from chameleon.errors import ChameleonError
+from chameleon.errors import ChameleonError, EmptyReply, StepRejected
 from chameleon.module import Keys
 from chameleon.modules.search.choose import ProviderName, Settings, choose_provider
 from chameleon.modules.search.provider import Provider, SearchResult
@@ -95,7 +95,10 @@ class WikiClarifier(LLMModule):
 
     def _described(self, slots: Mapping[str, Any], sample: int) -> str:
         params = self.stop_params
-        reply = self.model.ask(self.template.render(slots), sample=sample, whole=False, **params)
+        try:
+            reply = self.model.ask(self.template.render(slots), sample=sample, whole=False, **params)
+        except EmptyReply as empty:
+            raise StepRejected(empty.what, hint=empty.hint) from None
         return self.parse(reply.text)
 
     def parse(self, text: str) -> str:

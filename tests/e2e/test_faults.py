@@ -47,8 +47,8 @@ FOR_EVER: dict[str, tuple[Fault, int, str, str]] = {
     "500": (Fault(500), 3, "ModelError", "the server failed (500): it broke"),
     "502 in HTML": (Fault(502, "<html>Bad gateway</html>"), 3, "ModelError", "(502)"),
     "silence": (Fault(delay=0.6), 3, "ModelError", "did not answer in time"),
-    "broken JSON": (Fault(broken_json=True), 3, "ModelError", "no complete answer from the server"),
-    "a dropped connection": (Fault(drop=True), 3, "ModelError", "no complete answer from the server"),
+    "broken JSON": (Fault(broken_json=True), 3, "Unreachable", "no complete answer from the server"),
+    "a dropped connection": (Fault(drop=True), 3, "Unreachable", "no complete answer from the server"),
     "401": (Fault(401), 1, "AuthFailed", "refused the key (401)"),
     "no quota": (
         Fault(429, {"error": {"message": "x", "code": "insufficient_quota"}}),
@@ -89,8 +89,6 @@ def test_a_fault_that_stays_ends_the_run_with_its_name(
 @pytest.mark.parametrize(
     ("reply", "kind", "words"),
     [
-        (Reply(""), "ModelError", "an empty reply"),
-        (Reply("", finish="length"), "ModelError", "Raise max_tokens"),
         (Reply("I ca", finish="content_filter"), "Refused", "its content filter stepped in"),
         (Reply(None, message={"refusal": "I will not."}), "Refused", "I will not"),
     ],
@@ -103,6 +101,20 @@ def test_replies_of_no_use_are_errors_and_never_placeholders(
     loopback(RuleModel({**first, asker: [reply] * 3}))
     reason, ended_kind, message = ended(tabmwp().run(PROBLEM))
     assert (reason, ended_kind) == ("failed", kind) and words in message
+
+
+@pytest.mark.parametrize("reply", [Reply(""), Reply("", finish="length")], ids=["stop", "length"])
+@pytest.mark.parametrize(("asker", "kind"), [("planner", "fallback"), ("program_generator", "repair")])
+def test_an_empty_reply_is_asked_for_again_and_then_done_without(
+    loopback: Start, reply: Reply, asker: str, kind: str
+) -> None:
+    model = RuleModel({"planner": [BY_PROGRAM], asker: [reply] * 9})
+    loopback(model)
+    state = tabmwp().run(PROBLEM)
+    assert ended(state)[0] == "answered" and model.asked.count(asker) > 1
+    assert kind in {plan.kind for plan in state.plans}
+    noted = " ".join(f"{plan.refused} {plan.note}" for plan in state.plans)
+    assert "empty reply" in noted or "cut off" in noted
 
 
 def test_a_program_that_was_cut_off_is_asked_for_with_more_room(loopback: Start) -> None:
@@ -194,7 +206,7 @@ def cut_before_failure(file: Path) -> int:
     kept, calls = [], 0
     for line in file.read_text().splitlines(keepends=True):
         event: dict[str, Any] = json.loads(line)
-        if event.get("error", {}).get("kind") == "ModelError":
+        if event.get("error", {}).get("kind") == "Unreachable":
             break
         kept.append(line)
         calls += len(event.get("calls", ()))
@@ -214,7 +226,7 @@ def test_a_run_whose_server_dies_is_kept_and_goes_on_with_another(
     loopback(RuleModel(plan), dies_after=dies_after)
     file = tmp_path / "run.jsonl"
     reason, kind, message = ended(logged(tabmwp(retries=1, naps=[]), PROBLEM, file))
-    assert (reason, kind) == ("failed", "ModelError")
+    assert (reason, kind) == ("failed", "Unreachable")
     assert "no complete answer from the server" in message and "its address is right" in message
 
     assert cut_before_failure(file) == dies_after
@@ -237,7 +249,7 @@ def test_a_batch_whose_server_dies_is_kept_and_goes_on_with_another(loopback: St
     dying = loopback(RuleModel(delay=0.01), dies_after=30)
     broken = batch(tabmwp(retries=1, naps=[]))
     reasons = [ended(state)[:2] for state in broken]
-    assert {("answered", ""), ("failed", "ModelError")} == set(reasons)
+    assert {("answered", ""), ("failed", "Unreachable")} == set(reasons)
     assert len(dying.requests) > 30
 
     before = sum(cut_before_failure(file) for file in files)

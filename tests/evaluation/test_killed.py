@@ -67,16 +67,16 @@ class Evaluation:
 def _has_got_on(process: subprocess.Popen[bytes], folder: Path, events: int, then: float) -> bool:
     """Wait until so many events were added, and a moment longer; False where the process ended before."""
     log = folder / "events.jsonl"
-    before = _lines(log)
+    before = lines_of(log)
     while process.poll() is None:
-        if _lines(log) >= before + events:
+        if lines_of(log) >= before + events:
             time.sleep(then)
             return process.poll() is None
         time.sleep(0.002)
     return False
 
 
-def _lines(file: Path) -> int:
+def lines_of(file: Path) -> int:
     return file.read_bytes().count(b"\n") if file.exists() else 0
 
 

@@ -19,7 +19,7 @@ from typing import Any
 from tests.e2e.rule_model import RuleModel, read_item
 from tests.evaluation.asking import model_rows
 from tests.evaluation.rows import read_lines, write_rows
-from tests.evaluation.test_killed import Evaluation
+from tests.evaluation.test_killed import Evaluation, lines_of
 from tests.loopback import Answer, Fault, LoopbackServer, Reply
 
 INVENTORY = """
@@ -79,8 +79,10 @@ def weathered(folder: Path, problems: int, kills: int) -> str:
         while True:
             process = run.start(out)
             starts += 1
-            until = time.monotonic() + chance.uniform(3, 6)
-            while process.poll() is None and (died >= kills or time.monotonic() < until):
+            enough = lines_of(out / "events.jsonl") + chance.randint(
+                problems // 4, problems * 4 // (kills + 1)
+            )
+            while process.poll() is None and (died >= kills or lines_of(out / "events.jsonl") < enough):
                 time.sleep(0.02)
                 if deaths < 2 and died == deaths + 1:  # it dies, and comes back at the same address
                     server.stop()

@@ -1,0 +1,102 @@
+"""Chat models that the user made: they stay as they are, and are asked by the same rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from pydantic import PrivateAttr, SecretStr
+
+from chameleon.errors import ParameterRefused
+from chameleon.llm import LLM
+from tests.hosted import HostedServer
+from tests.loopback import Fault, LoopbackServer
+
+Start = Callable[..., LoopbackServer]
+KEY = SecretStr("a-key-of-the-user-0123456789")
+
+
+def test_a_client_keeps_its_server_whatever_the_environment_says_later(
+    loopback: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from langchain_openai import ChatOpenAI
+
+    first = loopback(["first"])
+    chat = ChatOpenAI(model="local", api_key=KEY)
+    loopback(["second"])  # OPENAI_BASE_URL names this one now
+    assert LLM.connect(chat).ask("hi", temperature=0).text == "first"
+    assert len(first.requests) == 1 and first.requests[0]["temperature"] == 0
+
+
+def test_classes_of_ones_own_are_not_made_anew(loopback: Start) -> None:
+    from langchain_openai import ChatOpenAI
+
+    server = loopback()
+
+    class Tiered(ChatOpenAI):
+        _tag: str = PrivateAttr("none")
+
+        def __init__(self, tier: str) -> None:
+            super().__init__(model=f"local-{tier}", api_key=KEY, base_url=server.url)
+
+        def _get_request_payload(self, *args: Any, **options: Any) -> dict[str, Any]:
+            return {**super()._get_request_payload(*args, **options), "user": self._tag}
+
+    chat = Tiered("large")
+    chat._tag = "mine"
+    LLM.connect(chat).ask("hi", temperature=0.5, max_tokens=9)
+    (sent,) = server.requests
+    assert (sent["model"], sent["user"], sent["temperature"]) == ("local-large", "mine", 0.5)
+
+
+@pytest.mark.parametrize("asked", [{}, {"temperature": 0}])
+def test_what_a_client_is_set_to_is_dropped_as_well(asked: dict[str, Any]) -> None:
+    anthropic = pytest.importorskip("langchain_anthropic")
+    with HostedServer(["ok"]) as server:
+        chat = anthropic.ChatAnthropic(
+            model="claude-opus-5", base_url=server.url, api_key=KEY, temperature=0.4
+        )
+        reply = LLM.connect(chat).ask("hi", **asked)
+        assert reply.text == "ok" and set(reply.dropped) == {"temperature"} and not server.refused
+        with pytest.raises(ParameterRefused):
+            LLM.connect(chat, allow_dropped=False).ask("hi", **asked)
+
+
+def test_one_limit_takes_the_place_of_the_other(loopback: Start) -> None:
+    from langchain_openai import ChatOpenAI
+
+    server = loopback()
+    chat = ChatOpenAI(model="local", api_key=KEY, base_url=server.url, max_completion_tokens=50)
+    LLM.connect(chat).ask("hi", max_tokens=100)
+    (sent,) = server.requests
+    assert sent["max_tokens"] == 100 and "max_completion_tokens" not in sent
+
+
+def test_a_key_that_a_refusal_echoes_is_told_nowhere(loopback: Start) -> None:
+    from langchain_openai import ChatOpenAI
+
+    secret = KEY.get_secret_value()
+    refusal = {"error": {"message": f"Unsupported value: 'temperature' with key {secret}"}}
+    server = loopback([Fault(400, refusal), "ok"])
+    reply = LLM.connect(ChatOpenAI(model="m", base_url=server.url, api_key=KEY)).ask("hi", temperature=0)
+    assert set(reply.dropped) == {"temperature"} and secret not in str(reply.dropped)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Invalid n value (currently only n = 1 is supported)",
+        "n must be 1 when using greedy sampling, got 5.",
+        "Unrecognized request argument supplied: n",
+    ],
+)
+def test_samples_that_cannot_be_had_together_are_asked_for_one_by_one(loopback: Start, words: str) -> None:
+    def reply(request: dict[str, Any]) -> Any:
+        return Fault(400, {"error": {"message": words}}) if request.get("n", 1) > 1 else "ok"
+
+    server = loopback(reply)
+    llm = LLM.connect("openai:local", api_key="k", retries=0)
+    assert [each.text for each in llm.ask_many("hi", 5)] == ["ok"] * 5
+    assert len(server.requests) == 6
+    assert all(not each.dropped for each in llm.ask_many("again", 3)) and len(server.requests) == 9
