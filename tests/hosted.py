@@ -80,12 +80,14 @@ RULES: Mapping[str, Mapping[str, Rules]] = {
     "anthropic": {
         "claude-sonnet-4-5": _CLAUDE_4,
         "claude-haiku-4-5": replace(_CLAUDE_4, cached_from=4096),
+        "claude-haiku-5-5": replace(_OPUS, thinks=True),
         "claude-opus-4-8": _OPUS,
         "claude-opus-5": replace(_OPUS, thinks=True, cached_from=512),
     },
     "google": {
         "gemini-2.5-flash": Rules(thinks=True, candidates=8, no_logprobs=_GEMINI_2),
         "gemini-3-flash-preview": Rules(efforts=("minimal", "low", "medium", "high"), thinks=True),
+        "gemini-3.5-flash-lite": Rules(efforts=("minimal", "low", "medium", "high")),
         "gemini-3.8-flash": Rules(efforts=("low", "medium", "high"), thinks=True),
     },
 }

@@ -119,15 +119,16 @@ class LLM:
     ) -> LLM:
         """Another model with the same parameters, store and settings; its client is made once.
 
-        `retries`, `timeout` and `prices` are its own where they are given, when it is first named. Raises as
-        `connect` does.
+        `retries`, `timeout` and `prices` are its own where they are given. Raises as `connect` does.
         """
         name = full_name(model)
         own = {"timeout": timeout, "backoff": None if retries is None else Backoff(retries=retries)}
         options = {**self._options, **{key: value for key, value in own.items() if value is not None}}
         if name.partition(":")[0] != self.name.partition(":")[0]:
             options["settings"] = {}  # keys and addresses are those of the other provider
-        answering = self._siblings.get(name, partial(_open, name, options, prices))
+        differs = (retries, timeout, prices and tuple(prices))
+        known_as = f"{name} {differs}" if any(each is not None for each in differs) else name
+        answering = self._siblings.get(known_as, partial(_open, name, options, prices))
         return LLM(answering, self._params, self._options, self._siblings)
 
     def dropped(self, **params: Any) -> Mapping[str, str]:

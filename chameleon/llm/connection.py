@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from chameleon.errors import ChameleonError, ModelError, NoModel, ParameterRefused
 from chameleon.llm.capabilities import Capabilities, capabilities_of
-from chameleon.llm.failures import Failure, classify, message_of, status_of
+from chameleon.llm.failures import Failure, classify, message_of, says_too_long, status_of
 from chameleon.llm.illustrated import Illustrated, content_of
 from chameleon.llm.message import Request
 from chameleon.llm.parameters import BUDGETS, Fitted, Learned, efforts_of, fit, reasoning_fields
@@ -62,6 +62,7 @@ _THOUGHT_TO_THE_LIMIT = re.compile(r"could not finish the message because max_\w
 _MOST_LISTED = 8
 _FEW_SAMPLES, _MOST_SAMPLES = 8, 128
 _MOST_VIEWS = 256
+_LEAST_SPARE = 1_024  # tokens; to try with less is not worth a request
 
 
 @dataclass(frozen=True)
@@ -225,7 +226,11 @@ class Connection:
                         self._note_thinking()
                         return Sent((), prepared.fitted)
                     refusal = refusal_of(error, {*prepared.fitted.sent, *OURS})
-                    if refusal is not None:
+                    if status_of(error) in (400, 413, 422) and says_too_long(message_of(error)):
+                        self._spare_less(prepared.fitted, request)
+                        if enlarged and not self.can_widen(request, enlarged):
+                            raise
+                    elif refusal is not None:
                         self._learn(refusal, prepared.fitted)
                     elif "n" in prepared.extra and status_of(error) in (400, 403, 422):
                         self._forgo("n")  # whatever it is, that may be ours: each sample alone will tell
@@ -248,6 +253,16 @@ class Connection:
     def _forgo(self, name: str) -> None:
         with self._lock:
             self._without |= {name}
+
+    def _spare_less(self, fitted: Fitted, request: Request) -> None:
+        """Leave less room beyond the limit that is asked for: the context may have none for it."""
+        asked = {**self._own_params, **request.params}.get("max_tokens", 0)
+        spare = fitted.sent.get("max_tokens", 0) - asked
+        if spare > 0:
+            with self._lock:
+                less = spare // 4 if spare >= _LEAST_SPARE else 0
+                known = self._learned.spare
+                self._learned = replace(self._learned, spare=less if known is None else min(known, less))
 
     def _note_thinking(self) -> None:
         with self._lock:

@@ -42,7 +42,7 @@ class Failure:
 
 
 _CONTEXT = re.compile(
-    r"context[ _-]?length|context[ _-]?window|context[ _-]?size|maximum context|prompt is too long"
+    r"context[ _-]?(?:length|window|size|limit)|maximum context|prompt is too long"
     r"|input token count.{0,40}exceeds|input tokens exceed|too many (?:input )?tokens|input is too long"
     r"|exceeds? the (?:model'?s? )?max(?:imum)?[ _](?:input|model)[ _]?(?:length|len)",
     re.IGNORECASE,

@@ -57,7 +57,8 @@ class Learned:
     """What a server has said of a model in its replies and refusals.
 
     `refuses` has the parameters that it refused, with its words; `limit_name` what it calls the limit, where
-    that is not the usual name; `efforts` the reasoning efforts that are left, once some were `tried`.
+    that is not the usual name; `efforts` the reasoning efforts that are left, once some were `tried`; `spare`
+    the most that a limit may hold beyond what is asked for, where the context has no room for more.
     """
 
     refuses: Mapping[str, str] = field(default_factory=dict)
@@ -66,6 +67,7 @@ class Learned:
     efforts: tuple[str, ...] = ()
     tried: frozenset[str] = frozenset()
     thinks: bool = False
+    spare: int | None = None
 
     def of(self, known: Capabilities) -> Capabilities:
         """What is known beforehand, corrected by what the server said."""
@@ -124,6 +126,8 @@ def fit(asked: Mapping[str, Any], known: Capabilities, learned: Learned, *, enla
     if "max_tokens" in sent:
         room = ROOM[effort or known.default_effort or "medium"] if thinking else 0
         wider = sent["max_tokens"] * 4**enlarged + room * 2**enlarged
+        if learned.spare is not None:
+            wider = min(wider, sent["max_tokens"] + learned.spare)
         most = known.most_output or wider
         if sent["max_tokens"] > most:
             dropped["max_tokens"] = f"with {most} instead, the most that it gives"

@@ -20,7 +20,7 @@ _NOT_TAKEN = re.compile(
     r"|unknown (?:field|parameter|name|argument)|only the default|only \S+ is allowed|must be one of"
     r"|supported (?:values|levels)|not (?:available|enabled)|is invalid|does not accept|must contain"
     r"|cannot (?:both )?be (?:specified|used|set)|may only be|invalid keys|must be less than|supported range"
-    r"|input should be|too large|too high|at most|exceeds|maximum allowed|instead",
+    r"|input should be|valid range|too large|too high|at most|exceeds|maximum allowed|instead",
     re.IGNORECASE,
 )
 _WITH_RANGE = frozenset({"temperature", "top_p", "seed", "stop", "logprobs"})
@@ -39,7 +39,8 @@ _SUPPORTED = re.compile(
 )
 _OTHER_LIMIT = re.compile(r"use\W+(max_\w+tokens)\W+instead", re.IGNORECASE)
 _MOST = re.compile(
-    r"(?:at most|>|maximum(?: value)?(?: of| is)?|up to|less than or equal to|\(inclusive\) to)\W*"
+    r"(?:at most|>|maximum(?: value)?(?: of| is)?|up to|less than or equal to|\(inclusive\) to"
+    r"|valid range of \w+ is \[\d+,)\W*"
     r"(?P<most>\d[\d,]*)(?P<exclusive>\s*\(exclusive\))?",
     re.IGNORECASE,
 )

@@ -332,6 +332,32 @@ def test_half_a_reply_is_better_than_none(loopback: Start) -> None:
     assert (reply.text, reply.truncated, len(server.requests)) == ("half", True, 2)
 
 
+def test_room_for_thinking_gives_way_to_a_small_context(loopback: Start) -> None:
+    context, prompt = 8192, 500
+    words = "maximum context length is 8192 tokens and your request has 500 input tokens"
+
+    def small(request: dict[str, Any]) -> Answer:
+        if prompt + request["max_tokens"] > context:
+            return Fault(400, {"error": {"message": f"max_tokens is too large. This model's {words}"}})
+        return Reply("ok", usage=(prompt, 9), extra={"completion_tokens_details": {"reasoning_tokens": 8}})
+
+    server = loopback(small)
+    llm = LLM.connect("openai:a-thinker", base_url=server.url, api_key="k", max_tokens=256, retries=0)
+    assert [llm.ask(str(number)).text for number in range(4)] == ["ok"] * 4
+    limits = [request["max_tokens"] for request in server.requests]
+    assert limits == [256, 256 + 16_384, 256 + 4_096, 256 + 4_096, 256 + 4_096]
+
+
+def test_a_prompt_that_leaves_no_room_at_all_is_told(loopback: Start) -> None:
+    server = loopback(
+        lambda request: Fault(400, {"error": {"message": "maximum context length is 100 tokens"}})
+    )
+    llm = connect(server, "openai:gpt-5-mini", max_tokens=256)
+    with pytest.raises(ContextTooLong):
+        llm.ask("x")
+    assert len(server.requests) < 6
+
+
 def test_a_budget_of_calls_holds_for_those_that_were_cut_off(loopback: Start) -> None:
     server = loopback([Reply("half", finish="length")])
     with recording(Meter(Budget(calls=2))) as recorder, pytest.raises(ChameleonError, match="budget of 2"):

@@ -293,6 +293,7 @@ def test_an_sdk_that_has_no_such_argument(sdk: str, argument: Json, name: str) -
     [
         ("`max_tokens` must be less than or equal to `16384`", 16384),  # anomalyco/opencode#1000
         ("max_tokens for `llama-3.1-8b-instant` must be less than or equal to 8000", 8000),  # groq-moa#8
+        ("Invalid max_tokens value, the valid range of max_tokens is [1, 8192]", 8192),  # DeepSeek
         (  # Vertex AI, BerriAI/litellm#10548: the end of the range is not part of it
             "Unable to submit request because it has a maxOutputTokens value of 65536 but the supported "
             "range is from 1 (inclusive) to 65536 (exclusive). Update the value and try again.",

@@ -27,9 +27,11 @@ MODELS = (
     "openai:gpt-6-luna",
     "openai:gpt-5.6-sol",
     "anthropic:claude-sonnet-4-5",
+    "anthropic:claude-haiku-5-5",
     "anthropic:claude-opus-4-8",
     "anthropic:claude-opus-5",
     "google_genai:gemini-2.5-flash",
+    "google_genai:gemini-3.5-flash-lite",
     "google_genai:gemini-3.8-flash",
 )
 
