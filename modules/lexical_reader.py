@@ -9,7 +9,7 @@ from typing import Any
 from chameleon import Declined, Module, State
 from chameleon.modules.lexical.label_questions import CARRIERS, wanted_by, words_of
 from chameleon.modules.lexical.labelled import Found, value_of
-from chameleon.modules.vision.pieces import Piece, lines_are_told, lines_of
+from chameleon.modules.vision.pieces import UNREAD, Piece, lines_are_told, lines_of
 from chameleon.table import read_value
 
 _ON = rf"(?:on|in) the (?:{CARRIERS})"
@@ -87,6 +87,8 @@ def _labelled(question: str, lines: Sequence[str], choices: Sequence[str]) -> Fo
     if wanted is None:
         raise Declined("the text does not answer such a question by itself", hint=_HOW_TO_ASK)
     found = value_of(wanted, lines)
+    if UNREAD in found.line:
+        raise Declined(f'a part of the line "{found.line.replace(chr(9), " ")}" could not be read')
     found = Found(found.value.replace("\t", " "), found.line.replace("\t", " "))
     if not choices:
         return found

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from chameleon import Module, State
 from chameleon.errors import InventoryError
 from chameleon.modules.vision.engines import EngineName, chosen_engine, resolved_engine, shared_engine
-from chameleon.modules.vision.pieces import Piece, lines_of, text_of
+from chameleon.modules.vision.pieces import UNREAD, Piece, lines_of, text_of
 from chameleon.modules.vision.tilt import read_tilted
 from chameleon.pictures import read_picture, require_pillow
 
@@ -39,7 +40,8 @@ class TextDetector(Module):
         - `engine`: easyocr, rapidocr or tesseract; auto is the first of them that works here.
         - `languages`: the engine's own codes; English by default. RapidOCR's model takes none.
         - `boxes`: write where each text is into the prompt's context, as the paper does.
-        - `least_confidence`: from 0 to 1; text that the engine is less sure of is left out.
+        - `least_confidence`: from 0 to 1; of text that the engine is less sure of, "[…]" on a line with
+          other text is all that is told.
         - `longest`: to how many pixels RapidOCR scales larger pictures down to find text.
         """
         if languages and engine == "rapidocr":
@@ -75,15 +77,15 @@ class TextDetector(Module):
         upright original, clockwise from the top left) and `confidence` (0 to 1)."""
         picture = read_picture(state.input["image"], largest=_LARGEST)
         found = [piece.scaled(*picture.scale) for piece in read_tilted(self._read, picture.image)]
-        return [piece.to_json() for line in lines_of(found) for piece in line]
+        lines = [line for line in lines_of(found) if any(piece.text != UNREAD for piece in line)]
+        return [piece.to_json() for line in lines for piece in line]
 
     def _read(self, image: Image) -> list[Piece]:
-        """The pieces that the engine is sure enough of."""
-        return [
-            piece
-            for piece in self._reader.read(image)
-            if piece.text.strip() and piece.confidence >= self.least_confidence
-        ]
+        """The pieces that the engine finds, without the text of those that it is not sure enough of."""
+        found = [piece for piece in self._reader.read(image) if piece.text.strip()]
+        sure = [piece for piece in found if piece.confidence >= self.least_confidence]
+        unsure = [piece for piece in found if piece.confidence < self.least_confidence]
+        return sure + [replace(piece, text=UNREAD) for piece in unsure if any(map(str.isalnum, piece.text))]
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         text = _with_boxes(output) if self.boxes else text_of(lines_of(map(Piece.from_json, output)))
@@ -92,5 +94,6 @@ class TextDetector(Module):
 
 def _with_boxes(output: Sequence[Mapping[str, Any]]) -> str:
     """Box and text of each piece, without the confidence (Chameleon's prompts have them in this form)."""
-    written = (f"({[list(point) for point in each['box']]}, {each['text']!r})" for each in output)
+    boxes = [[[round(x), round(y)] for x, y in each["box"]] for each in output]
+    written = (f"({box}, {each['text']!r})" for box, each in zip(boxes, output, strict=True))
     return f"[{', '.join(written)}]" if output else ""

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 
 Point = tuple[float, float]
 UNTOLD = "(Text is tilted to differing degrees: which of these pieces stand side by side cannot be told.)"
+UNREAD = "[…]"
+"""Stands for a piece on a line with others that could not be read."""
 _WIDE = 1.5
 _UNKNOWN = 5.0
 """How far text may be tilted, in degrees, where no piece is wide enough to tell."""
@@ -106,8 +108,11 @@ class Piece:
         return Piece(self.text, (first, second, third, fourth), self.confidence)
 
     def to_json(self) -> dict[str, Any]:
-        """The form in which every engine's pieces are written: whole pixels, three decimals."""
-        box = [[round(x), round(y)] for x, y in self.box]
+        """The form in which every engine's pieces are written.
+
+        Tenths of pixels: whole ones would tilt a short piece by two degrees.
+        """
+        box = [[round(x, 1), round(y, 1)] for x, y in self.box]
         return {"text": self.text, "box": box, "confidence": round(self.confidence, 3)}
 
     @classmethod

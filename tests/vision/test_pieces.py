@@ -34,9 +34,10 @@ def test_a_line_may_slope_a_little() -> None:
     assert read(*(piece(word, 30 * place, 2 * place) for place, word in enumerate("abcd"))) == "a b c d"
 
 
-def test_a_piece_is_written_in_whole_pixels_and_read_back() -> None:
-    written = Piece("x", rectangle(0.4, 1.6, 10, 5), 0.123456).to_json()
-    assert written == {"text": "x", "box": [[0, 2], [10, 2], [10, 7], [0, 7]], "confidence": 0.123}
+def test_a_piece_is_written_in_tenths_of_pixels_and_read_back() -> None:
+    written = Piece("x", rectangle(0.44, 1.58, 10, 5), 0.123456).to_json()
+    box = [[0.4, 1.6], [10.4, 1.6], [10.4, 6.6], [0.4, 6.6]]
+    assert written == {"text": "x", "box": box, "confidence": 0.123}
     assert Piece.from_json(written).to_json() == written
 
 

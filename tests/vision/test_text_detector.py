@@ -6,6 +6,7 @@ import logging
 import shutil
 import sys
 import threading
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib.machinery import ModuleSpec
 from importlib.metadata import version
@@ -21,8 +22,9 @@ pytest.importorskip("numpy", reason="text engines need numpy")
 
 from PIL import Image
 
-from chameleon import Inventory, State
+from chameleon import Declined, Inventory, State
 from chameleon.errors import ChameleonError, InventoryError, MissingPackage
+from chameleon.modules.lexical_reader import LexicalReader
 from chameleon.modules.text_detector import TextDetector
 from chameleon.modules.vision import engines
 from tests.engine.doubles import executor
@@ -117,13 +119,36 @@ def test_what_the_engine_is_not_sure_of_is_left_out(tmp_path: Path, monkeypatch:
     assert len(readers) == 1, "the reader is loaded once"
 
 
+@pytest.mark.parametrize(
+    ("texts", "read", "reason"),
+    [
+        ([("Tea", 0.9), ("2.50", 0.9), ("3.SO", 0.3)], "Tea 2.50 […]", "is not one short value"),
+        ([("gre3n", 0.2), ("Tea:", 0.9), ("2.50", 0.9)], "[…] Tea: 2.50", "a part of .* could not be read"),
+    ],
+)
+def test_a_part_of_a_line_that_is_not_read_is_told_and_the_line_answers_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, texts: Sequence[Any], read: str, reason: str
+) -> None:
+    boxes = {left: [[left, 20], [left + 60, 20], [left + 60, 40], [left, 40]] for left in (10, 110, 210)}
+    found = [(boxes[10], *texts[0]), (boxes[110], *texts[1]), (boxes[210], *texts[2])]
+    double_of_easyocr(monkeypatch, found)
+    path = text_picture(tmp_path / "prices.png", {}, (300, 60))
+    state = detect(path, engine="easyocr")
+    assert state.cache["detected_text"] == read
+    asked = State(input={"question": "What is the tea?", "image": str(path)}, cache=state.cache)
+    with pytest.raises(Declined, match=reason):
+        LexicalReader().run(asked)
+    sure = detect(path, engine="easyocr", least_confidence=0.95)
+    assert sure.cache["detected_text"] == "", "a line of which nothing is read is left out"
+
+
 def test_easyocr_is_asked_through_its_interface(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     readers = double_of_easyocr(monkeypatch)
     state = detect(text_picture(tmp_path / "a.png", {}, (30, 20)), engine="easyocr", languages=["fr"])
     assert readers == [(["fr"], {"gpu": False, "verbose": False}, [(20, 30, 3)])]
     assert state.cache["text_boxes"][0] == {
         "text": "Paris",
-        "box": ((1, 2), (10, 2), (10, 8), (1, 8)),
+        "box": ((1.2, 2), (10, 2), (10, 8), (1, 8)),
         "confidence": 0.9,
     }
 
@@ -248,7 +273,14 @@ def failing_reader(*_: Any, **__: Any) -> Any:
     raise RuntimeError("operator torchvision::nms does not exist")
 
 
-def double_of_easyocr(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+_FOUND = (
+    ([[30, 2], [40, 2], [40, 8], [30, 8]], "Lyon", 0.8),
+    ([[1.2, 2.0], [10, 2], [10, 8], [1, 8]], "Paris", 0.9),
+    ([[1, 22], [10, 22], [10, 28], [1, 28]], "8 4 < 8 $", 0.04),
+)
+
+
+def double_of_easyocr(monkeypatch: pytest.MonkeyPatch, found: Sequence[Any] = _FOUND) -> list[Any]:
     """Put a package with EasyOCR's interface in its place; returns what its readers were made with."""
     made: list[Any] = []
     lock = threading.Lock()
@@ -262,11 +294,7 @@ def double_of_easyocr(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
             assert lock.acquire(blocking=False), "its reader is used by two threads at once"
             try:
                 self.shapes.append(image.shape)
-                return [
-                    ([[30, 2], [40, 2], [40, 8], [30, 8]], "Lyon", 0.8),
-                    ([[1.2, 2.0], [10, 2], [10, 8], [1, 8]], "Paris", 0.9),
-                    ([[1, 22], [10, 22], [10, 28], [1, 28]], "8 4 < 8 $", 0.04),
-                ]
+                return list(found)
             finally:
                 lock.release()
 
