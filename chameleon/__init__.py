@@ -11,13 +11,7 @@ print(state.answer)
 from __future__ import annotations
 
 from importlib import import_module
-from pathlib import Path as _Path
 from typing import TYPE_CHECKING
-
-# In a checkout, modules/ and its neighbours lie beside this folder; in an installed package, inside it.
-_checkout = _Path(__file__).resolve().parent.parent
-if (_checkout / "pyproject.toml").is_file() and (_checkout / "modules" / "__init__.py").is_file():
-    __path__.append(str(_checkout))
 
 if TYPE_CHECKING:
     from chameleon.budget import Budget

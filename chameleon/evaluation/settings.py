@@ -147,13 +147,10 @@ def _planners(inventory: Inventory) -> Mapping[str, Any]:
 
 def _files() -> list[Path]:
     """The files of Chameleon that a result may depend on."""
-    roots = [Path(part) for part in chameleon.__path__]
-    checkout = [root / name for root in roots[1:] for name in ("modules", "planners", "benchmarks")]
-    found = []
-    for root in [roots[0], *checkout]:
-        for path in root.rglob("*.py"):
-            if not set(_SHOWS) & set(path.relative_to(root).parts):
-                found.append(path)
+    package = Path(chameleon.__file__).parent
+    found = set()  # in a checkout, the folders of the families are links, which `rglob` does not follow
+    for root in (package, *(package / name for name in ("modules", "planners", "benchmarks"))):
+        found |= {path for path in root.rglob("*.py") if not set(_SHOWS) & set(path.relative_to(root).parts)}
     return sorted(found, key=lambda path: (path.name, str(path)))
 
 
