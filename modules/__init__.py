@@ -1,6 +1,20 @@
-"""The tools: one file each, here or in one of the `FOLDERS`; the other folders hold parts of tools."""
+"""The tools, a folder for each family.
 
-FOLDERS = ("dater", "reports", "statutes", "table_ops", "tablerag")
+A folder's `TOOLS` are the names that inventories use; each is a file of that name beside its `__init__.py`.
+"""
 
-if __name__ == "modules":  # under this name every class here would exist twice
-    raise ImportError("import chameleon.modules, not modules: the folder is a part of the package chameleon")
+FOLDERS = (
+    "dater",
+    "documents",
+    "knowledge",
+    "lookup",
+    "offline",
+    "program",
+    "reports",
+    "search",
+    "sql",
+    "statutes",
+    "table_ops",
+    "tablerag",
+    "vision",
+)

@@ -32,8 +32,8 @@ from measuring import Figure, surroundings, table
 from PIL import Image, ImageDraw, ImageFont
 
 from chameleon import Executor, Inventory, Module, State
-from chameleon.modules.image_captioner import ImageCaptioner
-from chameleon.modules.text_detector import TextDetector
+from chameleon.modules.vision.image_captioner import ImageCaptioner
+from chameleon.modules.vision.text_detector import TextDetector
 from chameleon.planners.fixed import Fixed
 
 PAIR = ["image_captioner", "text_detector"]

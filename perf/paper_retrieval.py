@@ -25,8 +25,8 @@ from typing import Any
 
 from measuring import surroundings, table
 
-from chameleon.modules.paper_retriever import PaperRetriever
-from chameleon.modules.papers.passages import nearness
+from chameleon.modules.documents.paper_retriever import PaperRetriever
+from chameleon.modules.documents.passages import nearness
 from chameleon.papers.reading import text_passages
 from chameleon.retrieval.ranking import similarities
 from chameleon.state import State

@@ -33,8 +33,8 @@ from measuring import Figure, surroundings, table
 
 from chameleon import State
 from chameleon.errors import ChameleonError, InputError
-from chameleon.modules.text_detector import TextDetector
 from chameleon.modules.vision.engines import chosen_engine
+from chameleon.modules.vision.text_detector import TextDetector
 from chameleon.pictures import load_picture
 
 Words = Counter[str]

@@ -43,7 +43,8 @@ def find_class(name: str, family: Family, folders: Sequence[Path] = ()) -> type[
 def shipped(family: Family) -> Mapping[str, str]:
     """Names of the shipped modules, planners or benchmarks, and the Python module that each is defined in.
 
-    That is a file of the name, in the family's folder or in one of its `FOLDERS`, whose `TOOLS` names it.
+    That is a file of the name: of a module in one of the `FOLDERS`, whose `TOOLS` names it, else in the
+    family's folder.
     """
     package = importlib.import_module(f"chameleon.{family}")
     files = (file.name for file in pkgutil.iter_modules(package.__path__) if not file.ispkg)

@@ -8,8 +8,8 @@ from functools import cache
 from typing import Any
 
 from chameleon import LLMModule, State, Table
-from chameleon.modules.answer_generator import tidy
 from chameleon.modules.dater.cloze_generator import GAP, whole
+from chameleon.modules.program.answer_generator import tidy
 from chameleon.sandbox.sql import run_sql
 from chameleon.sandbox.sql_tables import Database, SqlTable
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from chameleon import Module, State
-from chameleon.modules.answer_generator import tidy
+from chameleon.modules.program.answer_generator import tidy
 from chameleon.modules.reports.facts import all_tables
 from chameleon.modules.reports.kinds import Kind, kinds_of
 from chameleon.modules.reports.program_writer import Tables

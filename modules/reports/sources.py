@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from chameleon import State, Table
-from chameleon.modules.papers.passages import source_of
+from chameleon.modules.documents.passages import source_of
 from chameleon.modules.reports.facts import source_of_row, table_in, tables_of, text_of
 from chameleon.table.calculation import OVER_ROWS, number_in, tokens_of
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from chameleon import StepRejected, Table
-from chameleon.modules.answer_generator import tidy
-from chameleon.modules.table_query import Answer, Form
+from chameleon.modules.program.answer_generator import tidy
+from chameleon.modules.table_ops.table_query import Answer, Form
 from chameleon.sandbox.sql import SqlResult
 from chameleon.sandbox.sql_tables import Cell, SqlTable
 

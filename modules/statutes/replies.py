@@ -7,8 +7,8 @@ import re
 from dataclasses import dataclass
 
 from chameleon import StepRejected
-from chameleon.modules.solution_generator import first_line, statements
-from chameleon.modules.table_query import sentence_in
+from chameleon.modules.program.solution_generator import first_line, statements
+from chameleon.modules.table_ops.table_query import sentence_in
 
 ENTAILMENT, CONTRADICTION = "Entailment", "Contradiction"
 

@@ -14,4 +14,5 @@ TOOLS = (
     "select_column",
     "select_row",
     "sort_by",
+    "table_query",
 )

@@ -17,7 +17,7 @@ from typing import Any
 
 from chameleon import Table
 from chameleon.errors import SandboxUnavailable
-from chameleon.modules.program_executor import in_words
+from chameleon.modules.program.program_executor import in_words
 from chameleon.sandbox import shared_executor
 from chameleon.sandbox.values import DataFrame
 from chameleon.sandbox.zygote import why_unusable

@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Literal
 
 from chameleon import LLMModule, State, StepRejected, Table
-from chameleon.modules.program_generator import program_in
+from chameleon.modules.program.program_generator import program_in
 from chameleon.modules.tablerag.consistency import agreed
 from chameleon.modules.tablerag.conversation import turns
 from chameleon.modules.tablerag.cut import Cut, part, whole

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from chameleon import LLMModule, State, StepRejected
 from chameleon.errors import ChameleonError
-from chameleon.modules.solution_generator import stated_line
-from chameleon.modules.table_query import Answer, items_in, sentence_in, verdict_in, without_stop
+from chameleon.modules.program.solution_generator import stated_line
+from chameleon.modules.table_ops.table_query import Answer, items_in, sentence_in, verdict_in, without_stop
 from chameleon.modules.tablerag.conversation import turns
 from chameleon.modules.tablerag.table_formatter import formatted
 from chameleon.prompt import text_within

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from chameleon import Declined, Table
-from chameleon.modules.grammar import write_program
+from chameleon.modules.offline.grammar import write_program
 from chameleon.table.bars import split_rows
 from tests.loopback import Answer, Reply
 

@@ -197,7 +197,7 @@ def test_the_table_of_a_filing_is_answered_by_its_years_and_unit(
 def test_a_model_sees_the_caption_and_is_told_where_words_do_not_match(
     papers: Path, loopback: Any, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("chameleon.modules.paper_retriever.automatic", lambda: "none")
+    monkeypatch.setattr("chameleon.modules.documents.paper_retriever.automatic", lambda: "none")
     server = loopback(_finding("Hollin Ropeworks", "Hollin Ropeworks"))
     asked = ["ask", "Who sells?", "--text", str(papers / "agreement.pdf")]
     done = command(*asked, "--model", "openai:local", "--store", "off")

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from chameleon import LLM, Executor, Inventory
-from chameleon.modules.search import SearchResult
+from chameleon.modules.search.provider import SearchResult
 from tests.e2e.commands import Command, Outcome
 from tests.engine.files import write
 from tests.loopback import LoopbackServer

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from chameleon import LLM, Executor, Inventory, State
 from chameleon.llm import ScriptedModel
-from chameleon.modules.answer_generator import AnswerGenerator, as_choice, chosen, mentioned, tidy
-from chameleon.modules.solution_generator import stated_answer
+from chameleon.modules.program.answer_generator import AnswerGenerator, as_choice, chosen, mentioned, tidy
+from chameleon.modules.program.solution_generator import stated_answer
 from chameleon.values import freeze
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from chameleon import Inventory, LLMModule
-from chameleon.modules.table_query import TableQuery
+from chameleon.modules.table_ops.table_query import TableQuery
 
 TASKS = ("wikitq", "tabfact", "fetaqa")
 OPERATIONS = ("add_column", "select_row", "select_column", "group_by", "sort_by")

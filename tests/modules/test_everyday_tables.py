@@ -16,7 +16,7 @@ import pytest
 
 from chameleon import Table
 from chameleon.errors import Declined
-from chameleon.modules.grammar import counts, groups, lookups, rows, selection, write_program
+from chameleon.modules.offline.grammar import counts, groups, lookups, rows, selection, write_program
 from chameleon.sandbox import ProgramExecutor, make_executor
 from chameleon.table import read_table
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as some
 
 from chameleon import Table
 from chameleon.errors import Declined
-from chameleon.modules.grammar import relevant_columns, relevant_rows, write_program
+from chameleon.modules.offline.grammar import relevant_columns, relevant_rows, write_program
 from chameleon.sandbox import ProgramExecutor, make_executor
 from tests.modules.grammar_tables import (
     BUDGET,

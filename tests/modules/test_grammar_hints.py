@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chameleon import Declined, Table
-from chameleon.modules.grammar import write_program
+from chameleon.modules.offline.grammar import write_program
 
 WEATHER = Table(
     ["date", "temp_max", "wind"], [[f"2012-01-0{d}", f"{d}.5", f"{9 - d}.1"] for d in range(1, 8)]

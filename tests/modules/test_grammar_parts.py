@@ -9,17 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from chameleon import Table
-from chameleon.modules.grammar.bounds import find_bounds
-from chameleon.modules.grammar.clock import say_minutes
-from chameleon.modules.grammar.programs import literal
-from chameleon.modules.grammar.shapes import (
+from chameleon.modules.offline.grammar.bounds import find_bounds
+from chameleon.modules.offline.grammar.clock import say_minutes
+from chameleon.modules.offline.grammar.programs import literal
+from chameleon.modules.offline.grammar.shapes import (
     is_headerless,
     is_label,
     spread_columns,
     stem_and_leaf,
     with_first_line,
 )
-from chameleon.modules.grammar.words import sentences, stem, stems, tokenize
+from chameleon.modules.offline.grammar.words import sentences, stem, stems, tokenize
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 
 from chameleon import Table
 from chameleon.errors import Declined
-from chameleon.modules.grammar import write_program
+from chameleon.modules.offline.grammar import write_program
 from chameleon.sandbox import make_executor
 
 _PROBLEMS = (Path(__file__).parents[2] / "../shared/data/tabmwp/dev1k.jsonl.gz").resolve()

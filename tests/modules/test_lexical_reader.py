@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chameleon import Declined, State
-from chameleon.modules.answer_generator import AnswerGenerator
-from chameleon.modules.lexical_reader import LexicalReader
+from chameleon.modules.offline.lexical_reader import LexicalReader
+from chameleon.modules.program.answer_generator import AnswerGenerator
 from chameleon.values import freeze
 
 FERRY = "Harbour Ferry\nAdult fare: $4.50\nChild fare: $2.25\nFirst boat: 6:15\nLast boat: 21:40\nPier 3"

@@ -10,8 +10,8 @@ import pytest
 from langchain_core.messages import AIMessage
 
 from chameleon.llm import reading
-from chameleon.modules.answer_generator import chosen
-from chameleon.modules.solution_generator import first_sentence, stated_answer, statements
+from chameleon.modules.program.answer_generator import chosen
+from chameleon.modules.program.solution_generator import first_sentence, stated_answer, statements
 
 
 @pytest.mark.parametrize("said", ["The answer is 7. ", "Answer: 7\n", r"\boxed{7} "])

@@ -9,7 +9,7 @@ import pytest
 
 from chameleon import Table
 from chameleon.errors import Declined
-from chameleon.modules.grammar import relevant_columns, relevant_rows, write_program
+from chameleon.modules.offline.grammar import relevant_columns, relevant_rows, write_program
 from chameleon.sandbox import ProgramExecutor, make_executor
 
 _CITIES = ("Leeds", "York", "Hull", "Bath", "Ely")

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from chameleon import LLM, Executor, Inventory, State, StepRejected, Table
 from chameleon.errors import ModuleError
 from chameleon.llm import ScriptedModel
-from chameleon.modules.table_answer import TableAnswer, as_answer
-from chameleon.modules.table_query import Form, TableQuery, answer_in, kept_calls
+from chameleon.modules.program.table_answer import TableAnswer, as_answer
+from chameleon.modules.table_ops.table_query import Form, TableQuery, answer_in, kept_calls
 from chameleon.planners.fixed import Fixed
 
 TABLE = Table(["Bridge", "Length"], [["Quay", "120"], ["Weir", "80"]], "Bridges")

@@ -9,7 +9,7 @@ import pytest
 
 from chameleon import Table
 from chameleon.errors import Declined
-from chameleon.modules.grammar import write_program
+from chameleon.modules.offline.grammar import write_program
 from chameleon.sandbox import ProgramExecutor, make_executor
 from tests.modules import untitled_tables as on
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from chameleon.errors import Declined, StepRejected
-from chameleon.modules.paper_answerer import PaperAnswerer
-from chameleon.modules.paper_program_generator import PaperProgramGenerator
-from chameleon.modules.paper_program_verifier import PaperProgramVerifier
-from chameleon.modules.paper_retriever import PaperRetriever
+from chameleon.modules.documents.paper_answerer import PaperAnswerer
+from chameleon.modules.documents.paper_program_generator import PaperProgramGenerator
+from chameleon.modules.documents.paper_program_verifier import PaperProgramVerifier
+from chameleon.modules.documents.paper_retriever import PaperRetriever
 from chameleon.state import State
 from chameleon.values import freeze
 
@@ -124,7 +124,7 @@ def test_passages_without_a_word_of_the_question_fill_what_is_left() -> None:
 def test_without_a_word_in_common_passages_are_kept_with_a_note(
     installed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = "chameleon.modules.paper_retriever"
+    found = "chameleon.modules.documents.paper_retriever"
     monkeypatch.setattr(f"{found}.automatic", lambda: "minilm" if installed else "none")
     monkeypatch.setattr(f"{found}.similarities", lambda *_: [0.1, -0.2, 0.3, -0.1, 0.0])
     output = PaperRetriever(k=2).run(state("Who pays damages?"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chameleon.modules.papers.passages import is_named, nearness, numbers_in
+from chameleon.modules.documents.passages import is_named, nearness, numbers_in
 
 
 @pytest.mark.parametrize(

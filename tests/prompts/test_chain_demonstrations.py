@@ -14,7 +14,7 @@ from chameleon.modules.table_ops.select_column import SelectColumn, by_column
 from chameleon.modules.table_ops.select_row import SelectRow
 from chameleon.modules.table_ops.sort_by import SortBy
 from chameleon.modules.table_ops.table_operation import TableOperation
-from chameleon.modules.table_query import answer_in
+from chameleon.modules.table_ops.table_query import answer_in
 from chameleon.table.formats import excerpt
 from tests.prompts.chains import OPERATIONS, PROMPTS, TASKS, demonstrations, parts, planner_demonstrations
 

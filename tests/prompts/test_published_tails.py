@@ -12,7 +12,7 @@ import pytest
 from chameleon import Inventory, State, Step, Table
 from chameleon.llm import LLM, ScriptedModel
 from chameleon.modules.table_ops.select_row import SelectRow
-from chameleon.modules.table_query import TableQuery
+from chameleon.modules.table_ops.table_query import TableQuery
 from chameleon.state import Record
 
 VECTORS = (Path(__file__).parents[2] / "../shared/data/vectors").resolve()

@@ -6,10 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from chameleon.llm.retry import Backoff
-from chameleon.modules.search import Provider, SearchResult
 from chameleon.modules.search.bing import Bing
 from chameleon.modules.search.brave import Brave
-from chameleon.modules.search.provider import WebProvider
+from chameleon.modules.search.provider import Provider, SearchResult, WebProvider
 from chameleon.modules.search.searxng import SearXNG
 from chameleon.modules.search.tavily import Tavily
 from chameleon.modules.search.wikipedia import Wikipedia

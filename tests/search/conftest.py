@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from chameleon.modules.search import Provider
 from chameleon.modules.search.duckduckgo import DuckDuckGo
+from chameleon.modules.search.provider import Provider
 from tests.search.asking import PATHS, SERVICES, Make, quick_web
 from tests.web.servers import KEY, WebServer, search_services
 

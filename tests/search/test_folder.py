@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chameleon.errors import InputError, InventoryError, MissingPackage
-from chameleon.modules.search import Settings, choose_provider
+from chameleon.modules.search.choose import Settings, choose_provider
 from chameleon.modules.search.folder import Folder, split
 from chameleon.web import Web
 

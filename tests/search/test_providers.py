@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chameleon.errors import InventoryError, MissingPackage, WebError
-from chameleon.modules.search import SearchResult, Settings, choose_provider
+from chameleon.modules.search.choose import Settings, choose_provider
 from chameleon.modules.search.duckduckgo import DuckDuckGo
+from chameleon.modules.search.provider import SearchResult
 from chameleon.modules.search.wikipedia import Wikipedia
 from chameleon.web import PageCache, Web
 from chameleon.web.reply import described

@@ -14,10 +14,10 @@ import pytest
 from chameleon import LLM, Executor, Inventory, Module, State, StepRejected
 from chameleon.errors import ChameleonError, InventoryError
 from chameleon.llm import ScriptedModel
-from chameleon.modules.query_generator import QueryGenerator
+from chameleon.modules.knowledge.query_generator import QueryGenerator
 from chameleon.modules.search.quoting import CLOSING, OPENING
-from chameleon.modules.web_search import WebSearch
-from chameleon.modules.wikipedia_search import WikipediaSearch
+from chameleon.modules.search.web_search import WebSearch
+from chameleon.modules.search.wikipedia_search import WikipediaSearch
 from chameleon.prompt import context_of
 from tests.web.servers import KEY, Answer, Route, WebServer, as_json
 

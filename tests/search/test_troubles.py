@@ -17,10 +17,10 @@ import pytest
 
 from chameleon import State
 from chameleon.errors import WebError
-from chameleon.modules.search import SearchResult, quoted
 from chameleon.modules.search.folder import LARGEST_FILE
-from chameleon.modules.search.quoting import CLOSING, OPENING
-from chameleon.modules.web_search import WebSearch
+from chameleon.modules.search.provider import SearchResult
+from chameleon.modules.search.quoting import CLOSING, OPENING, quoted
+from chameleon.modules.search.web_search import WebSearch
 from tests.search.asking import PATHS, WITH_KEY, Make, in_form_of
 from tests.web.servers import KEY, Answer, Asked, Route, WebServer, moved, search_services
 

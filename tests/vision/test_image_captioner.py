@@ -19,8 +19,8 @@ from PIL import Image
 
 from chameleon import Executor, Inventory, Module, State
 from chameleon.errors import InventoryError, MissingPackage, ModuleError
-from chameleon.modules.image_captioner import ImageCaptioner
 from chameleon.modules.vision import captioning, devices
+from chameleon.modules.vision.image_captioner import ImageCaptioner
 from chameleon.prompt import context_of
 from tests.engine.doubles import executor, why
 from tests.vision.tiny_models import SIDE, save_blip, save_llava, save_vit_gpt2

@@ -22,7 +22,7 @@ from chameleon.errors import InventoryError, MissingPackage
 from chameleon.llm import ResponseStore, ScriptedModel
 from chameleon.llm.illustrated import Illustrated
 from chameleon.log import EventLog
-from chameleon.modules.multimodal_captioner import MultimodalCaptioner
+from chameleon.modules.vision.multimodal_captioner import MultimodalCaptioner
 from chameleon.pictures import Attachment, read_picture
 from tests.engine.doubles import why
 from tests.loopback import Fault, LoopbackServer

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from chameleon import Executor, Inventory, State
-from chameleon.modules.image_captioner import ImageCaptioner
-from chameleon.modules.text_detector import TextDetector
+from chameleon.modules.vision.image_captioner import ImageCaptioner
+from chameleon.modules.vision.text_detector import TextDetector
 from chameleon.planners.fixed import Fixed
 
 PLAN = ["image_captioner", "text_detector"]

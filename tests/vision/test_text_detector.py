@@ -24,9 +24,9 @@ from PIL import Image
 
 from chameleon import Declined, Inventory, State
 from chameleon.errors import ChameleonError, InventoryError, MissingPackage
-from chameleon.modules.lexical_reader import LexicalReader
-from chameleon.modules.text_detector import TextDetector
+from chameleon.modules.offline.lexical_reader import LexicalReader
 from chameleon.modules.vision import engines
+from chameleon.modules.vision.text_detector import TextDetector
 from tests.engine.doubles import executor
 from tests.vision.pictures import text_picture
 

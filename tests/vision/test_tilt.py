@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from PIL import Image, ImageDraw, ImageFont
 
 from chameleon import Declined, State
-from chameleon.modules.lexical_reader import LexicalReader
-from chameleon.modules.text_detector import TextDetector
+from chameleon.modules.offline.lexical_reader import LexicalReader
 from chameleon.modules.vision.pieces import (
     UNTOLD,
     Piece,
@@ -27,6 +26,7 @@ from chameleon.modules.vision.pieces import (
     text_of,
     tilt_of,
 )
+from chameleon.modules.vision.text_detector import TextDetector
 from chameleon.modules.vision.tilt import measured, read_tilted
 from tests.vision.tilted import ANGLES, DRAWINGS, ENGINES, asked, counted
 

@@ -17,8 +17,8 @@ from huggingface_hub import constants
 
 from chameleon import Inventory
 from chameleon.errors import InventoryError, ModuleError
-from chameleon.modules.image_captioner import ImageCaptioner
 from chameleon.modules.vision import captioning, weights
+from chameleon.modules.vision.image_captioner import ImageCaptioner
 from tests.loopback import LoopbackServer
 from tests.vision.tiny_models import save_vit_gpt2
 

@@ -22,8 +22,8 @@ from typing import Any
 from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
 from chameleon import Declined, State
-from chameleon.modules.lexical_reader import LexicalReader
-from chameleon.modules.text_detector import TextDetector
+from chameleon.modules.offline.lexical_reader import LexicalReader
+from chameleon.modules.vision.text_detector import TextDetector
 
 ANGLES = (-15, -12, -9, -7, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 7, 9, 12, 15)
 ENGINES = {"rapidocr": find_spec("rapidocr") is not None, "tesseract": shutil.which("tesseract") is not None}

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from chameleon import Executor, Inventory, State, Table
-from chameleon.modules.grammar import write_program
-from chameleon.modules.table_sources import TableSources
+from chameleon.modules.documents.table_sources import TableSources
+from chameleon.modules.offline.grammar import write_program
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.index import Index
 from chameleon.retrieval.names import parts_for

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from chameleon import Table
-from chameleon.modules.lexical.calendar import Date
-from chameleon.modules.lexical.conditions import Condition, date_of, rows_where
-from chameleon.modules.lexical.fields import fields_of, total_rows
-from chameleon.modules.lexical.reading import Link, Question, Reading
-from chameleon.modules.lexical.verdict import compared
-from chameleon.modules.lexical.words import key_of, tokens_of
+from chameleon.modules.offline.lexical.calendar import Date
+from chameleon.modules.offline.lexical.conditions import Condition, date_of, rows_where
+from chameleon.modules.offline.lexical.fields import fields_of, total_rows
+from chameleon.modules.offline.lexical.reading import Link, Question, Reading
+from chameleon.modules.offline.lexical.verdict import compared
+from chameleon.modules.offline.lexical.words import key_of, tokens_of
 from tests.modules.lexical.tables import EPISODES, LEAGUE, SCHEDULE
 
 

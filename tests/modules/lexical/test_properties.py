@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chameleon import Declined, StepRejected, Table
-from chameleon.modules.lexical.answers import answer_of
-from chameleon.modules.lexical.arguments import arguments_of
-from chameleon.modules.lexical.questions import question_readings
-from chameleon.modules.lexical.reading import Reading
-from chameleon.modules.lexical.statements import readings_of
+from chameleon.modules.offline.lexical.answers import answer_of
+from chameleon.modules.offline.lexical.arguments import arguments_of
+from chameleon.modules.offline.lexical.questions import question_readings
+from chameleon.modules.offline.lexical.reading import Reading
+from chameleon.modules.offline.lexical.statements import readings_of
 from chameleon.modules.table_ops.group_by import Grouping
 from chameleon.modules.table_ops.select_column import ColumnSelection
 from chameleon.modules.table_ops.select_row import RowSelection

@@ -7,8 +7,8 @@ from functools import cache
 import pytest
 
 from chameleon import Executor, Inventory, State
-from chameleon.modules.lexical.fields import fields_of
-from chameleon.modules.lexical.units import units_of
+from chameleon.modules.offline.lexical.fields import fields_of
+from chameleon.modules.offline.lexical.units import units_of
 from tests.modules.lexical.plain_tables import plain_table
 
 GOODS = plain_table(

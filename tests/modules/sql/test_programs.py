@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from chameleon import StepRejected, Table
 from chameleon.errors import ModuleError
-from chameleon.modules.binder_generator import program_for
+from chameleon.modules.sql.binder_generator import program_for
 from chameleon.modules.sql.calls import all_calls, outside_quotes, steps_of
 from chameleon.modules.sql.normal import normalised
 from chameleon.modules.sql.questions import (
@@ -23,8 +23,8 @@ from chameleon.modules.sql.questions import (
     single_answer,
 )
 from chameleon.modules.sql.repair import nearest_cell, repaired
+from chameleon.modules.sql.sql_generator import sql_in
 from chameleon.modules.sql.together import run_together
-from chameleon.modules.sql_generator import sql_in
 from chameleon.sandbox.sql import run_sql
 from chameleon.sandbox.zygote import why_unusable
 

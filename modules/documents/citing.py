@@ -1,0 +1,73 @@
+"""How passages are shown to a model, and which of them its reply names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from chameleon import Declined, StepRejected
+from chameleon.modules.documents.passages import source_of
+from chameleon.quoting import Quoted, block, on_one_line, untagged
+
+_RESTS = re.compile(
+    r"^[^\w\n]*(?:the |relevant |supporting )*passages?(?:\(s\))?(?: (?:used|cited|needed))?[^\w\n]*:"
+    r"(?P<line>[^\n]*(?:\n[ \t]*[-*•][^\n]*)*)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_NONE = re.compile(r"\W*none\b", re.IGNORECASE)
+_ASIDE = re.compile(r"\([^()]*\)")
+_EACH = re.compile(r"\n[ \t]*[-*•][ \t]*|[,;]\s*(?=(?:passage )?\d{1,4}\s*:)", re.IGNORECASE)
+_QUOTED = re.compile(r"\"[^\"\n]*\"|“[^”\n]*”")
+_SAYS = re.compile(r"(?<=\d)\s*(?::|[-–—](?=\s))\s*(?=[^\W\d_]).*")
+_PARTS = re.compile(r"[,;&+/]|\band\b|(?<=\d)\s+(?=\d)", re.IGNORECASE)
+_NUMBERS = re.compile(
+    r"\W*(?:passages?|nos?\.?|numbers?)?\W*(\d{1,4})(?![\d.]*\d)(?:\W*(?:-|–|—|to|through)\W*(\d{1,4})(?![\d.]*\d))?",
+    re.IGNORECASE,
+)
+
+
+def shown(passages: Sequence[Mapping[str, Any]]) -> Quoted:
+    """The passages by number, each with its headings and page, as a prompt has them."""
+    return Quoted("\n".join(_shown(number, each) for number, each in enumerate(passages, 1)))
+
+
+def cited(reply: str, passages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The sources that a reply names in its line "Passages: 1, 3-5", without the pages and clauses it adds.
+
+    Raises `Declined` for "none", where the model finds that the passages do not tell, and `StepRejected` for
+    a reply without such a line, or with numbers of passages that are not there.
+    """
+    lines = [found["line"] for found in _RESTS.finditer(reply)]
+    if lines and _NONE.match(lines[-1].strip()):
+        raise Declined(
+            "the passages found do not answer the question",
+            hint="Ask in the words of the paper, or name the section.",
+        )
+    numbers = list(dict.fromkeys(_numbers(lines[-1], len(passages)))) if lines else []
+    if not numbers:
+        raise StepRejected("the reply names no passage", hint='Write "Passages: " and their numbers.')
+    if not all(1 <= number <= len(passages) for number in numbers):
+        raise StepRejected(f"the reply names passages that are not there: there are {len(passages)}")
+    return [source_of(passages[number - 1], number) for number in numbers]
+
+
+def _numbers(told: str, count: int) -> list[int]:
+    """The numbers of passages in a line, or in the list below it: ranges in full.
+
+    What stands in brackets, pages, and what a passage is said to say ("2: the rent is 900 EUR") are left out.
+    """
+    found = list[int]()
+    for line in _EACH.split(_QUOTED.sub(" ", _ASIDE.sub(" ", told))):
+        for part in _PARTS.split(_SAYS.sub("", line)):
+            if (named := _NUMBERS.match(part)) is not None:
+                first, last = int(named[1]), int(named[2] or named[1])
+                found += range(first, min(last, count) + 1) if first <= last <= count else [first, last]
+    return found
+
+
+def _shown(number: int, passage: Mapping[str, Any]) -> str:
+    page = f"page {passage['page']}" if passage.get("page") is not None else ""
+    place = ", ".join(filter(None, [str(passage.get("title") or ""), page]))
+    head = f"Passage {number}: {untagged(on_one_line(place))}" if place else f"Passage {number}:"
+    return f"{head}\n{block('passage', str(passage['text']))}"

@@ -1,0 +1,106 @@
+"""Keep, of a paper, the passages that the question needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from pydantic import PositiveInt
+
+from chameleon import Declined, Module, State
+from chameleon.errors import MissingPackage, ModelError
+from chameleon.modules.documents.passages import nearness
+from chameleon.retrieval.embeddings import NONE, automatic
+from chameleon.retrieval.ranking import similarities
+from chameleon.tokens import estimated_tokens
+
+_COMPARED = 400  # characters of a passage whose meaning is compared with that of the question
+_BY_MEANING = (
+    "No word of the question stands in the paper: these passages are near to it by embeddings alone."
+)
+_FIRST = "No word of the question stands in the paper: these are its first passages."
+
+
+class PaperRetriever(Module):
+    """Keeps the passages of a paper that the question needs, by their words, headings and numbers."""
+
+    reads = ("input.question", "input.passages")
+    writes = ("input.passages", "cache.retrieved", "cache.retrieval_note")
+    wordless = ("cache.retrieved", "cache.retrieval_note")
+
+    def __init__(
+        self,
+        k: PositiveInt = 8,
+        max_tokens: PositiveInt = 4000,
+        without_words: Literal["nearest", "decline"] = "nearest",
+    ) -> None:
+        """`k`: how many passages are kept; `max_tokens`: how long they are together at most, estimated.
+
+        Where fewer have a word of the question, those that stand beside them are kept as well: a short paper
+        is shown whole.
+
+        `without_words`: what is done where no word of the question stands in the paper: the passages that
+        are nearest by embeddings (`minilm`, where it is installed, else the first ones) are kept with a
+        note that says so, or the question is declined.
+        """
+        self.k, self.max_tokens, self.without_words = k, max_tokens, without_words
+
+    def run(self, state: State) -> dict[str, Any]:
+        """`kept`: the passages, the nearest first; `of`: how many there were; `note`: of no words found.
+
+        Raises `Declined` for a paper without passages, and with `without_words: decline` where no word of
+        the question stands in any of them.
+        """
+        passages, question, note = state.input.get("passages") or (), state.input["question"], ""
+        near = nearness(question, passages)
+        if passages and max(near) <= 0 and self.without_words == "nearest":
+            near, note = _beyond_words(question, passages)
+        kept, left = list[int](), self.max_tokens
+        for place in self._in_order(near):
+            size = estimated_tokens(f"{passages[place].get('title', '')}\n{passages[place]['text']}")
+            if len(kept) == self.k:
+                break
+            if size <= left or not kept:
+                kept.append(place)
+                left -= size
+        if not kept:
+            raise Declined(
+                "no passage of the paper has a word of the question", hint="Ask in the words of the paper."
+            )
+        told = [
+            {
+                "id": f"passage {place + 1}",
+                "name": str(passages[place].get("title") or passages[place]["text"])[:80],
+                "score": float(near[place]),
+                "source": {"passage": place + 1},
+            }
+            for place in kept
+        ]
+        found = {"kept": told, "of": len(passages), "passages": [passages[place] for place in sorted(kept)]}
+        return found | ({"note": note} if note else {})
+
+    def _in_order(self, near: Sequence[float]) -> list[int]:
+        """The passages with words of the question, the nearest first; then those that stand beside these."""
+        with_words = [place for place in sorted(range(len(near)), key=lambda n: -near[n]) if near[place] > 0]
+        if self.without_words == "decline" or not with_words:
+            return with_words
+        others = (place for place in range(len(near)) if near[place] <= 0)
+        best = with_words[: self.k]
+        return with_words + sorted(others, key=lambda place: min(abs(place - kept) for kept in best))
+
+    def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
+        return {"passages": output["passages"]}
+
+    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
+        return {"retrieved": output["kept"], "retrieval_note": output.get("note", "")}
+
+
+def _beyond_words(question: str, passages: Sequence[Mapping[str, Any]]) -> tuple[list[float], str]:
+    """How near the passages are where words do not tell, all above 0, and a note of what that rests on."""
+    if automatic() != NONE:
+        texts = [f"{each.get('title', '')}\n{each['text']}"[:_COMPARED] for each in passages]
+        try:
+            return [2.0 + cosine for cosine in similarities(question, texts, "dense")], _BY_MEANING
+        except (MissingPackage, ModelError):
+            pass  # installed, and not to be loaded: what comes first is still there
+    return [1 - place / len(passages) for place in range(len(passages))], _FIRST

@@ -1,0 +1,43 @@
+"""Read what is asked of a table, without a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import PositiveInt
+
+from chameleon import Declined, Module, State, Table
+from chameleon.modules.offline.lexical.questions import read_question
+from chameleon.modules.offline.lexical.reading import Reading
+
+
+class LexicalQuestion(Module):
+    """Reads what is asked: the operations that the table needs, and where the answer then stands."""
+
+    reads = ("input.question", "input.table")
+    writes = ("cache.reading",)
+
+    def __init__(self, sure: float = 0.5, longest: PositiveInt = 20_000) -> None:
+        """How much is read.
+
+        - `sure`: how often readings of a kind must have been right for one to count, from 0 to 1.
+        - `longest`: tables with more rows are declined.
+        """
+        self.sure, self.longest = sure, longest
+
+    def run(self, state: State) -> dict[str, Any]:
+        """The reading. Raises `Declined` for a text that is not read surely enough."""
+        table: Table = state.input["table"]
+        if len(table.rows) > self.longest:
+            raise Declined(
+                f"the table has more than {self.longest:,} rows", hint="Raise `longest` to read it."
+            )
+        return self.read(state.input["question"], table).to_json()
+
+    def read(self, text: str, table: Table) -> Reading:
+        """What the text asks of the table."""
+        return read_question(text, table, self.sure)
+
+    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
+        return {"reading": output}

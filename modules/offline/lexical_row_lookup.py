@@ -1,0 +1,25 @@
+"""Keep the rows that a question names, without a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from chameleon import Module, State, Table
+from chameleon.modules.offline.grammar import relevant_rows
+
+
+class LexicalRowLookup(Module):
+    """Keeps the rows that the question names, when it needs no others; else the table stays whole."""
+
+    reads = ("input.question", "input.table")
+    writes = ("input.table",)
+
+    def run(self, state: State) -> Table:
+        return relevant_rows(state.input["question"], state.input["table"])
+
+    def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
+        return {"table": output}
+
+    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
+        return {}

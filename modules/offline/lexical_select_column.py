@@ -1,0 +1,17 @@
+"""Keep the columns that a question or statement needs, without a model."""
+
+from __future__ import annotations
+
+from chameleon import State
+from chameleon.modules.offline.lexical.arguments import Args, arguments_at
+from chameleon.modules.table_ops.select_column import ColumnSelection
+
+
+class LexicalSelectColumn(ColumnSelection):
+    """Keep the columns that a question or statement needs, without a model."""
+
+    name = "lexical_select_column"
+    reads = ("input.table", "cache.reading", "cache.chain?")
+
+    def choose_args(self, state: State) -> Args:
+        return arguments_at(state, "select_column")

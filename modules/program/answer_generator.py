@@ -1,0 +1,151 @@
+"""Give the final answer (Chameleon, section 4.2)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from chameleon import Module, State
+from chameleon.errors import ModuleError
+from chameleon.modules.program.solution_generator import (
+    first_line,
+    first_sentence,
+    lone_letter,
+    stated_answer,
+    statements,
+)
+from chameleon.quoting import untagged
+from chameleon.table import read_value
+
+# "B", "(b)", "B.", "option B", "B because …", "B – Thursday": a letter by itself.
+_LETTERED = re.compile(r"(?:(?:option|choice|answer)\s+)?\(?([A-Za-z])(?:\)|[.:,;](?=\s|$)|$|(?=\s))")
+_ARTICLE = re.compile(r"(?:A\s+(?!because\b|since\b|as\b|for\b|[-–—(])|I\s|[a-z]\s)")
+_GOES_ON = re.compile(r"\w|[^\w\s]\w")  # "well-known" and "3.5" are not "well" and "3"
+_SENTENCE = re.compile(r"(?<=[.!?;])\s+")
+_MARK = re.compile(r"\0(\d+)\0")
+_DENIAL = re.compile(r"\b(?:not|cannot|never|neither|nor|except)\b|n['’]t\b", re.IGNORECASE)
+
+
+class AnswerGenerator(Module):
+    """Gives the final answer: what the program computed, else what the solution says. Always the last."""
+
+    reads = ("cache.program_result?", "cache.solution?", "input.choices?")
+    writes = ("cache.answer",)
+
+    def __init__(self, unmatched: Literal["statement", "solution"] = "statement") -> None:
+        """`unmatched`: what is given where a solution states an answer that is none of the choices.
+
+        The statement by default; a benchmark whose rule compares the whole solution with the choices, as
+        Chameleon's does on ScienceQA, is given the solution.
+        """
+        self.unmatched = unmatched
+
+    def run(self, state: State) -> Any:
+        result, choices = state.cache.get("program_result"), state.input.get("choices") or ()
+        if result is not None:
+            return as_choice(tidy(result), choices)
+        solution = state.cache.get("solution")
+        if solution is None:
+            raise ModuleError("neither a program's result nor a solution is there to answer from")
+        if choices and (choice := chosen(solution, choices)) is not None:
+            return choice
+        if choices and self.unmatched == "solution":
+            return solution.strip()
+        return stated_answer(solution) or solution.strip()
+
+    def update_cache(self, cache: Any, output: Any) -> dict[str, Any]:
+        return {"answer": output}
+
+
+def tidy(value: Any) -> Any:
+    """A number without the noise of binary floating point: 1.6000000000000001 is 1.6, and 18.0 is 18."""
+    if isinstance(value, float):
+        rounded = float(f"{value:.12g}")
+        return int(rounded) if rounded.is_integer() and abs(rounded) < 1e15 else rounded
+    return value
+
+
+def chosen(solution: str, choices: Sequence[str]) -> str | None:
+    """The choice that a solution comes to; None where it comes to none, or to several.
+
+    It is the one that the last statement of an answer begins with, in as many lines and sentences as the
+    choice has, or the only one that occurs in the statement's line; else that of a statement before it.
+    Where nothing is stated, it is the choice whose letter is the last line, or the only one that occurs.
+    """
+    said = statements(solution)
+    for statement in said:
+        line = first_line(statement) or ""
+        for part in (statement, line, first_sentence(line)):
+            if (choice := as_choice(part, choices)) in choices:
+                return str(choice)
+        if (choice := mentioned(line, choices)) is not None:
+            return choice
+    return None if said else lone_letter(solution, choices) or mentioned(solution, choices)
+
+
+def as_choice(answer: Any, choices: Sequence[str]) -> Any:
+    """The choice that the answer stands for; the answer itself when it stands for none.
+
+    Case, spaces, line breaks, "$", stars and how a prompt writes tags do not matter, unless two choices
+    differ in nothing else; numbers are compared as numbers ("1/2" is 0.5); a text that begins with a choice
+    names it ("Thursday, since …"), and so does a letter by itself ("(B)", "B because …").
+    """
+    if not choices:
+        return answer
+    said = {True: "yes", False: "no"}[answer] if isinstance(answer, bool) else str(answer).strip()
+    form = _form(said)
+    if equal := [choice for choice in choices if _form(choice) == form]:
+        return _nearest(said, equal)
+    number = read_value(said).number
+    same = [choice for choice in choices if number is not None and read_value(choice).number == number]
+    if len(same) == 1:
+        return same[0]
+    if begun := [choice for choice in choices if _begins(form, _form(choice))]:
+        longest = max(len(_form(choice)) for choice in begun)
+        return _nearest(said, [choice for choice in begun if len(_form(choice)) == longest])
+    bare = said.strip("*_`$ ")
+    lettered = _LETTERED.match(bare)
+    if lettered is None or (_ARTICLE.match(bare) and not _names(bare, choices)):
+        return answer
+    index = ord(lettered[1].upper()) - ord("A")
+    return choices[index] if index < len(choices) else answer
+
+
+def mentioned(text: str, choices: Sequence[str]) -> str | None:
+    """The only choice that occurs in the text as a whole phrase; None for none or several.
+
+    A choice inside a longer one does not count, nor does a sentence that denies something.
+    """
+    forms = {form: choice for choice in reversed(choices) if len(form := _form(choice)) > 1 or form.isdigit()}
+    longest_first = sorted(forms, key=len, reverse=True)
+    if not longest_first:
+        return None
+    numbers = {form: f"\0{number}\0" for number, form in enumerate(longest_first)}
+    phrase = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)")
+    marked = phrase.sub(lambda match: numbers[match[0]], _form(text).replace("\0", " "))
+    sentences = (part for part in _SENTENCE.split(marked) if not _DENIAL.search(part))
+    found = {number for part in sentences for number in _MARK.findall(part)}
+    return forms[longest_first[int(found.pop())]] if len(found) == 1 else None
+
+
+def _begins(form: str, choice: str) -> bool:
+    """Whether a text begins with a choice, both as `_form` writes them, and the choice ends a word there."""
+    return bool(choice) and form.startswith(choice) and not _GOES_ON.match(form, len(choice))
+
+
+def _nearest(said: str, choices: Sequence[str]) -> str:
+    """Of choices that differ in case or signs alone, the one that is written so, or the first."""
+    folded = " ".join(said.split())
+    return next((each for each in choices if folded.startswith(" ".join(each.split()))), choices[0])
+
+
+def _names(said: str, choices: Sequence[str]) -> bool:
+    """Whether a letter is followed by the choice that it stands for: "A Thursday"."""
+    index = ord(said[0].upper()) - ord("A")
+    return index < len(choices) and _form(said[1:]).startswith(_form(choices[index]))
+
+
+def _form(text: str) -> str:
+    plain = untagged(text).casefold().replace("$", "").replace("*", "").replace(",", " ")
+    return " ".join(plain.split()).rstrip(".")

@@ -1,0 +1,116 @@
+"""Ask a model for the answer that a table shows: the last operation of a chain (Chain-of-Table)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, cast
+
+from chameleon import LLMModule, State, StepRejected
+from chameleon.llm_module import elect
+from chameleon.modules.program.solution_generator import stated_line
+from chameleon.table.formats import Style
+from chameleon.voting import votes, weights_of
+
+Form = Literal["items", "verdict", "text"]
+Answer = str | list[str]
+
+_BULLET = re.compile(r"(?:[-*•]|\d{1,2}[.)])\s+")
+_STATED = re.compile(r"\bthe (?:final )?answer is\s*:", re.IGNORECASE)
+_VERDICT = re.compile(
+    r"\W*(?:(?:answer|(?:the )?statement is)\W+)?(yes|no|true|false)\b(?![ \t]+\w)", re.IGNORECASE
+)
+_TRUE = ("yes", "true")
+
+
+class TableQuery(LLMModule):
+    """Answers the question from the table as it now stands. Comes last, once the table shows the answer."""
+
+    prompt = "wikitq/table_query"
+    reads = ("input.question", "input.table", "input.text?", "cache.chain?", "cache.evidence?")
+    writes = ("cache.answer",)
+    table_style: Style = "numbered"
+    max_rows: int | None = 100
+
+    def __init__(self, form: Form = "items") -> None:
+        """Samples vote with their probabilities where the model tells them (`llm: {logprobs: true}`).
+
+        `form`: what the answer is.
+
+        - "items": a list of texts, "a | b" in the reply (WikiTableQuestions);
+        - "verdict": "yes" or "no", whether a statement is true (TabFact);
+        - "text": a sentence or more (FeTaQA).
+        """
+        self.form: Form = form
+
+    def run(self, state: State) -> Answer:
+        replies = self.ask(state)
+        read = [self._value_or_rejection(reply, state) for reply in replies]
+        if self.vote == "majority" and (candidates := votes(read, weights_of(replies, "given"))):
+            return cast(Answer, candidates[0][0])
+        return cast(Answer, elect(read, self.vote))
+
+    def parse(self, text: str) -> Answer:
+        return answer_in(text, self.form)
+
+    def slots(self, state: State) -> dict[str, Any]:
+        """The operations that made the table what it is stand in `calls`, such as "f_group_by(Country)"."""
+        return super().slots(state) | {"calls": kept_calls(state.cache.get("chain", ()))}
+
+    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
+        return {"answer": output}
+
+
+def kept_calls(chain: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The calls of a chain that were not refused."""
+    return [link["call"] for link in chain if "refused" not in link]
+
+
+def answer_in(text: str, form: Form) -> Answer:
+    """The answer in a reply, after its last "The answer is" where it says so.
+
+    Examples that a model goes on with are not read. Raises `StepRejected` for a reply that holds no answer of
+    that form.
+    """
+    text = text.partition("\n/*")[0]
+    if form == "items":
+        return items_in(text)
+    return verdict_in(text) if form == "verdict" else sentence_in(text)
+
+
+def items_in(text: str) -> list[str]:
+    """ "The answer is: a | b" as ["a", "b"]; a reply that does not say so is read to its first empty line."""
+    stated = stated_line(text)
+    said = stated if stated is not None else re.split(r"\n\s*\n", text.strip(), maxsplit=1)[0]
+    parts = (_BULLET.sub("", part.strip(), count=1).strip() for part in re.split(r"[|\n]", said))
+    items = [part.replace("**", "") for part in parts if part]
+    if not items:
+        raise StepRejected("the reply holds no answer")
+    *before, last = items
+    return [*before, without_stop(last) if stated is not None else last]
+
+
+def without_stop(text: str) -> str:
+    """A text without the full stop of its sentence; that of "6:30 P.M." is its own."""
+    word = text.rpartition(" ")[2]
+    return text.removesuffix(".") if word.count(".") == 1 else text
+
+
+def verdict_in(text: str) -> Literal["yes", "no"]:
+    """ "yes" or "no", from YES, NO, true, "The answer is: False." and the like.
+
+    The published matcher takes the bare words only, and counts "Yes." as wrong for either label.
+    """
+    found = _VERDICT.match(stated_line(text) or text.strip())
+    if found is None:
+        raise StepRejected("the reply says neither yes nor no")
+    return "yes" if found[1].lower() in _TRUE else "no"
+
+
+def sentence_in(text: str) -> str:
+    """The reply on one line."""
+    stated = list(_STATED.finditer(text))
+    said = " ".join(text[stated[-1].end() if stated else 0 :].split())
+    if not said:
+        raise StepRejected("the reply is empty")
+    return said
