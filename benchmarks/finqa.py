@@ -13,9 +13,9 @@ from chameleon.benchmarks.scorers.finqa_answers import AnswerRule
 from chameleon.benchmarks.tables.benchmark import table_of, text_in, wrong
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Benchmark, Problem, Row, Scorer
+from chameleon.modules.reports.finqa_program import steps_of, tokens_of
 from chameleon.state import State
 from chameleon.table import Table
-from chameleon.table.calculation import steps_of, tokens_of
 
 _STEPS = ("1 step", "2 steps", "3+ steps")
 _FACTS = ("table", "text", "table and text")

@@ -17,9 +17,9 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 
+from chameleon.modules.sql.database import SqlTable
+from chameleon.modules.sql.query import run_sql
 from chameleon.sandbox import make_executor
-from chameleon.sandbox.sql import run_sql
-from chameleon.sandbox.sql_tables import SqlTable
 from chameleon.table import Table
 
 SIZES = (20, 1_000, 100_000)

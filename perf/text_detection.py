@@ -33,9 +33,9 @@ from measuring import Figure, surroundings, table
 
 from chameleon import State
 from chameleon.errors import ChameleonError, InputError
-from chameleon.modules.vision.engines import chosen_engine
 from chameleon.modules.vision.text_detector import TextDetector
-from chameleon.pictures import load_picture
+from chameleon.pictures.engines import chosen_engine
+from chameleon.pictures.opening import load_picture
 
 Words = Counter[str]
 Read = Callable[[Path], str]

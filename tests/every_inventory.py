@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from chameleon import Inventory, State, Table
-from chameleon.corpus.indexing import index_files
+from chameleon.documents.indexing import index_files
 from chameleon.inventory import shipped_inventories
 from chameleon.table.bars import split_rows
 from tests.modules.reports.pages import page

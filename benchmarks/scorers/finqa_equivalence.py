@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from chameleon.errors import InputError, MissingPackage
-from chameleon.table.calculation import parts_of, steps_of, structure_fault
+from chameleon.modules.reports.finqa_program import parts_of, steps_of, structure_fault
 
 _LARGEST = 256
 """So many operations may an expression have; gold programs have fewer than 20."""

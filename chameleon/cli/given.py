@@ -12,7 +12,7 @@ from typing import Any
 import typer
 
 from chameleon.errors import InputError
-from chameleon.pictures import MAX_BYTES, check_picture, is_address
+from chameleon.pictures.opening import MAX_BYTES, check_picture, is_address
 from chameleon.table import read_table, read_table_stream
 
 STANDARD_INPUT = "-"
@@ -46,7 +46,7 @@ def read_tables(sources: Sequence[str]) -> dict[str, Any]:
 
 def index_folder(path: Path) -> str:
     """The absolute path of an index that is there; raises `InputError`."""
-    from chameleon.corpus.indexing import require_numpy
+    from chameleon.documents.indexing import require_numpy
     from chameleon.retrieval.index.manifest import at
 
     require_numpy()
@@ -86,7 +86,7 @@ def read_text_or_paper(source: str) -> dict[str, Any]:
     What a file is its first bytes tell, else its name. Raises `InputError`, and `MissingPackage` where a
     PDF or a page cannot be read without one.
     """
-    from chameleon.papers import reading
+    from chameleon.documents import reading
 
     where = _NAME if source == STANDARD_INPUT else source
     limit = reading.MAX_BYTES
@@ -128,7 +128,7 @@ def _require_at_most(limit: int, data: bytes, where: str, kind: str) -> None:
 
 def text_passages(text: str, source: str | None) -> list[dict[str, Any]]:
     """A text as passages, which name where it was read from."""
-    from chameleon.papers import reading
+    from chameleon.documents import reading
 
     return reading.text_passages(text, file_name(source or STANDARD_INPUT))
 

@@ -14,8 +14,8 @@ from typing import Any
 import typer
 
 from chameleon.cli.out import echo
-from chameleon.corpus.found import LeftOut
-from chameleon.corpus.indexing import Summary, index_files
+from chameleon.documents.found import LeftOut
+from chameleon.documents.indexing import Summary, index_files
 from chameleon.table.terminal import harmless
 
 _SECONDS_BETWEEN_NAMES, _SECONDS_BETWEEN_LINES = 0.1, 10.0

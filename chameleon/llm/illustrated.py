@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from chameleon.pictures import Attachment
+from chameleon.pictures.opening import Attachment
 
 
 class Illustrated(str):

@@ -137,7 +137,7 @@ class ProgramExecutor(Protocol):
     def query(
         self, sql: str, image: str, tables: Sequence[str], *, timeout: float | None = None
     ) -> ExecResult:
-        """Run one SQL query over a database of these tables; see `chameleon.sandbox.sql.run_sql`.
+        """Run one SQL query over a database of these tables.
 
         `image` is the database as SQLite serialises it, in base64. The value is the names of the result's
         columns and its rows. Raises SandboxUnavailable where there is no SQLite within the sandbox.

@@ -10,8 +10,8 @@ from typing import Any
 from chameleon import LLMModule, State, Table
 from chameleon.modules.dater.cloze_generator import GAP, whole
 from chameleon.modules.program.answer_generator import tidy
-from chameleon.sandbox.sql import run_sql
-from chameleon.sandbox.sql_tables import Database, SqlTable
+from chameleon.modules.sql.database import Database, SqlTable
+from chameleon.modules.sql.query import run_sql
 
 _NUMBERED = re.compile(r"^[ \t]*(\d{1,3})[ \t]*[:.)][ \t]*(\S.*)$", re.MULTILINE)
 _FENCE = re.compile(r"^```\w*\s*$", re.MULTILINE)

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from chameleon import Declined, Table
+from chameleon.documents.units import unit_in
 from chameleon.modules.documents.statements import Cell
-from chameleon.papers.units import unit_in
 
 _CODES = re.compile(r"\b(?:EUR|USD|GBP|NOK|SEK|DKK|ISK|CHF|JPY)\b|[$€£¥]")
 _BRACKETED = re.compile(

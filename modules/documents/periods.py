@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from chameleon.papers.units import unit_in
+from chameleon.documents.units import unit_in
 from chameleon.table.raised import without_marks
 
 _YEAR = r"(?P<year>(?:19|20)\d\d)"

@@ -9,7 +9,7 @@ from typing import Any
 from chameleon import Declined, Module, State
 from chameleon.modules.offline.lexical.label_questions import CARRIERS, wanted_by, words_of
 from chameleon.modules.offline.lexical.labelled import Found, value_of
-from chameleon.modules.vision.pieces import UNREAD, Piece, lines_are_told, lines_of
+from chameleon.pictures.pieces import UNREAD, Piece, lines_are_told, lines_of
 from chameleon.table import read_value
 
 _ON = rf"(?:on|in) the (?:{CARRIERS})"

@@ -8,9 +8,9 @@ from typing import Any
 from chameleon import Module, State
 from chameleon.errors import ModuleError
 from chameleon.modules.reports.facts import all_tables
+from chameleon.modules.reports.finqa_program import END, calculated, tokens_of
 from chameleon.modules.reports.program_writer import lines_of, value_of
 from chameleon.modules.reports.sources import sources_of
-from chameleon.table.calculation import END, calculated, tokens_of
 
 
 class FinqaExecutor(Module):

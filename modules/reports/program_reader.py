@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from chameleon import StepRejected
-from chameleon.table.calculation import OPERATIONS
+from chameleon.modules.reports.finqa_program import OPERATIONS
 
 _OTHER_NAMES = {
     "sum": "add",

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 
 from chameleon import StepRejected, Table
 from chameleon.modules.reports.cells import number_text
+from chameleon.modules.reports.finqa_program import OVER_ROWS, Calculated, calculated, number_in, tokens_of
 from chameleon.modules.reports.program_reader import Step
-from chameleon.table.calculation import OVER_ROWS, Calculated, calculated, number_in, tokens_of
 
 Tables = Table | Sequence[Table] | None
 """The table that a program is about, or several."""

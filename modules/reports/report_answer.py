@@ -10,9 +10,9 @@ from chameleon import Module, State
 from chameleon.modules.program.answer_generator import tidy
 from chameleon.modules.reports.facts import all_tables
 from chameleon.modules.reports.kinds import Kind, kinds_of
+from chameleon.modules.reports.percent import asks_percent, asks_share
 from chameleon.modules.reports.program_writer import Tables
 from chameleon.modules.reports.python_kinds import kind_of
-from chameleon.table.percent import asks_percent, asks_share
 
 _POINTS = re.compile(r"(?:percent(?:age)?|%)[\s-]*points?", re.IGNORECASE)
 _MOVED = re.compile(

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from chameleon.modules.reports.evidence import years_asked, years_in
+from chameleon.modules.reports.percent import asks_percent
 from chameleon.modules.reports.refusals import CHANGE
-from chameleon.table.percent import asks_percent
 
 Kind = Literal[
     "growth", "change", "share", "ratio", "difference", "greater", "average", "total", "largest", "smallest"

@@ -10,7 +10,7 @@ from typing import Any
 from chameleon import State, Table
 from chameleon.modules.documents.passages import source_of
 from chameleon.modules.reports.facts import source_of_row, table_in, tables_of, text_of
-from chameleon.table.calculation import OVER_ROWS, number_in, tokens_of
+from chameleon.modules.reports.finqa_program import OVER_ROWS, number_in, tokens_of
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from chameleon import StepRejected, Table
 from chameleon.modules.program.answer_generator import tidy
+from chameleon.modules.sql.database import Cell, SqlTable
+from chameleon.modules.sql.query import SqlResult
 from chameleon.modules.table_ops.table_query import Answer, Form
-from chameleon.sandbox.sql import SqlResult
-from chameleon.sandbox.sql_tables import Cell, SqlTable
 
 _TRUE, _FALSE = ("yes", "true", "1"), ("no", "false", "0", "none")
 

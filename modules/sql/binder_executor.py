@@ -16,6 +16,7 @@ from chameleon.errors import ContextTooLong, CutOff, EmptyReply, ModelError, Mod
 from chameleon.llm_module import RAISE_LIMIT
 from chameleon.module import Keys
 from chameleon.modules.sql.normal import normalised
+from chameleon.modules.sql.query import check_sql, run_sql
 from chameleon.modules.sql.questions import (
     AnswerQuestion,
     MapQuestion,
@@ -26,7 +27,6 @@ from chameleon.modules.sql.questions import (
 )
 from chameleon.modules.sql.together import run_together
 from chameleon.prompt import Messages, Prompt
-from chameleon.sandbox.sql import check_sql, run_sql
 
 if TYPE_CHECKING:
     from chameleon.llm import Reply

@@ -13,11 +13,11 @@ from typing import Any
 
 from chameleon.errors import ModuleError
 from chameleon.modules.sql.calls import Call, all_calls, column_in, role_of, value_of
+from chameleon.modules.sql.database import Cell, SqlTable, plain_number
 from chameleon.modules.sql.describe import shown_rows
 from chameleon.modules.sql.normal import ROW_ID, with_column
+from chameleon.modules.sql.query import SqlResult
 from chameleon.modules.sql.questions import AnswerQuestion, MapQuestion, Question, as_text
-from chameleon.sandbox.sql import SqlResult
-from chameleon.sandbox.sql_tables import Cell, SqlTable, plain_number
 
 Ask = Callable[[SqlTable, str], SqlResult]
 # What a question comes to: an answer for each item of a `MapQuestion`, else one text.

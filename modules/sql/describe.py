@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from chameleon.modules.sql.database import Cell, SqlTable
 from chameleon.modules.sql.questions import as_text
 from chameleon.quoting import unframed
-from chameleon.sandbox.sql_tables import Cell, SqlTable
 
 _LONGEST_CELL = 200
 _MOST_ROWS = 100

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from chameleon import Table
-from chameleon.sandbox.sql_tables import Cell, SqlColumn, SqlTable, SqlType, plain_number, safe_names
+from chameleon.modules.sql.database import Cell, SqlColumn, SqlTable, SqlType, plain_number, safe_names
 from chameleon.table import read_value
 
 ROW_ID = "row_id"

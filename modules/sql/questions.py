@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from chameleon import StepRejected
-from chameleon.sandbox.sql_tables import Cell
+from chameleon.modules.sql.database import Cell
 
 Item = tuple[str, ...]
 

@@ -15,8 +15,8 @@ from itertools import zip_longest
 
 from chameleon.errors import MissingPackage
 from chameleon.modules.sql.calls import column_in, outer_calls, outside_quotes
+from chameleon.modules.sql.database import SqlTable
 from chameleon.modules.sql.normal import plain_date
-from chameleon.sandbox.sql_tables import SqlTable
 
 _FENCE = re.compile(r"^```[a-zA-Z]*[ \t]*\n?|\n?[ \t]*```\s*$")
 _BREAK = re.compile(r"\s*(?:\n|\\n)\s*")

@@ -7,9 +7,9 @@ from typing import Any
 
 from chameleon import Module, State, StepRejected, Table
 from chameleon.modules.sql.answers import as_answer, written_cells
+from chameleon.modules.sql.database import SqlTable
+from chameleon.modules.sql.query import check_sql, run_sql
 from chameleon.modules.table_ops.table_query import Answer, Form
-from chameleon.sandbox.sql import check_sql, run_sql
-from chameleon.sandbox.sql_tables import SqlTable
 
 
 class SqlExecutor(Module):

@@ -8,8 +8,8 @@ from typing import Any
 
 from chameleon import LLMModule, State, StepRejected
 from chameleon.modules.program.program_generator import program_in
+from chameleon.modules.sql.database import SqlTable
 from chameleon.modules.sql.describe import described
-from chameleon.sandbox.sql_tables import SqlTable
 
 _LABEL = re.compile(r"^(?:sql|query)\s*:\s*", re.IGNORECASE)
 _START = re.compile(r"^\s*(?:select|with|values)\b", re.IGNORECASE | re.MULTILINE)

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 from chameleon.errors import ModuleError
 from chameleon.modules.sql.binding import Answers, Ask, run_program
+from chameleon.modules.sql.database import Cell, SqlTable
 from chameleon.modules.sql.questions import MOST_ITEMS, AnswerQuestion, Item, MapQuestion, Question
-from chameleon.sandbox.sql_tables import Cell, SqlTable
 
 # The model's answers to questions, in their order: of a `MapQuestion` by the item's number, from 1; an error
 # where a reply is of no use. `again` tells whether it was asked before.

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from chameleon.errors import MissingPackage, ModuleError
 from chameleon.modules.vision.batching import Batches
 from chameleon.modules.vision.devices import device_for, foreseen_device, use_threads
-from chameleon.modules.vision.versions import versions_of
 from chameleon.modules.vision.weights import (
     INSTEAD,
     digest_of_weights,
@@ -22,6 +21,7 @@ from chameleon.modules.vision.weights import (
     quiet,
     require_hub,
 )
+from chameleon.pictures.versions import versions_of
 
 if TYPE_CHECKING:
     from PIL.Image import Image

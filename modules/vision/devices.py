@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping
 
 from chameleon.errors import InventoryError
-from chameleon.modules.vision.versions import versions_of
+from chameleon.pictures.versions import versions_of
 
 _FORM = re.compile(r"auto|cuda(:\d+)?|mps|cpu")
 

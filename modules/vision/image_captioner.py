@@ -12,7 +12,7 @@ from chameleon.errors import InventoryError
 from chameleon.modules.vision.captioning import Captioning, captioner, require_packages
 from chameleon.modules.vision.devices import check_form, require_device
 from chameleon.modules.vision.weights import check_weights
-from chameleon.pictures import load_picture
+from chameleon.pictures.opening import load_picture
 
 _LARGEST = 1024
 

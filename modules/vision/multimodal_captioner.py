@@ -8,8 +8,8 @@ from typing import Any
 from chameleon import LLMModule, State
 from chameleon.errors import InventoryError
 from chameleon.llm.illustrated import Illustrated
-from chameleon.modules.vision.versions import versions_of
-from chameleon.pictures import Attachment, read_picture, require_pillow
+from chameleon.pictures.opening import Attachment, read_picture, require_pillow
+from chameleon.pictures.versions import versions_of
 from chameleon.prompt import Messages
 
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from chameleon import Module, State
 from chameleon.errors import InventoryError
-from chameleon.modules.vision.engines import EngineName, chosen_engine, resolved_engine, shared_engine
-from chameleon.modules.vision.pieces import UNREAD, Piece, lines_of, text_of
-from chameleon.modules.vision.tilt import read_tilted
-from chameleon.pictures import read_picture, require_pillow
+from chameleon.pictures.engines import EngineName, chosen_engine, resolved_engine, shared_engine
+from chameleon.pictures.opening import read_picture, require_pillow
+from chameleon.pictures.pieces import UNREAD, Piece, lines_of, text_of
+from chameleon.pictures.tilt import read_tilted
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -12,7 +12,7 @@ import pytest
 from chameleon.benchmarks.finqa import Finqa
 from chameleon.benchmarks.scorers.finqa import OfficialRule
 from chameleon.evaluation.benchmark import Problem
-from chameleon.table.calculation import calculated, tokens_of
+from chameleon.modules.reports.finqa_program import calculated, tokens_of
 from tests.benchmarks.shared_data import anchors, needs_data, rows
 
 Steps = list[list[str]]

@@ -17,7 +17,7 @@ from chameleon.benchmarks.scorers.finqa_equivalence import equivalent
 from chameleon.errors import InputError, MissingPackage
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.intervals import half_width
-from chameleon.table.calculation import tokens_of
+from chameleon.modules.reports.finqa_program import tokens_of
 from tests.benchmarks.values import anything
 
 OFFICIAL, ANSWER = OfficialRule(), AnswerRule()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from chameleon.corpus.documents import file_documents
-from chameleon.corpus.found import LeftOut
+from chameleon.documents.found import LeftOut
+from chameleon.documents.table_documents import file_documents
 from chameleon.retrieval.document import Document
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from chameleon.corpus import database_tables, duckdb_files
+from chameleon.documents import database_tables, duckdb_files
 from chameleon.errors import InputError, MissingPackage
 from tests.corpus.reading import only, read, rows, written
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from chameleon.cli import Interrupted
-from chameleon.corpus import indexing
-from chameleon.corpus.found import LeftOut, tables_of
-from chameleon.corpus.indexing import Summary, index_files
+from chameleon.documents import indexing
+from chameleon.documents.found import LeftOut, tables_of
+from chameleon.documents.indexing import Summary, index_files
 from chameleon.retrieval.index import Index
 from chameleon.table.grid import MAX_CELL, Origin
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from chameleon.corpus.indexing import index_files
+from chameleon.documents.indexing import index_files
 from chameleon.errors import InputError
 from chameleon.retrieval.index import Index
 from chameleon.retrieval.names import retriever

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from chameleon.corpus.indexing import Summary, index_files
-from chameleon.corpus.ledger import Ledger
+from chameleon.documents.indexing import Summary, index_files
+from chameleon.documents.ledger import Ledger
 from chameleon.errors import InputError
 from chameleon.retrieval.index import Index
 from chameleon.retrieval.index.build import Build

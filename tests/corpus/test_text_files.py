@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chameleon.corpus.found import Note
-from chameleon.corpus.reading import file_tables
-from chameleon.corpus.sections import sections
-from chameleon.corpus.text_files import markdown_tables, unmarked, windows_text
+from chameleon.documents.found import Note
+from chameleon.documents.sections import sections
+from chameleon.documents.table_files import file_tables
+from chameleon.documents.text_files import markdown_tables, unmarked, windows_text
 from chameleon.errors import InputError
 from chameleon.table.grid import Origin
 from tests.corpus.reading import only, read, rows, written

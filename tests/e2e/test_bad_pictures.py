@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from chameleon.errors import InputError
-from chameleon.pictures import check_picture
+from chameleon.pictures.opening import check_picture
 from tests.e2e.commands import Command, spawn
 
 pytest.importorskip("PIL", reason="pictures need Pillow")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from chameleon.corpus.indexing import index_files
+from chameleon.documents.indexing import index_files
 from tests.e2e.commands import Command
 
 pytest.importorskip("bm25s")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from chameleon.documents.reading import text_passages
 from chameleon.errors import Declined
 from chameleon.modules.offline.lexical_paper_reader import LexicalPaperReader
-from chameleon.papers.reading import text_passages
 from chameleon.state import State
 from chameleon.values import freeze
 

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from chameleon.papers.markdown import text_outline
+from chameleon.documents.markdown import text_outline
 
 
 @pytest.mark.parametrize("line", [" " * 100_000 + "x", "\t" * 100_000 + "- x", "| " + " " * 100_000 + "x"])

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chameleon.papers.reading import read_paper, text_passages
+from chameleon.documents.reading import read_paper, text_passages
 
 Shape = tuple[str, ...]
 _MARKDOWN: tuple[Shape, ...] = (

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from chameleon.documents.reading import read_paper, text_passages
 from chameleon.errors import Declined
 from chameleon.modules.offline.lexical_paper_reader import LexicalPaperReader
-from chameleon.papers.reading import read_paper, text_passages
 from chameleon.state import State
 from chameleon.table import Table
 from chameleon.values import freeze

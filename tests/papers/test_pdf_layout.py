@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chameleon.papers.reading import read_paper
+from chameleon.documents.reading import read_paper
 from tests.papers.pdfs import At, Item, pdf
 
 pytest.importorskip("pdfplumber")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from chameleon.documents.reading import read_paper, text_passages
 from chameleon.errors import InputError
-from chameleon.papers.reading import read_paper, text_passages
 from chameleon.table import Table
 from tests.papers.made import contract, filing
 from tests.papers.pdfs import pdf

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from chameleon.papers.outline import Outline
-from chameleon.papers.reading import is_text_paper, read_paper, text_passages
-from chameleon.papers.units import unit_in
+from chameleon.documents.outline import Outline
+from chameleon.documents.reading import is_text_paper, read_paper, text_passages
+from chameleon.documents.units import unit_in
 from chameleon.table import Table
 
 

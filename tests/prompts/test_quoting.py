@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chameleon.inventory import Card
+from chameleon.modules.sql.database import SqlTable
 from chameleon.modules.sql.describe import described
 from chameleon.modules.table_ops.select_column import SelectColumn
 from chameleon.prompt import Prompt, context_of, slots_of, text_within
 from chameleon.quoting import as_data, block, untagged
-from chameleon.sandbox.sql_tables import SqlTable
 from chameleon.state import State
 from chameleon.table import Table, as_subtable, parse_table
 from chameleon.table.formats import STYLES

@@ -10,12 +10,12 @@ from typing import Any, get_args
 import pytest
 
 from chameleon.modules.sql.calls import all_calls
+from chameleon.modules.sql.database import Cell, SqlColumn, SqlTable, SqlType
 from chameleon.modules.sql.describe import described
+from chameleon.modules.sql.query import run_sql
 from chameleon.modules.sql.questions import MapQuestion, Question, map_answers
 from chameleon.modules.sql.repair import repaired
 from chameleon.modules.sql.together import run_together
-from chameleon.sandbox.sql import run_sql
-from chameleon.sandbox.sql_tables import Cell, SqlColumn, SqlTable, SqlType
 from chameleon.sandbox.zygote import why_unusable
 
 PROMPTS = Path(__file__).resolve().parents[2] / "prompts"

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chameleon.errors import InputError, SandboxUnavailable
+from chameleon.modules.sql.database import Database, SqlColumn, SqlTable, safe_names
+from chameleon.modules.sql.query import SqlResult, as_database, run_sql
 from chameleon.sandbox import ProgramExecutor, make_executor
-from chameleon.sandbox.sql import SqlResult, as_database, run_sql
-from chameleon.sandbox.sql_tables import Database, SqlColumn, SqlTable, safe_names
 from chameleon.table import Table
 
 Ask = Callable[..., SqlResult]

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from chameleon.modules.sql.query import SqlResult, as_database, run_sql
 from chameleon.sandbox import Limits, ProgramExecutor, make_executor
-from chameleon.sandbox.sql import SqlResult, as_database, run_sql
 from chameleon.table import Table
 
 DATABASE = as_database(Table(["a", "b"], [[str(n), f"cell {n}"] for n in range(20)]))

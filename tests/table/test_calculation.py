@@ -9,7 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chameleon.table.calculation import ARITHMETIC, END, OPERATIONS, calculated, number_in, tokens_of
+from chameleon.modules.reports.finqa_program import (
+    ARITHMETIC,
+    END,
+    OPERATIONS,
+    calculated,
+    number_in,
+    tokens_of,
+)
 
 LINES = [
     ["( in thousands )", "2011", "2010"],

@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chameleon.table.calculation import calculated, tokens_of
+from chameleon.modules.reports.finqa_program import calculated, tokens_of
 
 ROWS = {"dues": [1250.0, 900.0, -32.0], "rate": [0.125, 0.2, 0.05], "fees": [1.5, 0.0, 3.0]}
 LINES = [

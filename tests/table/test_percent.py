@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chameleon.table.percent import asks_percent, asks_share
+from chameleon.modules.reports.percent import asks_percent, asks_share
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ SEEING = ("image_captioner", "text_detector", "multimodal_captioner")
     "code",
     [
         *(f"import chameleon.modules.{name}" for name in SEEING),
-        "import chameleon.pictures",
+        "import chameleon.pictures.opening",
         "from chameleon import Inventory\n"
         "plan = {'use': 'fixed', 'plan': ['image_captioner', 'text_detector']}\n"
         "modules = {'image_captioner': {}, 'text_detector': {}}\n"

@@ -23,7 +23,7 @@ from chameleon.llm import ResponseStore, ScriptedModel
 from chameleon.llm.illustrated import Illustrated
 from chameleon.log import EventLog
 from chameleon.modules.vision.multimodal_captioner import MultimodalCaptioner
-from chameleon.pictures import Attachment, read_picture
+from chameleon.pictures.opening import Attachment, read_picture
 from tests.engine.doubles import why
 from tests.loopback import Fault, LoopbackServer
 from tests.vision.pictures import RED, colour_at, halves

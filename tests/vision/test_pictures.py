@@ -16,9 +16,9 @@ pytest.importorskip("PIL", reason="pictures need pillow")
 
 from PIL import Image, ImageColor
 
-from chameleon import pictures
 from chameleon.errors import InputError, MissingPackage
-from chameleon.pictures import Attachment, load_picture, read_picture
+from chameleon.pictures import opening as pictures
+from chameleon.pictures.opening import Attachment, load_picture, read_picture
 from tests.vision.pictures import BLUE, RED, WHITE, colour_at, halves, near
 
 

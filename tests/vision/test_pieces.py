@@ -8,7 +8,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chameleon.modules.vision.pieces import Piece, lines_of, rectangle, text_of
+from chameleon.pictures.pieces import Piece, lines_of, rectangle, text_of
 
 
 def piece(text: str, left: float, top: float, width: float = 20, height: float = 10) -> Piece:

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from chameleon.errors import ModuleError
-from chameleon.modules.vision.pieces import rectangle
-from chameleon.modules.vision.tesseract_engine import TesseractEngine, pieces_in
+from chameleon.pictures.pieces import rectangle
+from chameleon.pictures.tesseract_engine import TesseractEngine, pieces_in
 
 HEADER = "level\tpage_num\tblock_num\tpar_num\tline_num\tword_num\tleft\ttop\twidth\theight\tconf\ttext\n"
 
@@ -72,7 +72,7 @@ def test_a_failing_program_is_told_with_its_last_line(
 
 
 def test_a_program_that_hangs_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from chameleon.modules.vision import tesseract_engine
+    from chameleon.pictures import tesseract_engine
 
     monkeypatch.setattr(tesseract_engine, "_SECONDS", 0.2)
     engine = stand_in(tmp_path, "exec sleep 20", monkeypatch)

@@ -25,8 +25,8 @@ from PIL import Image
 from chameleon import Declined, Inventory, State
 from chameleon.errors import ChameleonError, InventoryError, MissingPackage
 from chameleon.modules.offline.lexical_reader import LexicalReader
-from chameleon.modules.vision import engines
 from chameleon.modules.vision.text_detector import TextDetector
+from chameleon.pictures import engines
 from tests.engine.doubles import executor
 from tests.vision.pictures import text_picture
 

@@ -17,7 +17,8 @@ from PIL import Image, ImageDraw, ImageFont
 
 from chameleon import Declined, State
 from chameleon.modules.offline.lexical_reader import LexicalReader
-from chameleon.modules.vision.pieces import (
+from chameleon.modules.vision.text_detector import TextDetector
+from chameleon.pictures.pieces import (
     UNTOLD,
     Piece,
     lines_are_told,
@@ -26,8 +27,7 @@ from chameleon.modules.vision.pieces import (
     text_of,
     tilt_of,
 )
-from chameleon.modules.vision.text_detector import TextDetector
-from chameleon.modules.vision.tilt import measured, read_tilted
+from chameleon.pictures.tilt import measured, read_tilted
 from tests.vision.tilted import ANGLES, DRAWINGS, ENGINES, asked, counted
 
 ROWS = [("Bread", "4.20"), ("Apple cake", "3.10"), ("VAT 10%", "0.73"), ("Total", "8.03"), ("Cash", "10.00")]

@@ -16,7 +16,7 @@ from chameleon.retrieval.index.files import broken, checksum, read_json, replace
 
 FORMAT = 1
 MANIFEST, BUILDING, SEGMENTS, LOCK = "manifest.json", "building.json", "segments", "lock"
-LEDGER = "files.json"  # what `chameleon.corpus` keeps of the files that the documents came from
+LEDGER = "files.json"  # what `chameleon.documents` keeps of the files that the documents came from
 OWNER = "owner.json"  # by what name a server knows the index
 FINISHED = re.compile(r"final-(\d{4,})", re.ASCII)
 _SEGMENT = re.compile(r"\d{6,}", re.ASCII)

@@ -21,6 +21,6 @@ def test_a_machine_without_the_seal_is_told_so(
     inventory: str, module: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     checked = Inventory.load(inventory).modules[module]
-    monkeypatch.setattr("chameleon.sandbox.sql.why_unusable", lambda: "this is another system")
+    monkeypatch.setattr("chameleon.modules.sql.query.why_unusable", lambda: "this is another system")
     with pytest.raises(SandboxUnavailable, match="this is another system"):
         checked.check()

@@ -15,6 +15,7 @@ from chameleon.errors import ModuleError
 from chameleon.modules.sql.binder_generator import program_for
 from chameleon.modules.sql.calls import all_calls, outside_quotes, steps_of
 from chameleon.modules.sql.normal import normalised
+from chameleon.modules.sql.query import run_sql
 from chameleon.modules.sql.questions import (
     AnswerQuestion,
     MapQuestion,
@@ -25,7 +26,6 @@ from chameleon.modules.sql.questions import (
 from chameleon.modules.sql.repair import nearest_cell, repaired
 from chameleon.modules.sql.sql_generator import sql_in
 from chameleon.modules.sql.together import run_together
-from chameleon.sandbox.sql import run_sql
 from chameleon.sandbox.zygote import why_unusable
 
 TABLE = Table(

@@ -12,11 +12,11 @@ import pytest
 
 from chameleon import Table
 from chameleon.errors import ModuleError
+from chameleon.modules.sql.database import Cell, SqlColumn, SqlTable, SqlType
 from chameleon.modules.sql.normal import normalised
+from chameleon.modules.sql.query import run_sql
 from chameleon.modules.sql.repair import repaired
 from chameleon.modules.sql.together import run_together
-from chameleon.sandbox.sql import run_sql
-from chameleon.sandbox.sql_tables import Cell, SqlColumn, SqlTable, SqlType
 from chameleon.sandbox.zygote import why_unusable
 
 pytestmark = pytest.mark.skipif(bool(why_unusable()), reason="the sealed sandbox cannot run here")

@@ -14,7 +14,7 @@ from typing import Any
 import numpy
 import pytest
 
-from chameleon.corpus.indexing import index_files
+from chameleon.documents.indexing import index_files
 from chameleon.errors import InputError, MissingPackage
 from chameleon.retrieval.index import Index
 from chameleon.retrieval.names import parts_for, retriever

@@ -1,1 +1,0 @@
-"""Tables where people keep them: files of many kinds, folders of them, and databases."""

@@ -1,0 +1,272 @@
+"""Files and folders into an index, and again when some of them have changed."""
+
+from __future__ import annotations
+
+import importlib.util
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from pathlib import Path
+from typing import NamedTuple
+
+from chameleon.documents.found import LeftOut, Note
+from chameleon.documents.ledger import Entry, Ledger, digest_of, stamp_of
+from chameleon.documents.table_documents import file_documents
+from chameleon.documents.walking import Walk, require_file
+from chameleon.errors import ChameleonError, InputError, MissingPackage
+from chameleon.retrieval.document import Document
+from chameleon.retrieval.index import Index
+from chameleon.retrieval.index.build import Build
+from chameleon.retrieval.index.damage import check_whole, clear
+from chameleon.retrieval.index.files import Damaged
+from chameleon.retrieval.index.index import is_index
+from chameleon.retrieval.index.manifest import LEDGER, MANIFEST, Manifest
+from chameleon.retrieval.names import AUTO, parts_for
+from chameleon.table.cells import printable, shown
+
+Progress = Callable[[int, int, str], object]
+"""Told how many files are done, of how many, and which one is next ("" when the index is being written)."""
+
+_DAMAGED = (
+    "is damaged, so every file was read again. Tables of files that are gone by now stay in the index: to be "
+    "without them, build it again in another folder"
+)
+
+
+@dataclass
+class Summary:
+    """What was done: counts of files, tables and rows, and everything that is left out, with the reason.
+
+    `files` are those read that have tables, `without` those that have none, `others` files of other kinds;
+    `notes` are how some of those read were read.
+    """
+
+    index: Path
+    files: int = 0
+    without: int = 0
+    unchanged: int = 0
+    vanished: int = 0
+    tables: int = 0
+    rows: int = 0
+    others: Counter[str] = field(default_factory=Counter)
+    left_out: list[LeftOut] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+    held: int = 0
+    damaged: str = ""
+    seconds: float = 0.0
+
+    @property
+    def faults(self) -> list[LeftOut]:
+        """What somebody may miss; tables that only lay out a page are not among it."""
+        return [one for one in self.left_out if one.is_fault]
+
+
+class _Source(NamedTuple):
+    path: Path
+    relative: Path
+
+
+def index_files(
+    sources: Sequence[Path], out: Path, retriever: str | None = None, progress: Progress | None = None
+) -> Summary:
+    """Put the tables of these files, and of the files in these folders, into the index `out`.
+
+    What is there already is added to: files with the size and time of change, or else the bytes, that they
+    had are not read again; the tables of a changed file take the place of its old ones, and those of a file
+    that is gone from one of the folders are taken out. `retriever` names what will search the index, "auto"
+    for a new one. What cannot be read is told of in the summary. Raises `InputError` when there is no table,
+    for another retriever than the index was built for, and as `Index.build` does.
+
+    An index that is damaged is built anew of these sources alone; `damaged` of the summary says of what.
+    """
+    require_numpy()
+    try:
+        check_whole(out)
+        return _indexed(sources, out, retriever, progress)
+    except Damaged as problem:
+        for_this = clear(out, problem, retriever)
+        return replace(_indexed(sources, out, for_this, progress), damaged=f"{problem.where}: {problem.what}")
+
+
+def _indexed(sources: Sequence[Path], out: Path, retriever: str | None, progress: Progress | None) -> Summary:
+    begun = time.monotonic()
+    summary = Summary(out)
+    ledger = Ledger.load(out)
+    before = dict(ledger.entries)
+    if ledger.is_damaged:
+        summary.left_out.append(LeftOut(str(out / LEDGER), _DAMAGED))
+    known = _agreed(out, retriever)
+    parts = None if retriever is None and is_index(out) else parts_for(known)
+    files, unread = _files(sources, summary)
+    reading = _Reading(ledger, files, summary, progress)
+    documents = reading.documents()
+    first = next(documents, None)
+    if first is None and not is_index(out):
+        raise InputError("no table was found", where=", ".join(map(str, sources)), hint=_most_of(summary))
+    with Build(out, parts, retriever=known) as build:
+        ledger.require_current(out)
+        build.add(chain([first], documents) if first else ())
+        for path in _vanished(ledger, sources, files, unread):
+            reading.gone |= set(ledger.entries.pop(path).ids)
+            summary.vanished += 1
+        gone = reading.gone.difference(*(entry.ids for entry in ledger.entries.values()))
+        build.delete([id for id in build.old.ids if id in gone] if build.old else ())
+        intended = ledger.intended(before)
+        if intended != ledger:
+            intended.save(out)  # should the process die now, the next run knows what it may find
+        build.commit()
+        ledger.save(out)
+    summary.held = len(Index.open(out))
+    summary.seconds = time.monotonic() - begun
+    return summary
+
+
+def require_numpy() -> None:
+    """Raise `MissingPackage` where what every index rests on is not installed."""
+    if importlib.util.find_spec("numpy") is None:
+        raise MissingPackage(
+            "an index needs the package numpy", hint='pip install "chameleon-compose[corpus]"'
+        )
+
+
+def _agreed(out: Path, retriever: str | None) -> str:
+    """The retriever that the index is for; "" for one that is there and does not say."""
+    if not is_index(out):
+        return retriever or AUTO
+    there = Manifest.read(out / MANIFEST).retriever
+    if there and retriever not in (None, AUTO, there):
+        raise InputError(
+            f"the index was built for the retriever {there}, not {retriever}",
+            where=str(out),
+            hint="Build one for that in another folder.",
+        )
+    return there or retriever or ""
+
+
+class _Reading:
+    """Reads the files that have changed; what their documents were before and are not now is `gone`."""
+
+    def __init__(
+        self, ledger: Ledger, files: Sequence[_Source], summary: Summary, progress: Progress | None
+    ) -> None:
+        self.ledger, self.files, self.summary = ledger, files, summary
+        self.progress = progress or (lambda *_: None)
+        self.gone: set[str] = set()
+        self._owners = {id: path for path, entry in ledger.entries.items() for id in entry.ids}
+
+    def documents(self) -> Iterator[Document]:
+        for number, (path, relative) in enumerate(self.files):
+            name = self.ledger.name_for(path, relative)
+            self.progress(number, len(self.files), name)
+            old = self.ledger.entries.get(str(path))
+            try:
+                stamp = stamp_of(path)
+                if old and old.stamp == stamp and all(time for _, time in stamp):
+                    self._keep(old)
+                    continue
+                digest = digest_of(path)
+            except OSError as problem:
+                self._fault(InputError(f"cannot be read ({problem.strerror or problem})"), path, name)
+                continue
+            if old and old.digest == digest:
+                self.ledger.entries[str(path)] = replace(old, stamp=stamp)
+                self._keep(old)
+                continue
+            ids: list[str] = []
+            before = len(self.summary.left_out)
+            try:
+                for document in self._read(path, name):
+                    ids.append(document.id)
+                    yield document
+            except ChameleonError as error:
+                self.summary.left_out.append(LeftOut.of(error, name))
+            except Exception as error:  # a file may be damaged in ways that its reader does not know
+                said = shown(f"{type(error).__name__}: {error}".removesuffix(": "), 100)
+                self.summary.left_out.append(LeftOut(name, f"cannot be read ({said})"))
+            left_out = [(one.where, one.why, one.is_fault) for one in self.summary.left_out[before:]]
+            self._forget(path, ids)
+            if ids or not any(is_fault for _, _, is_fault in left_out):
+                self.ledger.entries[str(path)] = Entry(name, stamp, digest, ids, left_out)
+            self.summary.files += bool(ids)
+            self.summary.without += not ids and not left_out
+        self.progress(len(self.files), len(self.files), "")
+
+    def _read(self, path: Path, name: str) -> Iterator[Document]:
+        key = str(path)
+        for found in file_documents(path, name, lambda id: self._owners.get(id, key) == key):
+            if isinstance(found, LeftOut):
+                self.summary.left_out.append(found)
+                continue
+            if isinstance(found, Note):
+                self.summary.notes.append(found)
+                continue
+            self._owners[found.id] = key
+            assert found.table is not None
+            self.summary.tables += 1
+            self.summary.rows += len(found.table.rows)
+            yield found
+
+    def _keep(self, entry: Entry) -> None:
+        """The file is as it was, and so is what it lacks."""
+        self.summary.unchanged += 1
+        self.summary.left_out += [LeftOut(*one) for one in entry.left_out]
+
+    def _fault(self, error: ChameleonError, path: Path, name: str) -> None:
+        self.summary.left_out.append(LeftOut.of(error, name))
+        self._forget(path, [])
+
+    def _forget(self, path: Path, ids: Sequence[str]) -> None:
+        """What the file held before and does not hold any more."""
+        old = self.ledger.entries.pop(str(path), None)
+        if old:
+            self.gone |= set(old.ids) - set(ids)
+
+
+def _files(sources: Sequence[Path], summary: Summary) -> tuple[list[_Source], list[Path]]:
+    """The files to look at, each once, and the folders that could not be looked into."""
+    found: dict[Path, Path] = {}
+    unread: list[Path] = []
+    for source in sources:
+        if not source.is_dir():
+            try:
+                require_file(source)
+                found.setdefault(source.resolve(), Path(source.name))
+            except InputError as error:
+                summary.left_out.append(LeftOut.of(error))
+            continue
+        root = source.resolve()
+        walk = Walk(root)
+        for path in walk.files():
+            found.setdefault(path, path.relative_to(root))
+        summary.others += walk.others
+        summary.left_out += walk.left_out
+        unread += walk.unread
+    return [_Source(path, relative) for path, relative in found.items()], unread
+
+
+def _vanished(
+    ledger: Ledger, sources: Sequence[Path], files: Sequence[_Source], unread: Sequence[Path]
+) -> list[str]:
+    """The files that lay in one of the folders, and do not any more."""
+    folders = [source.resolve() for source in sources if source.is_dir()]
+    found = {str(file.path) for file in files}
+    missing = [Path(path) for path in ledger.entries if path not in found]
+    return [
+        str(path)
+        for path in missing
+        if any(map(path.is_relative_to, folders)) and not any(map(path.is_relative_to, unread))
+    ]
+
+
+def _most_of(summary: Summary) -> str:
+    """What there was instead, in a sentence."""
+    if summary.faults:
+        first = summary.faults[0]
+        more = len(summary.faults) - 1
+        return f"{first.where}: {first.why}{f' ({more} more)' if more else ''}"
+    if summary.others:
+        kinds = ", ".join(f"{count} {kind}" for kind, count in summary.others.most_common(5))
+        return f"There are: {printable(kinds)}."
+    return "The folder is empty." if not summary.left_out else ""

@@ -1,0 +1,92 @@
+"""Ask tables in SQL that a model wrote, where it can harm nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from chameleon.errors import SandboxUnavailable
+from chameleon.modules.sql.database import Cell, Database, SqlTable
+from chameleon.sandbox.choose import shared_executor
+from chameleon.sandbox.result import ExecResult, ProgramExecutor
+from chameleon.sandbox.zygote import why_unusable
+from chameleon.table import Table
+
+SqlStatus = Literal["ok", "error", "timeout", "refused", "too_large", "memory", "crashed"]
+
+_REFUSALS: dict[str, SqlStatus] = {"NotAllowed": "refused", "Interrupted": "timeout"}
+
+
+@dataclass(frozen=True, slots=True)
+class SqlResult:
+    """A query's columns and rows, or why there are none.
+
+    `status` is "ok"; "error" (SQLite's own message: a syntax error, a column that is not there); "refused"
+    (it wants more than reading: another statement, a file, an extension); "timeout"; "too_large" (a value,
+    the result or the query is beyond the limits); "memory"; or "crashed". `message` says the reason.
+    """
+
+    status: SqlStatus
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[Cell, ...], ...] = ()
+    message: str = ""
+    wall_ms: float = 0.0
+
+    @property
+    def ok(self) -> bool:
+        return self.status == "ok"
+
+
+def run_sql(
+    tables: Database | SqlTable | Table | Mapping[str, Table],
+    sql: str,
+    *,
+    timeout: float | None = None,
+    executor: ProgramExecutor | None = None,
+) -> SqlResult:
+    """Run one SQLite query that reads tables, and nothing else, in the sandbox.
+
+        run_sql(table, "SELECT name FROM w ORDER BY points DESC LIMIT 1")
+
+    A single `Table` is called `w`; a mapping names several. `SqlTable.of` tells how columns are typed; make
+    an `SqlTable` or a `Database` to ask the same tables often. `timeout` is in seconds, by default the
+    executor's (2). The query runs in a sealed process with bounded time and memory, within which SQLite may
+    only read these tables and call harmless functions; the result has at most 10,000 rows and the
+    executor's bytes (1 MiB).
+
+    Never raises for what a query does. Raises `SandboxUnavailable` where the sandbox holds no SQLite, that
+    is wherever programs run in Monty, and `InputError` for a table that SQL cannot hold.
+    """
+    database = as_database(tables)
+    runner = executor or shared_executor()
+    names = [table.name for table in database.tables]
+    return _result(runner.query(sql, database.image, names, timeout=timeout))
+
+
+def check_sql() -> None:
+    """Raise `SandboxUnavailable` where `run_sql` has no sandbox that holds SQLite; starts nothing."""
+    if reason := why_unusable():
+        raise SandboxUnavailable(f"SQL runs in the sealed sandbox alone: {reason}")
+
+
+def as_database(tables: Database | SqlTable | Table | Mapping[str, Table]) -> Database:
+    """The tables as a database; what is one already is returned as it is."""
+    if isinstance(tables, Database):
+        return tables
+    if isinstance(tables, SqlTable):
+        return tables.alone
+    if isinstance(tables, Table):
+        return SqlTable.of(tables).alone
+    return Database(tuple(SqlTable.of(table, name) for name, table in tables.items()))
+
+
+def _result(outcome: ExecResult) -> SqlResult:
+    if outcome.status == "ok":
+        columns, rows = outcome.value
+        return SqlResult("ok", tuple(columns), tuple(map(tuple, rows)), wall_ms=outcome.wall_ms)
+    status: SqlStatus = "error" if outcome.status == "no_answer" else outcome.status
+    if outcome.status == "error":
+        status = _REFUSALS.get(outcome.error_type, "error")
+    message = "the query took too long" if status == "timeout" else outcome.message
+    return SqlResult(status, message=message, wall_ms=outcome.wall_ms)
