@@ -16,7 +16,6 @@ from tests.e2e.commands import Command
 from tests.evaluation.rows import read_lines, write_rows
 from tests.loopback import LoopbackServer
 from tests.modules.statutes.samples import FEES, STATUTES
-from tests.modules.statutes.tax_law_sample import LAW
 
 Start = Callable[..., LoopbackServer]
 
@@ -81,26 +80,29 @@ def data(tmp_path: Path) -> Path:
     return write_rows(tmp_path / "cases.jsonl", CASES)
 
 
-class TestCasesWithoutStatutes:
-    def test_do_not_begin(self, command: Command, tmp_path: Path) -> None:
-        """The text of a case is its facts, and no statute to look things up in."""
-        cases, out = write_rows(tmp_path / "cases.jsonl", CASES), tmp_path / "out"
-        outcome = command("eval", "sara_offline", str(cases), "--out", str(out))
-        assert outcome.code == 1 and not out.exists()
-        told = " ".join(outcome.err.split())
-        assert "3 cases have no statutes beside them, such as s12_a_1_pos" in told
-        assert "statute_retriever and rule_statute_answerer are given none" in told
-        assert "Put statutes.json (names to texts) beside the cases" in told
+def test_cases_without_statutes_do_not_begin(loopback: Start, command: Command, tmp_path: Path) -> None:
+    """The text of a case is its facts, and no statute to look things up in."""
+    server = loopback(Reader())
+    cases, out = write_rows(tmp_path / "cases.jsonl", CASES), tmp_path / "out"
+    outcome = command("eval", "sara", str(cases), *MODEL, "--out", str(out))
+    assert outcome.code == 1 and not out.exists() and not server.requests
+    told = " ".join(outcome.err.split())
+    assert "3 cases have no statutes beside them, such as s12_a_1_pos" in told
+    assert "statute_retriever is given none" in told
+    assert "Put statutes.json (names to texts) beside the cases" in told
 
-    def test_run_where_the_inventory_names_some(self, command: Command, tmp_path: Path) -> None:
-        law = tmp_path / "law.json"
-        law.write_text(json.dumps(STATUTES), "utf-8")
-        named = f"{{statutes: {law}}}"
-        own = tmp_path / "own.yaml"
-        modules = f"{{statute_retriever: {named}, rule_statute_answerer: {named}}}"
-        own.write_text(f"name: own\nextends: sara_offline\nmodules: {modules}\n", "utf-8")
-        outcome = command("eval", str(own), str(write_rows(tmp_path / "cases.jsonl", CASES)), "--json")
-        assert outcome.code == 0 and json.loads(outcome.out)["n"] == 3
+
+def test_cases_without_statutes_run_where_the_inventory_names_some(
+    loopback: Start, command: Command, tmp_path: Path
+) -> None:
+    loopback(Reader())
+    law = tmp_path / "law.json"
+    law.write_text(json.dumps(STATUTES), "utf-8")
+    own = tmp_path / "own.yaml"
+    own.write_text(f"name: own\nextends: sara\nmodules: {{statute_retriever: {{statutes: {law}}}}}\n", "utf-8")
+    cases = write_rows(tmp_path / "cases.jsonl", CASES)
+    outcome = command("eval", str(own), str(cases), *MODEL, "--json")
+    assert outcome.code == 0 and json.loads(outcome.out)["n"] == 3
 
 
 def test_three_strategies_by_three_ways_to_ask(
@@ -194,26 +196,6 @@ def test_a_text_that_is_no_statute_is_told(loopback: Start, command: Command, tm
     )
     assert done.code != 0 and "no sections and no labels" in done.err + done.out
     assert not server.requests
-
-
-def test_without_a_model(command: Command, tmp_path: Path) -> None:
-    """Facts as the text, statutes as a parameter: answered or declined, and no call is made."""
-    (tmp_path / "law.txt").write_text(LAW, "utf-8")
-    law = json.dumps(str(tmp_path / "law.txt"))
-    mine = tmp_path / "mine.yaml"
-    mine.write_text(
-        f"extends: sara_offline\nname: mine\nmodules:\n  statute_retriever: {{statutes: {law}}}\n"
-        f"  rule_statute_answerer: {{statutes: {law}}}\n",
-        "utf-8",
-    )
-    facts = tmp_path / "facts.txt"
-    facts.write_text("Nora's income in 2015 is $21500.\n", "utf-8")
-    asked = ("--text", str(facts), "--inventory", str(mine))
-    done = command("ask", "How much tax does Nora have to pay in 2015?", *asked)
-    assert done.code == 0 and "$4500" in done.out, done.err
-    facts.write_text("Nora's income in 2015 is $21500. Nora sails.\n", "utf-8")
-    done = command("ask", "How much tax does Nora have to pay in 2015?", *asked)
-    assert done.code == 3 and "no rule reads the sentence" in done.out + done.err
 
 
 def test_lines_that_may_be_read_wrongly_are_told(loopback: Start, command: Command, tmp_path: Path) -> None:
