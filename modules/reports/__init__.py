@@ -3,7 +3,7 @@
 `report_retriever` keeps the sentences and rows that the question needs; `finqa_program_generator` writes a
 program of FinQA's language, which `finqa_executor` runs; `report_answer` gives its value as the question
 wants it. In their place `report_program_generator` writes Python, which `report_program_executor` runs in
-the sandbox, and `rule_program_generator` writes the program without a model.
+the sandbox.
 
 docs/reports.md shows them.
 """
@@ -15,5 +15,4 @@ TOOLS = (
     "report_program_executor",
     "report_program_generator",
     "report_retriever",
-    "rule_program_generator",
 )

@@ -99,7 +99,9 @@ def test_cases_without_statutes_run_where_the_inventory_names_some(
     law = tmp_path / "law.json"
     law.write_text(json.dumps(STATUTES), "utf-8")
     own = tmp_path / "own.yaml"
-    own.write_text(f"name: own\nextends: sara\nmodules: {{statute_retriever: {{statutes: {law}}}}}\n", "utf-8")
+    own.write_text(
+        f"name: own\nextends: sara\nmodules: {{statute_retriever: {{statutes: {law}}}}}\n", "utf-8"
+    )
     cases = write_rows(tmp_path / "cases.jsonl", CASES)
     outcome = command("eval", str(own), str(cases), *MODEL, "--json")
     assert outcome.code == 0 and json.loads(outcome.out)["n"] == 3

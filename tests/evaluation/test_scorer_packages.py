@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,26 +14,35 @@ from chameleon.evaluation.data import find_benchmark
 from tests.benchmarks.test_finqa import ROW
 from tests.e2e.commands import Command
 from tests.evaluation.rows import write_rows
+from tests.loopback import LoopbackServer
+
+MODEL = ("--model", "openai:local", "--store", "off")
 
 
 @pytest.mark.parametrize("scorer", ["official", "program"])
 def test_programs_are_not_compared_without_sympy(
-    scorer: str, monkeypatch: pytest.MonkeyPatch, command: Command, tmp_path: Path
+    scorer: str,
+    monkeypatch: pytest.MonkeyPatch,
+    loopback: Callable[..., LoopbackServer],
+    command: Command,
+    tmp_path: Path,
 ) -> None:
+    loopback(lambda request: "Program: add(1, 2)")
     monkeypatch.setitem(sys.modules, "sympy", None)
     data, out = write_rows(tmp_path / "d.jsonl", [ROW]), tmp_path / "out"
-    outcome = command("eval", "finqa_offline", str(data), "--scorer", scorer, "--out", str(out))
+    outcome = command("eval", "finqa", str(data), *MODEL, "--scorer", scorer, "--out", str(out))
     assert outcome.code == 1 and "needs the package sympy" in outcome.err
     assert "pip install 'chameleon-compose[programs]'" in outcome.err and "Stopped after" not in outcome.err
     assert not out.exists()
 
 
 def test_a_scorer_that_compares_no_programs_needs_none(
-    monkeypatch: pytest.MonkeyPatch, command: Command, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, loopback: Callable[..., LoopbackServer], command: Command, tmp_path: Path
 ) -> None:
     monkeypatch.setitem(sys.modules, "sympy", None)
     data = write_rows(tmp_path / "d.jsonl", [ROW])
-    assert command("eval", "finqa_offline", str(data), "--scorer", "execution").code == 0
+    loopback(lambda request: "Program: add(1, 2)")
+    assert command("eval", "finqa", str(data), *MODEL, "--scorer", "execution").code == 0
 
 
 @pytest.mark.parametrize(
