@@ -269,15 +269,17 @@ def plan_question(asked: Asked, *, as_json: bool) -> int:
 def summary(state: State, setup: Setup) -> dict[str, Any]:
     """The run as one JSON object."""
     error = state.ended.error if state.ended else None
-    answered = state.ended is not None and state.ended.reason == "answered"
+    reason = state.ended.reason if state.ended else None
+    answered, declined = reason == "answered", reason == "declined"
     return {
         "answer": to_json(state.answer),
         **({"sources": to_json(state.cache["sources"])} if answered and "sources" in state.cache else {}),
+        **({"nearest": to_json(state.cache["nearest"])} if declined and "nearest" in state.cache else {}),
         "inventory": setup.executor.inventory.name,
         "model": state.begun.settings.get("model") if state.begun else setup.executor.model,
         "why": setup.why,
         "plan": list(state.plan),
-        "declined": state.ended is not None and state.ended.reason == "declined",
+        "declined": declined,
         "steps": [_step(record) for record in state.history],
         **({"dropped": [str(each) for each in state.dropped]} if state.dropped else {}),
         "usage": state.usage.to_json(),

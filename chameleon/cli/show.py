@@ -76,9 +76,17 @@ class Page:
                 self._line(f"From: {line}")
         elif ended.reason == "declined" and ended.error is not None:
             self._line(f"Declined: {harmless(ended.error.advice)}")
+            self._nearest(state.cache.get("nearest"))
         else:
             error = ended.error or Failure("ModuleError", "the run failed")
             echo(f"chameleon: {harmless(str(error))}", err=True)
+
+    def _nearest(self, passages: Any) -> None:
+        """Print passages that may answer, each with its place."""
+        for passage in passages or ():
+            text = harmless(" ".join(str(passage.get("text", "")).split()))
+            shown = textwrap.indent(textwrap.fill(text, self.width - len(_INDENT)), _INDENT)
+            self._line(f"Nearest: {sources_in_words([passage])[0]}\n{shown}")
 
     def _by_model(self, calls: Sequence[Call]) -> None:
         """What each model took, where more than one was asked."""

@@ -5,6 +5,7 @@ TOOLS = (
     "paper_program_generator",
     "paper_program_verifier",
     "paper_retriever",
+    "passage_list",
     "table_choice",
     "table_sources",
 )

@@ -9,11 +9,12 @@ from pydantic import PositiveInt
 
 from chameleon import Declined, Module, State
 from chameleon.errors import MissingPackage, ModelError
-from chameleon.modules.documents.passages import nearness
+from chameleon.modules.documents.passages import nearness, source_of
 from chameleon.retrieval.embeddings import NONE, automatic
 from chameleon.retrieval.ranking import similarities
 from chameleon.tokens import estimated_tokens
 
+_NEAREST = 3  # how many a declined run shows
 _COMPARED = 400  # characters of a passage whose meaning is compared with that of the question
 _BY_MEANING = (
     "No word of the question stands in the paper: these passages are near to it by embeddings alone."
@@ -25,8 +26,8 @@ class PaperRetriever(Module):
     """Keeps the passages of a paper that the question needs, by their words, headings and numbers."""
 
     reads = ("input.question", "input.passages")
-    writes = ("input.passages", "cache.retrieved", "cache.retrieval_note")
-    wordless = ("cache.retrieved", "cache.retrieval_note")
+    writes = ("input.passages", "cache.retrieved", "cache.nearest", "cache.retrieval_note")
+    wordless = ("cache.retrieved", "cache.nearest", "cache.retrieval_note")
 
     def __init__(
         self,
@@ -46,7 +47,7 @@ class PaperRetriever(Module):
         self.k, self.max_tokens, self.without_words = k, max_tokens, without_words
 
     def run(self, state: State) -> dict[str, Any]:
-        """`kept`: the passages, the nearest first; `of`: how many there were; `note`: of no words found.
+        """`kept` and `nearest`: passages, the nearest first; `of`: how many there were; `note`: of no words.
 
         Raises `Declined` for a paper without passages, and with `without_words: decline` where no word of
         the question stands in any of them.
@@ -76,7 +77,13 @@ class PaperRetriever(Module):
             }
             for place in kept
         ]
-        found = {"kept": told, "of": len(passages), "passages": [passages[place] for place in sorted(kept)]}
+        shown = sorted(kept)
+        found = {
+            "kept": told,
+            "of": len(passages),
+            "passages": [passages[place] for place in shown],
+            "nearest": [source_of(passages[place], shown.index(place) + 1) for place in kept[:_NEAREST]],
+        }
         return found | ({"note": note} if note else {})
 
     def _in_order(self, near: Sequence[float]) -> list[int]:
@@ -92,7 +99,11 @@ class PaperRetriever(Module):
         return {"passages": output["passages"]}
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        return {"retrieved": output["kept"], "retrieval_note": output.get("note", "")}
+        return {
+            "retrieved": output["kept"],
+            "nearest": output["nearest"],
+            "retrieval_note": output.get("note", ""),
+        }
 
 
 def _beyond_words(question: str, passages: Sequence[Mapping[str, Any]]) -> tuple[list[float], str]:

@@ -4,7 +4,6 @@ TOOLS = (
     "grammar_program_generator",
     "lexical_column_lookup",
     "lexical_group_by",
-    "lexical_paper_reader",
     "lexical_question",
     "lexical_reader",
     "lexical_row_lookup",

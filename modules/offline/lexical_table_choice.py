@@ -9,7 +9,7 @@ from pydantic import PositiveInt
 
 from chameleon import Declined, Module, State, Table
 from chameleon.modules.documents.candidates import Candidate, candidates
-from chameleon.modules.documents.coverage import covered, telling_words
+from chameleon.modules.offline.coverage import covered, telling_words
 from chameleon.modules.offline.grammar import Program, write_program
 from chameleon.modules.program.program_executor import run_code
 from chameleon.modules.tablerag.table_retriever import source_of

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from chameleon import Table
 from chameleon.cli.sources import sources_in_words
 from chameleon.modules.documents.candidates import Candidate
-from chameleon.modules.documents.coverage import covered, telling_words
 from chameleon.modules.documents.parts import Part, kept_of, standing
+from chameleon.modules.offline.coverage import covered, telling_words
 
 TABLE = Table(
     ["Team", "", "Points", "Lost"], [["a", "x", "1", "2"], ["b", "x", "3", "4"], ["a", "x", "1", "2"]]
