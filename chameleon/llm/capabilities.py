@@ -44,7 +44,7 @@ class Capabilities:
             return asked
         place = EFFORTS.index(asked)
         known = [effort for effort in EFFORTS if effort in self.efforts and effort != "none"]
-        return min(known, key=lambda effort: abs(EFFORTS.index(effort) - place), default=asked)
+        return min(known, key=lambda effort: abs(EFFORTS.index(effort) - place), default="none")
 
 
 @dataclass(frozen=True, slots=True)

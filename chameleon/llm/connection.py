@@ -52,8 +52,18 @@ DROPPED = (
     "A figure would not be the method's: choose a model that takes it, or ask without thinking where that "
     "helps (reasoning: none), or allow it (--allow-dropped, in Python allow_dropped=True)."
 )
-_ADDRESSES = ("base_url", "anthropic_api_url", "inference_server_url", "endpoint_url")
-_OWN_ADDRESSES = {"anthropic": "//api.anthropic.com", "google_genai": ".googleapis.com"}
+_ADDRESS_FIELD = re.compile(r"(?:^|_)(?:base_url|api_base|endpoint|host|url)$")
+_OWN_ADDRESSES = {
+    "anthropic": "//api.anthropic.com",
+    "deepseek": "//api.deepseek.com",
+    "fireworks": "//api.fireworks.ai",
+    "google_genai": ".googleapis.com",
+    "groq": "//api.groq.com",
+    "mistralai": "//api.mistral.ai",
+    "openrouter": "//openrouter.ai",
+    "together": "//api.together.",
+    "xai": "//api.x.ai",
+}
 _MODEL_NAMES = ("model_name", "model", "model_id", "repo_id", "model_path", "endpoint_url")
 _OF_ALL = ("temperature", "top_p", "max_tokens", "seed", "logprobs")
 _UNSET = object()
@@ -593,10 +603,15 @@ def _settings_of(chat: BaseChatModel) -> dict[str, Any]:
 def _address_of(chat: BaseChatModel) -> str:
     """The server of a client that the user made, as far as it tells."""
     provider = _name_of(chat)[0].partition(":")[0]
-    openai = getattr(chat, "root_client", None) if provider == "openai" else None
-    wrapped = [each for each in (openai, chat, getattr(chat, "llm", None)) if each is not None]
-    found = (getattr(each, name, None) for each in wrapped for name in _ADDRESSES)
-    address = next((address for address in found if address), None)
+    wrapped = [each for each in (chat, getattr(chat, "llm", None)) if each is not None]
+    names = ((each, name) for each in wrapped for name in _field_names(each) if _ADDRESS_FIELD.search(name))
+    used = getattr(getattr(chat, "root_client", None), "base_url", None)  # what OpenAI's client made of them
+    address = used or next((value for each, name in names if (value := getattr(each, name, None))), None)
     if address is None or _OWN_ADDRESSES.get(provider, "\n") in str(address):
         return ""
     return own_server(provider, {"base_url": str(address)})
+
+
+def _field_names(held: Any) -> list[str]:
+    """The settings of a client, or of an endpoint that it wraps."""
+    return [*getattr(type(held), "model_fields", getattr(held, "__dict__", ()))]

@@ -22,6 +22,10 @@ from chameleon.table import read_value
 _LETTERED = re.compile(r"(?:(?:option|choice|answer)\s+)?\(?([A-Za-z])(?:\)|[.:,;](?=\s|$)|$|(?=\s))")
 _ARTICLE = re.compile(r"(?:A\s+(?!because\b|since\b|as\b|for\b|[-–—(])|I\s|[a-z]\s)")
 _GOES_ON = re.compile(r"\w|[^\w\s]\w")  # "well-known" and "3.5" are not "well" and "3"
+_JOINED = re.compile(r"\W*(?:or|and|nor|but|[/&+])(?:\W|$)")
+_REASON = re.compile(
+    r"\s*(?:[^\w\s]|(?:because|since|as|so|for|is|are|was|were|has|have|had|due|given|which)\b)"
+)
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+")
 _MARK = re.compile(r"\0(\d+)\0")
 _DENIAL = re.compile(r"\b(?:not|cannot|never|neither|nor|except)\b|n['’]t\b", re.IGNORECASE)
@@ -89,7 +93,8 @@ def as_choice(answer: Any, choices: Sequence[str]) -> Any:
 
     Case, spaces, line breaks, "$", stars and how a prompt writes tags do not matter, unless two choices
     differ in nothing else; numbers are compared as numbers ("1/2" is 0.5); a text that begins with a choice
-    names it ("Thursday, since …"), and so does a letter by itself ("(B)", "B because …").
+    names it where that ends there or goes on with a mark or a reason ("Thursday, since …"), not with another
+    one ("Thursday or Friday"); so does a letter by itself ("(B)", "B because …").
     """
     if not choices:
         return answer
@@ -103,7 +108,10 @@ def as_choice(answer: Any, choices: Sequence[str]) -> Any:
         return same[0]
     if begun := [choice for choice in choices if _begins(form, _form(choice))]:
         longest = max(len(_form(choice)) for choice in begun)
-        return _nearest(said, [choice for choice in begun if len(_form(choice)) == longest])
+        begun = [choice for choice in begun if len(_form(choice)) == longest]
+        if any(_is_first_of(said, choice) for choice in begun) or _ends_there(form[longest:], choices):
+            return _nearest(said, begun)
+        return answer
     bare = said.strip("*_`$ ")
     lettered = _LETTERED.match(bare)
     if lettered is None or (_ARTICLE.match(bare) and not _names(bare, choices)):
@@ -132,6 +140,20 @@ def mentioned(text: str, choices: Sequence[str]) -> str | None:
 def _begins(form: str, choice: str) -> bool:
     """Whether a text begins with a choice, both as `_form` writes them, and the choice ends a word there."""
     return bool(choice) and form.startswith(choice) and not _GOES_ON.match(form, len(choice))
+
+
+def _is_first_of(said: str, choice: str) -> bool:
+    """Whether a choice is the first line of a text, or the first lines where it has several."""
+    lines = said.splitlines()[: choice.count("\n") + 1]
+    return _form("\n".join(lines)) == _form(choice)
+
+
+def _ends_there(rest: str, choices: Sequence[str]) -> bool:
+    """Whether what follows a choice leaves it the answer: a mark or a reason, and no other choice."""
+    if rest.strip() and (_JOINED.match(rest) or not _REASON.match(rest)):
+        return False
+    after = rest.lstrip(" ,;:/&()–—-")
+    return not any(_begins(after, _form(choice)) for choice in choices)
 
 
 def _nearest(said: str, choices: Sequence[str]) -> str:

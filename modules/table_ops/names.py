@@ -13,6 +13,7 @@ normal = lru_cache(maxsize=4096)(exactly_normal)  # the names of one table are a
 _AROUND = " \t\r\n\"'`*"
 _BETWEEN = re.compile(r"([,;]\s*(?:and\s)?|\s(?:and\s|&))", re.IGNORECASE)
 _PAREN = re.compile(r"[()]")
+_GOES_ON = re.compile(r"\)?[ \t\]'\"`]*(?:[,;&+]|(?:and|or|to|through|as well as|also)\b)", re.IGNORECASE)
 _SHOWN = 60
 
 
@@ -34,6 +35,24 @@ def inside_call(text: str, *names: str) -> str:
     return text[start:end]
 
 
+def whole_choice(text: str, *names: str) -> str:
+    """What stands in the call, as in `call_in`, where it is all that the reply chooses.
+
+    Raises `StepRejected` where another call chooses something else, or where the line goes on with more
+    ("f_row([row 1]), row 2"): a part of a choice is never taken.
+    """
+    start, end = _call(text, names)
+    inside = text[start:end].strip(_AROUND)
+    if _GOES_ON.match(text, end):
+        more = text[end:].partition("\n")[0].lstrip(")")
+        raise StepRejected(f"the reply goes on after its call of f_{names[0]}: {more[:_SHOWN]!r}")
+    while (found := _call_from(end, text, names)) is not None:
+        start, end = found
+        if normal(text[start:end].strip(_AROUND)) != normal(inside):
+            raise StepRejected(f"the reply calls f_{names[0]} twice, with different arguments")
+    return inside
+
+
 def after_call(text: str, *names: str) -> str:
     """The rest of the paragraph after the first call of `f_NAME`, for any of the names."""
     return text[_call(text, names)[1] :].partition("\n\n")[0]
@@ -41,10 +60,17 @@ def after_call(text: str, *names: str) -> str:
 
 def _call(text: str, names: Sequence[str]) -> tuple[int, int]:
     """Where the arguments of the first call begin and end; at the line's end where nothing closes it."""
-    listed = "|".join(map(re.escape, names))
-    match = re.search(rf"\bf_(?:{listed})\s*\(", text, re.IGNORECASE)
-    if match is None:
+    found = _call_from(0, text, names)
+    if found is None:
         raise StepRejected(f"the reply names no f_{names[0]}(…)")
+    return found
+
+
+def _call_from(place: int, text: str, names: Sequence[str]) -> tuple[int, int] | None:
+    listed = "|".join(map(re.escape, names))
+    match = re.compile(rf"\bf_(?:{listed})\s*\(", re.IGNORECASE).search(text, place)
+    if match is None:
+        return None
     depth = 1
     for paren in _PAREN.finditer(text, match.end()):
         depth += 1 if paren[0] == "(" else -1

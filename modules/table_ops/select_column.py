@@ -8,7 +8,7 @@ from typing import Any
 
 from chameleon import State, StepRejected, Table
 from chameleon.errors import InventoryError
-from chameleon.modules.table_ops.names import call_in, columns_named
+from chameleon.modules.table_ops.names import columns_named, whole_choice
 from chameleon.modules.table_ops.operation import Args, Operation
 from chameleon.modules.table_ops.select_row import ALL
 from chameleon.modules.table_ops.table_operation import TableOperation
@@ -55,7 +55,7 @@ class SelectColumn(TableOperation, ColumnSelection):
 
         A reply with a name that no column has is rejected.
         """
-        inside = call_in(text, "col", "column", "select_column").strip()
+        inside = whole_choice(text, "col", "column", "select_column").strip()
         inside = inside.removeprefix("[").removesuffix("]")
         if inside.strip() == ALL:
             return {"columns": list(table.header)}

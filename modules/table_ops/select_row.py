@@ -12,7 +12,7 @@ from pydantic import PositiveInt
 from chameleon import State, StepRejected, Table
 from chameleon.errors import CutOff, InventoryError
 from chameleon.llm_module import RAISE_LIMIT
-from chameleon.modules.table_ops.names import call_in
+from chameleon.modules.table_ops.names import call_in, whole_choice
 from chameleon.modules.table_ops.operation import Args, Operation
 from chameleon.modules.table_ops.table_operation import TableOperation
 from chameleon.prompt import table_text
@@ -27,6 +27,8 @@ _NO_ROW = "it names no row of the table"
 _ROW = r"(?:rows?\s*)?(\d{1,9})"
 _ROWS = re.compile(rf"{_ROW}(?:\s*(?:to|through|[-–—−])\s*{_ROW})?", re.IGNORECASE)
 _BETWEEN = re.compile(r"\s*[,;]\s*(?:and\s)?|\s(?:and\s|&)", re.IGNORECASE)
+_GROUPED = re.compile(r"\d,\d{3}\b")
+_THOUSAND = 1000
 _QUOTES = str.maketrans("", "", "\"'`")
 ALL = "*"
 
@@ -141,15 +143,19 @@ def _rows_in(text: str, shown: range) -> list[int] | str:
     `shown` has positions, counted from 0. Raises `StepRejected` where the reply names none of them, or where
     a part of it cannot be read: the rows of that part would be lost.
     """
-    inside = call_in(text, *_CALLS).strip("[] ")
+    inside = whole_choice(text, *_CALLS).strip("[] ")
     if inside == ALL:
         return ALL
+    if shown.stop >= _THOUSAND and _GROUPED.search(inside):
+        raise StepRejected("it is not plain whether a comma parts two rows or a number's thousands")
     kept: set[int] = set()
     for part in map(str.strip, _BETWEEN.split(inside.translate(_QUOTES))):
         match = _ROWS.fullmatch(part)
         if match is None:
             raise StepRejected(f"it names rows in a way that is not understood: {part[:60]!r}")
         first, last = int(match[1]), int(match[2] or match[1])
+        if first == 0:
+            raise StepRejected("it names row 0, and rows are counted from 1")
         if last < first:
             raise StepRejected(f"it names rows from {first} down to {last}")
         kept.update(range(max(first, shown.start + 1), min(last, shown.stop) + 1))

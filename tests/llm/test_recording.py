@@ -268,6 +268,34 @@ def test_addresses_of_the_environment_tell_servers_apart(
     assert own_server(provider, {"base_url": "http://three"}, {variable: "two:1"}) == "http://three"
 
 
+@pytest.mark.parametrize(
+    "field", ["api_base", "azure_endpoint", "base_url", "endpoint_url", "host", "server_url", "url"]
+)
+def test_clients_of_two_servers_are_told_apart(tmp_path: Path, field: str) -> None:
+    from langchain_core.language_models import FakeListChatModel
+    from pydantic import create_model
+
+    client: Any = create_model("Client", __base__=FakeListChatModel, model_name="m", **{field: (str, "")})
+    store = ResponseStore(tmp_path / "r.sqlite")
+    for name in "ab":
+        llm = LLM.connect(client(responses=[name], **{field: f"http://{name}.test/v1"}), store=store)
+        assert llm.ask("q").text == name
+
+
+def test_clients_built_on_openais_tell_their_servers_apart(tmp_path: Path, loopback: Any) -> None:
+    from langchain_openai.chat_models.base import BaseChatOpenAI
+
+    class Others(BaseChatOpenAI):
+        def _get_ls_params(self, stop: list[str] | None = None, **kwargs: Any) -> Any:
+            return {**super()._get_ls_params(stop=stop, **kwargs), "ls_provider": "deepseek"}
+
+    store = ResponseStore(tmp_path / "r.sqlite")
+    for text in ("one", "two"):
+        server = loopback([text])
+        client = Others(model="m", api_key="k", base_url=server.url)  # type: ignore[call-arg, arg-type]
+        assert LLM.connect(client, store=store).ask("q").text == text
+
+
 def test_coroutines_and_copied_contexts_see_the_recorder() -> None:
     llm = LLM.connect(ScriptedModel(["a", "b"]))
     with recording(Meter()) as recorder:

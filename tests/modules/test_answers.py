@@ -182,3 +182,27 @@ class TestAttempts:
     def test_an_empty_one_is_not(self) -> None:
         state = self.run("", " ", "\n")
         assert state.ended is not None and state.ended.reason == "failed"
+
+
+@pytest.mark.parametrize(
+    ("said", "choices"),
+    [
+        ("Kingsmere Town or Harbour Rovers", ("Kingsmere Town", "Harbour Rovers")),
+        ("Kingsmere Town, Harbour Rovers", ("Kingsmere Town", "Harbour Rovers")),
+        ("Kingsmere Town (or Harbour Rovers)", ("Kingsmere Town", "Harbour Rovers")),
+        ("Kingsmere Town / Harbour Rovers", ("Kingsmere Town", "Harbour Rovers")),
+        ("no one knows", ("yes", "no")),
+        ("yes and no", ("yes", "no")),
+    ],
+)
+def test_a_text_that_begins_with_a_choice_and_goes_on_otherwise_names_none(
+    said: str, choices: tuple[str, ...]
+) -> None:
+    assert as_choice(said, choices) == said
+
+
+@pytest.mark.parametrize(
+    "said", ["Kingsmere Town, since Harbour Rovers have less", "Kingsmere Town because it won"]
+)
+def test_a_choice_with_its_reason_is_named(said: str) -> None:
+    assert as_choice(said, ("Kingsmere Town", "Harbour Rovers")) == "Kingsmere Town"

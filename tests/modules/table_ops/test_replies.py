@@ -163,3 +163,37 @@ def test_an_order_is_read_in_all_forms_that_models_write(reply: str, order: str)
 def test_an_order_that_is_not_named_is_not_guessed(reply: str) -> None:
     with pytest.raises(StepRejected, match="names no order"):
         SortBy().read_args(reply, TABLE)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "f_row([row 1]) and f_row([row 2])",
+        "f_row([row 1])\nf_row([row 2])",
+        "f_row([row 1]), and row 3",
+        "f_row(row 1), row 2",
+        "First f_row([row 1]), no: f_row([row 2, row 3])",
+        "f_row([row 0, row 1])",
+        "f_row([row 1,000])",
+    ],
+)
+def test_no_row_beside_the_call_is_lost(reply: str) -> None:
+    with pytest.raises(StepRejected):
+        SelectRow().read_args(reply, TABLE)
+
+
+def test_a_comma_within_a_number_is_not_taken_for_two_rows() -> None:
+    long = Table(["n"], [[str(number)] for number in range(1200)])
+    with pytest.raises(StepRejected, match="thousands"):
+        SelectRow().read_args("f_row([row 1,100])", long)
+    assert SelectRow().read_args("f_row([row 1, 100])", long) == {"rows": [1, 100]}
+
+
+@pytest.mark.parametrize("reply", ["f_col([Rank]) and f_col([Team])", "f_col([Rank])\nf_col([Team])"])
+def test_no_column_of_a_second_call_is_lost(reply: str) -> None:
+    with pytest.raises(StepRejected):
+        SelectColumn().read_args(reply, TABLE)
+
+
+def test_a_call_that_is_repeated_counts_once() -> None:
+    assert SelectRow().read_args("f_row([row 1])\n\nThe answer is: f_row([Row 1]).", TABLE) == {"rows": [1]}
