@@ -136,12 +136,20 @@ def is_label(column: Column) -> bool:
     units = {value.unit for value in column.values if value.number is not None}
     if len(units) > 1 and all(len(unit) == 1 and unit.isupper() for unit in units):
         return True  # "1A", "1B"
-    if is_address(column) or is_year(column) or is_numbering(column):
+    if is_address(column) or is_year(column) or is_numbering(column) or is_running(column):
         return True
     names = stems(column.name.split("(")[0].replace("#", " number "))
     return bool(names) and (
         (len(names) == 1 and names[0] in _ALONE) or (len(names) == 2 and names[1] in _LAST)
     )
+
+
+def is_running(column: Column) -> bool:
+    """Whether numbers from a hundred on run row by row without a gap, as those of tickets and orders do."""
+    numbers = [value.number for value in column.values]
+    if len(numbers) < 3 or numbers[0] is None or numbers[0] < 100:
+        return False
+    return numbers == [numbers[0] + row for row in range(len(numbers))]
 
 
 _NUMBERED = word_set(
