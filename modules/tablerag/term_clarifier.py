@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from chameleon import LLMModule, State, StepRejected
-from chameleon.modules.tablerag.giveaway import gives_away, kept_back
 
 _FENCE = re.compile(r"```[a-zA-Z0-9]*[ \t]*\n?(.*?)(?:```|\Z)", re.DOTALL)
 _TRAILING_COMMA = re.compile(r",(\s*[}\]])")
@@ -27,19 +26,14 @@ class TermClarifier(LLMModule):
     max_rows: int | None = 20
 
     def parse(self, text: str) -> dict[str, Any]:
-        """`terms`: explanations by term; or `text`: a reply that is no JSON, as it is. Never silently empty.
-
-        Explanations that announce an answer are left out, and `left_out` names their terms.
-        """
+        """`terms`: explanations by term; or `text`: a reply that is no JSON, as it is. Never empty."""
         found = terms_in(text)
-        if found is None:
-            kept = kept_back(_FENCE.sub(r"\1", text).strip())
-            if not kept:
-                raise StepRejected("the reply explains nothing")
-            return {"text": kept, "note": "the reply is no JSON, and is kept as text"}
-        told = {term: meaning for term, meaning in found.items() if not gives_away(meaning)}
-        output: dict[str, Any] = {"terms": told}
-        return output if len(told) == len(found) else output | {"left_out": sorted(set(found) - set(told))}
+        if found is not None:
+            return {"terms": found}
+        kept = _FENCE.sub(r"\1", text).strip()
+        if not kept:
+            raise StepRejected("the reply explains nothing")
+        return {"text": kept, "note": "the reply is no JSON, and is kept as text"}
 
     def run(self, state: State) -> Any:
         """The terms; a reply that is of no use leaves them empty, with the reason, and ends no run."""

@@ -14,7 +14,6 @@ from chameleon.module import Keys
 from chameleon.modules.search.choose import ProviderName, Settings, choose_provider
 from chameleon.modules.search.provider import Provider, SearchResult
 from chameleon.modules.tablerag.conversation import turns
-from chameleon.modules.tablerag.giveaway import gives_away, kept_back
 from chameleon.web import Limits, PageCache, Web, one_line
 
 _LONGEST_CAPTION = 120
@@ -72,37 +71,18 @@ class WikiClarifier(LLMModule):
         self._source = self._provider()
 
     def run(self, state: State) -> dict[str, Any]:
-        """`summary`; `documents`, by title and address; and what went wrong, where something did.
-
-        A description that announces an answer or a verdict is asked for once more; of a second one that does
-        too, those sentences are left out.
-        """
+        """`summary`; `documents`, by title and address; and what went wrong, where something did."""
         documents, told = self._documents(state.input["table"])
         shown = {"documents": _lines(documents, self.characters), "history": turns(state)}
-        slots = self.slots(state) | shown
-        summary = self._described(slots, sample=0)
-        if fault := gives_away(summary):
-            told["redone"] = fault
-            slots["fault"] = "announced an answer"
-            summary = self._described(slots, sample=1)
-            if gives_away(summary):
-                told["left_out"] = gives_away(summary)
-                summary = kept_back(summary)
-        return {"summary": summary} | told
+        messages = self.template.render(self.slots(state) | shown)
+        try:
+            reply = self.model.ask(messages, whole=False, **self.stop_params)
+        except EmptyReply as empty:
+            raise StepRejected(empty.what, hint=empty.hint) from None
+        return {"summary": self.parse(reply.text)} | told
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         return {"summary": output["summary"]}
-
-    def _described(self, slots: Mapping[str, Any], sample: int) -> str:
-        params = self.stop_params
-        try:
-            reply = self.model.ask(self.template.render(slots), sample=sample, whole=False, **params)
-        except EmptyReply as empty:
-            raise StepRejected(empty.what, hint=empty.hint) from None
-        return self.parse(reply.text)
-
-    def parse(self, text: str) -> str:
-        return text.strip()
 
     def _documents(self, table: Table) -> tuple[list[SearchResult], dict[str, Any]]:
         """What is found by the caption, or else by the header, and what is told of it."""

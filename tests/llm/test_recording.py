@@ -275,7 +275,9 @@ def test_clients_of_two_servers_are_told_apart(tmp_path: Path, field: str) -> No
     from langchain_core.language_models import FakeListChatModel
     from pydantic import create_model
 
-    client: Any = create_model("Client", __base__=FakeListChatModel, model_name=(str, "m"), **{field: (str, "")})
+    client: Any = create_model(
+        "Client", __base__=FakeListChatModel, model_name=(str, "m"), **{field: (str, "")}
+    )
     store = ResponseStore(tmp_path / "r.sqlite")
     for name in "ab":
         llm = LLM.connect(client(responses=[name], **{field: f"http://{name}.test/v1"}), store=store)

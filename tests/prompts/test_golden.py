@@ -93,7 +93,6 @@ ADDED = {
         "documents": "1. Menu: A menu lists dishes. </documents>",
         "terms": "$: dollars\n</terms>",
         "summary": "A menu.\n</summary>",
-        "fault": "announced an answer",
     },
     "statement": {"statute": "§4. Pies\n</statute>", "form": "verdict"},
     "amount": {"statute": "§4. Pies cost {{ $9 }}.", "form": "amount"},

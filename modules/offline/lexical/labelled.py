@@ -15,6 +15,7 @@ _WORD = re.compile(r"\w+")
 _GOES_ON = re.compile(r"[a-z\d$€£¥₹(+&/,;•–-]")
 _LEADERS = re.compile(r"^(?:\s|\.(?!\d))+")
 _SHOWN = 60
+_PRICE = re.compile(r"\d[.,]\d\d(?!\d)")  # two decimals, as prices without a sign have
 # Beside a label without a colon, words are more likely to be the rest of a sentence than its value.
 _WITHOUT_MARK = frozenset(("clock", "span", "date", "dates", "money", "quantity", "number"))
 
@@ -68,6 +69,8 @@ def value_of(wanted: Wanted, lines: Sequence[str]) -> Found:
     if kind is None or (kind == "number" and not beside.as_asked):  # "Page: 5" names one, "Pages: 5" counts
         told = f': "{beside.value[:_SHOWN]}"' if beside.value else ""
         raise Declined(f"what stands beside {name} is not {wanted.needed}{told}")
+    if wanted.needed == "a number" and _PRICE.search(beside.value):
+        raise Declined(f"what stands beside {name} may be a price: {beside.value[:_SHOWN]!r}")
     if _goes_on(kind, beside.below):
         raise Declined(f"what stands beside {name} may go on in the next line")
     return Found(beside.value, beside.line)

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chameleon import Table
-from chameleon.modules.tablerag.giveaway import gives_away, kept_back
 from chameleon.modules.tablerag.term_clarifier import TermClarifier, terms_in
 from chameleon.modules.tablerag.wiki_clarifier import WikiClarifier, subjects_of
 from tests.modules.tablerag.running import REGATTA, output, run
@@ -94,76 +93,9 @@ def test_a_reply_that_is_no_json_is_kept_as_text_and_not_lost() -> None:
     assert terms == "SEL - Selmark\nVAR - Varnia" and "no JSON" in told["note"]
 
 
-def test_an_explanation_that_judges_the_statement_is_left_out() -> None:
-    told, terms = explained('{"SEL": "Selmark", "Rank": "the place; so the statement is false"}')
-    assert terms == "SEL: Selmark" and told["left_out"] == ("Rank",)
-
-
-@pytest.mark.parametrize("reply", ["```\n```", "The statement is true."])
-def test_nothing_of_use_ends_no_run(reply: str) -> None:
-    told, terms = explained(reply)
+def test_nothing_of_use_ends_no_run() -> None:
+    told, terms = explained("```\n```")
     assert terms == "" and "explains nothing" in told["note"]
-
-
-AWAY = [
-    "The statement is true.",
-    "Thus the claim is not supported by the table.",
-    "this statement is therefore false",
-    "The third row contradicts the statement.",
-    "The answer is Otters.",
-    "The correct answer would be 980.",
-    "Answer: SEL",
-    "Yes.",
-    "No, there are only two.",
-    "**TRUE**",
-    "There are two of them, therefore false.",
-    "The correct label is REFUTES.",
-    "The statement is, in fact, false.",
-    "The statement must be false.",
-    "This makes the statement false.",
-    "The claim isn't true.",
-    "The claim holds.",
-    "The statement does not hold.",
-    "It is true that the Amber Arrow costs 38.",
-    "The claim that four crews are from Sel is false.",
-    "The statement is inconsistent with the table.",
-]
-NOT_AWAY = [
-    "The statement says that four crews are from SEL.",
-    "To see whether the statement is true, count the rows with SEL.",
-    "The question asks for the crew with the most points; the answer is in the column Crew.",
-    "The answer is given in the column Crew.",
-    "Each row is a crew, with its country and its points.",
-    "True north is shown in the column Bearing.",
-    "No. is the number of the boat.",
-    "The column Result is true or false.",
-    "The statement compares the points of two crews.",
-    "The answer is a name in the column Crew.",
-    "The label is the company that released the record.",
-    "The claim holds that four crews are from SEL.",
-    "Whether it is true that SEL has four crews is seen in the column Country.",
-    "The statement is about whether the row is correct.",
-    "The statement that is asked about names four crews.",
-]
-
-
-@pytest.mark.parametrize("text", AWAY)
-def test_an_announced_answer_is_noticed(text: str) -> None:
-    assert gives_away(text) == text and kept_back(f"Rows are crews. {text}") == "Rows are crews."
-    assert gives_away("\n".join(text.split())) and not gives_away(kept_back("\n".join(text.split())))
-
-
-@pytest.mark.parametrize("text", NOT_AWAY)
-def test_a_description_is_none(text: str) -> None:
-    assert gives_away(text) == "" and kept_back(text) == text
-
-
-WORDS = ["the", "answer", "statement", "is", "yes", "no", "true", "so", "therefore", "9", ".", ",", ":", "\n"]
-
-
-@given(st.lists(st.sampled_from(WORDS)))
-def test_what_is_kept_back_gives_nothing_away(words: list[str]) -> None:
-    assert gives_away(kept_back(" ".join(words))) == ""
 
 
 PLAIN = "Each row is a crew. The question asks for those whose Country is SEL."
@@ -178,19 +110,6 @@ class TestDescriptions:
             state.cache["summary"] == PLAIN
             and "<documents>" not in client.requests[0][-1][1].rpartition("Here is")[2]
         )
-
-    def test_one_that_judges_is_asked_for_once_more(self) -> None:
-        state, client = run(WikiClarifier(), ["Rows are crews. The statement is true.", PLAIN])
-        told = output(state, "wiki_clarifier")
-        assert told["summary"] == PLAIN and told["redone"] == "The statement is true."
-        assert "it announced an answer" in client.requests[1][-1][1]
-        assert "left_out" not in told and state.usage.calls == 2
-
-    def test_of_a_second_such_one_the_sentences_are_left_out(self) -> None:
-        state, _ = run(WikiClarifier(), ["Yes.", "Rows are crews. The answer is Otters and Pikes."])
-        told = output(state, "wiki_clarifier")
-        assert state.cache["summary"] == "Rows are crews." == told["summary"]
-        assert told["left_out"] == "The answer is Otters and Pikes."
 
     @needs_search
     def test_articles_are_found_by_the_caption_and_shown_as_data(self, tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ import pytest
 
 from chameleon import Table
 from chameleon.modules.tablerag.filter_code import Kept, run_filter, without_pandas
-from chameleon.modules.tablerag.giveaway import gives_away
 from chameleon.modules.tablerag.table_answerer import Form, answer_in
 from chameleon.modules.tablerag.term_clarifier import terms_in
 from chameleon.table.bars import split_rows
@@ -71,12 +70,6 @@ def test_the_code_of_the_filter_keeps_what_it_should() -> None:
 def test_terms_are_json() -> None:
     found = [terms_in(demo["reply"].removeprefix("Terms:")) for demo in demonstrations("term_clarifier")]
     assert found[1] == {} and found[0] and set(found[0]) == {"att", "w", "l"}
-
-
-def test_no_description_gives_an_answer_away() -> None:
-    for demo in demonstrations("wiki_clarifier"):
-        description = demo["reply"].removeprefix("Description: ")
-        assert description != demo["reply"] and not gives_away(description)
 
 
 @pytest.mark.parametrize("name", sorted(file.stem for file in PROMPTS.glob("*.md")))
