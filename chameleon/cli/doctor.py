@@ -33,7 +33,6 @@ EXTRAS = {
     "excel": ("openpyxl",),
     "corpus": ("duckdb", "lxml"),
     "papers": ("pdfplumber", "lxml"),
-    "charts": ("matplotlib",),
     "sql": ("sqlglot",),
     "web": ("httpx2", "lxml", "bm25s"),
     "ddgs": ("ddgs",),

@@ -112,18 +112,11 @@ def score(
     raise typer.Exit(score_predictions(named, recorded, as_json=json))
 
 
-def stats(
-    runs: Runs,
-    graph: Annotated[
-        Path | None,
-        typer.Option("--graph", metavar="FILE.svg|.png", help="Draw module use and transitions."),
-    ] = None,
-    json: AsJson = False,
-) -> None:
+def stats(runs: Runs, json: AsJson = False) -> None:
     """Count what the plans of evaluations call, and in which order."""
     from chameleon.cli.reporting import print_stats
 
-    print_stats(runs, as_json=json, graph=graph)
+    print_stats(runs, as_json=json)
 
 
 def report(

@@ -1,4 +1,4 @@
-"""`chameleon stats` and `chameleon report`: runs side by side, as text, JSON, a graph or a page."""
+"""`chameleon stats` and `chameleon report`: runs side by side, as text, JSON or a page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ import typer
 
 from chameleon.cli.counts import counts_table
 from chameleon.cli.out import echo
-from chameleon.evaluation.charts import Drawing, draw, kind_of
 from chameleon.evaluation.data import find_benchmark
 from chameleon.evaluation.folder import read_run
 from chameleon.evaluation.published import Published
@@ -27,16 +26,12 @@ _TOP_PROGRAMS = 10
 _LONGEST = 400
 
 
-def print_stats(runs: Sequence[Path], *, as_json: bool, graph: Path | None) -> None:
-    """Print which modules the plans of the runs call, and draw it into `graph` (SVG or PNG) where wanted."""
-    if graph is not None:
-        kind_of(graph)  # a wrong ending shows before the runs are read, and the drawing comes last
+def print_stats(runs: Sequence[Path], *, as_json: bool) -> None:
+    """Print which modules the plans of the runs call, and in which order."""
     summaries = RunSummary.of(read_run(path) for path in runs)
     published = _published(summaries)
     if as_json:
         typer.echo(json.dumps({"runs": [_stats(run) for run in summaries]}, ensure_ascii=False))
-        if graph is not None:
-            _draw(summaries, graph)
         return
     echo(_overview(summaries, published))
     for run in summaries:
@@ -49,9 +44,6 @@ def print_stats(runs: Sequence[Path], *, as_json: bool, graph: Path | None) -> N
         echo(_transitions(run))
         echo(f"\n{_one_line(run.name)}: most frequent programs")
         echo(_programs(run))
-    if graph is not None:
-        _draw(summaries, graph)
-        echo(f"\nGraph: {_one_line(str(graph))}")
 
 
 def print_report(runs: Sequence[Path], *, html: Path | None, problems: int, as_json: bool) -> None:
@@ -110,15 +102,6 @@ def _published(runs: Iterable[RunSummary]) -> list[Published]:
     """The published rows that tell the use of modules, of all benchmarks that the runs are of."""
     benchmarks = [find_benchmark(name) for name in dict.fromkeys(run.benchmark for run in runs)]
     return [row for benchmark in benchmarks for row in benchmark.published if row.module_use]
-
-
-def _draw(runs: Sequence[RunSummary], graph: Path) -> None:
-    drawings = []
-    for run in runs:
-        row = next(iter(_published([run])), None)
-        use, system = (row.module_use, row.system) if row else ({}, "")
-        drawings.append(Drawing(run.name, run.plans, use, system))
-    draw(drawings, graph)
 
 
 def _overview(runs: Sequence[RunSummary], published: Sequence[Published]) -> str:

@@ -64,13 +64,13 @@ def test_the_page_fits_the_window_with_everything_open(
 def test_the_page_is_drawn(
     browser: Browser, pages: Path, tmp_path: Path, size: tuple[int, int], dark: bool
 ) -> None:
-    from matplotlib import image
-
+    numpy, images = pytest.importorskip("numpy"), pytest.importorskip("PIL.Image")
     browser.open(pages / "plain.html", *size, dark=dark)
     for place in ("header", "#run2", "#run2 .problems"):
         browser.evaluate(f"document.querySelector('{place}').scrollIntoView({{behavior: 'instant'}})")
         browser.screenshot(tmp_path / "window.png")
-        pixels = image.imread(tmp_path / "window.png")
+        with images.open(tmp_path / "window.png") as shown:
+            pixels = numpy.asarray(shown.convert("RGB")) / 255
         assert pixels.shape[:2] == size[::-1]
         bright = pixels[:, :, :3].mean(axis=2)
         ground = float(bright[:, :3].mean())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import pytest
 
 from chameleon.cli.reporting import print_report, print_stats
-from chameleon.errors import InputError, MissingPackage
+from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.data import find_benchmark
 from chameleon.evaluation.folder import Run, RunFolder, read_run
@@ -184,7 +183,7 @@ def test_runs_of_several_benchmarks_have_a_table_each(runs: list[Path]) -> None:
 
 
 def test_stats_stand_side_by_side_with_the_published_use(runs: list[Path], capsys: Out) -> None:
-    print_stats(runs, as_json=False, graph=None)
+    print_stats(runs, as_json=False)
     printed = capsys.readouterr().out
     header = printed.splitlines()[0]
     assert header.split()[:3] == ["run", "offline", "model"] and "Chameleon (GPT-4)" in header
@@ -195,7 +194,7 @@ def test_stats_stand_side_by_side_with_the_published_use(runs: list[Path], capsy
 
 
 def test_stats_as_json(runs: list[Path], capsys: Out) -> None:
-    print_stats(runs, as_json=True, graph=None)
+    print_stats(runs, as_json=True)
     found = json.loads(capsys.readouterr().out)["runs"]
     assert [(run["run"], run["inventory"], run["model"]) for run in found] == [
         ("offline", "tables_offline", None),
@@ -205,36 +204,9 @@ def test_stats_as_json(runs: list[Path], capsys: Out) -> None:
     assert found[0]["transitions"]["START"]["program_generator"] == {"count": 18, "probability": 1.0}
 
 
-@pytest.mark.parametrize("name", ["graph.svg", "graph.png"])
-def test_stats_draw_a_graph(runs: list[Path], tmp_path: Path, capsys: Out, name: str) -> None:
-    print_stats(runs, as_json=False, graph=tmp_path / name)
-    assert f"Graph: {tmp_path / name}" in capsys.readouterr().out
-    assert (tmp_path / name).stat().st_size > 10_000
-
-
-def test_without_matplotlib_the_table_is_printed_all_the_same(
-    runs: list[Path], tmp_path: Path, capsys: Out, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    for as_json in (False, True):
-        with pytest.raises(MissingPackage, match="pip install 'matplotlib"):
-            print_stats(runs, as_json=as_json, graph=tmp_path / "graph.svg")
-        assert "program_generator" in capsys.readouterr().out
-    assert not (tmp_path / "graph.svg").exists()
-
-
-def test_a_graph_of_another_kind_is_refused_before_anything_is_printed(
-    runs: list[Path], tmp_path: Path, capsys: Out
-) -> None:
-    for as_json in (False, True):
-        with pytest.raises(InputError, match="SVG or PNG"):
-            print_stats(runs, as_json=as_json, graph=tmp_path / "graph.gif")
-    assert capsys.readouterr().out == ""
-
-
 def test_hostile_names_and_settings_cannot_steer_the_terminal(tmp_path: Path, capsys: Out) -> None:
     run = hostile_run(tmp_path / "run").path
-    print_stats([run], as_json=False, graph=None)
+    print_stats([run], as_json=False)
     print_report([run], html=None, problems=10, as_json=False)
     printed = capsys.readouterr().out
     assert all(line.isprintable() for line in printed.splitlines())
@@ -244,7 +216,7 @@ def test_hostile_names_and_settings_cannot_steer_the_terminal(tmp_path: Path, ca
 
 def test_a_folder_without_a_run_is_named(tmp_path: Path) -> None:
     for print_it in (
-        lambda: print_stats([tmp_path], as_json=False, graph=None),
+        lambda: print_stats([tmp_path], as_json=False),
         lambda: print_report([tmp_path], html=None, problems=10, as_json=False),
     ):
         with pytest.raises(InputError, match="no folder of an evaluation"):
