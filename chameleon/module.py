@@ -28,7 +28,8 @@ class Module:
     - `reads`, `writes`: keys such as "input.table", "cache.knowledge?" (may be missing) or
       "cache.a|cache.b" (one of them is enough), as a tuple or one string with commas. A module that
       declares `reads` sees nothing else, and may run beside neighbours that it does not depend on;
-      one that does not sees everything and runs alone. `writes` defaults to "cache.<name>".
+      one that does not sees everything and runs alone. `writes` defaults to "cache.<name>"; where it is one
+      key, the output goes there.
     - `wordless`: those of `writes` that hold no text for a model, such as coordinates: when the module
       fails, no prompt names them as missing.
     - `uses`: what else it needs, such as "gpu", "web" or "model".
@@ -88,12 +89,19 @@ class Module:
         )
 
     def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        """The input keys that the output changes; none by default."""
-        return {}
+        """The input keys that the output changes; by default the one that `writes` names."""
+        return self._placed("input", output)
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        """The cache keys that the output changes; by default the output under the module's name."""
-        return {self.name: output}
+        """The cache keys that the output changes; by default the one that `writes` names."""
+        return self._placed("cache", output)
+
+    def _placed(self, part: str, output: Any) -> Mapping[str, Any]:
+        writes = (f"cache.{self.name}",) if self.writes is None else split_keys(self.writes)
+        if len(writes) != 1:  # a key is missing in the hooks, and the step fails by name
+            return {self.name: output} if part == "cache" else {}
+        place, _, key = writes[0].removesuffix("?").partition(".")
+        return {key: output} if place == part else {}
 
     def named(self, name: str) -> Self:
         """This module under that name: a copy if it has another one."""

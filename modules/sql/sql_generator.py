@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Any
 
 from chameleon import LLMModule, State, StepRejected
@@ -34,9 +33,6 @@ class SqlGenerator(LLMModule):
 
     def parse(self, text: str) -> str:
         return sql_in(text)
-
-    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        return {"sql": output}
 
 
 def sql_in(text: str) -> str:

@@ -62,9 +62,6 @@ class PassageRetriever(Module):
     def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         return {"passages": output["passages"]} if "kept" in output else {}
 
-    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        return {}
-
     def _fitting(self, pieces: Sequence[_Piece], ranked: Iterable[int]) -> list[int]:
         """The nearest pieces, as many as fit; a title is counted with the first piece of its passage."""
         left, chosen, titled = self.max_tokens, list[int](), set[int]()
