@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Self
 
 from chameleon.errors import InventoryError, ModuleError
 from chameleon.state import Lack, State, Step
+from chameleon.text import snake_case
 from chameleon.values import ReadOnly
 
 Keys = str | tuple[str, ...]
@@ -139,11 +140,6 @@ def _setup_lock(module: Module) -> threading.Lock:
     with _LOCKS:
         lock: threading.Lock = module.__dict__.setdefault("_lock", threading.Lock())
         return lock
-
-
-def snake_case(name: str) -> str:
-    """`RowLookup` as `row_lookup`, `LLMFilter` as `llm_filter`."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
 
 
 def split_keys(keys: Keys) -> tuple[str, ...]:

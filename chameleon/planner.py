@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 from collections.abc import Collection, Container, Iterable, Iterator, Sequence
@@ -11,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from chameleon import values
 from chameleon.errors import ModuleError, PlanError
-from chameleon.module import snake_case
 from chameleon.state import Plan, State, Step
+from chameleon.text import as_name, nearest, snake_case
 
 if TYPE_CHECKING:
     from chameleon.inventory import Inventory
@@ -110,7 +109,7 @@ def parse_plan(text: str, names: Collection[str]) -> tuple[Step, ...]:
     """
     if len(text) > LONGEST_PLAN_TEXT:
         raise PlanError(f"the reply has {len(text):,} characters; a plan has a line or two")
-    by_form = {_form(name): name for name in names}
+    by_form = {as_name(name): name for name in names}
     found = _bracketed(text, by_form) or _lines(text, by_form) or _separated(text, by_form)
     if not found:
         raise PlanError(
@@ -118,24 +117,10 @@ def parse_plan(text: str, names: Collection[str]) -> tuple[Step, ...]:
         )
     steps = []
     for written in found:
-        if (name := written if written in names else by_form.get(_form(written))) is None:
+        if (name := written if written in names else by_form.get(as_name(written))) is None:
             raise PlanError(f"there is no module {written[:60]!r}", hint=nearest(written, names))
         steps.append(Step(name))
     return tuple(steps)
-
-
-def nearest(name: str, names: Collection[str]) -> str:
-    """A hint with the nearest valid name, or all of them when none is near."""
-    close = difflib.get_close_matches(_form(name), [_form(other) for other in names], n=1, cutoff=0.6)
-    by_form = {_form(other): other for other in names}
-    if close:
-        return f"Did you mean {by_form[close[0]]!r}?"
-    listed = sorted(names)
-    return f"There are: {', '.join(listed[:20])}{' …' if len(listed) > 20 else ''}."
-
-
-def _form(name: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "_", snake_case(name.strip())).strip("_")
 
 
 def _bracketed(text: str, known: Container[str]) -> list[str]:
@@ -143,7 +128,7 @@ def _bracketed(text: str, known: Container[str]) -> list[str]:
     unknown: list[str] = []
     for body in reversed(re.findall(r"\[[^\[\]]*\]", text)):
         found = _listed(body)
-        if any(_form(name) in known for name in found):
+        if any(as_name(name) in known for name in found):
             return found
         unknown = unknown or found
     return unknown
@@ -178,7 +163,7 @@ def _lines(text: str, known: Container[str]) -> list[str]:
     """A numbered or bulleted list: each line begins with a name, remarks may follow it."""
     bulleted = [_BULLET.sub("", line) for line in text.splitlines() if _BULLET.match(line)]
     heads = [_REMARK.split(line, maxsplit=1)[0].strip(_AROUND_NAMES) for line in bulleted]
-    return heads if any(_form(head) in known for head in heads) else []
+    return heads if any(as_name(head) in known for head in heads) else []
 
 
 def _separated(text: str, known: Container[str]) -> list[str]:
@@ -188,7 +173,7 @@ def _separated(text: str, known: Container[str]) -> list[str]:
     for line in filter(str.strip, reversed(text.splitlines())):
         parts = [part.strip(_AROUND_NAMES) for part in _SEPARATOR.split(line.split(":")[-1])]
         parts = [part for part in parts if part]
-        is_plan = bool(parts) and _form(parts[0]) in known
+        is_plan = bool(parts) and as_name(parts[0]) in known
         if found and not (is_plan and _continued(line, below)):
             break
         if is_plan:

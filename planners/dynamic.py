@@ -16,7 +16,7 @@ from chameleon.prompt import named_tables, slots_of, table_text
 from chameleon.state import Plan, Record, State, Step
 from chameleon.table import Table
 from chameleon.table.formats import Style
-from chameleon.tokens import MAX_TEXT_TOKENS
+from chameleon.text import MAX_TEXT_TOKENS
 from chameleon.voting import Weights, votes, weights_of
 
 START, END = "start", "end"

@@ -56,7 +56,7 @@ def _prepare() -> None:
 
 def _warn(message: Warning | str, *_: object, **__: object) -> None:
     """Tell what a library warns of as one line, without the place in its code."""
-    from chameleon.table.terminal import harmless
+    from chameleon.text import harmless
 
     print(f"chameleon: {harmless(str(message))[:300]}", file=sys.stderr)
 
@@ -66,7 +66,7 @@ def _interrupt(*_: object) -> NoReturn:
 
 
 def _complain(told: str) -> NoReturn:
-    from chameleon.table.terminal import harmless
+    from chameleon.text import harmless
 
     print(f"chameleon: {harmless(told)}", file=sys.stderr)
     sys.exit(1)

@@ -15,9 +15,9 @@ from chameleon.cli.setup import dropped_by_model, told_models
 from chameleon.errors import ChameleonError, NoModel
 from chameleon.executor import Executor
 from chameleon.inventory import Inventory, Obstacle
-from chameleon.llm import LLM, choose_model, redact
+from chameleon.llm import LLM, choose_model
 from chameleon.llm.choose import with_end
-from chameleon.table.terminal import harmless
+from chameleon.text import harmless, redact
 
 
 def check_inventory(name: str, flag: str | None = None, *, as_json: bool) -> int:

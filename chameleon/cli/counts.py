@@ -15,7 +15,7 @@ from chameleon.evaluation.report.columns import TextColumn, in_blocks
 from chameleon.evaluation.report.figures import figure, in_figures
 from chameleon.evaluation.results import Count, Tally
 from chameleon.evaluation.spending import Spending
-from chameleon.table.terminal import harmless
+from chameleon.text import harmless
 
 _MOST_REASONS = 3
 

@@ -15,12 +15,12 @@ import typer
 from chameleon.cli.out import echo
 from chameleon.errors import ChameleonError
 from chameleon.inventory.resolve import find_class
-from chameleon.llm import choose_model, redact
+from chameleon.llm import choose_model
 from chameleon.llm.choose import with_end
 from chameleon.llm.providers import PROVIDERS, package_is_here
 from chameleon.retrieval.embeddings import automatic
 from chameleon.sandbox import make_executor
-from chameleon.table.terminal import harmless
+from chameleon.text import harmless, redact
 
 EXTRAS = {
     "models": ("langchain", "langchain-core", "genai-prices"),

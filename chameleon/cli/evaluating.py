@@ -28,7 +28,7 @@ from chameleon.evaluation.spending import Spending
 from chameleon.executor import Executor
 from chameleon.inventory import Inventory
 from chameleon.llm.connection import DROPPED
-from chameleon.table.terminal import harmless
+from chameleon.text import harmless
 
 NO_SETTINGS: Mapping[str, Any] = MappingProxyType({})
 

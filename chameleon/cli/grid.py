@@ -32,7 +32,7 @@ from chameleon.evaluation.recall import read_corpus
 from chameleon.evaluation.report.columns import TextColumn, in_blocks
 from chameleon.inventory.grid import Arm, Grid, GridSpec
 from chameleon.llm import ResponseStore, choose_model
-from chameleon.table.terminal import harmless
+from chameleon.text import harmless
 
 if TYPE_CHECKING:
     from chameleon.retrieval.document import Document

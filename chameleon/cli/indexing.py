@@ -16,7 +16,7 @@ import typer
 from chameleon.cli.out import echo
 from chameleon.documents.found import LeftOut
 from chameleon.documents.indexing import Summary, index_files
-from chameleon.table.terminal import harmless
+from chameleon.text import harmless
 
 _SECONDS_BETWEEN_NAMES, _SECONDS_BETWEEN_LINES = 0.1, 10.0
 _MOST_SHOWN = 20

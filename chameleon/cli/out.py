@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from chameleon.table.terminal import harmless_lines
+from chameleon.text import harmless_lines
 
 
 def echo(text: str, *, err: bool = False, nl: bool = True) -> None:

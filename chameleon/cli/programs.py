@@ -11,7 +11,7 @@ from chameleon.cli.out import echo
 from chameleon.errors import InputError
 from chameleon.sandbox import Limits, make_executor
 from chameleon.sandbox.choose import Kind
-from chameleon.table.terminal import harmless
+from chameleon.text import harmless
 
 
 def run_file(file: Path, *, result: str, timeout: float, kind: Kind, as_json: bool) -> int:

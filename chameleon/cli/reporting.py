@@ -20,7 +20,7 @@ from chameleon.evaluation.report import Comparison, RunSummary, compare, facts, 
 from chameleon.evaluation.report.columns import TextColumn, in_blocks
 from chameleon.evaluation.report.table import DASH
 from chameleon.evaluation.results import Count
-from chameleon.table.terminal import harmless
+from chameleon.text import harmless
 
 _TOP_PROGRAMS = 10
 _LONGEST = 400

@@ -16,8 +16,9 @@ from typing import Any
 from chameleon.documents.database_tables import SECONDS, Patience, database_table, in_words, place_of
 from chameleon.documents.found import NOWHERE, Found, LeftOut
 from chameleon.errors import MissingPackage
-from chameleon.table.cells import clean_cell, shown
+from chameleon.table.cells import shown
 from chameleon.table.grid import MAX_COLUMNS, Origin
+from chameleon.text import clean_cell
 
 _CLOSED = {
     "autoinstall_known_extensions": "false",

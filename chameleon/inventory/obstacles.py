@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from chameleon.errors import ChameleonError, InventoryError, PlanError
+from chameleon.errors import ChameleonError, InventoryError, PlanError, raised_at
 from chameleon.inventory import rules as plan_rules
 from chameleon.inventory.source import KeyPath
 from chameleon.planner import every_planner, name_of
 from chameleon.state import State
-from chameleon.steps import raised_at
 
 if TYPE_CHECKING:
     from chameleon.inventory.inventory import Inventory

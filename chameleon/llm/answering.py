@@ -22,8 +22,8 @@ from chameleon.llm.message import Request
 from chameleon.llm.outcome import Outcome, from_record, to_record
 from chameleon.llm.prices import Prices, Pricing
 from chameleon.llm.reading import Reading
-from chameleon.llm.retry import Backoff, GaveUp
 from chameleon.llm.store import ResponseStore
+from chameleon.web.retry import Backoff, GaveUp
 
 _log = logging.getLogger("chameleon")
 _MOST_AT_ONCE = 32

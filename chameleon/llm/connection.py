@@ -35,9 +35,9 @@ from chameleon.llm.providers import (
     without_own_retries,
 )
 from chameleon.llm.reading import FINISHES, Reading, read_message
-from chameleon.llm.redact import known_secrets, mask_known, one_line, redact
 from chameleon.llm.refusals import OURS, Refusal, refusal_of
 from chameleon.llm.response_format import response_format
+from chameleon.text import known_secrets, mask_known, one_line, redact
 
 if TYPE_CHECKING:
     from langchain_core.language_models.chat_models import BaseChatModel

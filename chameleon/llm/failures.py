@@ -28,7 +28,7 @@ from chameleon.errors import (
     Refused,
     Unreachable,
 )
-from chameleon.llm.redact import one_line, redact
+from chameleon.text import one_line, redact
 
 
 @dataclass(frozen=True, slots=True)

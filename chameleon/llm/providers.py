@@ -20,7 +20,7 @@ from chameleon.errors import AuthFailed, ChameleonError, MissingPackage, ModelEr
 from chameleon.llm.capabilities import provider_of
 from chameleon.llm.deadline import within
 from chameleon.llm.failures import why_no_answer
-from chameleon.llm.redact import one_line, redact
+from chameleon.text import one_line, redact
 
 if TYPE_CHECKING:
     from langchain_core.language_models.chat_models import BaseChatModel

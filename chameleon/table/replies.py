@@ -10,13 +10,13 @@ from typing import Literal
 
 from chameleon.errors import InputError
 from chameleon.table.bars import bars_in, has_bar, is_rule, lines_of, split_rows
-from chameleon.table.cells import clean_cell
 from chameleon.table.delimited import delimited_records
 from chameleon.table.formats import ELLIPSIS
 from chameleon.table.grid import Origin
 from chameleon.table.json_tables import json_records
 from chameleon.table.subtable import normal
 from chameleon.table.table import Table
+from chameleon.text import clean_cell
 
 _ORIGIN = Origin("the reply")
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*\n(.*?)^[ \t]*\1[ \t]*$", re.DOTALL | re.MULTILINE)

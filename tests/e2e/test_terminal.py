@@ -9,7 +9,7 @@ import pytest
 from chameleon.cli.out import echo, say
 from chameleon.cli.show import Page
 from chameleon.state import Plan, Step
-from chameleon.table.terminal import harmless_lines
+from chameleon.text import harmless_lines
 from tests.e2e.commands import Command
 
 EVIL = "a\x1b[2J\x9b31m\x07\u202eb\x7f"

@@ -22,7 +22,7 @@ from chameleon.errors import (
     Unreachable,
 )
 from chameleon.llm.failures import Failure, classify
-from chameleon.llm.retry import Backoff, GaveUp
+from chameleon.web.retry import Backoff, GaveUp
 
 
 class Response:
