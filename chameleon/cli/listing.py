@@ -35,16 +35,18 @@ def list_classes(family: Literal["modules", "planners"], *, as_json: bool) -> No
 
 
 def show_module(name: str, *, as_json: bool) -> None:
-    """One module, shipped or "file:Class": what it reads and writes, and its parameters."""
+    """One module, shipped or "file:Class": its file, what it reads and writes, and its parameters."""
     cls = find_class(name, "modules")
     if not issubclass(cls, Module):
         raise InventoryError(f"{name!r} is no module")
     about = {"name": cls.name, "about": cls.description, "class": f"{cls.__module__}:{cls.__name__}"}
+    about["file"] = str(inspect.getsourcefile(cls) or "")
     told: dict[str, Any] = about | interface(cls)
     if as_json:
         typer.echo(json.dumps(told, ensure_ascii=False))
         return
     echo(f"{told['name']}: {told['about']}")
+    echo(f"File: {told['file']}")
     reads = told["reads"]
     echo(f"Reads: {'everything' if reads is None else ', '.join(reads) or 'nothing'}")
     echo(f"Writes: {', '.join(told['writes'])}")
