@@ -13,7 +13,7 @@ from pydantic import PositiveInt
 from chameleon.asking import AsksModel
 from chameleon.errors import EmptyReply, PlanError
 from chameleon.inventory import Card, Inventory
-from chameleon.planner import parse_plan, planned
+from chameleon.planner import Planner, parse_plan, planned
 from chameleon.prompt import slots_of
 from chameleon.retrieval.embeddings import AUTO, NONE, automatic, check_name, dense, require
 from chameleon.retrieval.shortlist import shortlist
@@ -25,7 +25,7 @@ _CUT_OFF = "the reply was cut off"
 _log = logging.getLogger(__name__)
 
 
-class OneShot(AsksModel):
+class OneShot(AsksModel, Planner):
     """Shows the model the module cards and demonstrations, and reads the module names in its reply.
 
     A plan that was refused, or a step that failed, is answered in a further turn that names the fault.
@@ -41,8 +41,6 @@ class OneShot(AsksModel):
     warning tells once that words alone find only what shares words. Nothing is loaded for an inventory that
     is shown whole.
     """
-
-    name = "one_shot"
 
     def __init__(
         self,

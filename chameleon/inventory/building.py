@@ -9,6 +9,7 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
+from chameleon.asking import AsksModel
 from chameleon.budget import Budget
 from chameleon.errors import ChameleonError, InventoryError
 from chameleon.inventory.resolve import build, find_class
@@ -151,9 +152,11 @@ def build_planner(entry: PlannerSpec, spec: InventorySpec, source: Source, path:
             _inner_planner(one, spec, source, (*path, "planners", index)) for index, one in enumerate(several)
         ]
     planner: Planner = build(cls, parameters, partial(_locate, source, path), PlannerSpec.model_fields)
-    if not callable(getattr(planner, "propose", None)):
-        raise InventoryError(f"{cls.__name__} has no method propose", where=where)
-    if hasattr(planner, "prompt"):
+    if not isinstance(planner, Planner):
+        raise InventoryError(
+            f"{cls.__name__} is no planner", where=where, hint="Subclass chameleon.Planner and write propose."
+        )
+    if isinstance(planner, AsksModel):
         _configure(planner, {"prompt": entry.prompt} if entry.prompt else {}, entry.llm, spec, source)
         _set_model(planner, entry.llm, where)
     elif entry.prompt or entry.llm:

@@ -157,8 +157,8 @@ class Grid:
 
 def fixed_plan(inventory: Inventory) -> Sequence[str] | None:
     """The modules that every run takes, in order; None where that depends on the question."""
-    plans = getattr(inventory.planner, "fixed_plans", [])
-    if len(plans) != 1 or getattr(inventory.planner, "needs_model", False):
+    plans = inventory.planner.fixed_plans
+    if len(plans) != 1 or inventory.planner.needs_model:
         return None
     return [name for name in plans[0] if name not in inventory.left_out]
 

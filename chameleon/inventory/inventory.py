@@ -132,7 +132,7 @@ class Inventory:
     @property
     def needs_model(self) -> bool:
         """Whether its planner or one of its modules asks a language model."""
-        return bool(getattr(self.planner, "needs_model", False)) or any(
+        return self.planner.needs_model or any(
             module.needs_model for name, module in self.modules.items() if name not in self.left_out
         )
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from chameleon.errors import ChameleonError, InventoryError, PlanError, raised_at
 from chameleon.inventory import rules as plan_rules
 from chameleon.inventory.source import KeyPath
-from chameleon.planner import every_planner, name_of
+from chameleon.planner import every_planner
 from chameleon.state import State
 
 if TYPE_CHECKING:
@@ -75,8 +75,7 @@ def _of_modules(inventory: Inventory) -> Iterator[Obstacle]:
 
 def _of_planners(inventory: Inventory) -> Iterator[Obstacle]:
     for part in every_planner(inventory.planner):
-        check = getattr(part, "check", None)
-        if check is not None and (problem := _problem(check, f"planner {name_of(part)}")) is not None:
+        if (problem := _problem(part.check, f"planner {part.name}")) is not None:
             yield Obstacle("planner", _placed(inventory, problem, ("planner",)))
 
 
@@ -102,7 +101,7 @@ def _of_plans(inventory: Inventory) -> Iterator[Obstacle]:
 def _plans(inventory: Inventory) -> Iterator[tuple[bool, str, list[str]]]:
     """Whether it is a whole plan, the key below which it stands, and the plan."""
     for part in every_planner(inventory.planner):
-        for plan in getattr(part, "fixed_plans", []):
+        for plan in part.fixed_plans:
             yield part is inventory.planner, "planner", list(plan)
     if inventory.fallback:
         yield True, "fallback", list(inventory.fallback)

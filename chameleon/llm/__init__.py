@@ -8,8 +8,8 @@ from chameleon.llm.choose import ModelChoice, choose_model
 from chameleon.llm.client import LLM
 from chameleon.llm.message import Reply
 from chameleon.llm.store import ResponseStore
+from chameleon.retry import Backoff
 from chameleon.text import redact
-from chameleon.web.retry import Backoff
 
 if TYPE_CHECKING:
     from chameleon.llm.scripted import ScriptedModel

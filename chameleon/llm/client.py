@@ -18,7 +18,7 @@ from chameleon.llm.outcome import Outcome
 from chameleon.llm.prices import Prices
 from chameleon.llm.providers import belongs_to_connection, full_name
 from chameleon.llm.store import ResponseStore
-from chameleon.web.retry import Backoff
+from chameleon.retry import Backoff
 
 _OF_ONE_SAMPLE = (EmptyReply, ModelError, Refused)
 

@@ -15,7 +15,6 @@ import socket
 import ssl
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from chameleon.errors import (
@@ -28,18 +27,8 @@ from chameleon.errors import (
     Refused,
     Unreachable,
 )
+from chameleon.retry import Failure
 from chameleon.text import one_line, redact
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """What a failed request amounts to: the error to raise, whether trying again may help, when, and why."""
-
-    error: ModelError
-    retryable: bool = False
-    retry_after: float | None = None
-    reason: str = ""
-
 
 _CONTEXT = re.compile(
     r"context[ _-]?(?:length|window|size|limit)|maximum context|prompt is too long"

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from chameleon.errors import StoreError
+from chameleon.sqlite_pool import Connections
 from chameleon.web.reply import WebReply
-from chameleon.web.sqlite_pool import Connections
 
 _log = logging.getLogger("chameleon")
 

@@ -13,13 +13,13 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from chameleon.errors import MissingPackage, WebError
+from chameleon.retry import Backoff
 from chameleon.web.addresses import Resolver, checked_url, look_up, may_be_private, origin_of
 from chameleon.web.body import BadBody, read_bounded
 from chameleon.web.cache import PageCache
 from chameleon.web.pace import SHARED_PACE, Pace
 from chameleon.web.reply import WebReply, described
 from chameleon.web.request import Request, header_of, seconds_asked
-from chameleon.web.retry import Backoff
 
 REDIRECTS = 5
 _BACKOFF = Backoff(retries=2, longest=8.0)

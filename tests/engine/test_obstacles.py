@@ -10,7 +10,7 @@ import pytest
 from chameleon import Executor, Inventory, Module, State
 from chameleon.errors import ChameleonError, InventoryError, MissingPackage
 from chameleon.inventory import shipped_inventories
-from chameleon.planner import every_planner, name_of
+from chameleon.planner import every_planner
 
 
 class NoKey(ChameleonError):
@@ -148,7 +148,7 @@ def test_a_key_that_nobody_gives_is_told_with_those_that_are_there() -> None:
 @pytest.mark.parametrize("name", [name for name in shipped_inventories() if name.startswith("scienceqa")])
 def test_no_inventory_carries_modules_that_its_fixed_plans_never_use(name: str) -> None:
     found = Inventory.load(name)
-    if any(name_of(part) not in ("fixed", "rules") for part in every_planner(found.planner)):
+    if any(part.name not in ("fixed", "rules") for part in every_planner(found.planner)):
         return
     planned = {each for plan in found.planner.fixed_plans for each in plan}  # type: ignore[attr-defined]
     assert set(found.modules) <= planned | set(found.fallback)

@@ -11,9 +11,9 @@ from chameleon.modules.search.provider import Provider, SearchResult, WebProvide
 from chameleon.modules.search.searxng import SearXNG
 from chameleon.modules.search.tavily import Tavily
 from chameleon.modules.search.wikipedia import Wikipedia
+from chameleon.retry import Backoff
 from chameleon.web import Limits, Web
 from chameleon.web.pace import Pace
-from chameleon.web.retry import Backoff
 from tests.web.servers import Answer, as_json
 
 SERVICES: dict[str, tuple[type[WebProvider], str]] = {

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from chameleon.errors import WebError
+from chameleon.retry import Backoff
 from chameleon.web import Limits, Web
 from chameleon.web.pace import Pace
-from chameleon.web.retry import Backoff
 from tests.web.servers import Route, WebServer
 
 Serve = Callable[[dict[str, Route]], WebServer]

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from chameleon.errors import WebError
+from chameleon.retry import Backoff
 from chameleon.web import Limits, Web
 from chameleon.web.client import trusted_certificates
-from chameleon.web.retry import Backoff
 from tests.web.servers import Answer, WebServer, moved
 
 NAME = "search.example"
