@@ -28,6 +28,7 @@ from chameleon.errors import (
     Refused,
     Unreachable,
 )
+from chameleon.llm.bounds import LongReply
 from chameleon.llm.redact import one_line, redact
 
 
@@ -83,6 +84,8 @@ _RETRYABLE_STATUS = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 521,
 
 def classify(error: Exception, *, model: str = "the model", secrets: Iterable[str] = ()) -> Failure:
     """Turn any exception of a provider's client into a Chameleon error, its message free of secrets."""
+    if (long := next((part for part in _chain(error) if isinstance(part, LongReply)), None)) is not None:
+        return Failure(ModelError(f"{model}: {long}"))
     if isinstance(error, ModelError):
         return Failure(error)
     status, message = status_of(error), message_of(error)

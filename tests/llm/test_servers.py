@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import socket
 import threading
@@ -14,7 +15,7 @@ import pytest
 
 from chameleon.budget import Meter, recording
 from chameleon.errors import EmptyReply, ModelError, NoModel, Refused, Unreachable
-from chameleon.llm import LLM, Backoff, choose_model
+from chameleon.llm import LLM, Backoff, bounds, choose_model
 from chameleon.llm.providers import offered_models
 from tests.loopback import Fault, LoopbackServer, Reply
 
@@ -130,6 +131,64 @@ def test_a_reply_that_drips_is_waited_for_no_longer_than_the_timeout() -> None:
         with pytest.raises(NoModel, match="no reply in time"):
             offered_models(address, seconds=1.0)
         assert time.monotonic() - begun < 10
+
+
+@pytest.mark.parametrize(
+    ("model", "address"),
+    [
+        ("openai:local", "OPENAI_BASE_URL"),
+        ("anthropic:claude-haiku-4-5", "ANTHROPIC_BASE_URL"),
+        ("google_genai:gemini-2.5-flash", "GOOGLE_GEMINI_BASE_URL"),
+    ],
+)
+def test_a_reply_without_an_end_is_read_up_to_a_bound(
+    monkeypatch: pytest.MonkeyPatch, model: str, address: str
+) -> None:
+    cut = threading.Event()
+
+    def flood(connection: socket.socket) -> None:
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")
+        try:
+            for _ in range(1_000):
+                connection.sendall(b" " * 100_000)
+        except OSError:
+            cut.set()
+
+    monkeypatch.setattr(bounds, "MOST_BYTES", 2_000_000)
+    with talking(flood) as server:
+        monkeypatch.setenv(address, server)
+        with pytest.raises(ModelError, match=f"{model}: the reply is longer than 2 MB"):
+            LLM.connect(model, api_key="k", retries=2).ask("hi")
+        assert cut.wait(10)
+
+
+def test_a_packed_reply_is_bounded_by_what_it_unpacks_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    body = gzip.compress(b" " * 4_000_000)
+    head = f"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+    monkeypatch.setattr(bounds, "MOST_BYTES", 2_000_000)
+    with talking(lambda connection: connection.sendall(head + body)) as server:
+        with pytest.raises(ModelError, match="longer than 2 MB"):
+            connect(base_url=server).ask("hi")
+
+
+def test_nobody_reads_on_after_the_timeout() -> None:
+    cut = threading.Event()
+
+    def pour(connection: socket.socket) -> None:
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")
+        try:
+            while not cut.wait(0.02):
+                connection.sendall(b" ")
+        except OSError:
+            cut.set()
+
+    with talking(pour) as server:
+        with pytest.raises(ModelError, match="did not answer in time"):
+            connect(base_url=server, timeout=0.2).ask("hi")
+        try:
+            assert cut.wait(10)
+        finally:
+            cut.set()
 
 
 @pytest.mark.parametrize(
