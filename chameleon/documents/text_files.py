@@ -20,7 +20,7 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _HEADING = re.compile(r" {0,3}#{1,6}\s+(.*)")
 _UNDERLINE = re.compile(r" {0,3}(=+|-+)\s*")
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?:\s+\"[^\"]*\")?\)")
-_EMPHASIS = re.compile(r"(\*\*\*|\*\*|\*|___|__|`)(?=\S)(.+?)(?<=\S)\1")
+_EMPHASIS = re.compile(r"(\*\*\*|\*\*|\*|___|__|`)(?=\S)(.{1,1000}?)(?<=\S)\1")
 
 
 def delimited_tables(text: str, origin: Origin, delimiter: str | None = None) -> Iterator[Found | LeftOut]:

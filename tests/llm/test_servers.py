@@ -166,9 +166,9 @@ def test_a_packed_reply_is_bounded_by_what_it_unpacks_to(monkeypatch: pytest.Mon
     body = gzip.compress(b" " * 4_000_000)
     head = f"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {len(body)}\r\n\r\n".encode()
     monkeypatch.setattr(bounds, "MOST_BYTES", 2_000_000)
-    with talking(lambda connection: connection.sendall(head + body)) as server:
-        with pytest.raises(ModelError, match="longer than 2 MB"):
-            connect(base_url=server).ask("hi")
+    send = talking(lambda connection: connection.sendall(head + body))
+    with send as server, pytest.raises(ModelError, match="longer than 2 MB"):
+        connect(base_url=server).ask("hi")
 
 
 def test_nobody_reads_on_after_the_timeout() -> None:
