@@ -90,12 +90,41 @@ def test_samples_that_are_all_bad_are_the_first_error(loopback: Start) -> None:
         ({"message": "said by itself", "type": "x"}, r"said by itself \(x\)"),
         ({"detail": [{"loc": ["body", "messages"], "msg": "field required"}]}, "messages: field required"),
         ("just text, no JSON", "just text"),
+        (["first reason", "second"], "first reason; second"),
+        ([{"loc": ["body", "seed"], "msg": "not permitted"}], "seed: not permitted"),
+        ({"errors": [{"message": "in a list"}]}, "in a list"),
+        ({"error": ["in a list"]}, "in a list"),
+        ({"error": "invalid_request", "error_description": "described"}, "described"),
+        ({"msg": "said so"}, "said so"),
+        ({"detail": ["a text"]}, "a text"),
+        ({"detail": {"reason": "a reason"}}, "a reason"),
+        ({"error": {"message": 42}}, r"\(400\): .*42"),
+        ({"wrong": "by another name"}, "by another name"),
     ],
 )
 def test_the_servers_own_words_reach_the_user(loopback: Start, body: Any, said: str) -> None:
     loopback([Fault(400, body)])
     with pytest.raises(ModelError, match=said):
         connect().ask("hi")
+
+
+DEEP = b"[" * 100_000
+
+
+@pytest.mark.parametrize("status", [200, 400])
+@pytest.mark.parametrize("body", [DEEP, b'{"error":' * 3_000 + b"1" + b"}" * 3_000], ids=["list", "error"])
+def test_a_body_nested_too_deep_is_told_with_the_server(status: int, body: bytes) -> None:
+    head = f"HTTP/1.1 {status} X\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    send = talking(lambda connection: connection.sendall(head.encode() + body))
+    told = "openai:local: the server does not answer in JSON that can be read|openai:local: .*rejected .400"
+    with send as server, pytest.raises(ModelError, match=told) as caught:
+        connect(base_url=server, retries=3).ask("hi")
+    assert len(str(caught.value)) < 500
+
+
+def test_a_sample_nested_too_deep_costs_its_own_vote(loopback: Start) -> None:
+    loopback([Reply("a"), Fault(200, DEEP.decode()), Reply("b")])
+    assert sorted(reply.text for reply in connect(seed=1).ask_many("hi", 3)) == ["a", "b"]
 
 
 NO_SUCH_MODEL = [{"error": "model 'local' not found"}, {"detail": "model local does not exist"}]
@@ -120,6 +149,22 @@ def test_a_500_about_a_model_or_a_schema_is_not_tried_again(loopback: Start) -> 
     assert len(server.requests) == 1
     server = loopback([Fault(500), "ok"], models=["local"])
     assert connect(retries=4).ask("hi").text == "ok" and len(server.requests) == 2
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("Model 'local' is not loaded", NoModel),
+        ("Failed to load model local", NoModel),
+        ("404 Client Error. Repository Not Found for url: https://huggingface.co/local", NoModel),
+        ("response format not supported", ModelError),
+    ],
+)
+def test_more_500s_that_no_second_try_mends(loopback: Start, said: str, kind: type[ModelError]) -> None:
+    server = loopback([Fault(500, {"error": {"message": said}})])
+    with pytest.raises(kind, match=said):
+        connect(retries=3).ask("hi")
+    assert len(server.requests) == 1
 
 
 def test_a_reply_that_drips_is_waited_for_no_longer_than_the_timeout() -> None:
@@ -183,7 +228,7 @@ def test_nobody_reads_on_after_the_timeout() -> None:
             cut.set()
 
     with talking(pour) as server:
-        with pytest.raises(ModelError, match="did not answer in time"):
+        with pytest.raises(ModelError, match=r"did not answer in time$"):
             connect(base_url=server, timeout=0.2).ask("hi")
         try:
             assert cut.wait(10)
@@ -233,7 +278,7 @@ def test_the_responses_api_at_an_address_of_ones_own_gets_its_own_limit() -> Non
 
 def test_a_server_that_is_gone_is_told_apart(loopback: Start) -> None:
     loopback().stop()
-    with pytest.raises(Unreachable):
+    with pytest.raises(Unreachable, match="no complete answer from the server: connection refused"):
         connect().ask("hi")
 
 
