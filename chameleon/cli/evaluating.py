@@ -151,8 +151,9 @@ def _tell_end(stopped: Interrupted | Stopped | None, tally: Tally, total: int, a
         )
         say(f"{counted(tally.failed, 'problem')} failed: {again}.")
     if stopped is not None:
-        goes_on = "the same command goes on" if asked.out else "--out DIR would keep what was done"
-        say(f"Stopped after {tally.all.n:,} of {total:,}: {goes_on}.")
+        goes_on = ": the same command goes on" if asked.out else ": --out DIR would keep what was done"
+        is_told = asked.out and "goes on" in getattr(stopped, "hint", "")  # with --retry-failed, or a limit
+        say(f"Stopped after {tally.all.n:,} of {total:,}{'' if is_told else goes_on}.")
         raise stopped
     return int(tally.failed == total)
 
