@@ -42,7 +42,7 @@ def a_jpeg() -> bytes:
 GOOD = png(20, 10)
 BAD = {
     "no bytes": (b"", "is empty"),
-    "a text": (b"What is this?\n" * 50, "is text and no picture"),
+    "a text": (b"What is this?\n" * 50, "is no picture"),
     "a script": (b"%!PS-Adobe-3.0 EPSF-3.0\n", "is PostScript, which is a program"),
     "cut off in its header": (GOOD[:20], "is damaged or cut off"),
     "a checksum that is wrong": (GOOD[:45] + b"\x00\x01" + GOOD[47:], "is damaged or cut off"),
@@ -138,5 +138,5 @@ def test_a_picture_whose_checksum_does_not_fit_is_refused(tmp_path: Path) -> Non
 
 def test_a_text_given_as_a_picture_is_told_apart(tmp_path: Path) -> None:
     (tmp_path / "note.txt").write_text("Opens at 9.")
-    with pytest.raises(InputError, match=r"is text and no picture\. Did you mean --text\?"):
+    with pytest.raises(InputError, match=r"is no picture but text\. Did you mean --text\?"):
         check_picture(tmp_path / "note.txt")
