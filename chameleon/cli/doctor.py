@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import re
@@ -10,9 +9,7 @@ from collections.abc import Callable, Mapping
 from importlib import metadata
 from typing import Any
 
-import typer
-
-from chameleon.cli.out import echo
+from chameleon.cli.out import echo, echo_json
 from chameleon.errors import ChameleonError
 from chameleon.inventory.resolve import find_class
 from chameleon.llm import choose_model
@@ -68,7 +65,7 @@ def examine(*, as_json: bool) -> None:
         "sandbox": _sandbox(),
     }
     if as_json:
-        typer.echo(json.dumps(found, ensure_ascii=False))
+        echo_json(found)
     else:
         _print(found)
 

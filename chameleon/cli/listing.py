@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args, get_origin
 
 import typer
 
-from chameleon.cli.out import echo
+from chameleon.cli.out import echo, echo_json
 from chameleon.errors import InventoryError
 from chameleon.evaluation.data import find_benchmark
 from chameleon.inventory import Inventory, InventorySpec, shipped_inventories
@@ -43,7 +43,7 @@ def show_module(name: str, *, as_json: bool) -> None:
     about["file"] = str(inspect.getsourcefile(cls) or "")
     told: dict[str, Any] = about | interface(cls)
     if as_json:
-        typer.echo(json.dumps(told, ensure_ascii=False))
+        echo_json(told)
         return
     echo(f"{told['name']}: {told['about']}")
     echo(f"File: {told['file']}")
@@ -141,7 +141,7 @@ def _first_sentence(cls: type[Any]) -> str:
 
 def _print(rows: list[dict[str, Any]], as_json: bool) -> None:
     if as_json:
-        typer.echo(json.dumps(rows, ensure_ascii=False))
+        echo_json(rows)
         return
     width = max(len(row["name"]) for row in rows)
     for row in rows:

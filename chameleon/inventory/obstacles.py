@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from chameleon.errors import ChameleonError, InventoryError, PlanError, raised_at
 from chameleon.inventory import rules as plan_rules
 from chameleon.inventory.source import KeyPath
+from chameleon.module import Module
 from chameleon.planner import every_planner
 from chameleon.state import State
 
@@ -68,7 +70,8 @@ def _of_modules(inventory: Inventory) -> Iterator[Obstacle]:
     for name, module in inventory.modules.items():
         if name in inventory.left_out:
             continue
-        if (problem := _problem(module.check, f"module {name}")) is not None:
+        check = module.check if type(module).run is not Module.run else partial(module.run, State())
+        if (problem := _problem(check, f"module {name}")) is not None:
             error = _placed(inventory, problem, ("modules", name))
             yield Obstacle(f"modules.{name}", error, name, not _does_without(inventory, name))
 

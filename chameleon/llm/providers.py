@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from chameleon.errors import AuthFailed, ChameleonError, MissingPackage, ModelError, NoModel
+from chameleon.llm.bounds import bound_replies
 from chameleon.llm.capabilities import provider_of
 from chameleon.llm.deadline import within
 from chameleon.llm.failures import why_no_answer
@@ -205,6 +206,7 @@ def make_client(
         raise ModelError(
             f"no client can be made: {type(error).__name__}: {said}", where=f"model {model}"
         ) from None
+    bound_replies(client)
     return client
 
 

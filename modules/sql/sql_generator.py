@@ -11,7 +11,7 @@ from chameleon.modules.sql.database import SqlTable
 from chameleon.modules.sql.describe import described
 
 _LABEL = re.compile(r"^(?:sql|query)\s*:\s*", re.IGNORECASE)
-_START = re.compile(r"^\s*(?:select|with|values)\b", re.IGNORECASE | re.MULTILINE)
+_START = re.compile(r"^[^\S\n]*(?:select|with|values)\b", re.IGNORECASE | re.MULTILINE)
 
 
 class SqlGenerator(LLMModule):

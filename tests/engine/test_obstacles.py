@@ -66,6 +66,10 @@ class Says(Module):
         return "yes"
 
 
+class NoRun(Module):
+    """Does nothing."""
+
+
 HERE = "tests.engine.test_obstacles"
 
 
@@ -112,6 +116,11 @@ def test_a_check_at_fault_is_told_with_its_module_and_file() -> None:
     (talks,) = inventory(["talks"], talks={"is": "Talks"}).obstacles()
     assert "returned 'SHOP_KEY is missing', and is to return nothing" in str(talks.error)
     assert "raises a ChameleonError" in str(talks.error)
+
+
+def test_a_module_without_a_run_method_is_told_of() -> None:
+    (found,) = inventory(["idle"], idle={"is": "NoRun"}).obstacles()
+    assert "NoRun has no run method. Write `def run(self, state)`" in str(found.error) and found.stops
 
 
 def test_a_run_is_told_the_same_before_the_module_begins() -> None:
