@@ -15,6 +15,8 @@ UNTOLD = "(Text is tilted to differing degrees: which of these pieces stand side
 UNREAD = "[…]"
 """Stands for a piece on a line with others that could not be read."""
 _WIDE = 1.5
+_UNSURE, _NOISE = 1.0, 2.0
+"""How far off the tilt of text, and of a piece, may be measured, in degrees for one as wide as high."""
 _UNKNOWN = 5.0
 """How far text may be tilted, in degrees, where no piece is wide enough to tell."""
 
@@ -97,6 +99,16 @@ class Piece:
         first, second, third, fourth = corners
         return Piece(self.text, (first, second, third, fourth), self.confidence)
 
+    def lowered(self, height: float) -> Piece:
+        """The piece with a box that is at most so high."""
+        if self.height <= height:
+            return self
+        part = (1 - height / self.height) / 2
+        first, second, third, fourth = self.box
+        first, fourth = _between(first, fourth, part), _between(fourth, first, part)
+        second, third = _between(second, third, part), _between(third, second, part)
+        return Piece(self.text, (first, second, third, fourth), self.confidence)
+
     def moved(self, across: float, down: float) -> Piece:
         """The piece so many pixels further right and down."""
         first, second, third, fourth = ((x + across, y + down) for x, y in self.box)
@@ -128,28 +140,60 @@ def rectangle(left: float, top: float, width: float, height: float) -> tuple[Poi
 
 
 def tilt_of(pieces: Iterable[Piece]) -> Tilt:
-    """The usual tilt of wide pieces, their widths being weights."""
-    wide = [(piece.angle, piece.width) for piece in pieces if piece.is_wide]
+    """The usual tilt of wide pieces; the wider one is, the more it tells."""
+    wide = [piece for piece in pieces if piece.is_wide]
     if not wide:
         return Tilt(0, _UNKNOWN)
-    angle = _quantile(wide, 0.5)
-    return Tilt(angle, _quantile([(abs(each - angle), width) for each, width in wide], 0.75))
+    angle = _quantile([(piece.angle, piece.width**2) for piece in wide], 0.5)
+    scatter = _quantile([(abs(piece.angle - angle), piece.width) for piece in wide], 0.75)
+    least = _quantile([(piece.height / piece.width, piece.width**2) for piece in wide], 0.25)
+    return Tilt(angle, max(scatter, least * _UNSURE))
 
 
 def lines_are_told(lines: Iterable[Sequence[Piece]]) -> bool:
-    """Whether pieces of a line would stand on it as well if it were tilted as differently as others are.
+    """Whether each piece stands on its line at every angle that the text may be tilted by.
 
-    Of a single line nothing can stand on another one.
+    That is the usual tilt and as much more or less as others are tilted, and what two pieces that stand side
+    by side are tilted by themselves. Of a single line nothing can stand on another one.
     """
     lines = list(lines)
     if len(lines) == 1:
         return True
-    rise = math.sin(math.radians(tilt_of(piece for line in lines for piece in line).spread))
+    angle, spread = tilt_of(piece for line in lines for piece in line)
+    level = iter(_levelled([piece for line in lines for piece in line], angle))
     return all(
-        math.dist(one.middle, other.middle) * rise <= max(one.height, other.height) / 2
+        _stays_beside(one, other, spread)
         for line in lines
-        for one, other in pairwise(line)
+        for one, other in pairwise([next(level) for _ in line])
     )
+
+
+def _stays_beside(one: Piece, other: Piece, spread: float) -> bool:
+    """Whether two level pieces share a line also if what is level is tilted by `spread` degrees."""
+    own = [abs(piece.angle) for piece in (one, other) if piece.is_wide]
+    unlike = [off for off, piece in zip(own, (one, other)) if off > _NOISE * piece.height / piece.width]
+    (left, up), (right, down) = one.middle, other.middle
+    off = abs(right - left) * math.sin(math.radians(max([spread, *unlike]))) + abs(down - up)
+    return off <= max(one.height, other.height) / 2
+
+
+def _levelled(pieces: Sequence[Piece], angle: float) -> list[Piece]:
+    """The pieces turned level, and made as low as those above and below them demand.
+
+    Engines draw boxes that are higher than the pitch of lines.
+    """
+    level = [piece.turned(-angle, (0, 0)) for piece in pieces] if angle else list(pieces)
+    return [
+        piece.lowered(min((_pitch(piece, other) for other in level), default=math.inf)) for piece in level
+    ]
+
+
+def _pitch(one: Piece, other: Piece) -> float:
+    """How far one piece stands above or below the other; infinity where they do not."""
+    shared = min(one.right, other.right) - max(one.left, other.left)
+    off = abs(one.middle[1] - other.middle[1])
+    stacked = shared > 0.5 * min(one.width, other.width) and off > 0.5 * min(one.height, other.height)
+    return off if stacked else math.inf
 
 
 def lines_of(pieces: Iterable[Piece]) -> list[list[Piece]]:
@@ -161,7 +205,7 @@ def lines_of(pieces: Iterable[Piece]) -> list[list[Piece]]:
     """
     given = list(pieces)
     angle = tilt_of(given).angle
-    level = [piece.turned(-angle, (0, 0)) for piece in given] if angle else given
+    level = _levelled(given, angle)
     lines: list[list[Piece]] = []
     for piece in sorted(level, key=lambda piece: (piece.top, piece.left, piece.text)):
         best = max(lines, key=lambda line: _shared_height(line, piece), default=None)
@@ -193,6 +237,10 @@ def _shared_height(line: Sequence[Piece], piece: Piece) -> float:
     shared = min(bottom, piece.bottom) - max(top, piece.top)
     taller = max(bottom - top, piece.bottom - piece.top)
     return shared / taller if taller > 0 else float(shared == 0)
+
+
+def _between(one: Point, other: Point, part: float) -> Point:
+    return one[0] + part * (other[0] - one[0]), one[1] + part * (other[1] - one[1])
 
 
 def _top(line: Sequence[Piece]) -> float:
