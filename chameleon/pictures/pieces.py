@@ -15,7 +15,7 @@ UNTOLD = "(Text is tilted to differing degrees: which of these pieces stand side
 UNREAD = "[…]"
 """Stands for a piece on a line with others that could not be read."""
 _WIDE = 1.5
-_UNSURE, _NOISE = 1.0, 2.0
+_UNSURE, _NOISE = 1.0, 3.2
 """How far off the tilt of text, and of a piece, may be measured, in degrees for one as wide as high."""
 _UNKNOWN = 5.0
 """How far text may be tilted, in degrees, where no piece is wide enough to tell."""
@@ -159,37 +159,51 @@ def lines_are_told(lines: Iterable[Sequence[Piece]]) -> bool:
     lines = list(lines)
     if len(lines) == 1:
         return True
-    angle, spread = tilt_of(piece for line in lines for piece in line)
-    level = iter(_levelled([piece for line in lines for piece in line], angle))
+    pieces = [piece for line in lines for piece in line]
+    angle, spread = tilt_of(pieces)
+    level = _turned(pieces, -angle)
+    room = {
+        id(piece): _room(_pitch(one, level), one.height) for piece, one in zip(pieces, level, strict=True)
+    }
+    flat = {id(piece): one for piece, one in zip(pieces, level, strict=True)}
     return all(
-        _stays_beside(one, other, spread)
+        _rise(flat[id(one)], flat[id(other)], spread) <= max(room[id(one)], room[id(other)])
         for line in lines
-        for one, other in pairwise([next(level) for _ in line])
+        for one, other in pairwise(line)
     )
 
 
-def _stays_beside(one: Piece, other: Piece, spread: float) -> bool:
-    """Whether two level pieces share a line also if what is level is tilted by `spread` degrees."""
-    own = [abs(piece.angle) for piece in (one, other) if piece.is_wide]
-    unlike = [off for off, piece in zip(own, (one, other)) if off > _NOISE * piece.height / piece.width]
-    (left, up), (right, down) = one.middle, other.middle
-    off = abs(right - left) * math.sin(math.radians(max([spread, *unlike]))) + abs(down - up)
-    return off <= max(one.height, other.height) / 2
-
-
-def _levelled(pieces: Sequence[Piece], angle: float) -> list[Piece]:
-    """The pieces turned level, and made as low as those above and below them demand.
-
-    Engines draw boxes that are higher than the pitch of lines.
-    """
-    level = [piece.turned(-angle, (0, 0)) for piece in pieces] if angle else list(pieces)
-    return [
-        piece.lowered(min((_pitch(piece, other) for other in level), default=math.inf)) for piece in level
+def _rise(one: Piece, other: Piece, spread: float) -> float:
+    """How far two level pieces may stand above each other if what is level is tilted by `spread` degrees."""
+    unlike = [
+        abs(piece.angle)
+        for piece in (one, other)
+        if piece.is_wide and abs(piece.angle) > _NOISE * piece.height / piece.width
     ]
+    (left, up), (right, down) = one.middle, other.middle
+    return abs(right - left) * math.sin(math.radians(max([spread, *unlike]))) + abs(down - up)
 
 
-def _pitch(one: Piece, other: Piece) -> float:
-    """How far one piece stands above or below the other; infinity where they do not."""
+def _room(pitch: float, height: float) -> float:
+    """How far what stands on a line may be from its middle: up to half the pitch of lines.
+
+    Boxes that are as low as letters leave more room than they are high, and others go beyond the pitch.
+    """
+    if pitch == math.inf:
+        return height / 2
+    return min(pitch, max(height, min(1.4 * height, 0.8 * pitch))) / 2
+
+
+def _turned(pieces: Iterable[Piece], angle: float) -> list[Piece]:
+    return [piece.turned(angle, (0, 0)) if angle else piece for piece in pieces]
+
+
+def _pitch(one: Piece, level: Iterable[Piece]) -> float:
+    """How far the nearest piece above or below has its middle; infinity where there is none."""
+    return min((_above(one, other) for other in level), default=math.inf)
+
+
+def _above(one: Piece, other: Piece) -> float:
     shared = min(one.right, other.right) - max(one.left, other.left)
     off = abs(one.middle[1] - other.middle[1])
     stacked = shared > 0.5 * min(one.width, other.width) and off > 0.5 * min(one.height, other.height)
@@ -205,7 +219,8 @@ def lines_of(pieces: Iterable[Piece]) -> list[list[Piece]]:
     """
     given = list(pieces)
     angle = tilt_of(given).angle
-    level = _levelled(given, angle)
+    high = _turned(given, -angle)
+    level = [piece.lowered(_pitch(piece, high)) for piece in high]
     lines: list[list[Piece]] = []
     for piece in sorted(level, key=lambda piece: (piece.top, piece.left, piece.text)):
         best = max(lines, key=lambda line: _shared_height(line, piece), default=None)

@@ -6,8 +6,10 @@ import io
 import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chameleon.errors import ModuleError
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 _SECONDS = 60.0
 _WORD = "5"  # the level of a row that holds a word
 _SPARSE = "11"  # text here and there, as in diagrams and maps, in place of a page
+_LINE = "7"  # a single line
 
 
 class TesseractEngine:
@@ -34,11 +37,30 @@ class TesseractEngine:
         """The pieces of text in a picture in RGB, in no particular order. Raises `ModuleError`."""
         packed = io.BytesIO()
         image.save(packed, "PNG", compress_level=1)
-        command = [self._program, "stdin", "stdout", "-l", self._languages, "--psm", _SPARSE, "tsv"]
+        return pieces_in(self._table("stdin", _SPARSE, packed.getvalue()))
+
+    def read_lines(self, strips: Sequence[Image]) -> list[str]:
+        """The text of each picture of a single line. Raises `ModuleError`."""
+        if not strips:
+            return []
+        with tempfile.TemporaryDirectory() as folder:
+            paths = [Path(folder, f"{place}.png") for place in range(len(strips))]
+            for path, strip in zip(paths, strips, strict=True):
+                strip.save(path, compress_level=0)
+            listed = Path(folder, "all.txt")  # one call for all: each start takes longer than a line
+            listed.write_text("\n".join(map(str, paths)))
+            words = _words(self._table(str(listed), _LINE))
+        texts: dict[str, list[str]] = {}
+        for word in words:
+            texts.setdefault(word.line[0], []).append(word.text)
+        return [" ".join(texts.get(str(place), ())) for place in range(1, len(strips) + 1)]
+
+    def _table(self, source: str, layout: str, given: bytes = b"") -> str:
+        command = [self._program, source, "stdout", "-l", self._languages, "--psm", layout, "tsv"]
         try:
             done = subprocess.run(  # noqa: S603 - no shell, and nothing of the input is in the command
                 command,
-                input=packed.getvalue(),
+                input=given,
                 capture_output=True,
                 timeout=_SECONDS,
                 env={**os.environ, "OMP_THREAD_LIMIT": "1"},  # more threads make small pictures slower
@@ -52,7 +74,7 @@ class TesseractEngine:
                 f"tesseract failed: {said[-1][:200]}",
                 hint=f"Check its language data for {self._languages}: `tesseract --list-langs`.",
             )
-        return pieces_in(done.stdout.decode("utf-8", "replace"))
+        return done.stdout.decode("utf-8", "replace")
 
 
 def installed_languages() -> set[str]:

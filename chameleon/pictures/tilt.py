@@ -17,30 +17,37 @@ _STEEPEST, _FIRST_STEP, _STEPS = 44, 2, (0.25, 0.125)
 _AROUND, _TALLEST = 3.0, 60
 """To how many heights of a piece, of so many pixels at most, lines above and below tell its tilt."""
 _COLUMNS, _FINER = 3, 3
-"""Pixels side by side are seen as one, and rows three times as fine, lest the level ones look the sharpest."""
+"""Pixels side by side are seen as one, and rows three times as fine, lest level ones look the sharpest."""
 _NOTABLE = 1.0
 """From which tilt, in degrees, an engine with upright boxes reads the picture once more, turned level."""
 
 
-def read_tilted(read: Callable[[Image], list[Piece]], image: Image) -> list[Piece]:
+def read_tilted(
+    read: Callable[[Image], list[Piece]],
+    image: Image,
+    check: Callable[[Image, list[Piece]], list[Piece]] = lambda _, pieces: pieces,
+) -> list[Piece]:
     """Read a picture; boxes of the pieces are tilted as their text is.
 
     An engine that draws upright boxes alone also reads tilted text less well. It reads the picture once more,
-    turned level, and the reading with more text counts.
+    turned level, and the reading with more text counts. `check` is given the level picture and the pieces as
+    they stand in it.
     """
     pieces = read(image)
-    first = measured(image, pieces)
-    angle = tilt_of(first).angle
-    if abs(angle) < _NOTABLE or sum(piece.angle == 0 for piece in pieces) * 2 < len(pieces):
-        return first
+    found = measured(image, pieces)
+    angle = tilt_of(found).angle
+    if not angle:
+        return check(image, found)
     from PIL.Image import Resampling
 
     around = (image.width / 2, image.height / 2)
     ground = image.resize((1, 1)).getpixel((0, 0))
     level = image.rotate(angle, Resampling.BICUBIC, expand=True, fillcolor=ground)
     off = ((image.width - level.width) / 2, (image.height - level.height) / 2)
-    again = [piece.moved(*off).turned(angle, around) for piece in measured(level, read(level))]
-    return max(first, again, key=_amount)
+    turned = [piece.turned(-angle, around).moved(-off[0], -off[1]) for piece in found]
+    if abs(angle) >= _NOTABLE and sum(piece.angle == 0 for piece in pieces) * 2 >= len(pieces):
+        turned = max(turned, measured(level, read(level)), key=_amount)
+    return [piece.moved(*off).turned(angle, around) for piece in check(level, turned)]
 
 
 def measured(image: Image, pieces: Sequence[Piece]) -> list[Piece]:
