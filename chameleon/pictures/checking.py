@@ -8,14 +8,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from chameleon.pictures.pieces import UNREAD, Piece
+from chameleon.pictures.tilt import cut_out, ground_of
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-_BESIDE, _ABOVE = 1.0, 0.35
+_BESIDE, _ABOVE = 1.7, 0.35
 """How much of what is around a piece is read with it, in its heights."""
 _HIGH = 32
 """To how many pixels low text is enlarged."""
+_GAP = 0.15
+"""How far the ink of a piece may go beyond its box, in its heights."""
 _EDGE = 10
 
 
@@ -25,36 +28,54 @@ def confirmed(
     """Read each piece once more with what is beside it and belongs to no other; other text is not read."""
     told = [piece for piece in pieces if piece.text != UNREAD]
     grey = image.convert("L")
-    again = read_lines([_strip(grey, piece, pieces) for piece in told])
-    sure = {id(piece) for piece, text in zip(told, again, strict=True) if _plain(text) == _plain(piece.text)}
+    ground = ground_of(grey)
+    cuts = [_cut(grey, ground, piece, pieces) for piece in told]
+    again = read_lines(
+        [_enlarged(cut, _HIGH / max(1, piece.height), ground) for cut, piece in zip(cuts, told, strict=True)]
+    )
+    sure = {
+        id(piece)
+        for piece, cut, text in zip(told, cuts, again, strict=True)
+        if _plain(text) == _plain(piece.text) and not _has_more(cut, piece)
+    }
     return [piece if id(piece) in sure else replace(piece, text=UNREAD) for piece in pieces]
 
 
-def _strip(grey: Image, piece: Piece, pieces: Sequence[Piece]) -> Image:
-    """Return the picture of a piece and its surroundings; other pieces are painted over."""
-    from PIL import Image as images
-
-    high, ground = piece.height, sorted(grey.resize((16, 16)).tobytes())[176]
-    left, top = int(piece.left - _BESIDE * high), int(piece.top - _ABOVE * high)
-    right, bottom = int(piece.right + _BESIDE * high), int(piece.bottom + _ABOVE * high)
-    cut = images.new("L", (max(1, right - left), max(1, bottom - top)), ground)
-    cut.paste(grey, (-left, -top))
+def _cut(grey: Image, ground: int, piece: Piece, pieces: Sequence[Piece]) -> Image:
+    """Return the picture of a piece and its surroundings; pieces beside it are painted over."""
+    left, top = piece.left - _BESIDE * piece.height, piece.top - _ABOVE * piece.height
+    right, bottom = piece.right + _BESIDE * piece.height, piece.bottom + _ABOVE * piece.height
+    cut = cut_out(grey, (int(left), int(top), int(right), int(bottom)), ground)
     for other in pieces:
         if other is not piece and (other.right < piece.left or other.left > piece.right):
-            cut.paste(
-                ground,
-                tuple(
-                    map(
-                        int,
-                        (other.left - left, other.top - top, other.right - left + 1, other.bottom - top + 1),
-                    )
-                ),
-            )
-    times = max(1.0, _HIGH / high)
-    strip = cut.resize((round(cut.width * times), round(cut.height * times)))
-    framed = images.new("L", (strip.width + 2 * _EDGE, strip.height + 2 * _EDGE), ground)
-    framed.paste(strip, (_EDGE, _EDGE))
-    return framed
+            across, down = int(other.left - left) - 1, int(other.top - top) - 1
+            wide, high = int(other.right - other.left) + 3, int(other.bottom - other.top) + 3
+            cut.paste(ground, (across, down, across + wide, down + high))
+    return cut
+
+
+def _enlarged(cut: Image, times: float, ground: int) -> Image:
+    from PIL import ImageOps
+
+    size = (round(cut.width * max(1, times)), round(cut.height * max(1, times)))
+    return ImageOps.expand(cut.resize(size), _EDGE, ground)
+
+
+def _has_more(cut: Image, piece: Piece) -> bool:
+    """Whether ink stands beside a piece that is as high as letters, and no rule."""
+    values = cut.tobytes()
+    half = (min(values) + max(values)) / 2
+    is_dark = sorted(values)[len(values) // 2] > half
+    ink = cut.point([255 * ((value < half) == is_dark) for value in range(256)])
+    start, high = int(_BESIDE * piece.height), piece.height
+    upper, lower = int((_ABOVE + 0.1) * high), int((_ABOVE + 0.75) * high)
+    for left, right in ((0, start - int(_GAP * high)), (cut.width - start + int(_GAP * high), cut.width)):
+        found = ink.crop((left, upper, max(left + 1, right), lower)).getbbox()
+        if found and found[2] - found[0] > 1 and found[3] - found[1] > 0.3 * high:
+            whole = ink.crop((left + found[0], 0, left + found[2], cut.height)).getbbox()
+            if whole and whole[3] - whole[1] < cut.height:
+                return True
+    return False
 
 
 def _plain(text: str) -> str:

@@ -99,16 +99,6 @@ class Piece:
         first, second, third, fourth = corners
         return Piece(self.text, (first, second, third, fourth), self.confidence)
 
-    def lowered(self, height: float) -> Piece:
-        """The piece with a box that is at most so high."""
-        if self.height <= height:
-            return self
-        part = (1 - height / self.height) / 2
-        first, second, third, fourth = self.box
-        first, fourth = _between(first, fourth, part), _between(fourth, first, part)
-        second, third = _between(second, third, part), _between(third, second, part)
-        return Piece(self.text, (first, second, third, fourth), self.confidence)
-
     def moved(self, across: float, down: float) -> Piece:
         """The piece so many pixels further right and down."""
         first, second, third, fourth = ((x + across, y + down) for x, y in self.box)
@@ -162,14 +152,11 @@ def lines_are_told(lines: Iterable[Sequence[Piece]]) -> bool:
     pieces = [piece for line in lines for piece in line]
     angle, spread = tilt_of(pieces)
     level = _turned(pieces, -angle)
-    room = {
-        id(piece): _room(_pitch(one, level), one.height) for piece, one in zip(pieces, level, strict=True)
-    }
-    flat = {id(piece): one for piece, one in zip(pieces, level, strict=True)}
+    known = iter([(piece, _room(_pitch(piece, level), piece.height)) for piece in level])
     return all(
-        _rise(flat[id(one)], flat[id(other)], spread) <= max(room[id(one)], room[id(other)])
+        _rise(one, other, spread) <= max(room, other_room)
         for line in lines
-        for one, other in pairwise(line)
+        for (one, room), (other, other_room) in pairwise([next(known) for _ in line])
     )
 
 
@@ -198,6 +185,13 @@ def _turned(pieces: Iterable[Piece], angle: float) -> list[Piece]:
     return [piece.turned(angle, (0, 0)) if angle else piece for piece in pieces]
 
 
+def _upright(piece: Piece, highest: float) -> Piece:
+    """The piece with an upright box that is at most so high."""
+    height = min(piece.bottom - piece.top, highest)
+    box = rectangle(piece.left, piece.middle[1] - height / 2, piece.right - piece.left, height)
+    return Piece(piece.text, box, piece.confidence)
+
+
 def _pitch(one: Piece, level: Iterable[Piece]) -> float:
     """How far the nearest piece above or below has its middle; infinity where there is none."""
     return min((_above(one, other) for other in level), default=math.inf)
@@ -220,7 +214,7 @@ def lines_of(pieces: Iterable[Piece]) -> list[list[Piece]]:
     given = list(pieces)
     angle = tilt_of(given).angle
     high = _turned(given, -angle)
-    level = [piece.lowered(_pitch(piece, high)) for piece in high]
+    level = [_upright(piece, _pitch(piece, high)) for piece in high]
     lines: list[list[Piece]] = []
     for piece in sorted(level, key=lambda piece: (piece.top, piece.left, piece.text)):
         best = max(lines, key=lambda line: _shared_height(line, piece), default=None)
@@ -252,10 +246,6 @@ def _shared_height(line: Sequence[Piece], piece: Piece) -> float:
     shared = min(bottom, piece.bottom) - max(top, piece.top)
     taller = max(bottom - top, piece.bottom - piece.top)
     return shared / taller if taller > 0 else float(shared == 0)
-
-
-def _between(one: Point, other: Point, part: float) -> Point:
-    return one[0] + part * (other[0] - one[0]), one[1] + part * (other[1] - one[1])
 
 
 def _top(line: Sequence[Piece]) -> float:

@@ -53,12 +53,15 @@ def read_tilted(
 def measured(image: Image, pieces: Sequence[Piece]) -> list[Piece]:
     """Tilt the box of each piece as its text is; boxes too narrow to tell are tilted as the others are."""
     grey = image.convert("L")
-    wide = {place: piece.at(_angle_in(grey, piece)) for place, piece in enumerate(pieces) if piece.is_wide}
+    ground = ground_of(grey)
+    wide = {
+        place: piece.at(_angle_in(grey, ground, piece)) for place, piece in enumerate(pieces) if piece.is_wide
+    }
     usual = tilt_of(wide.values()).angle
     return [wide.get(place) or piece.at(usual) for place, piece in enumerate(pieces)]
 
 
-def _angle_in(grey: Image, piece: Piece) -> float:
+def _angle_in(grey: Image, ground: int, piece: Piece) -> float:
     """Return the tilt, in degrees clockwise, that parts dark lines from light gaps best.
 
     A box cut along its upright sides has parts of the lines above and below, and they look level where it
@@ -69,9 +72,8 @@ def _angle_in(grey: Image, piece: Piece) -> float:
     half = math.ceil(_AROUND * min(piece.height, _TALLEST))
     left, top = math.floor(piece.left), int(piece.middle[1]) - half
     width, height = math.ceil(piece.right) - left, 2 * half
-    ground = sorted(grey.resize((16, 16)).tobytes())[176]
     lifted, fine = (max(2, width // _COLUMNS), height), (max(2, width // _COLUMNS), _FINER * height)
-    seen = _cut(grey, (left, top, left + width, top + height), ground)
+    seen = cut_out(grey, (left, top, left + width, top + height), ground)
     rough, sharp = (seen.resize(size, Resampling.BICUBIC) for size in (lifted, fine))
 
     def contrast(strip: Image, angle: float) -> float:
@@ -94,14 +96,19 @@ def _angle_in(grey: Image, piece: Piece) -> float:
     return angle
 
 
-def _cut(grey: Image, box: tuple[int, int, int, int], ground: int) -> Image:
+def ground_of(grey: Image) -> int:
+    """Return the shade of most of the picture, where text is dark or takes up little."""
+    return sorted(grey.resize((16, 16)).tobytes())[176]
+
+
+def cut_out(grey: Image, box: tuple[int, int, int, int], ground: int) -> Image:
     """Return a part of the picture, which may go beyond its edges."""
     from PIL import Image as images
 
     left, top, right, bottom = box
-    whole = images.new("L", (right - left, bottom - top), ground)
-    whole.paste(grey, (-left, -top))
-    return whole
+    part = images.new("L", (max(1, right - left), max(1, bottom - top)), ground)
+    part.paste(grey, (-left, -top))
+    return part
 
 
 @cache
