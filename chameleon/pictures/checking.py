@@ -26,13 +26,17 @@ def confirmed(
     read_lines: Callable[[Sequence[Image]], list[str]], image: Image, pieces: Sequence[Piece]
 ) -> list[Piece]:
     """Read each piece once more with what is beside it and belongs to no other; other text is not read."""
+    from PIL import ImageOps
+
     told = [piece for piece in pieces if piece.text != UNREAD]
     grey = image.convert("L")
     ground = ground_of(grey)
     cuts = [_cut(grey, ground, piece, pieces) for piece in told]
-    again = read_lines(
-        [_enlarged(cut, _HIGH / max(1, piece.height), ground) for cut, piece in zip(cuts, told, strict=True)]
-    )
+    large = [
+        ImageOps.scale(cut, max(1, _HIGH / max(1, piece.height)))
+        for cut, piece in zip(cuts, told, strict=True)
+    ]
+    again = read_lines([ImageOps.expand(each, _EDGE, ground) for each in large])
     sure = {
         id(piece)
         for piece, cut, text in zip(told, cuts, again, strict=True)
@@ -54,23 +58,15 @@ def _cut(grey: Image, ground: int, piece: Piece, pieces: Sequence[Piece]) -> Ima
     return cut
 
 
-def _enlarged(cut: Image, times: float, ground: int) -> Image:
-    from PIL import ImageOps
-
-    size = (round(cut.width * max(1, times)), round(cut.height * max(1, times)))
-    return ImageOps.expand(cut.resize(size), _EDGE, ground)
-
-
 def _has_more(cut: Image, piece: Piece) -> bool:
     """Whether ink stands beside a piece that is as high as letters, and no rule."""
     values = cut.tobytes()
     half = (min(values) + max(values)) / 2
     is_dark = sorted(values)[len(values) // 2] > half
     ink = cut.point([255 * ((value < half) == is_dark) for value in range(256)])
-    start, high = int(_BESIDE * piece.height), piece.height
-    upper, lower = int((_ABOVE + 0.1) * high), int((_ABOVE + 0.75) * high)
-    for left, right in ((0, start - int(_GAP * high)), (cut.width - start + int(_GAP * high), cut.width)):
-        found = ink.crop((left, upper, max(left + 1, right), lower)).getbbox()
+    side, high = int((_BESIDE - _GAP) * piece.height), piece.height
+    for left, right in ((0, side), (cut.width - side, cut.width)):
+        found = ink.crop((left, int((_ABOVE + 0.1) * high), right, int((_ABOVE + 0.75) * high))).getbbox()
         if found and found[2] - found[0] > 1 and found[3] - found[1] > 0.3 * high:
             whole = ink.crop((left + found[0], 0, left + found[2], cut.height)).getbbox()
             if whole and whole[3] - whole[1] < cut.height:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from statistics import fmean
 from typing import Any, NamedTuple
@@ -92,22 +92,25 @@ class Piece:
     def turned(self, angle: float, around: Point) -> Piece:
         """The piece in a picture that is turned by so many degrees, clockwise."""
         sine, cosine = math.sin(math.radians(angle)), math.cos(math.radians(angle))
-        (left, top), corners = around, []
-        for x, y in self.box:
-            across, down = x - left, y - top
-            corners.append((left + across * cosine - down * sine, top + across * sine + down * cosine))
-        first, second, third, fourth = corners
-        return Piece(self.text, (first, second, third, fourth), self.confidence)
+        left, top = around
+        return self._mapped(
+            lambda x, y: (
+                left + (x - left) * cosine - (y - top) * sine,
+                top + (x - left) * sine + (y - top) * cosine,
+            )
+        )
 
     def moved(self, across: float, down: float) -> Piece:
         """The piece so many pixels further right and down."""
-        first, second, third, fourth = ((x + across, y + down) for x, y in self.box)
-        return Piece(self.text, (first, second, third, fourth), self.confidence)
+        return self._mapped(lambda x, y: (x + across, y + down))
 
     def scaled(self, across: float, down: float) -> Piece:
         """The piece in a picture that is so many times as large."""
-        first, second, third, fourth = ((x * across, y * down) for x, y in self.box)
-        return Piece(self.text, (first, second, third, fourth), self.confidence)
+        return self._mapped(lambda x, y: (x * across, y * down))
+
+    def _mapped(self, to: Callable[[float, float], Point]) -> Piece:
+        first, second, third, fourth = (to(x, y) for x, y in self.box)
+        return replace(self, box=(first, second, third, fourth))
 
     def to_json(self) -> dict[str, Any]:
         """The form in which every engine's pieces are written.
@@ -151,57 +154,39 @@ def lines_are_told(lines: Iterable[Sequence[Piece]]) -> bool:
         return True
     pieces = [piece for line in lines for piece in line]
     angle, spread = tilt_of(pieces)
-    level = _turned(pieces, -angle)
-    known = iter([(piece, _room(_pitch(piece, level), piece.height)) for piece in level])
+    level = [piece.turned(-angle, (0, 0)) for piece in pieces]
+    known = iter(level)
     return all(
-        _rise(one, other, spread) <= max(room, other_room)
+        _rise(one, other, spread) <= max(_room(one, level), _room(other, level))
         for line in lines
-        for (one, room), (other, other_room) in pairwise([next(known) for _ in line])
+        for one, other in pairwise([next(known) for _ in line])
     )
 
 
 def _rise(one: Piece, other: Piece, spread: float) -> float:
     """How far two level pieces may stand above each other if what is level is tilted by `spread` degrees."""
-    unlike = [
-        abs(piece.angle)
-        for piece in (one, other)
-        if piece.is_wide and abs(piece.angle) > _NOISE * piece.height / piece.width
-    ]
+    for piece in (one, other):
+        if piece.is_wide and abs(piece.angle) > _NOISE * piece.height / piece.width:
+            spread = max(spread, abs(piece.angle))
     (left, up), (right, down) = one.middle, other.middle
-    return abs(right - left) * math.sin(math.radians(max([spread, *unlike]))) + abs(down - up)
+    return abs(right - left) * math.sin(math.radians(spread)) + abs(down - up)
 
 
-def _room(pitch: float, height: float) -> float:
-    """How far what stands on a line may be from its middle: up to half the pitch of lines.
-
-    Boxes that are as low as letters leave more room than they are high, and others go beyond the pitch.
-    """
-    if pitch == math.inf:
-        return height / 2
-    return min(pitch, max(height, min(1.4 * height, 0.8 * pitch))) / 2
-
-
-def _turned(pieces: Iterable[Piece], angle: float) -> list[Piece]:
-    return [piece.turned(angle, (0, 0)) if angle else piece for piece in pieces]
-
-
-def _upright(piece: Piece, highest: float) -> Piece:
-    """The piece with an upright box that is at most so high."""
-    height = min(piece.bottom - piece.top, highest)
-    box = rectangle(piece.left, piece.middle[1] - height / 2, piece.right - piece.left, height)
-    return Piece(piece.text, box, piece.confidence)
+def _room(piece: Piece, level: Sequence[Piece]) -> float:
+    """How far from its middle others stand on its line; boxes are as low as letters or overlap in height."""
+    pitch, height = _pitch(piece, level), piece.height
+    return min(pitch, max(height, min(1.4 * height, 0.8 * pitch))) / 2 if pitch < math.inf else height / 2
 
 
 def _pitch(one: Piece, level: Iterable[Piece]) -> float:
     """How far the nearest piece above or below has its middle; infinity where there is none."""
-    return min((_above(one, other) for other in level), default=math.inf)
-
-
-def _above(one: Piece, other: Piece) -> float:
-    shared = min(one.right, other.right) - max(one.left, other.left)
-    off = abs(one.middle[1] - other.middle[1])
-    stacked = shared > 0.5 * min(one.width, other.width) and off > 0.5 * min(one.height, other.height)
-    return off if stacked else math.inf
+    pitch = math.inf
+    for other in level:
+        off = abs(one.middle[1] - other.middle[1])
+        shared = min(one.right, other.right) - max(one.left, other.left)
+        if off > min(one.height, other.height) / 2 and shared > min(one.width, other.width) / 2:
+            pitch = min(pitch, off)
+    return pitch
 
 
 def lines_of(pieces: Iterable[Piece]) -> list[list[Piece]]:
@@ -213,8 +198,8 @@ def lines_of(pieces: Iterable[Piece]) -> list[list[Piece]]:
     """
     given = list(pieces)
     angle = tilt_of(given).angle
-    high = _turned(given, -angle)
-    level = [_upright(piece, _pitch(piece, high)) for piece in high]
+    high = [piece.turned(-angle, (0, 0)) if angle else piece for piece in given]
+    level = [replace(piece, box=_lowered(piece, _pitch(piece, high))) for piece in high]
     lines: list[list[Piece]] = []
     for piece in sorted(level, key=lambda piece: (piece.top, piece.left, piece.text)):
         best = max(lines, key=lambda line: _shared_height(line, piece), default=None)
@@ -246,6 +231,11 @@ def _shared_height(line: Sequence[Piece], piece: Piece) -> float:
     shared = min(bottom, piece.bottom) - max(top, piece.top)
     taller = max(bottom - top, piece.bottom - piece.top)
     return shared / taller if taller > 0 else float(shared == 0)
+
+
+def _lowered(piece: Piece, highest: float) -> tuple[Point, Point, Point, Point]:
+    height = min(piece.bottom - piece.top, highest)
+    return rectangle(piece.left, piece.middle[1] - height / 2, piece.right - piece.left, height)
 
 
 def _top(line: Sequence[Piece]) -> float:

@@ -6,10 +6,8 @@ import io
 import os
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chameleon.errors import ModuleError
@@ -37,30 +35,25 @@ class TesseractEngine:
         """The pieces of text in a picture in RGB, in no particular order. Raises `ModuleError`."""
         packed = io.BytesIO()
         image.save(packed, "PNG", compress_level=1)
-        return pieces_in(self._table("stdin", _SPARSE, packed.getvalue()))
+        return pieces_in(self._table(packed.getvalue(), _SPARSE))
 
     def read_lines(self, strips: Sequence[Image]) -> list[str]:
         """The text of each picture of a single line. Raises `ModuleError`."""
         if not strips:
             return []
-        with tempfile.TemporaryDirectory() as folder:
-            paths = [Path(folder, f"{place}.png") for place in range(len(strips))]
-            for path, strip in zip(paths, strips, strict=True):
-                strip.save(path, compress_level=0)
-            listed = Path(folder, "all.txt")  # one call for all: each start takes longer than a line
-            listed.write_text("\n".join(map(str, paths)))
-            words = _words(self._table(str(listed), _LINE))
-        texts: dict[str, list[str]] = {}
-        for word in words:
-            texts.setdefault(word.line[0], []).append(word.text)
-        return [" ".join(texts.get(str(place), ())) for place in range(1, len(strips) + 1)]
+        packed = io.BytesIO()  # one call for all: each start takes longer than a line
+        strips[0].save(packed, "TIFF", save_all=True, append_images=strips[1:])
+        texts: list[list[str]] = [[] for _ in strips]
+        for word in _words(self._table(packed.getvalue(), _LINE)):
+            texts[int(word.line[0]) - 1].append(word.text)
+        return [" ".join(words) for words in texts]
 
-    def _table(self, source: str, layout: str, given: bytes = b"") -> str:
-        command = [self._program, source, "stdout", "-l", self._languages, "--psm", layout, "tsv"]
+    def _table(self, picture: bytes, layout: str) -> str:
+        command = [self._program, "stdin", "stdout", "-l", self._languages, "--psm", layout, "tsv"]
         try:
             done = subprocess.run(  # noqa: S603 - no shell, and nothing of the input is in the command
                 command,
-                input=given,
+                input=picture,
                 capture_output=True,
                 timeout=_SECONDS,
                 env={**os.environ, "OMP_THREAD_LIMIT": "1"},  # more threads make small pictures slower

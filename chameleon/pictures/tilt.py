@@ -81,11 +81,8 @@ def _angle_in(grey: Image, ground: int, piece: Piece) -> float:
         slope = math.tan(math.radians(angle)) * width / strip.width * strip.height / height
         shear = (1, 0, 0, slope, 1, -slope * strip.width / 2)
         back = strip.transform(strip.size, Transform.AFFINE, shear, Resampling.BILINEAR, fillcolor=ground)
-        rows = back.reduce((strip.width, 1)).tobytes()
-        return sum(
-            weight * (one - other) ** 2
-            for weight, (one, other) in zip(_fading(len(rows) - 1), pairwise(rows), strict=True)
-        )
+        rows = pairwise(back.reduce((strip.width, 1)).tobytes())
+        return sum(part * (one - other) ** 2 for part, (one, other) in zip(_fading(back.height - 1), rows))  # noqa: B905
 
     steps = range(-_STEEPEST, _STEEPEST + 1, _FIRST_STEP)
     angle = float(max(steps, key=lambda angle: (contrast(rough, angle), -abs(angle))))
