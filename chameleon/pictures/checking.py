@@ -13,13 +13,9 @@ from chameleon.pictures.tilt import cut_out, ground_of
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-_BESIDE, _ABOVE = 1.7, 0.35
-"""How much of what is around a piece is read with it, in its heights."""
-_HIGH = 32
-"""To how many pixels low text is enlarged."""
-_GAP = 0.15
-"""How far the ink of a piece may go beyond its box, in its heights."""
-_EDGE = 10
+_BESIDE, _ABOVE, _GAP = 1.7, 0.35, 0.15
+"""How much around a piece is looked at, and how far its own ink goes beyond its box, in its heights."""
+_HIGH, _EDGE = 32, 10  # pixels: low text is enlarged to so many, and so many are left around it
 
 
 def confirmed(
@@ -32,10 +28,8 @@ def confirmed(
     grey = image.convert("L")
     ground = ground_of(grey)
     cuts = [_cut(grey, ground, piece, pieces) for piece in told]
-    large = [
-        ImageOps.scale(cut, max(1, _HIGH / max(1, piece.height)))
-        for cut, piece in zip(cuts, told, strict=True)
-    ]
+    times = [max(1, _HIGH / max(1, piece.height)) for piece in told]
+    large = [ImageOps.scale(cut, by) for cut, by in zip(cuts, times, strict=True)]
     again = read_lines([ImageOps.expand(each, _EDGE, ground) for each in large])
     sure = {
         id(piece)
@@ -69,7 +63,7 @@ def _has_more(cut: Image, piece: Piece) -> bool:
         found = ink.crop((left, int((_ABOVE + 0.1) * high), right, int((_ABOVE + 0.75) * high))).getbbox()
         if found and found[2] - found[0] > 1 and found[3] - found[1] > 0.3 * high:
             whole = ink.crop((left + found[0], 0, left + found[2], cut.height)).getbbox()
-            if whole and whole[3] - whole[1] < cut.height:
+            if whole and whole[3] - whole[1] < cut.height:  # a rule or a drawing goes on
                 return True
     return False
 

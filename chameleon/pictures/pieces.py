@@ -199,7 +199,11 @@ def lines_of(pieces: Iterable[Piece]) -> list[list[Piece]]:
     given = list(pieces)
     angle = tilt_of(given).angle
     high = [piece.turned(-angle, (0, 0)) if angle else piece for piece in given]
-    level = [replace(piece, box=_lowered(piece, _pitch(piece, high))) for piece in high]
+    level = []
+    for piece in high:
+        height = min(piece.bottom - piece.top, _pitch(piece, high))
+        box = rectangle(piece.left, piece.middle[1] - height / 2, piece.right - piece.left, height)
+        level.append(replace(piece, box=box))
     lines: list[list[Piece]] = []
     for piece in sorted(level, key=lambda piece: (piece.top, piece.left, piece.text)):
         best = max(lines, key=lambda line: _shared_height(line, piece), default=None)
@@ -231,11 +235,6 @@ def _shared_height(line: Sequence[Piece], piece: Piece) -> float:
     shared = min(bottom, piece.bottom) - max(top, piece.top)
     taller = max(bottom - top, piece.bottom - piece.top)
     return shared / taller if taller > 0 else float(shared == 0)
-
-
-def _lowered(piece: Piece, highest: float) -> tuple[Point, Point, Point, Point]:
-    height = min(piece.bottom - piece.top, highest)
-    return rectangle(piece.left, piece.middle[1] - height / 2, piece.right - piece.left, height)
 
 
 def _top(line: Sequence[Piece]) -> float:

@@ -14,12 +14,10 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 _STEEPEST, _FIRST_STEP, _STEPS = 44, 2, (0.25, 0.125)
-_AROUND, _TALLEST = 3.0, 60
-"""To how many heights of a piece, of so many pixels at most, lines above and below tell its tilt."""
+_AROUND, _TALLEST = 3.0, 60  # lines so many heights of so many pixels away tell a piece's tilt
 _COLUMNS, _FINER = 3, 3
 """Pixels side by side are seen as one, and rows three times as fine, lest level ones look the sharpest."""
-_NOTABLE = 1.0
-"""From which tilt, in degrees, an engine with upright boxes reads the picture once more, turned level."""
+_NOTABLE = 1.0  # degrees from which an engine with upright boxes reads the picture turned level as well
 
 
 def read_tilted(
@@ -46,7 +44,8 @@ def read_tilted(
     off = ((image.width - level.width) / 2, (image.height - level.height) / 2)
     turned = [piece.turned(-angle, around).moved(-off[0], -off[1]) for piece in found]
     if abs(angle) >= _NOTABLE and sum(piece.angle == 0 for piece in pieces) * 2 >= len(pieces):
-        turned = max(turned, measured(level, read(level)), key=_amount)
+        again = measured(level, read(level))
+        turned = max(turned, again, key=lambda found: sum(len(each.text) * each.confidence for each in found))
     return [piece.moved(*off).turned(angle, around) for piece in check(level, turned)]
 
 
@@ -111,7 +110,3 @@ def cut_out(grey: Image, box: tuple[int, int, int, int], ground: int) -> Image:
 @cache
 def _fading(count: int) -> list[float]:
     return [math.sin(math.pi * (place + 1) / (count + 1)) ** 2 for place in range(count)]
-
-
-def _amount(pieces: Sequence[Piece]) -> float:
-    return sum(len(piece.text) * piece.confidence for piece in pieces)
