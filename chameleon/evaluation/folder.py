@@ -13,9 +13,9 @@ from typing import Any
 from chameleon.budget import Usage
 from chameleon.errors import InputError, LogError
 from chameleon.evaluation.data import find_benchmark
-from chameleon.evaluation.differences import difference
 from chameleon.evaluation.histories import BACK, ELSEWHERE, begun_in, histories, usage_of
 from chameleon.evaluation.results import Result, Tally
+from chameleon.evaluation.settings import settings_diff
 from chameleon.lines import LineFile
 from chameleon.log import before_failure, event_from_json, event_to_json, json_line
 from chameleon.state import Event
@@ -140,7 +140,7 @@ class RunFolder:
             write_whole(file, json.dumps(settings, indent=2) + "\n")
             return
         before = _read_settings(file)
-        if told := difference(before, settings):
+        if told := settings_diff(before, settings):
             raise LogError(
                 f"the folder was made with other settings: {told}",
                 where=str(self.path),
