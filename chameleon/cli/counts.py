@@ -11,10 +11,10 @@ import typer
 from chameleon.cli.out import echo
 from chameleon.cli.show import in_words
 from chameleon.evaluation.benchmark import Benchmark
+from chameleon.evaluation.evaluate import Spending
 from chameleon.evaluation.report.columns import TextColumn, in_blocks
 from chameleon.evaluation.report.figures import figure, in_figures
 from chameleon.evaluation.results import Count, Tally
-from chameleon.evaluation.spending import Spending
 from chameleon.table.terminal import harmless
 
 _MOST_REASONS = 3

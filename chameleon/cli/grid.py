@@ -24,12 +24,12 @@ from chameleon.cli.setup import ModelOptions
 from chameleon.errors import ChameleonError, InputError
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.evaluate import Stopped
-from chameleon.evaluation.folder import write_whole
 from chameleon.evaluation.grid.comparison import Comparison
 from chameleon.evaluation.grid.line import Line
 from chameleon.evaluation.grid.searching import Indexed, build_indexes, searching
 from chameleon.evaluation.recall import read_corpus
 from chameleon.evaluation.report.columns import TextColumn, in_blocks
+from chameleon.evaluation.run_dir import write_whole
 from chameleon.inventory.grid import Arm, Grid, GridSpec
 from chameleon.llm import ResponseStore, choose_model
 from chameleon.table.terminal import harmless

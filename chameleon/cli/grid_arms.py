@@ -21,13 +21,12 @@ from chameleon.cli.problems import Data
 from chameleon.cli.setup import set_up
 from chameleon.errors import ChameleonError, InputError, ParameterRefused
 from chameleon.evaluation.benchmark import Problem
-from chameleon.evaluation.evaluate import Stopped
-from chameleon.evaluation.folder import SETTINGS, read_run, spent_in
+from chameleon.evaluation.evaluate import Spending, Stopped
 from chameleon.evaluation.grid.line import Evaluated, Line
 from chameleon.evaluation.grid.measuring import Measuring, look_back
 from chameleon.evaluation.grid.searching import Indexed, recall_of
 from chameleon.evaluation.results import Tally
-from chameleon.evaluation.spending import Spending
+from chameleon.evaluation.run_dir import SETTINGS, read_run, spent_in
 from chameleon.inventory.grid import Arm
 from chameleon.table.terminal import harmless
 

@@ -14,12 +14,12 @@ import typer
 from chameleon.cli.counts import counts_table
 from chameleon.cli.out import echo
 from chameleon.evaluation.data import find_benchmark
-from chameleon.evaluation.folder import read_run
 from chameleon.evaluation.published import Published
 from chameleon.evaluation.report import Comparison, RunSummary, compare, facts, write_page
 from chameleon.evaluation.report.columns import TextColumn, in_blocks
 from chameleon.evaluation.report.table import DASH
 from chameleon.evaluation.results import Count
+from chameleon.evaluation.run_dir import read_run
 from chameleon.table.terminal import harmless
 
 _TOP_PROGRAMS = 10

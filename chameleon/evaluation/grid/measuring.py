@@ -8,12 +8,12 @@ from itertools import islice
 
 from chameleon.errors import ChameleonError, InputError
 from chameleon.evaluation.benchmark import Benchmark, Problem
-from chameleon.evaluation.conversations import Turn, in_turn, turn, with_history
-from chameleon.evaluation.folder import Run
+from chameleon.evaluation.evaluate import Turn, in_turn, turn, with_history
 from chameleon.evaluation.grid.kept import Kept
 from chameleon.evaluation.grid.line import Line
 from chameleon.evaluation.grid.prepared import Prepared, prompted_table
 from chameleon.evaluation.grid.searching import recall_of
+from chameleon.evaluation.run_dir import Run
 from chameleon.inventory.grid import Arm
 from chameleon.inventory.obstacles import all_of
 from chameleon.state import Ended, Failure, State
@@ -71,7 +71,7 @@ class Measuring:
         for questions in in_turn(problems):
             turns: list[Turn] = []
             for problem in questions:
-                yield with_history(problem, turns) if problem.sequence else problem
+                yield with_history(problem, turns)
                 turns.append(turn(problem, problem.gold if self.gold_history else None))
 
     def _run(self, problem: Problem, prepared: Prepared) -> None:
@@ -108,7 +108,7 @@ def look_back(
     by_id = {problem.id: problem for problem in problems}
     left = iter([result.id for result in run.results if result.id in by_id])
     while ids := list(islice(left, _AT_ONCE)):
-        for id, events in run.histories(ids).items():
+        for id, events in run.events(ids).items():
             state, problem = State.fold(events), by_id[id]
             asked = [name for name in state.plan if inventory.modules[name].needs_model]
             failed = _failure(state) is not None

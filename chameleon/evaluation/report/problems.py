@@ -148,7 +148,7 @@ class ProblemReader:
         """The chosen problems of a run, in their order."""
         waiting = iter(run.chosen)
         while part := list(islice(waiting, AT_ONCE)):
-            histories = run.run.run.histories([result.id for _, result in part])
+            histories = run.run.run.events([result.id for _, result in part])
             for place, result in part:
                 yield self._view(run, place, result, histories.pop(result.id, ()))
 

@@ -13,7 +13,7 @@ from chameleon.evaluation.results import Result, Tally
 from chameleon.evaluation.stats import PlanStats
 
 if TYPE_CHECKING:
-    from chameleon.evaluation.folder import Run
+    from chameleon.evaluation.run_dir import Run
 
 Verdict = Literal["right", "wrong", "graded", "declined", "failed"]
 VERDICTS: tuple[Verdict, ...] = ("wrong", "declined", "failed", "right")
