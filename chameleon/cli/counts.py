@@ -8,12 +8,12 @@ from collections.abc import Mapping
 
 import typer
 
+from chameleon.cli.columns import TextColumn, in_blocks
 from chameleon.cli.out import echo
 from chameleon.cli.show import in_words
 from chameleon.evaluation.benchmark import Benchmark
 from chameleon.evaluation.evaluate import Spending
-from chameleon.evaluation.report.columns import TextColumn, in_blocks
-from chameleon.evaluation.report.figures import figure, in_figures
+from chameleon.evaluation.report import figure, in_figures
 from chameleon.evaluation.results import Count, Tally
 from chameleon.table.terminal import harmless
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from chameleon.cli import Interrupted
+from chameleon.cli.columns import TextColumn, in_blocks
 from chameleon.cli.counts import counted
 from chameleon.cli.evaluating import check_given
 from chameleon.cli.grid_arms import Arms
@@ -28,7 +29,6 @@ from chameleon.evaluation.grid.comparison import Comparison
 from chameleon.evaluation.grid.line import Line
 from chameleon.evaluation.grid.searching import Indexed, build_indexes, searching
 from chameleon.evaluation.recall import read_corpus
-from chameleon.evaluation.report.columns import TextColumn, in_blocks
 from chameleon.evaluation.run_dir import write_whole
 from chameleon.inventory.grid import Arm, Grid, GridSpec
 from chameleon.llm import ResponseStore, choose_model

@@ -11,13 +11,13 @@ from typing import Any
 
 import typer
 
+from chameleon.cli.columns import TextColumn, in_blocks
 from chameleon.cli.counts import counts_table
 from chameleon.cli.out import echo
+from chameleon.evaluation.benchmark import Published
 from chameleon.evaluation.data import find_benchmark
-from chameleon.evaluation.published import Published
-from chameleon.evaluation.report import Comparison, RunSummary, compare, facts, write_page
-from chameleon.evaluation.report.columns import TextColumn, in_blocks
-from chameleon.evaluation.report.table import DASH
+from chameleon.evaluation.report import DASH, Comparison, RunSummary, compare, facts
+from chameleon.evaluation.report_page import write_page
 from chameleon.evaluation.results import Count
 from chameleon.evaluation.run_dir import read_run
 from chameleon.table.terminal import harmless
@@ -145,7 +145,7 @@ def _program(names: Sequence[str]) -> str:
 
 
 def _table(comparison: Comparison) -> str:
-    lines = comparison.lines
+    lines = comparison.rows
     columns = [TextColumn("n", [line.problems for line in lines])]
     columns += [
         TextColumn(name, [line.cells.get(name, DASH) for line in lines]) for name in comparison.columns

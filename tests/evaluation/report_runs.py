@@ -12,7 +12,8 @@ from chameleon import Executor, Inventory, State, Table
 from chameleon.budget import Call, Usage
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.data import find_benchmark
-from chameleon.evaluation.report import RunSummary, compare, write_page
+from chameleon.evaluation.report import RunSummary, compare
+from chameleon.evaluation.report_page import write_page
 from chameleon.evaluation.results import Result
 from chameleon.evaluation.run_dir import Run, RunDir, read_run
 from chameleon.llm import LLM

@@ -16,7 +16,8 @@ import pytest
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.data import find_benchmark
-from chameleon.evaluation.report import RunSummary, compare, write_page
+from chameleon.evaluation.report import RunSummary, compare
+from chameleon.evaluation.report_page import write_page
 from chameleon.evaluation.run_dir import Run, read_run
 from chameleon.state import Begun, Ended, Event, Plan, Record, Step
 from tests.evaluation.html_outline import Outline, assert_ours

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from chameleon.cli.columns import TextColumn, in_blocks
 from chameleon.cli.reporting import print_report, print_stats
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.data import find_benchmark
 from chameleon.evaluation.report import RunSummary, compare
-from chameleon.evaluation.report.columns import TextColumn, in_blocks
 from chameleon.evaluation.run_dir import Run, RunDir, read_run
 from chameleon.state import Begun, Ended, Failure
 from chameleon.table.terminal import places
@@ -168,7 +168,7 @@ def test_runs_of_several_benchmarks_have_a_table_each(runs: list[Path]) -> None:
     second.__dict__["tally"] = first.tally
     tables = compare(RunSummary.of([first, second, first]), known.__getitem__)
     assert [table.benchmark.name for table in tables] == ["tabmwp", "another"]
-    (line,) = tables[1].lines
+    (line,) = tables[1].rows
     assert line.cells["ONLY"] == "–" and line.to_json()["percent"]["ONLY"] is None
 
 

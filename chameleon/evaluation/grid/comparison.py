@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import Any
 
 from chameleon.budget import Usage
+from chameleon.cli.columns import TextColumn
 from chameleon.evaluation.grid.line import Evaluated, Line
-from chameleon.evaluation.report.columns import TextColumn
-from chameleon.evaluation.report.figures import figure
+from chameleon.evaluation.report import figure
 
 DASH = "–"
 _DEPTHS = (1, 5, 10)
