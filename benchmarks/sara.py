@@ -19,7 +19,7 @@ from chameleon.benchmarks.scorers.sara import (
 from chameleon.benchmarks.tables.benchmark import text_in, wrong
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Benchmark, Problem, Row, Scorer
-from chameleon.evaluation.intervals import half_width
+from chameleon.evaluation.compare import half_width
 from chameleon.module import split_keys
 
 KINDS = ("entailment", "numeric")

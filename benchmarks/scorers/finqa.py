@@ -14,7 +14,7 @@ from chameleon.benchmarks.scorers.finqa_equivalence import check_packages, equiv
 from chameleon.benchmarks.scorers.numeric import floatify, same_number
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import GradedScorer, Problem, Scorer
-from chameleon.evaluation.intervals import half_width
+from chameleon.evaluation.compare import half_width
 from chameleon.modules.reports.finqa_program import PLACES, calculated, tokens_of
 
 _KINDS = ("execution", "program", "answer")

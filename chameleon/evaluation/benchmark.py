@@ -5,16 +5,39 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
 from pathlib import Path
 from typing import Any, ClassVar
 
 from chameleon.errors import InputError
-from chameleon.evaluation.published import Published, published_rows, published_transitions
 from chameleon.state import State
 
 Row = Mapping[str, Any]
 Cell = tuple[int, int]
 """The row below the header and the column, both from 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A row of a published table: percentages by column, and where they were printed."""
+
+    system: str
+    source: str
+    percent: Mapping[str, float]
+    n: int | None = None
+    correct: int | None = None
+    module_use: Mapping[str, float] = field(default_factory=dict)
+
+
+@cache
+def _published(name: str) -> Mapping[str, Any]:
+    """Read `benchmarks/published/NAME.yaml`; empty where there is none."""
+    import yaml
+
+    file = resources.files("chameleon.benchmarks").joinpath("published", f"{name}.yaml")
+    data: Mapping[str, Any] = yaml.safe_load(file.read_text("utf-8")) if file.is_file() else {}
+    return data
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,10 +236,11 @@ class Benchmark(ABC):
 
     @property
     def published(self) -> tuple[Published, ...]:
-        """The published rows, for a report: those of `benchmarks/published/NAME.yaml`."""
-        return published_rows(self.name)
+        """The published rows, for a report: those of `benchmarks/published/NAME.yaml`.
 
-    @property
-    def published_transitions(self) -> Mapping[str, Mapping[str, int]]:
-        """How often a module followed another in published plans; START is the beginning."""
-        return published_transitions(self.name)
+        Systems that were not broken down have the first columns only.
+        """
+        data = _published(self.name)
+        percent = [dict(zip(data["columns"], row["percent"], strict=False)) for row in data.get("rows", ())]
+        rows = zip(data.get("rows", ()), percent, strict=True)
+        return tuple(Published(**{**row, "percent": shares}) for row, shares in rows)

@@ -16,7 +16,7 @@ from chameleon.benchmarks.scorers.finqa_answers import AnswerRule
 from chameleon.benchmarks.scorers.finqa_equivalence import equivalent
 from chameleon.errors import InputError, MissingPackage
 from chameleon.evaluation.benchmark import Problem
-from chameleon.evaluation.intervals import half_width
+from chameleon.evaluation.compare import half_width
 from chameleon.modules.reports.finqa_program import tokens_of
 from tests.benchmarks.values import anything
 

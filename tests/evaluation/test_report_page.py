@@ -16,8 +16,9 @@ import pytest
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.data import find_benchmark
-from chameleon.evaluation.folder import Run, read_run
-from chameleon.evaluation.report import RunSummary, compare, write_page
+from chameleon.evaluation.report import RunSummary, compare
+from chameleon.evaluation.report_page import write_page
+from chameleon.evaluation.run_dir import Run, read_run
 from chameleon.state import Begun, Ended, Event, Plan, Record, Step
 from tests.evaluation.html_outline import Outline, assert_ours
 from tests.evaluation.report_runs import (
@@ -43,7 +44,7 @@ def test_a_problem_opens_to_all_that_is_known_of_it(two_runs: tuple[Run, Run, st
     outline = Outline(page)
     assert_ours(outline)
     result = next(result for result in model.results if result.answer is not None and result.correct)
-    events = model.histories([result.id])[result.id]
+    events = model.events([result.id])[result.id]
     number = model.results.index(result) + 1
     problem = next(e for e in outline.of_class("problem") if e.attributes["id"] == f"run2-problem{number}")
     assert "right" in problem.classes
@@ -73,7 +74,7 @@ def test_what_prompts_share_stands_on_the_page_once(two_runs: tuple[Run, Run, st
         r'\s*(?:<pre class="text">\n(.*?)</pre>)?'
     )
     asked = set()
-    for events in model.histories([result.id for result in model.results]).values():
+    for events in model.events([result.id for result in model.results]).values():
         calls = [call for event in events if isinstance(event, Plan | Record) for call in event.calls]
         asked |= {text for call in calls for _, text in call.messages}
     referred = {
@@ -170,7 +171,7 @@ def test_a_page_that_cannot_be_written_is_named_and_leaves_nothing(tmp_path: Pat
 
 def test_a_thousand_problems_take_seconds_and_no_more_memory_than_some_hundreds(tmp_path: Path) -> None:
     run = offline_run(tmp_path / "small", 30)
-    events = run.histories([result.id for result in run.results])
+    events = run.events([result.id for result in run.results])
 
     def copies(count: int) -> Iterator[tuple[Problem, list[Event], bool]]:
         for number in range(count):
