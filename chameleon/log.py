@@ -15,9 +15,10 @@ from chameleon.budget import Call
 from chameleon.errors import InputError, LogError
 from chameleon.lines import LineFile
 from chameleon.state import Begun, Dropped, Ended, Event, Failure, Plan, PlanKind, Reason, Record, Step
+from chameleon.table import Table
 
 _JSON = json.JSONEncoder(allow_nan=False, check_circular=False).encode  # frozen values hold no circle
-_SAME = {"$output": True}
+_OUTPUT = "$output"
 _BEGINS = b'{"event": "'
 
 
@@ -123,11 +124,17 @@ def _calls(calls: Iterable[Call]) -> dict[str, Any]:
 
 
 def _changes(changes: Mapping[str, Any], output: Any) -> dict[str, Any]:
-    """Most changes are the output itself: a large table is written once, not twice."""
-    return {
-        key: _SAME if value is output and value is not None else values.to_json(value)
-        for key, value in changes.items()
-    }
+    """Write a change that is the output, or a part of it, as a reference: a large table is written once."""
+    parts = output if isinstance(output, Mapping) else {}
+    written: dict[str, Any] = {}
+    for key, value in changes.items():
+        if value is output and value is not None:
+            written[key] = {_OUTPUT: True}
+        elif isinstance(value, Table) and (part := next((k for k in parts if parts[k] is value), None)):
+            written[key] = {_OUTPUT: part}
+        else:
+            written[key] = values.to_json(value)
+    return written
 
 
 def _read_mapping(data: Any) -> Mapping[str, Any]:
@@ -138,7 +145,12 @@ def _read_mapping(data: Any) -> Mapping[str, Any]:
 
 
 def _read_changes(data: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-    items = {key: output if value == _SAME else values.from_json(value) for key, value in data.items()}
+    items = {}
+    for key, value in data.items():
+        if isinstance(value, dict) and set(value) == {_OUTPUT}:
+            items[key] = output if value[_OUTPUT] is True else output[value[_OUTPUT]]
+        else:
+            items[key] = values.from_json(value)
     return values.ReadOnly(items)
 
 

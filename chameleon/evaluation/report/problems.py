@@ -196,10 +196,12 @@ class ProblemReader:
 
     def _step(self, number: int, record: Record, table: Table | None) -> StepView:
         same, changes = [], []
+        parts = record.output.values() if isinstance(record.output, Mapping) else ()
+        tables = [part for part in parts if isinstance(part, Table)]
         for where, changed in (("input", record.input_changes), ("cache", record.cache_changes)):
             for key, value in changed.items():
                 name = f"{where}.{key}"
-                if value is record.output or value == record.output:
+                if value == record.output or any(value is part for part in tables):
                     same.append(name)
                 else:
                     changes.append((name, view_of(value)))
