@@ -21,7 +21,7 @@ from chameleon.inventory.ablation import kept
 from chameleon.inventory.digest import check_same, check_same_files, files_of, settings_of
 from chameleon.log import EventLog
 from chameleon.planner import plan_of
-from chameleon.state import Begun, Ended, Event, Failure, Plan, Record, State, Step
+from chameleon.state import Event, Failure, Plan, RunEnded, RunStarted, State, Step, StepRecord
 from chameleon.steps import beside, run_step
 from chameleon.values import freeze
 
@@ -98,7 +98,7 @@ class Executor:
         try:
             return self.run(input)
         except InputError as problem:
-            return State(ended=Ended("failed", Failure.of(problem)))
+            return State(ended=RunEnded("failed", Failure.of(problem)))
 
     async def arun(self, input: Mapping[str, Any], log: Iterable[Event] = ()) -> State:
         """`run` in a thread of its own, for callers with an event loop."""
@@ -131,7 +131,7 @@ class Executor:
         state = State.fold(log)
         if state.begun is None:
             settings = freeze({**self.settings, **files}, "settings") if files else self.settings
-            begun = Begun(self.inventory.name, given, settings)
+            begun = RunStarted(self.inventory.name, given, settings)
             state = state.after(begun)
             yield begun
         elif (state.begun.inventory, state.begun.input) != (self.inventory.name, given):
@@ -152,9 +152,9 @@ class Executor:
                     state = state.after(told)
                     yield told
 
-    def _next(self, state: State, meter: Meter) -> Iterable[Plan | Record | Ended]:
+    def _next(self, state: State, meter: Meter) -> Iterable[Plan | StepRecord | RunEnded]:
         decision = decide(state, self.inventory)
-        if isinstance(decision, (Plan, Ended)):
+        if isinstance(decision, (Plan, RunEnded)):
             return [decision]
         if isinstance(decision, AskPlanner):  # it may be done; its calls are limited one by one
             return [self._plan(state, meter)]
@@ -162,7 +162,7 @@ class Executor:
         try:
             meter.check(len(state.taken))
         except BudgetExceeded as problem:
-            return [Ended("budget", Failure.of(problem))]
+            return [RunEnded("budget", Failure.of(problem))]
         group = self._next_steps(state, meter)
         if len(group) > 1:
             return self._run_beside(group, state, meter)
@@ -176,24 +176,24 @@ class Executor:
             group = group[: meter.budget.steps - len(state.taken)]
         return group
 
-    def _plan(self, state: State, meter: Meter) -> Plan | Ended:
+    def _plan(self, state: State, meter: Meter) -> Plan | RunEnded:
         planner = self.inventory.planner
         begun = time.monotonic()
         with recording(meter) as recorder:
             try:
                 event = self._checked(plan_of(planner, state, self.inventory), state)
             except Declined as problem:
-                event = Ended("declined", Failure.of(problem))
+                event = RunEnded("declined", Failure.of(problem))
             except BudgetExceeded as problem:
-                event = Ended("budget", Failure.of(problem))
+                event = RunEnded("budget", Failure.of(problem))
             except Exception as problem:  # a user's planner may raise anything; the run ends with it
-                event = Ended("failed", Failure.of(problem, f"planner {planner.name}"))
+                event = RunEnded("failed", Failure.of(problem, f"planner {planner.name}"))
         calls = tuple(recorder.calls)
         if isinstance(event, Plan):
             return replace(event, seconds=time.monotonic() - begun, calls=calls)
-        return Ended(event.reason, event.error, calls)
+        return RunEnded(event.reason, event.error, calls)
 
-    def _checked(self, plan: Plan, state: State) -> Plan | Ended:
+    def _checked(self, plan: Plan, state: State) -> Plan | RunEnded:
         """The plan, refused with the reason if it breaks a rule; the end of the run if it is empty."""
         plan = kept(plan, self.inventory.left_out)
         if plan.refused:
@@ -206,7 +206,7 @@ class Executor:
             return replace(plan, refused=str(problem))
         return plan
 
-    def _run_beside(self, group: tuple[Step, ...], state: State, meter: Meter) -> Iterator[Record]:
+    def _run_beside(self, group: tuple[Step, ...], state: State, meter: Meter) -> Iterator[StepRecord]:
         """Run these steps at the same time; yield their records in plan order."""
         modules = self.inventory.modules
         with ThreadPoolExecutor(max_workers=len(group)) as pool:

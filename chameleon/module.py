@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 from chameleon.errors import InventoryError, ModuleError
-from chameleon.state import Lack, State, Step
+from chameleon.state import MissingKeys, State, Step
 from chameleon.text import snake_case
 from chameleon.values import ReadOnly
 
@@ -188,7 +188,7 @@ class Access:
             lacking=lacking,
         )
 
-    def _lacking(self, state: State, others: Mapping[str, Access]) -> Iterator[Lack]:
+    def _lacking(self, state: State, others: Mapping[str, Access]) -> Iterator[MissingKeys]:
         """What is not there to be read since its module failed, unless that is about to be tried again."""
         pending = {step.module for step in state.pending}
         for name, failure in state.failures.items():
@@ -197,7 +197,7 @@ class Access:
             missing = sorted(others[name].writes - others[name].wordless - state.keys)
             read = [key for key in missing if self.reads is None or _is_read(key, self.reads)]
             if read:
-                yield Lack(tuple(_called(key, name) for key in read), failure.reason)
+                yield MissingKeys(tuple(_called(key, name) for key in read), failure.reason)
 
     def missing(self, present: Iterable[str]) -> tuple[str, ...]:
         """The required keys that are not present, alternatives joined by "|"."""

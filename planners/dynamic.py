@@ -14,7 +14,7 @@ from chameleon.errors import EmptyReply, InventoryError
 from chameleon.inventory import Card, Inventory
 from chameleon.planner import Planner
 from chameleon.prompt import named_tables, slots_of, table_text
-from chameleon.state import Plan, Record, State, Step
+from chameleon.state import Plan, State, Step, StepRecord
 from chameleon.table import Table
 from chameleon.table.formats import Style
 from chameleon.text import MAX_TEXT_TOKENS
@@ -201,7 +201,7 @@ def next_operation(text: str, candidates: Sequence[str]) -> str | None:
     return next((name for name in names if name in candidates), None)
 
 
-def _told(record: Record) -> Mapping[str, Any]:
+def _told(record: StepRecord) -> Mapping[str, Any]:
     if record.error is not None:
         return {"refused": record.error.message}
     if not isinstance(record.output, Mapping):

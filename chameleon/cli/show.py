@@ -12,7 +12,7 @@ from typing import Any
 from chameleon.budget import Call, Usage
 from chameleon.cli.out import echo
 from chameleon.cli.sources import sources_in_words
-from chameleon.state import Begun, Dropped, Event, Failure, Plan, Record, State
+from chameleon.state import Dropped, Event, Failure, Plan, RunStarted, State, StepRecord
 from chameleon.table import Table, to_terminal
 from chameleon.text import harmless
 from chameleon.values import to_json
@@ -48,13 +48,13 @@ class Page:
     def show(self, event: Event) -> None:
         if isinstance(event, Plan):
             self._plan(event)
-        elif isinstance(event, Record):
+        elif isinstance(event, StepRecord):
             self.steps += 1
             if self.trace:
                 self._step(event)
         elif isinstance(event, Dropped):
             self._line(f"{harmless(str(event))}.")
-        elif isinstance(event, Begun):
+        elif isinstance(event, RunStarted):
             self.table = State().after(event).table
 
     def end(self, state: State, unit: str) -> None:
@@ -117,7 +117,7 @@ class Page:
             by += f"  [{in_words(usage)}]" if by and usage.calls else ""
             self._line(_INDENT + ": ".join(part for part in (by, harmless(plan.note)) if part))
 
-    def _step(self, record: Record) -> None:
+    def _step(self, record: StepRecord) -> None:
         usage = sum((call.usage for call in record.calls), Usage())
         spent = (f", {in_words(usage)}" if usage.calls else ", reply from the store") if record.calls else ""
         spent += f", {', '.join(map(harmless, asked))}" if (asked := self._others(record.calls)) else ""

@@ -15,7 +15,7 @@ from chameleon.errors import LogError
 from chameleon.llm import ScriptedModel
 from chameleon.log import EventLog
 from chameleon.planners.fixed import Fixed
-from chameleon.state import Event, Record
+from chameleon.state import Event, StepRecord
 from tests.engine.files import write
 from tests.engine.random_runs import GIVEN, PLANNERS, cases, end, timeless
 
@@ -110,7 +110,7 @@ def test_nothing_that_was_given_is_changed(case: Any) -> None:
     assert [end(state) for state in states] == before
 
 
-def _without_calls(record: Record) -> Record:
+def _without_calls(record: StepRecord) -> StepRecord:
     return replace(record, seconds=0.0, calls=())
 
 

@@ -13,7 +13,7 @@ from chameleon import Inventory, State, Step, Table
 from chameleon.llm import LLM, ScriptedModel
 from chameleon.modules.table_ops.select_row import SelectRow
 from chameleon.modules.table_ops.table_query import TableQuery
-from chameleon.state import Record
+from chameleon.state import StepRecord
 
 VECTORS = (Path(__file__).parents[2] / "../shared/data/vectors").resolve()
 ALIASES = """\
@@ -93,14 +93,14 @@ def test_the_planner(row: dict[str, Any], inventory: Inventory) -> None:
         assert planner.template.stop == (row["stop"],)
 
 
-def record(link: dict[str, Any]) -> Record:
+def record(link: dict[str, Any]) -> StepRecord:
     """An operation that ran: the published chain renumbers the rows that it kept."""
     name, known = link["operation_name"], link["parameter_and_conf"]
     if not known:
-        return Record(Step(name), output={"call": f"f_{name}()", "refused": "it does not apply"})
+        return StepRecord(Step(name), output={"call": f"f_{name}()", "refused": "it does not apply"})
     rows = ast.literal_eval(known[0][0]) if name == "select_row" else []
     call = f"f_{name}({', '.join(f'row {number}' for number, _ in enumerate(rows, 1))})"
-    return Record(Step(name), output={"call": call})
+    return StepRecord(Step(name), output={"call": call})
 
 
 @pytest.mark.parametrize("row", vectors("chain_of_table_query"))

@@ -22,7 +22,7 @@ from chameleon.modules.table_ops.select_row import SelectRow
 from chameleon.modules.table_ops.sort_by import SortBy
 from chameleon.modules.table_ops.table_operation import TableOperation
 from chameleon.planners.dynamic import Dynamic
-from chameleon.state import Record
+from chameleon.state import StepRecord
 from chameleon.voting import votes, weights_of
 from tests.engine.doubles import Does
 
@@ -130,11 +130,11 @@ PLAN_DEPARTURES = {
 }
 
 
-def _record(link: dict[str, Any]) -> Record:
+def _record(link: dict[str, Any]) -> StepRecord:
     """What is known of an operation that ran: its arguments, or that the original skipped it."""
     name = link["operation_name"]
     refused = {} if link["parameter_and_conf"] else {"refused": "it does not apply"}
-    return Record(Step(name), output={"operation": name, "call": f"f_{name}(…)", **refused})
+    return StepRecord(Step(name), output={"operation": name, "call": f"f_{name}(…)", **refused})
 
 
 @pytest.mark.parametrize("row", _vectors("chain_of_table_plan"))
