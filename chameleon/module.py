@@ -31,7 +31,7 @@ class Module:
       declares `reads` sees nothing else, and may run beside neighbours that it does not depend on;
       one that does not sees everything and runs alone. `writes` defaults to "cache.<name>"; where it is one
       key, the output goes there.
-    - `wordless`: those of `writes` that hold no text for a model, such as coordinates: when the module
+    - `non_text`: those of `writes` that hold no text for a model, such as coordinates: when the module
       fails, no prompt names them as missing.
     - `uses`: what else it needs, such as "gpu", "web" or "model".
 
@@ -43,7 +43,7 @@ class Module:
     description: ClassVar[str] = ""
     reads: ClassVar[Keys | None] = None
     writes: ClassVar[Keys | None] = None
-    wordless: ClassVar[Keys] = ()
+    non_text: ClassVar[Keys] = ()
     uses: ClassVar[Keys] = ()
     when: str = ""
 
@@ -155,7 +155,7 @@ class Access:
     reads: frozenset[str] | None
     required: tuple[tuple[str, ...], ...]
     writes: frozenset[str]
-    wordless: frozenset[str] = frozenset()
+    non_text: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, module: Module) -> Access:
@@ -165,7 +165,7 @@ class Access:
             None if reads is None else frozenset(part for key in reads for part in _alternatives(key)),
             tuple(_alternatives(key) for key in reads or () if _is_required(key)),
             frozenset(part for key in writes for part in _alternatives(key)),
-            frozenset(split_keys(module.wordless)),
+            frozenset(split_keys(module.non_text)),
         )
 
     def view(
@@ -194,7 +194,7 @@ class Access:
         for name, failure in state.failures.items():
             if name not in others or name in pending:
                 continue
-            missing = sorted(others[name].writes - others[name].wordless - state.keys)
+            missing = sorted(others[name].writes - others[name].non_text - state.keys)
             read = [key for key in missing if self.reads is None or _is_read(key, self.reads)]
             if read:
                 yield MissingKeys(tuple(_called(key, name) for key in read), failure.reason)

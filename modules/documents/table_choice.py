@@ -24,7 +24,7 @@ class TableChoice(LLMModule):
     prompt = "corpus/table_choice"
     reads = ("input.question", "input.index", "cache.retrieved")
     writes = ("input.table", "input.tables", "cache.table_choice", "cache.sources")
-    wordless = ("cache.table_choice", "cache.sources")
+    non_text = ("cache.table_choice", "cache.sources")
     max_rows = 3
     max_cell = 60
 

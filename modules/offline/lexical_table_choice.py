@@ -28,7 +28,7 @@ class LexicalTableChoice(Module):
 
     reads = ("input.question", "input.choices?", "input.unit?", "input.index", "cache.retrieved")
     writes = ("input.table", "input.tables", "cache.table_choice", "cache.sources")
-    wordless = ("cache.table_choice", "cache.sources")
+    non_text = ("cache.table_choice", "cache.sources")
 
     def __init__(self, ahead: float = 1.5, longest: PositiveInt = 200_000) -> None:
         """What counts as a rival, and what is read.

@@ -20,7 +20,7 @@ class ReportRetriever(Module):
 
     reads = ("input.question", "input.table?", "input.passages?")
     writes = ("input.table", "input.passages", "cache.retrieved", "cache.relevant_rows")
-    wordless = ("cache.retrieved",)
+    non_text = ("cache.retrieved",)
 
     def __init__(self, k: PositiveInt = 5, *, by: str = "auto", table: Shown = "marked") -> None:
         """`k`: how many facts are kept, sentences and rows counted alike.

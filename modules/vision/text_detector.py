@@ -27,7 +27,7 @@ class TextDetector(Module):
 
     reads = ("input.image",)
     writes = ("cache.detected_text", "cache.text_boxes")
-    wordless = ("cache.text_boxes",)
+    non_text = ("cache.text_boxes",)
 
     def __init__(
         self,

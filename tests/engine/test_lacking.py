@@ -85,7 +85,7 @@ def test_a_module_that_reads_everything_is_told_everything() -> None:
 
 def test_what_holds_no_text_is_not_told() -> None:
     looks = broken(InputError("no"), "cache.labels", "cache.boxes")
-    looks.wordless = ("cache.boxes",)
+    looks.non_text = ("cache.boxes",)
     made = {"looks": looks, "shows": Does(context_of)}
     state = executor(made, on_error={"looks": "skip"}).run(QUESTION)
     assert state.answer == f"Not available: labels ({NO_INPUT})"
