@@ -72,7 +72,7 @@ class Module:
         nothing, and is to be cheap: it loads nothing.
         """
 
-    def resolved(self) -> Mapping[str, Any]:
+    def runtime_info(self) -> Mapping[str, Any]:
         """What settings that were left open come to on this machine, for whoever compares two runs.
 
         Such as {"engine": "rapidocr", "rapidocr": "3.4.0", "device": "cpu"} for `engine: auto`: the engine,

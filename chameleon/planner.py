@@ -57,8 +57,8 @@ class Planner:
     def check(self) -> None:
         """Raise a `ChameleonError` for what is missing on this machine, as the check of a module does."""
 
-    def resolved(self, inventory: Inventory) -> Mapping[str, Any]:
-        """Return what settings that were left open come to on this machine, as a module's `resolved` does."""
+    def runtime_info(self, inventory: Inventory) -> Mapping[str, Any]:
+        """Return what settings that were left open come to on this machine, as a module's `runtime_info` does."""
         return {}
 
     def takes_failure(self, state: State) -> bool:

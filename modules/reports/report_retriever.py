@@ -40,7 +40,7 @@ class ReportRetriever(Module):
         """Raise `InputError` for a way that there is not, `MissingPackage` where it needs a package."""
         check_way(self.by)
 
-    def resolved(self) -> Mapping[str, Any]:
+    def runtime_info(self) -> Mapping[str, Any]:
         return {"by": "lexical" if self.by == "auto" else self.by}
 
     def run(self, state: State) -> dict[str, Any]:

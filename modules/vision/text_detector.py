@@ -67,7 +67,7 @@ class TextDetector(Module):
         require_pillow()
         chosen_engine(self.engine, self.languages)
 
-    def resolved(self) -> Mapping[str, Any]:
+    def runtime_info(self) -> Mapping[str, Any]:
         """The engine that `auto` came to, None if there is none, and the versions; nothing is loaded."""
         return resolved_engine(self.engine, self.languages)
 

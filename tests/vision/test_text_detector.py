@@ -230,7 +230,7 @@ def test_what_auto_came_to_is_told_without_loading_it(monkeypatch: pytest.Monkey
         monkeypatch.setattr(engines, "_is_there", present.__contains__)
         if "tesseract" in present and shutil.which("tesseract") is None:
             continue
-        resolved = TextDetector().resolved()
+        resolved = TextDetector().runtime_info()
         assert resolved["engine"] == (present or [None])[0]
         assert resolved["versions"]["pillow"] == version("pillow")
         assert set(resolved["versions"]) >= set(present[:1])
