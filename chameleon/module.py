@@ -104,7 +104,7 @@ class Module:
         place, _, key = writes[0].removesuffix("?").partition(".")
         return {key: output} if place == part else {}
 
-    def named(self, name: str) -> Self:
+    def with_name(self, name: str) -> Self:
         """This module under that name: a copy if it has another one."""
         if self.name == name:
             return self

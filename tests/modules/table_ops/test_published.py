@@ -74,7 +74,7 @@ def _operation(name: str, replies: list[list[str]], folder: Path) -> tuple[Table
         "group_column": GroupBy(weights="rank"),
         "sort_column": SortBy(weights="rank"),
     }
-    operation = made[name].named(name)
+    operation = made[name].with_name(name)
     (folder / "plain.md").write_text(PLAIN)
     operation.prompt, operation.folders = "plain", (folder,)
     operation.samples = len(replies[0])
