@@ -43,7 +43,7 @@ class AsksModel:
             raise InventoryError(f"{self.name} names no prompt file", hint="Set `prompt:` in the inventory.")
         return Prompt.load(self.prompt, self.folders)
 
-    def bound(self, llm: Any) -> Self:
+    def with_llm(self, llm: Any) -> Self:
         """A copy that asks this model, or its own."""
         bound = copy.copy(self)
         bound.__dict__.pop("_lock", None)  # the copy is set up on its own

@@ -50,8 +50,8 @@ class Executor:
                 hint="Name one with --model PROVIDER:NAME or CHAMELEON_MODEL, or set a provider's key, "
                 "such as OPENAI_API_KEY.",
             )
-        planner = inventory.planner.bound(llm)
-        modules = {name: module.bound(llm) for name, module in inventory.modules.items()}
+        planner = inventory.planner.with_llm(llm)
+        modules = {name: module.with_llm(llm) for name, module in inventory.modules.items()}
         self.inventory = replace(inventory, planner=planner, modules=modules)
         self.access = dict(self.inventory.access)
         self.budget = budget or inventory.budget

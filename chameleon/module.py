@@ -123,7 +123,7 @@ class Module:
                 self.setup()
                 self.__dict__["_is_ready"] = True
 
-    def bound(self, llm: Any) -> Module:
+    def with_llm(self, llm: Any) -> Module:
         """This module, ready to be used with a model; modules that need none are their own."""
         return self
 

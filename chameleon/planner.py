@@ -65,7 +65,7 @@ class Planner:
         """Return whether it is to be asked again after a step that failed."""
         return False
 
-    def bound(self, llm: Any) -> Planner:
+    def with_llm(self, llm: Any) -> Planner:
         """Return the planner, ready to be used with a model; one that asks none is its own."""
         return self
 

@@ -30,7 +30,7 @@ class Lexical(Dynamic):
         super().__init__(follows, then, longest=longest)
         self.first = tuple(first)
 
-    def bound(self, llm: Any) -> Lexical:
+    def with_llm(self, llm: Any) -> Lexical:
         return self
 
     @property

@@ -24,9 +24,9 @@ class Replanning(Planner):
         self.attempts = attempts
         self.whole = planner.whole
 
-    def bound(self, llm: Any) -> Replanning:
+    def with_llm(self, llm: Any) -> Replanning:
         bound = copy.copy(self)
-        bound.planners = [planner.bound(llm) for planner in self.planners]
+        bound.planners = [planner.with_llm(llm) for planner in self.planners]
         return bound
 
     @property

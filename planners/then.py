@@ -26,9 +26,9 @@ class Then(Planner):
             raise InventoryError("then needs two planners or more", where="planner then")
         self.planners: list[Planner] = planners
 
-    def bound(self, llm: Any) -> Then:
+    def with_llm(self, llm: Any) -> Then:
         bound = copy.copy(self)
-        bound.planners = [planner.bound(llm) for planner in self.planners]
+        bound.planners = [planner.with_llm(llm) for planner in self.planners]
         return bound
 
     def takes_failure(self, state: State) -> bool:

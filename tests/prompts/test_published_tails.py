@@ -75,7 +75,7 @@ def test_operations(row: dict[str, Any], inventory: Inventory) -> None:
     check(row["id"], module.messages(state)[-1][1], row["prompt_tail_first_call"])
     if "prompt_tail_second_call" in row:
         client = ScriptedModel([reply for replies in row["responses"] for reply in replies])
-        module.bound(LLM.connect(client)).run(state)
+        module.with_llm(LLM.connect(client)).run(state)
         later = [request[-1][1] for request in client.requests[1:]]
         assert later == [] or any(text.endswith(row["prompt_tail_second_call"]) for text in later)
 
@@ -86,7 +86,7 @@ def test_the_planner(row: dict[str, Any], inventory: Inventory) -> None:
     state = State(input={"question": STATEMENT, "table": table_in(row, "race")}, history=history)
     client = ScriptedModel(["<END>"])
     planner: Any = inventory.planner
-    planner.bound(LLM.connect(client)).propose(state, inventory)
+    planner.with_llm(LLM.connect(client)).propose(state, inventory)
     assert bool(client.requests) == row["called_llm"]
     if client.requests:
         check(row["id"], client.requests[0][-1][1], row["prompt_tail"])

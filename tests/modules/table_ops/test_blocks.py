@@ -43,7 +43,7 @@ def run(
         setattr(operation, name, value)
     client = ScriptedModel(reply)
     state = State(input={"question": "which row is meant?", "table": table})
-    return operation.bound(LLM.connect(client)).run(state), client
+    return operation.with_llm(LLM.connect(client)).run(state), client
 
 
 def odd_hundreds(messages: Messages) -> str:

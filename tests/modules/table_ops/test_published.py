@@ -79,7 +79,7 @@ def _operation(name: str, replies: list[list[str]], folder: Path) -> tuple[Table
     operation.prompt, operation.folders = "plain", (folder,)
     operation.samples = len(replies[0])
     client = ScriptedModel([reply for of_call in replies for reply in of_call])
-    return operation.bound(LLM.connect(client)), client
+    return operation.with_llm(LLM.connect(client)), client
 
 
 def _table(rows: list[list[str]], caption: str = "") -> Table:
@@ -148,7 +148,7 @@ def test_the_planner_chooses_as_published(row: dict[str, Any], tmp_path: Path) -
     inventory = Inventory("published", planner, modules)
     history = tuple(map(_record, row["prior_chain"]))
     state = State(input={"question": "?", "table": _table(row["table"])}, history=history)
-    plan = planner.bound(LLM.connect(client)).propose(state, inventory)
+    plan = planner.with_llm(LLM.connect(client)).propose(state, inventory)
     chosen = plan.names[0] if plan.names != ("table_query",) else "<END>"
     if row["id"] in PLAN_DEPARTURES:
         assert chosen == "select_row" != row["next_operation"], PLAN_DEPARTURES[row["id"]]
@@ -176,7 +176,7 @@ def test_the_values_of_fifty_rows_come_in_one_reply(
     operation.prompt, operation.folders = "plain", (tmp_path,)
     client = ScriptedModel(replies)
     state = State(input={"question": "?", "table": table}, step=Step("add_column"))
-    output = operation.bound(LLM.connect(client)).run(state)
+    output = operation.with_llm(LLM.connect(client)).run(state)
     after = operation.update_input(state.input, output)["table"]
     assert [row[1] for row in after.rows] == [str(number % 7) for number in range(60)]
     assert len(client.requests) == calls
