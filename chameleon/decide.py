@@ -117,7 +117,7 @@ def _by_policy(state: State, failed: StepRecord, inventory: Inventory) -> Decisi
         return RunSteps()
     if policy == "fallback" and not _fell_back(state):
         return _fall_back(state, inventory, reason, failed.error.kind)
-    if policy == "skip" or inventory.planner.takes_failure(state):
+    if policy == "skip" or inventory.planner.handles_failure(state):
         refused = _refused(state)
         if len(refused) > REPAIR_TURNS:
             reason = f"no valid plan: {refused[-1].refused}"

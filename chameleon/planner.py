@@ -61,7 +61,7 @@ class Planner:
         """Return what settings that were left open come to on this machine, as a module's `runtime_info` does."""
         return {}
 
-    def takes_failure(self, state: State) -> bool:
+    def handles_failure(self, state: State) -> bool:
         """Return whether it is to be asked again after a step that failed."""
         return False
 

@@ -74,7 +74,7 @@ class Dynamic(AsksModel, Planner):
             "max_text_tokens": max_text_tokens,
         }
 
-    def takes_failure(self, state: State) -> bool:
+    def handles_failure(self, state: State) -> bool:
         """An operation that failed leaves the candidates, and the chain goes on without it."""
         failed = state.failure
         return failed is not None and failed.step.module in self.operations

@@ -33,12 +33,12 @@ class Replanning(Planner):
     def fixed_plans(self) -> Sequence[Sequence[str]]:
         return self.planners[0].fixed_plans
 
-    def takes_failure(self, state: State) -> bool:
+    def handles_failure(self, state: State) -> bool:
         """Whether an attempt is left."""
         return _attempt(state) < self.attempts
 
     def propose(self, state: State, inventory: Inventory) -> Plan:
-        if state.failure is not None and not self.takes_failure(state):
+        if state.failure is not None and not self.handles_failure(state):
             return Plan((), self.name)
         attempt = _attempt(state) + (state.failure is not None)
         plan = plan_of(self.planners[0], replace(state, plans=_plans_of(attempt, state)), inventory)

@@ -31,10 +31,10 @@ class Then(Planner):
         bound.planners = [planner.with_llm(llm) for planner in self.planners]
         return bound
 
-    def takes_failure(self, state: State) -> bool:
+    def handles_failure(self, state: State) -> bool:
         """Whether the planner whose plan failed wants to be asked again."""
         turn = _turns(state)[1]
-        return self.planners[turn].takes_failure(_own(state, turn))
+        return self.planners[turn].handles_failure(_own(state, turn))
 
     def propose(self, state: State, inventory: Inventory) -> Plan:
         for position, planner in enumerate(self.planners):
