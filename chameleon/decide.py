@@ -68,11 +68,11 @@ def goes_on(record: StepRecord, inventory: Inventory) -> bool:
 
 def finished(state: State) -> RunEnded:
     """How a run ends when the planner has nothing more to do."""
-    if not state.taken:
+    if not state.executed:
         return RunEnded("failed", Failure("PlanError", "the planner proposed no step"))
     if state.failure is not None:
         return RunEnded("failed", state.failure.error)
-    last = state.taken[-1]
+    last = state.executed[-1]
     if last.output is None:  # what it writes into the cache is for other modules: nobody reads it any more
         where, hint = f"module {last.step.module}", "The last module's `run` returns the answer."
         return RunEnded("failed", Failure("ModuleError", "it returned nothing, and is the last", hint, where))
@@ -148,7 +148,7 @@ def _last(attempt: int, repair: RepairSpec) -> dict[str, Any]:
 
 def _args(state: State, name: str) -> Mapping[str, Any]:
     """The arguments with which the module ran last."""
-    steps = (record.step for record in reversed(state.taken))
+    steps = (record.step for record in reversed(state.executed))
     args = next((step.args for step in steps if step.module == name), {})
     return {key: value for key, value in args.items() if key != "last"}
 

@@ -160,7 +160,7 @@ class Executor:
             return [self._plan(state, meter)]
         assert isinstance(decision, RunSteps)
         try:
-            meter.check(len(state.taken))
+            meter.check(len(state.executed))
         except BudgetExceeded as problem:
             return [RunEnded("budget", Failure.of(problem))]
         group = self._next_steps(state, meter)
@@ -173,7 +173,7 @@ class Executor:
         """The pending steps that can run side by side, as far as the budget goes."""
         group = beside(state.pending, self.access) if self.parallel else state.pending[:1]
         if len(group) > 1 and meter.budget.steps is not None:
-            group = group[: meter.budget.steps - len(state.taken)]
+            group = group[: meter.budget.steps - len(state.executed)]
         return group
 
     def _plan(self, state: State, meter: Meter) -> Plan | RunEnded:

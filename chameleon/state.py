@@ -286,7 +286,7 @@ class State:
         return frozenset([f"input.{key}" for key in self.input] + [f"cache.{key}" for key in self.cache])
 
     @property
-    def taken(self) -> tuple[StepRecord, ...]:
+    def executed(self) -> tuple[StepRecord, ...]:
         """The steps that count: all but those dropped beside a failure."""
         return tuple(record for record in self.history if not record.dropped)
 
@@ -295,12 +295,12 @@ class State:
         """What the last module returned, once the run has answered; else None."""
         if self.ended is None or self.ended.reason != "answered":
             return None
-        return self.taken[-1].output
+        return self.executed[-1].output
 
     @property
     def program(self) -> tuple[str, ...]:
         """The names of the modules that ran, in order."""
-        return tuple(record.step.module for record in self.taken)
+        return tuple(record.step.module for record in self.executed)
 
     @property
     def passed_over(self) -> tuple[Failure, ...]:
@@ -310,8 +310,8 @@ class State:
     @property
     def failures(self) -> Mapping[str, Failure]:
         """The modules that failed and did not do their work later either, and why."""
-        worked = {record.step.module for record in self.taken if record.error is None}
-        failed = {record.step.module: record.error for record in self.taken if record.error is not None}
+        worked = {record.step.module for record in self.executed if record.error is None}
+        failed = {record.step.module: record.error for record in self.executed if record.error is not None}
         return {name: error for name, error in failed.items() if name not in worked}
 
     @property

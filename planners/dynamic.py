@@ -91,7 +91,7 @@ class Dynamic(AsksModel, Planner):
         return [list(self.then), *([name, *self.then] for name in sorted(self.operations))]
 
     def propose(self, state: State, inventory: Inventory) -> Plan:
-        if any(record.step.module in self.then for record in state.taken):
+        if any(record.step.module in self.then for record in state.executed):
             return Plan((), self.name)
         chain = list(self._links(state))
         candidates = self._candidates(chain, state, inventory)
@@ -113,7 +113,7 @@ class Dynamic(AsksModel, Planner):
 
     def _links(self, state: State) -> Iterator[Link]:
         """The operations that ran, with what the chain shows of each."""
-        for record in state.taken:
+        for record in state.executed:
             name = record.step.module
             if name in self.operations:
                 yield {"name": name, "call": f"f_{name}()", **_told(record)}

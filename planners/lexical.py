@@ -38,7 +38,7 @@ class Lexical(Dynamic):
         return [[*self.first, *plan] for plan in super().fixed_plans]
 
     def propose(self, state: State, inventory: Inventory) -> Plan:
-        taken = [record.step.module for record in state.taken]
+        taken = [record.step.module for record in state.executed]
         if not taken:
             return Plan(tuple(Step(name) for name in self.first), self.name, "read the question")
         if any(name in self.then for name in taken):

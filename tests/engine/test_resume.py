@@ -83,8 +83,8 @@ def test_steps_side_by_side_come_to_the_same_as_one_by_one(planner: str, data: s
     side_by_side = case.executor(parallel=True).run(GIVEN)
     assert end(side_by_side) == end(one_by_one)
     # Two steps that ask the same at the same time share one call, so calls may differ.
-    assert [_without_calls(record) for record in side_by_side.taken] == [
-        _without_calls(record) for record in one_by_one.taken
+    assert [_without_calls(record) for record in side_by_side.executed] == [
+        _without_calls(record) for record in one_by_one.executed
     ]
 
 

@@ -162,7 +162,7 @@ def test_an_operation_that_was_refused_or_kept_once_leaves_the_table_and_the_can
     state = State.fold(events)
     refused = [
         record
-        for record in state.taken
+        for record in state.executed
         if "refused" in (record.output if isinstance(record.output, dict) else {})
     ]
     assert all(not record.input_changes for record in refused)

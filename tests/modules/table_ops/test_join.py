@@ -123,7 +123,7 @@ def test_with_one_table_the_planner_is_not_offered_a_join() -> None:
     executor = Executor(Inventory.load("chain_of_table_extended"), LLM.connect(client))
     state = executor.run({"question": "?", "table": RIDERS})
     assert "f_join" not in client.requests[0][-1][1] and "Other table" not in client.requests[0][-1][1]
-    assert [record.step.module for record in state.taken] == ["table_query"]
+    assert [record.step.module for record in state.executed] == ["table_query"]
 
 
 @settings(max_examples=100, deadline=None)
