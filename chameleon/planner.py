@@ -58,7 +58,7 @@ class Planner:
         """Raise a `ChameleonError` for what is missing on this machine, as the check of a module does."""
 
     def runtime_info(self, inventory: Inventory) -> Mapping[str, Any]:
-        """Return what settings that were left open come to on this machine, as a module's `runtime_info` does."""
+        """Return what settings left open come to on this machine, as `Module.runtime_info` does."""
         return {}
 
     def handles_failure(self, state: State) -> bool:

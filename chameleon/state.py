@@ -303,7 +303,7 @@ class State:
         return tuple(record.step.module for record in self.executed)
 
     @property
-    def passed_over(self) -> tuple[Failure, ...]:
+    def skipped(self) -> tuple[Failure, ...]:
         """Why modules failed that the run went on without: those that did not do their work later either."""
         return tuple(self.failures.values())
 

@@ -68,7 +68,7 @@ class Page:
                 self._line(f"Model: {', '.join(parts)}")
             self._by_model(state.calls)
         if ended.reason == "answered":
-            for failure in () if self.trace else state.passed_over:
+            for failure in () if self.trace else state.skipped:
                 self._line(f"Did without: {harmless(str(failure))}")
             said = answer_text(state.answer, unit)
             self._line(f"Answer:\n{textwrap.indent(said, _INDENT)}" if "\n" in said else f"Answer: {said}")
