@@ -57,7 +57,7 @@ def decide(state: State, inventory: Inventory) -> Decision:
     return AskPlanner()
 
 
-def goes_on(record: StepRecord, inventory: Inventory) -> bool:
+def continues_after(record: StepRecord, inventory: Inventory) -> bool:
     """Whether the steps that are pending after this one still run, whatever came of it."""
     if record.error is None:
         return True

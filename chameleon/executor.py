@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from chameleon.budget import Budget, Meter, recording
-from chameleon.decide import AskPlanner, RunSteps, decide, finished, goes_on
+from chameleon.decide import AskPlanner, RunSteps, continues_after, decide, finished
 from chameleon.errors import BudgetExceeded, Declined, InputError, LogError, NoModel, PlanError
 from chameleon.inventory import Inventory
 from chameleon.inventory.ablation import kept
@@ -22,7 +22,7 @@ from chameleon.inventory.digest import check_same, check_same_files, files_of, s
 from chameleon.log import EventLog
 from chameleon.planner import plan_of
 from chameleon.state import Event, Failure, Plan, RunEnded, RunStarted, State, Step, StepRecord
-from chameleon.steps import beside, run_step
+from chameleon.steps import parallel_group, run_step
 from chameleon.values import freeze
 
 # How many inputs for each worker are taken before the first is done: one that waits minutes for its model
@@ -171,7 +171,7 @@ class Executor:
 
     def _next_steps(self, state: State, meter: Meter) -> tuple[Step, ...]:
         """The pending steps that can run side by side, as far as the budget goes."""
-        group = beside(state.pending, self.access) if self.parallel else state.pending[:1]
+        group = parallel_group(state.pending, self.access) if self.parallel else state.pending[:1]
         if len(group) > 1 and meter.budget.steps is not None:
             group = group[: meter.budget.steps - len(state.executed)]
         return group
@@ -228,4 +228,4 @@ class Executor:
             if stopped:
                 record = replace(record, output=None, input_changes={}, cache_changes={}, dropped=True)
             yield record
-            stopped = stopped or not goes_on(record, self.inventory)
+            stopped = stopped or not continues_after(record, self.inventory)

@@ -16,7 +16,7 @@ from chameleon.state import Failure, State, Step, StepRecord
 _NOTHING: Mapping[str, Any] = values.ReadOnly()
 
 
-def beside(pending: Sequence[Step], access: Mapping[str, Access]) -> tuple[Step, ...]:
+def parallel_group(pending: Sequence[Step], access: Mapping[str, Access]) -> tuple[Step, ...]:
     """The first pending steps that read nothing which another of them writes: they may run at once.
 
     All of them see the state as it was before, and their results are merged in plan order.
