@@ -98,7 +98,7 @@ def _after_failure(state: State, failed: StepRecord, inventory: Inventory) -> De
     if repair is not None and failed.error.kind == "StepRejected":
         runs = _runs(state, repair.redo)
         if runs < repair.attempts:
-            args = {**_args(state, repair.redo), "warmer": repair.warmer, "attempt": runs}
+            args = {**_args(state, repair.redo), "temperature_step": repair.temperature_step, "attempt": runs}
             redone = Step(repair.redo, values.freeze(args | _last(runs + 1, repair)))
             redo = (redone,) if repair.redo == name else (redone, failed.step)
             note = f"{name} rejected ({failed.error.message}); attempt {runs + 1} of {repair.attempts}"

@@ -37,7 +37,7 @@ _FAILED = "it failed"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One module to run, by name, with arguments for this step alone (such as a warmer temperature)."""
+    """One module to run, by name, with arguments for this step alone (such as a higher temperature)."""
 
     module: str
     args: Mapping[str, Any] = field(default_factory=values.ReadOnly)

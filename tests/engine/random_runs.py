@@ -128,7 +128,9 @@ replies = st.lists(
 ).map(tuple)
 policies = st.sampled_from(["stop", "skip", "skip", "fallback"]) | st.lists(names, min_size=1, max_size=2)
 repairs = st.dictionaries(
-    names, st.builds(RepairSpec, redo=names, attempts=st.integers(1, 3), warmer=st.just(0.1)), max_size=5
+    names,
+    st.builds(RepairSpec, redo=names, attempts=st.integers(1, 3), temperature_step=st.just(0.1)),
+    max_size=5,
 )
 
 
