@@ -19,7 +19,7 @@ from chameleon.errors import ChameleonError, LogError
 from chameleon.table import Table
 
 Reason = Literal["answered", "declined", "failed", "budget"]
-PlanKind = Literal["proposed", "again", "repair", "on_error", "fallback"]
+PlanKind = Literal["proposed", "replan", "repair", "on_error", "fallback"]
 
 # What a model is told of a failure: what an error says may hold paths, hosts and words of libraries.
 _TO_A_MODEL: Mapping[str, str] = {
@@ -115,7 +115,7 @@ class Plan:
     """The steps to take next, who chose them (`by`) and why (`note`).
 
     As an event it replaces what is still pending, unless `refused` says what is wrong with it. `kind` tells
-    a planner's proposal, or its other plan after a failure ("again"), from what the inventory has for a
+    a planner's proposal, or its other plan after a failure ("replan"), from what the inventory has for a
     step that failed: its repair, its `on_error` plan (both `by` that module), or the fallback. `path` is the
     place that planners of planners keep: the number of the planner or of the attempt, the outermost first.
     """

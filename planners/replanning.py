@@ -47,7 +47,7 @@ class Replanning(Planner):
         plan = replace(plan, path=(attempt, *plan.path))
         if state.failure is None:
             return plan
-        return replace(plan, note=f"after {state.failure.error}", kind="again")
+        return replace(plan, note=f"after {state.failure.error}", kind="replan")
 
 
 def _attempt(state: State) -> int:

@@ -21,7 +21,7 @@ _INDENT = "     "
 _LONGEST = 12
 _LABELS = {
     "proposed": "Plan",
-    "again": "Another plan",
+    "replan": "Another plan",
     "repair": "Repair",
     "on_error": "Plan after the failure",
     "fallback": "Fallback plan",
@@ -111,7 +111,7 @@ class Page:
             return
         self._line(f"{_LABELS[plan.kind]}: {' → '.join(plan.names)}")
         if self.trace:
-            by = f"by {plan.by}" if plan.kind in ("proposed", "again") else ""
+            by = f"by {plan.by}" if plan.kind in ("proposed", "replan") else ""
             by += f", {', '.join(map(harmless, asked))}" if (asked := self._others(plan.calls)) else ""
             usage = sum((call.usage for call in plan.calls), Usage())
             by += f"  [{in_words(usage)}]" if by and usage.calls else ""

@@ -29,7 +29,7 @@ AT_ONCE = 250
 
 _PLANS = {
     "proposed": "Plan",
-    "again": "Another plan",
+    "replan": "Another plan",
     "repair": "Repair",
     "on_error": "Plan after the failure",
     "fallback": "Fallback plan",
