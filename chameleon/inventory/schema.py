@@ -95,8 +95,8 @@ class RepairSpec(Strict):
     """`repair: {verifier: …}`: when that module rejects, redo another one and ask again.
 
     `attempts` is the most times that the redone module runs for one plan, the first included; modules that
-    redo the same one share the count. `temperature_step` is added to the temperature of every redo: constant, not
-    growing, as published.
+    redo the same one share the count. `temperature_step` is added to the temperature of every redo (constant,
+    as published).
     """
 
     redo: Name
