@@ -29,7 +29,7 @@ from chameleon.evaluation.report import (
 )
 from chameleon.evaluation.results import Count, Result
 from chameleon.llm.nearest import shared_start
-from chameleon.state import Begun, Event, Record
+from chameleon.state import Event, RunStarted, StepRecord
 from chameleon.table import Table
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ class StepView(NamedTuple):
     """A step: `same` names the keys that hold its output, `changes` those that hold something else."""
 
     number: int
-    record: Record
+    record: StepRecord
     output: Any
     same: list[str]
     changes: list[tuple[str, Any]]
@@ -153,10 +153,10 @@ class ProblemView:
         table: Any = None
         steps = 0
         for event in events:
-            if isinstance(event, Begun):
+            if isinstance(event, RunStarted):
                 self.given = dict(event.input)
                 table = event.input.get("table")
-            elif isinstance(event, Record):
+            elif isinstance(event, StepRecord):
                 steps += 1
                 self.events.append(("Step", _step(steps, event, table)))
                 table = table if event.dropped else event.input_changes.get("table", table)
@@ -164,10 +164,14 @@ class ProblemView:
                 self.events.append((type(event).__name__, event))
 
 
-def _step(number: int, record: Record, table: Any) -> StepView:
+def _step(number: int, record: StepRecord, table: Any) -> StepView:
     changed = [(f"input.{key}", value) for key, value in record.input_changes.items()]
     changed += [(f"cache.{key}", value) for key, value in record.cache_changes.items()]
-    same = [name for name, value in changed if value is record.output or value == record.output]
+    parts = record.output.values() if isinstance(record.output, Mapping) else ()
+    tables = [part for part in parts if isinstance(part, Table)]
+    same = [
+        name for name, value in changed if value == record.output or any(value is each for each in tables)
+    ]
     output = record.output
     if isinstance(output, Table) and output == table:
         output = f"The table stays as it was, {len(output.rows):,} × {len(output.header):,}."
