@@ -47,8 +47,7 @@ class Executor:
         if inventory.needs_default_model and llm is None:
             raise NoModel(
                 f"the inventory {inventory.name} asks a model, and none is configured",
-                hint="Name one with --model PROVIDER:NAME or CHAMELEON_MODEL, or set a provider's key, "
-                "such as OPENAI_API_KEY.",
+                hint="Give the executor a model, or set a provider's key, such as OPENAI_API_KEY.",
             )
         planner = inventory.planner.with_llm(llm)
         modules = {name: module.with_llm(llm) for name, module in inventory.modules.items()}

@@ -199,7 +199,7 @@ class EventLog:
         self.events: list[Event] = []
         self._starts: list[int] = []
         self._lock = threading.Lock()
-        self._file = LineFile(path, hint="Or give another file with --log.")
+        self._file = LineFile(path, hint="Or give another file for the log.")
         try:
             self._load()
         except BaseException:

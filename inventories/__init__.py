@@ -1,6 +1,15 @@
-"""Inventories: data, `<task>.yaml`."""
+"""Inventories: data, `<task>.yaml`; and which of them answers where none is named."""
 
 if __name__ == "inventories":  # under this name every class here would exist twice
     raise ImportError(
         "import chameleon.inventories, not inventories: the folder is a part of the package chameleon"
     )
+
+DEFAULTS = {
+    "index": ("corpus", "corpus_offline"),
+    "table": ("tables", "tables_offline"),
+    "image": ("pictures", "pictures_offline"),
+    "passages": ("papers", "papers_offline"),
+    "text": ("pictures", "pictures_offline"),
+}
+"""What a question comes with, the first that it has, and what answers it: with a model, and without."""

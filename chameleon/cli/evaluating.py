@@ -1,21 +1,20 @@
-"""`chameleon eval`: run, show how far it is, keep and take up again, and print the counts."""
+"""`chameleon eval`: run, show how far it is, keep and go on, and print the counts."""
 
 from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from types import MappingProxyType
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from chameleon.cli import Interrupted
-from chameleon.cli.counts import counted, show_counts
-from chameleon.cli.out import say
-from chameleon.cli.problems import Data
+from chameleon.budget import Usage
+from chameleon.cli.counts import show_counts
+from chameleon.cli.options import EvalOptions
+from chameleon.cli.out import Interrupted, counted, say
 from chameleon.cli.progress import Progress
-from chameleon.cli.setup import ModelOptions, dropped_by_model, set_up
+from chameleon.cli.scoring import Data
+from chameleon.cli.setup import dropped_by_model, set_up
 from chameleon.errors import InputError, InventoryError, ParameterRefused
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.data import picture_places
@@ -28,166 +27,179 @@ from chameleon.inventory import Inventory
 from chameleon.llm.connection import DROPPED
 from chameleon.text import harmless
 
-NO_SETTINGS: Mapping[str, Any] = MappingProxyType({})
 
-
-@dataclass(frozen=True)
-class Evaluated:
-    """What `chameleon eval` is asked to do besides the data."""
-
-    inventory: str
-    options: ModelOptions
-    without: Sequence[str]
-    workers: int
-    out: Path | None
-    max_cost: float | None
-    retry_failed: bool
-    gold_history: bool = False
-
-
-@dataclass(frozen=True)
-class Counts:
-    """What an evaluation counts while it runs."""
-
-    tally: Tally
-    spending: Spending
-
-
-def evaluate(data: Data, asked: Evaluated, *, as_json: bool) -> int:
+def evaluate(
+    inventory: str, data: Data, options: EvalOptions, without: Sequence[str], *, as_json: bool
+) -> int:
     """Run, show, and return the exit code: 0 done, 1 nothing but failures.
 
     Raises `Interrupted` after Ctrl-C, and `Stopped` where the evaluation stops before its end, once what is
     done is shown.
     """
-    if asked.retry_failed and asked.out is None:
+    if options.retry_failed and options.out is None:
         raise InputError("--retry-failed has nothing to try again", hint="Name the folder with --out.")
-    setup = set_up(asked.inventory, asked.options, asked.without)
+    setup = set_up(inventory, options, without)
     problems = list(data.problems())  # a fault in the data shows before anything is paid
-    check_runnable(problems, data, setup.executor)
-    check_parameters(setup.executor, asked.options)
+    run = EvalRun(setup.executor, problems, data, options)
+    run.check()
     say(f"Runs {counted(len(problems), 'problem')} of {data.benchmark.name} with {setup.why}.")
-    check_history(problems, asked, setup.executor.inventory)
-    _tell_blind([each.id for each in problems if each.detail.get("has_picture") and not each.picture], data)
-    tally = Tally(data.benchmark.columns, data.new_scorer())
-    counts = Counts(tally, Spending(asked.max_cost))
+    run.warn()
     begun = time.monotonic()
-    stopped = run_all(setup.executor, problems, data, asked, counts)
+    stopped = run.run()
     seconds = time.monotonic() - begun
-    show_counts(counts.tally, data.benchmark, data.scorer, seconds, counts.spending, as_json=as_json)
-    return _tell_end(stopped, counts.tally, len(problems), asked)
-
-
-def run_all(
-    executor: Executor,
-    problems: Sequence[Problem],
-    data: Data,
-    asked: Evaluated,
-    counts: Counts,
-    further: Mapping[str, Any] = NO_SETTINGS,
-) -> Interrupted | Stopped | None:
-    """Run what is still to be run, into the folder that is asked for; why it stopped early, if it did.
-
-    `further` settings are kept with the others.
-    """
-    if asked.out is None:
-        return _run(executor, problems, data, asked, counts, None)
-    settings = settings_of(
-        executor, data.benchmark, data.scorer, data.file, data.tables, gold_history=asked.gold_history
-    )
-    with RunDir(asked.out, {**settings, **further}) as run_dir:
-        _take_up(run_dir, problems, counts, asked)
-        run_dir.expect(len(problems))
-        return _run(executor, problems, data, asked, counts, run_dir)
-
-
-def _run(
-    executor: Executor,
-    problems: Sequence[Problem],
-    data: Data,
-    asked: Evaluated,
-    counts: Counts,
-    run_dir: RunDir | None,
-) -> Interrupted | Stopped | None:
-    with Progress(len(problems), counts.tally, counts.spending) as progress:
-
-        def on_result(result: Result) -> None:
-            counts.tally.add(result)
-            progress.advance()
-
-        evaluation = Evaluation(
-            executor,
-            data.new_scorer(),
-            run_dir=run_dir,
-            workers=min(asked.workers, len(problems)),
-            spending=counts.spending,
-            on_result=on_result,
-            run_columns=data.benchmark.run_columns,
-            found=data.benchmark.found,
-            gold_history=asked.gold_history,
-        )
-        try:
-            if not counts.spending.is_over:
-                evaluation.run(problems)
-        except (Interrupted, Stopped) as stopped:
-            if run_dir is not None:
-                run_dir.require_kept()
-            return stopped
-    if run_dir is not None:
-        run_dir.require_kept()
-    if counts.tally.all.n == len(problems):
-        return None
-    return Stopped(f"the cost has reached --max-cost {counts.spending.limit:g}", hint="A larger one goes on.")
-
-
-def _tell_end(stopped: Interrupted | Stopped | None, tally: Tally, total: int, asked: Evaluated) -> int:
-    """Say where the results are and how it goes on; the exit code. Raises what stopped the evaluation."""
-    if asked.out is not None and tally.all.n:
-        say(f"Kept in {asked.out}; `chameleon report {shlex.quote(str(asked.out))}` shows it.")
-    if tally.failed and stopped is None:
-        where = "" if asked.out else "with --out, "
-        say(f"{counted(tally.failed, 'problem')} failed: {where}--retry-failed tries them again.")
+    show_counts(run.tally, data.benchmark, data.scorer, seconds, run.spending, as_json=as_json)
+    run.say_how_to_go_on(stopped)
     if stopped is not None:
-        goes_on = ": the same command goes on" if asked.out else ": --out DIR would keep what was done"
-        is_told = asked.out and "goes on" in getattr(stopped, "hint", "")  # with --retry-failed, or a limit
-        say(f"Stopped after {tally.all.n:,} of {total:,}{'' if is_told else goes_on}.")
         raise stopped
-    return int(tally.failed == total)
+    return int(run.tally.failed == len(problems))
 
 
-def _take_up(run_dir: RunDir, problems: Sequence[Problem], counts: Counts, asked: Evaluated) -> None:
-    """Count what the folder already has."""
-    left_out = len(run_dir.done.keys() - {problem.id for problem in problems})
-    if left_out:
-        raise InputError(
-            f"the folder has results of {counted(left_out, 'problem')} that --limit leaves out",
-            where=str(asked.out),
-            hint="Raise --limit, or give another folder with --out.",
+@dataclass
+class EvalRun:
+    """One inventory over problems: what `chameleon eval` runs, and `chameleon grid` for each arm."""
+
+    executor: Executor
+    problems: Sequence[Problem]
+    data: Data
+    options: EvalOptions
+    tally: Tally = field(init=False)
+    spending: Spending = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.tally = Tally(self.data.benchmark.columns, self.data.new_scorer())
+        self.spending = Spending(self.options.max_cost)
+
+    def check(self) -> None:
+        """Raise an error before the first call when something is missing.
+
+        `InputError` for the data, `InventoryError` for a module, `MissingPackage` for the scorer's package,
+        `ParameterRefused` for parameters that a model is known not to take, unless that is allowed.
+        """
+        check_data(self.problems, self.data)
+        inventory = self.executor.inventory
+        _require_modules(inventory)
+        may_run = {name: each for name, each in inventory.modules.items() if name not in inventory.left_out}
+        self.data.benchmark.check(self.problems, may_run)
+        scorer = self.data.new_scorer()
+        scorer.check()
+        scorer.judged(scorer.from_answer("", self.problems[0]), self.problems[0])
+        if self.options.store != "replay":  # a replay asks no model: its replies tell what was dropped
+            self._check_parameters()
+
+    def _check_parameters(self) -> None:
+        inventory = self.executor.inventory
+        for name, dropped in dropped_by_model(inventory).items():
+            listed = harmless(", ".join(f"{parameter} ({why})" for parameter, why in dropped.items()))
+            if not self.options.allow_dropped:
+                raise ParameterRefused(
+                    f"{name} does not take what {inventory.name} sets: {listed}", hint=DROPPED
+                )
+            say(f"{harmless(name)} is asked without {listed}: not the method as published.")
+
+    def warn(self) -> None:
+        """Say which problems lack a picture, and where questions of a conversation are asked alone.
+
+        Raises `InputError` for a gold history of no conversation.
+        """
+        inventory = self.executor.inventory
+        is_conversation = any(problem.sequence for problem in self.problems)
+        if self.options.gold_history and not is_conversation:
+            raise InputError(
+                "--gold-history is for conversations, and the data has none", hint="Leave it out."
+            )
+        if is_conversation and inventory.input_types and HISTORY not in inventory.input_types:
+            say(f"{inventory.name} takes no {HISTORY}: each question of a conversation is asked alone.")
+        blind = [each.id for each in self.problems if each.detail.get("has_picture") and not each.picture]
+        if blind:
+            named = f", such as {blind[0]}" if len(blind) > 1 else f" ({blind[0]})"
+            looked = picture_places(self.data.benchmark, self.data.path)
+            problems = counted(len(blind), "problem")
+            say(f"{problems}{named}, with a picture that was not found: run without it. {looked}")
+
+    def run(self, **further: Any) -> Interrupted | Stopped | None:
+        """Run what is still to be run, into the directory that is asked for; return why it stopped early.
+
+        `further` settings are kept with the others.
+        """
+        if self.options.out is None:
+            return self._run(None)
+        data = self.data
+        settings = settings_of(
+            self.executor,
+            data.benchmark,
+            data.scorer,
+            data.file,
+            data.tables,
+            gold_history=self.options.gold_history,
         )
-    if asked.retry_failed and (again := run_dir.forget_failures()):
-        say(f"Tries {again:,} failed problems again.")
-    counts.spending.usage = run_dir.usage
-    for result in run_dir.done.values():
-        counts.tally.add(result)
-    if done := counts.tally.all.n:
-        say(f"Goes on in {asked.out}: {done:,} of {len(problems):,} {'is' if done == 1 else 'are'} done.")
+        with RunDir(self.options.out, {**settings, **further}) as run_dir:
+            self._count_kept(run_dir)
+            run_dir.expect(len(self.problems))
+            stopped = self._run(run_dir)
+            run_dir.require_kept()
+            return stopped
+
+    def _run(self, run_dir: RunDir | None) -> Interrupted | Stopped | None:
+        benchmark, tally, spending = self.data.benchmark, self.tally, self.spending
+        with Progress("problem", len(self.problems), tally.all.n) as progress:
+
+            def on_result(result: Result) -> None:
+                tally.add(result)
+                progress.show(tally.all.n, lambda: running(tally, spending.usage))
+
+            evaluation = Evaluation(
+                self.executor,
+                self.data.new_scorer(),
+                run_dir=run_dir,
+                workers=min(self.options.workers, len(self.problems)),
+                spending=spending,
+                on_result=on_result,
+                run_columns=benchmark.run_columns,
+                found=benchmark.found,
+                gold_history=self.options.gold_history,
+            )
+            try:
+                if not spending.is_over:
+                    evaluation.run(self.problems)
+            except (Interrupted, Stopped) as stopped:
+                return stopped
+        if tally.all.n == len(self.problems):
+            return None
+        return Stopped(f"the cost has reached --max-cost {spending.limit:g}", hint="A larger one goes on.")
+
+    def _count_kept(self, run_dir: RunDir) -> None:
+        """Count what the directory already has."""
+        out = self.options.out
+        left_out = len(run_dir.done.keys() - {problem.id for problem in self.problems})
+        if left_out:
+            raise InputError(
+                f"the folder has results of {counted(left_out, 'problem')} that --limit leaves out",
+                where=str(out),
+                hint="Raise --limit, or give another folder with --out.",
+            )
+        if self.options.retry_failed and (again := run_dir.forget_failures()):
+            say(f"Tries {again:,} failed problems again.")
+        self.spending.usage = run_dir.usage
+        for result in run_dir.done.values():
+            self.tally.add(result)
+        if done := self.tally.all.n:
+            say(f"Goes on in {out}: {done:,} of {len(self.problems):,} {'is' if done == 1 else 'are'} done.")
+
+    def say_how_to_go_on(self, stopped: Interrupted | Stopped | None) -> None:
+        """Say where the results are, and how what failed or is left goes on."""
+        out, tally = self.options.out, self.tally
+        if out is not None and tally.all.n:
+            say(f"Kept in {out}; `chameleon report {shlex.quote(str(out))}` shows it.")
+        if tally.failed and stopped is None:
+            where = "" if out else "with --out, "
+            say(f"{counted(tally.failed, 'problem')} failed: {where}--retry-failed tries them again.")
+        if stopped is not None:
+            goes_on = ": the same command goes on" if out else ": --out DIR would keep what was done"
+            is_said = out and "goes on" in getattr(stopped, "hint", "")  # with --retry-failed, or a limit
+            say(f"Stopped after {tally.all.n:,} of {len(self.problems):,}{'' if is_said else goes_on}.")
 
 
-def check_runnable(problems: Sequence[Problem], data: Data, executor: Executor) -> None:
-    """Raise `InputError` before the first call when the data lacks what the inventory or the scorer needs.
-
-    Raises `MissingPackage` when it is the scorer's package that is missing.
-    """
-    check_given(problems, data)
-    inventory = executor.inventory
-    _require_all(inventory)
-    may_run = {name: each for name, each in inventory.modules.items() if name not in inventory.left_out}
-    data.benchmark.check(problems, may_run)
-    scorer = data.new_scorer()
-    scorer.check()
-    scorer.judged(scorer.from_answer("", problems[0]), problems[0])
-
-
-def check_given(problems: Sequence[Problem], data: Data) -> None:
+def check_data(problems: Sequence[Problem], data: Data) -> None:
     """Raise `InputError` where there is no problem, or problems have no question or table."""
     if not problems:
         raise InputError("there is no problem to run")
@@ -201,23 +213,7 @@ def check_given(problems: Sequence[Problem], data: Data) -> None:
         )
 
 
-def check_parameters(executor: Executor, options: ModelOptions) -> None:
-    """Raise `ParameterRefused` for parameters that a model is known not to take, unless that is allowed.
-
-    What is allowed is said. A replay asks no model: what its replies were asked without, they tell.
-    """
-    if options.store == "replay":
-        return
-    for name, dropped in dropped_by_model(executor.inventory).items():
-        listed = harmless(", ".join(f"{parameter} ({why})" for parameter, why in dropped.items()))
-        if not options.allow_dropped:
-            raise ParameterRefused(
-                f"{name} does not take what {executor.inventory.name} sets: {listed}", hint=DROPPED
-            )
-        say(f"{harmless(name)} is asked without {listed}: not the method as published.")
-
-
-def _require_all(inventory: Inventory) -> None:
+def _require_modules(inventory: Inventory) -> None:
     """Raise `InventoryError` where a module cannot run here: figures must not depend on what is installed.
 
     What a run could do without is named, so that leaving it out is a decision that the settings keep.
@@ -236,21 +232,19 @@ def _require_all(inventory: Inventory) -> None:
     raise InventoryError(f"{len(found)} things keep {inventory.name} from running here", hint=hint)
 
 
-def check_history(problems: Sequence[Problem], asked: Evaluated, inventory: Inventory) -> None:
-    """Say where questions of a conversation are asked alone. Raises `InputError` for a history of none."""
-    if not any(problem.sequence for problem in problems):
-        if asked.gold_history:
-            told = "--gold-history is for conversations, and the data has none"
-            raise InputError(told, hint="Leave it out.")
-        return
-    if inventory.input_types and HISTORY not in inventory.input_types:
-        say(f"{inventory.name} takes no {HISTORY}: each question of a conversation is asked alone.")
-
-
-def _tell_blind(ids: Sequence[str], data: Data) -> None:
-    """Say of problems whose picture was not found where it was looked for."""
-    if not ids:
-        return
-    named = f", such as {ids[0]}" if len(ids) > 1 else f" ({ids[0]})"
-    looked = picture_places(data.benchmark, data.path)
-    say(f"{counted(len(ids), 'problem')}{named}, with a picture that was not found: run without it. {looked}")
+def running(tally: Tally, usage: Usage) -> str:
+    """Write the counts so far: "accuracy 0.912, answered 950 (0.960), failed 2, 1,904 calls, $0.0132"."""
+    name, *_ = tally.figures(tally.all)
+    whole, answered = (
+        "–" if share is None else f"{share:.3f}"
+        for share in (tally.figures(counts)[name] for counts in (tally.all, tally.answered))
+    )
+    parts = [f"{name} {whole}"]
+    if tally.answered.n < tally.all.n:
+        parts.append(f"answered {tally.answered.n:,} ({answered})")
+    if tally.failed:
+        parts.append(f"failed {tally.failed:,}")
+    if usage.calls:
+        cost = "cost unknown" if usage.cost is None else f"${usage.cost:.4f}"
+        parts.append(f"{usage.calls:,} calls, {cost}")
+    return ", ".join(parts)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import typer
 
+from chameleon.cli.options import QuestionOptions
 from chameleon.errors import InputError
 from chameleon.pictures.opening import MAX_BYTES, check_picture, is_address
 from chameleon.table import read_table, read_table_stream
@@ -21,15 +22,50 @@ _LARGEST_TEXT = 1_000_000
 _PICTURES_BEGIN = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"BM", b"II*\0", b"MM\0*")
 
 
-def only(given: Sequence[str] | None, option: str) -> str | None:
-    """The one value of an option. Raises `BadParameter` where there are more: none is left out in silence."""
-    if given and len(given) > 1:
-        raise typer.BadParameter(f"is given {len(given)} times, and takes one file", param_hint=option)
-    return given[0] if given else None
+def check_options(options: QuestionOptions) -> None:
+    """Raise `BadParameter` for a blank question, and for files that do not go together."""
+    if not options.question.strip():
+        raise typer.BadParameter("is empty", param_hint="QUESTION")
+    sources = {name: list(getattr(options, name) or ()) for name in ("table", "image", "text")}
+    for name in ("image", "text"):  # none is left out in silence
+        if len(sources[name]) > 1:
+            raise typer.BadParameter(
+                f"is given {len(sources[name])} times, and takes one file", param_hint=f"--{name}"
+            )
+    reading = [f"--{name}" for name, given in sources.items() for each in given if each == STANDARD_INPUT]
+    if len(reading) > 1:
+        names = " and ".join(dict.fromkeys(reading))
+        raise typer.BadParameter("only one of them can read standard input", param_hint=names)
+    if options.choices is not None and len(_choices(options.choices)) < 2:
+        raise typer.BadParameter('two options or more, such as "yes;no"', param_hint="--choices")
+
+
+@contextmanager
+def read_input(options: QuestionOptions) -> Iterator[dict[str, Any]]:
+    """Read the input of the run, which may rest on files that are there until the end of the block.
+
+    Raises `InputError` for a file that cannot be read.
+    """
+    given: dict[str, Any] = {"question": options.question, "unit": options.unit}
+    given |= read_tables(options.table or ())
+    if options.index is not None:
+        given["index"] = index_folder(options.index)
+    if options.text:
+        given |= read_text_or_paper(options.text[0])
+    if options.choices is not None:
+        given["choices"] = _choices(options.choices)
+    with ExitStack() as kept:
+        if options.image:
+            given["image"] = kept.enter_context(picture_file(options.image[0]))
+        yield given
+
+
+def _choices(typed: str) -> list[str]:
+    return [choice.strip() for choice in typed.split(";") if choice.strip()]
 
 
 def read_tables(sources: Sequence[str]) -> dict[str, Any]:
-    """The first table as `table`; where there are more, the others as `tables`.
+    """Read the first table as `table`; where there are more, the others as `tables`.
 
     Several have captions to name them by: a table without one takes the name of its file. Raises
     `InputError` for what is no table.
@@ -45,7 +81,7 @@ def read_tables(sources: Sequence[str]) -> dict[str, Any]:
 
 
 def index_folder(path: Path) -> str:
-    """The absolute path of an index that is there; raises `InputError`."""
+    """Return the absolute path of an index that is there; raise `InputError` where there is none."""
     from chameleon.documents.indexing import require_numpy
     from chameleon.retrieval.index.manifest import at
 
@@ -55,16 +91,9 @@ def index_folder(path: Path) -> str:
     return str(folder.resolve())
 
 
-def require_one_reader(**sources: str | None) -> None:
-    """Raise `BadParameter` where several options would read standard input."""
-    reading = [f"--{name}" for name, source in sources.items() if source == STANDARD_INPUT]
-    if len(reading) > 1:
-        raise typer.BadParameter("only one of them can read standard input", param_hint=" and ".join(reading))
-
-
 @contextmanager
 def picture_file(source: str) -> Iterator[str]:
-    """The path of a picture that was looked at; one from standard input is kept in a file until the end.
+    """Return the path of a picture that was looked at; keep one from standard input in a file until the end.
 
     Raises `InputError` for what is no picture, or one too large.
     """
@@ -81,27 +110,39 @@ def picture_file(source: str) -> Iterator[str]:
 
 
 def read_text_or_paper(source: str) -> dict[str, Any]:
-    """What `--text` gives: a text as `text`; a PDF, a page, a long text, one with headings as `passages` too.
+    """Read what `--text` gives as `text`; a PDF, a page, a long text, one with headings as `passages` too.
 
-    What a file is its first bytes tell, else its name. Raises `InputError`, and `MissingPackage` where a
-    PDF or a page cannot be read without one.
+    The first bytes of a file tell what it is, else its name. Raises `InputError`, and `MissingPackage` where
+    a PDF or a page cannot be read without one.
     """
     from chameleon.documents import reading
 
     where = _NAME if source == STANDARD_INPUT else source
     limit = reading.MAX_BYTES
-    data = sys.stdin.buffer.read(limit + 1) if source == STANDARD_INPUT else _bytes_of(source, limit)
+    data = sys.stdin.buffer.read(limit + 1) if source == STANDARD_INPUT else _read(source, limit)
     if reading.kind_of(data, where) == "text":
-        text = _decoded(data, where)
+        text = _decode(data, where)
         is_paper = reading.is_text_paper(text)
         return {"text": text, **({"passages": reading.text_passages(text, where)} if is_paper else {})}
     _require_at_most(limit, data, where, "paper")
     passages = reading.read_paper(data, where)
-    return {"passages": passages, "text": _whole(passages)}
+    return {"passages": passages, "text": _join(passages)}
 
 
-def _decoded(data: bytes, where: str) -> str:
-    """The text in a file's bytes; raises `InputError`."""
+def text_passages(text: str, source: str) -> list[dict[str, Any]]:
+    """Return a text as passages, which name where it was read from."""
+    from chameleon.documents import reading
+
+    return reading.text_passages(text, file_name(source))
+
+
+def file_name(source: str) -> str:
+    """Return the name of a file, without its folders."""
+    return _NAME if source == STANDARD_INPUT else Path(source).name
+
+
+def _decode(data: bytes, where: str) -> str:
+    """Return the text in a file's bytes; raise `InputError` where there is none."""
     _require_at_most(_LARGEST_TEXT, data, where, "text")
     try:
         text = data.decode("utf-8-sig")
@@ -126,20 +167,8 @@ def _require_at_most(limit: int, data: bytes, where: str, kind: str) -> None:
         )
 
 
-def text_passages(text: str, source: str | None) -> list[dict[str, Any]]:
-    """A text as passages, which name where it was read from."""
-    from chameleon.documents import reading
-
-    return reading.text_passages(text, file_name(source or STANDARD_INPUT))
-
-
-def file_name(source: str) -> str:
-    """The name of a file, without its folders."""
-    return _NAME if source == STANDARD_INPUT else Path(source).name
-
-
-def _whole(passages: Sequence[Mapping[str, Any]]) -> str:
-    """The text of a paper as one, its headings above what stands below them, up to the limit of a text."""
+def _join(passages: Sequence[Mapping[str, Any]]) -> str:
+    """Return the text of a paper, headings above what stands below them, up to the limit of a text."""
     parts, title = list[str](), ""
     for each in passages:
         if each["title"] != title:
@@ -149,7 +178,8 @@ def _whole(passages: Sequence[Mapping[str, Any]]) -> str:
     return "\n\n".join(parts)[:_LARGEST_TEXT]
 
 
-def _bytes_of(source: str, limit: int) -> bytes:
+def _read(source: str, limit: int) -> bytes:
+    """Return the bytes of an ordinary file, one more than `limit` at most; raise `InputError`."""
     if is_address(source):
         raise InputError(
             "is an address, and texts are read from files only", where=source[:80], hint="Download it first."

@@ -1,78 +1,156 @@
-"""The options that commands share."""
+"""How commands declare their options, and dataclasses of options, which commands take whole."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
+from functools import wraps
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, get_type_hints
 
 import typer
 
-Question = Annotated[str, typer.Argument(help="The question, in quotes.", show_default=False)]
-TableFile = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--table",
-        "-t",
-        metavar="FILE|-",
-        help="CSV, TSV, Markdown, JSON, JSON lines, Excel or a | b text; several where taken.",
-    ),
-]
-# As lists too, so that a second one is told of and not taken in place of the first.
-ImageFile = Annotated[
-    list[str] | None,
-    typer.Option("--image", metavar="FILE|-", help="A picture: PNG, JPEG, WebP and others."),
-]
-TextFile = Annotated[
-    list[str] | None,
-    typer.Option("--text", metavar="FILE|-", help="A text, a page or a PDF to answer from."),
-]
-IndexFolder = Annotated[
-    Path | None,
-    typer.Option("--index", metavar="INDEX", help="The tables to answer from, as `chameleon index` made it."),
-]
-Choices = Annotated[str | None, typer.Option("--choices", metavar='"A;B"', help="Options to choose from.")]
-Unit = Annotated[
-    str | None,
-    typer.Option("--unit", metavar="U", help="The unit that a number is meant in; nothing is converted."),
-]
-InventoryName = Annotated[
-    str | None, typer.Option("--inventory", "-i", metavar="NAME|FILE", help="The inventory to run.")
-]
-ModelName = Annotated[
-    str | None, typer.Option("--model", "-m", metavar="PROVIDER:NAME", help="The model to ask.")
-]
-Params = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--param",
+StoreMode = Literal["off", "record", "replay", "auto"]
+
+
+def option(*short: str, default: Any = None, **about: Any) -> Any:
+    """Declare an option, called as its field or parameter is; `default=MISSING` where it must be given."""
+    return field(default=default, metadata={"declare": typer.Option, "short": short, "about": about})
+
+
+def argument(metavar: str, help: str, *, default: Any = MISSING) -> Any:
+    """Declare an argument, which must be given unless it has a default."""
+    about = {"metavar": metavar, "help": help, "show_default": False}
+    return field(default=default, metadata={"declare": typer.Argument, "about": about})
+
+
+def spread(command: Callable[..., int | None]) -> Callable[..., None]:
+    """Make a command of a function that takes options, and dataclasses of options.
+
+    What the function returns is the exit code of the command.
+    """
+    hints = get_type_hints(command)
+    wholes = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+
+    @wraps(command)
+    def run(**given: Any) -> None:
+        for name, whole in wholes.items():
+            own = {each.name: given.pop(each.name) for each in fields(whole) if each.name in given}
+            given[name] = whole(**own)  # type: ignore[operator]
+        raise typer.Exit(command(**given) or 0)
+
+    parameters = list(_parameters(command, hints))
+    run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {each.name: each.annotation for each in parameters}
+    return run
+
+
+def _parameters(command: Callable[..., int | None], hints: Mapping[str, Any]) -> Iterator[Parameter]:
+    """Yield what the command line offers for a function's parameters, in their order."""
+    declared: dict[str, tuple[Any, Field[Any]]] = {}
+    for name, parameter in signature(command).parameters.items():
+        if is_dataclass(hints[name]):
+            of_fields = get_type_hints(hints[name])
+            declared |= {each.name: (of_fields[each.name], each) for each in fields(hints[name])}
+        else:
+            declared[name] = hints[name], parameter.default
+    for name, (hint, each) in declared.items():
+        if not each.metadata:  # no option: what commands keep beside the options
+            continue
+        names = (f"--{name.replace('_', '-')}", *each.metadata["short"]) if "short" in each.metadata else ()
+        declaration = each.metadata["declare"](*names, **each.metadata["about"])
+        default = Parameter.empty if each.default is MISSING else each.default
+        annotation = Annotated[hint, declaration]  # type: ignore[valid-type]
+        yield Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelOptions:
+    """What the command line says of the model; `params` are for all calls, in place of the inventory's.
+
+    `connected` keeps the models that were connected to, for commands that set up several times.
+    """
+
+    model: str | None = option("-m", metavar="PROVIDER:NAME", help="The model to ask.")
+    param: list[str] | None = option(
         "-p",
         metavar="KEY=VALUE",
         help="A parameter of all calls, as `reasoning=none`; may be given again.",
-    ),
-]
-AllowDropped = Annotated[
-    bool, typer.Option("--allow-dropped", help="Go on without parameters that the model does not take.")
-]
-StoreMode = Annotated[
-    Literal["off", "record", "replay", "auto"],
-    typer.Option("--store", help="The response store: auto reuses replies, replay never asks the model."),
-]
-DataFile = Annotated[
-    Path,
-    typer.Argument(
-        metavar="DATA", help="The benchmark's release, or JSON lines; .gz is fine.", show_default=False
-    ),
-]
-TablesFile = Annotated[
-    Path | None, typer.Option("--tables", metavar="FILE", help="The tables, where they lie apart.")
-]
-ScorerName = Annotated[
-    str | None,
-    typer.Option("--scorer", metavar="NAME", help="The official rule; `list benchmarks` shows all."),
-]
-Limit = Annotated[int | None, typer.Option("--limit", "-n", min=1, help="The first N problems alone.")]
-Runs = Annotated[
-    list[Path],
-    typer.Argument(metavar="RUN…", help="Folders that `eval --out` has written.", show_default=False),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+    )
+    store: StoreMode = option(
+        default="auto", help="The response store: auto reuses replies, replay never asks the model."
+    )
+    allow_dropped: bool = True
+    params: Mapping[str, Any] = field(init=False)
+    connected: MutableMapping[str, Any] = field(default_factory=dict, compare=False)
+
+    def __post_init__(self) -> None:
+        from chameleon.cli.setup import read_params
+
+        object.__setattr__(self, "params", read_params(self.param or ()))
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuestionOptions(ModelOptions):
+    """A question, what it comes with, and what answers it."""
+
+    question: str = argument("QUESTION", "The question, in quotes.")
+    table: list[str] | None = option(
+        "-t",
+        metavar="FILE|-",
+        help="CSV, TSV, Markdown, JSON, JSON lines, Excel or a | b text; several where taken.",
+    )
+    # Lists, so that a second one is refused and not taken in place of the first.
+    image: list[str] | None = option(metavar="FILE|-", help="A picture: PNG, JPEG, WebP and others.")
+    text: list[str] | None = option(metavar="FILE|-", help="A text, a page or a PDF to answer from.")
+    index: Path | None = option(
+        metavar="INDEX", help="The tables to answer from, as `chameleon index` made it."
+    )
+    choices: str | None = option(metavar='"A;B"', help="Options to choose from.")
+    unit: str | None = option(metavar="U", help="The unit that a number is meant in; nothing is converted.")
+    inventory: str | None = option("-i", metavar="NAME|FILE", help="The inventory to run.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataOptions:
+    """Which problems of a data file count, and how they are scored."""
+
+    tables: Path | None = option(metavar="FILE", help="The tables, where they lie apart.")
+    scorer: str | None = option(metavar="NAME", help="The official rule; `list benchmarks` shows all.")
+    limit: int | None = option("-n", min=1, help="The first N problems alone.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvalOptions(ModelOptions, DataOptions):
+    """How an evaluation runs, and where it is kept."""
+
+    benchmark: str | None = option("-b", metavar="NAME", help="By default told from the data.")
+    workers: int = option("-w", default=8, min=1, max=1024, help="How many problems run at once.")
+    out: Path | None = option("-o", metavar="DIR", help="Keep results and events here, and resume.")
+    allow_dropped: bool = option(default=False, help="Go on without parameters that the model does not take.")
+    max_cost: float | None = option(metavar="USD", min=0, help="Stop when this much is spent.")
+    retry_failed: bool = option(default=False, help="Try the failed problems of DIR again.")
+    gold_history: bool = option(
+        default=False, help="Tell questions of a conversation the gold answers of earlier ones."
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class GridOptions(EvalOptions):
+    """Which arms are compared, and over what; what the command line leaves out, the grid file may say.
+
+    Each arm is evaluated as `chameleon eval` does it, in a directory of its own below `out`.
+    """
+
+    grid: str | None = argument("GRID|FILE", "The grid: `list grids` shows all.", default=None)
+    data: Path | None = argument("DATA", "As for `eval`; without any the arms are told.", default=None)
+    inventory: str | None = option("-i", metavar="NAME|FILE", help="In the place of the one that it names.")
+    arm: list[str] | None = option(metavar="NAME", help="This arm; may be given again.")
+    no_model: bool = option(default=False, help="Measure what needs no model, also where one is configured.")
+    index: Path | None = option(metavar="DIR", help="Indexes to search; what is not there is built.")
+
+
+def names(given: list[str] | None) -> list[str]:
+    """Return the names that were given, also where several stand in one with commas."""
+    return [name.strip() for each in given or () for name in each.split(",") if name.strip()]

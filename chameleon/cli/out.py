@@ -8,7 +8,11 @@ from typing import Any
 
 import typer
 
-from chameleon.text import harmless_lines
+from chameleon.text import harmless, harmless_lines
+
+
+class Interrupted(BaseException):
+    """Ctrl-C; an exception of our own, since the command-line library would swallow KeyboardInterrupt."""
 
 
 def echo(text: str, *, err: bool = False, nl: bool = True) -> None:
@@ -22,11 +26,22 @@ def echo(text: str, *, err: bool = False, nl: bool = True) -> None:
 
 def echo_json(value: Any) -> None:
     """Print a value as JSON: letters as they are, and what is invisible or steers a terminal escaped."""
-    told = json.dumps(value, ensure_ascii=False)
-    typer.echo("".join(each if each.isprintable() else json.dumps(each)[1:-1] for each in told))
+    text = json.dumps(value, ensure_ascii=False)
+    typer.echo("".join(each if each.isprintable() else json.dumps(each)[1:-1] for each in text))
 
 
 def say(text: str) -> None:
-    """Tell what is no result: on stderr, so that stdout is the table or the JSON object alone."""
+    """Print what is no result on stderr, so that stdout is the table or the JSON object alone."""
     echo(text, err=True)
     sys.stderr.flush()
+
+
+def counted(number: int, name: str) -> str:
+    """Write a number with its noun: "1 problem", "2,000 problems", "3 replies"."""
+    several = f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
+    return f"{number:,} {name if number == 1 else several}"
+
+
+def one_line(text: str, most: int = 400) -> str:
+    """Return the beginning of a text, fit for one line of a terminal."""
+    return harmless(text[:most]) + ("…" if len(text) > most else "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
 from chameleon.cli.out import echo, echo_json
@@ -30,7 +31,7 @@ def run_file(file: Path, *, result: str, timeout: float, kind: Kind, as_json: bo
         outcome = executor.run(code, result=result)
         guarantees = executor.guarantees()
     if as_json:
-        fields = (
+        fields = [
             "status",
             "value_type",
             "error_type",
@@ -40,8 +41,8 @@ def run_file(file: Path, *, result: str, timeout: float, kind: Kind, as_json: bo
             "stdout_truncated",
             "wall_ms",
             "tier",
-        )
-        layers = [{"name": x.name, "active": x.active, "note": x.note} for x in guarantees.layers]
+        ]
+        layers = [asdict(layer) for layer in guarantees.layers]
         found = {"value": outcome.plain} | {field: getattr(outcome, field) for field in fields}
         echo_json(found | {"guarantees": layers})
         return 0 if outcome.ok else 1

@@ -1,28 +1,70 @@
-"""`chameleon score`: recorded texts, predictions or programs through an official rule."""
+"""The problems and predictions that a command line names, and `chameleon score` of one by the other."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import islice
+from dataclasses import dataclass, field
+from itertools import chain, islice
 from pathlib import Path
 
-from chameleon.cli.counts import counted, show_counts
-from chameleon.cli.out import say
-from chameleon.cli.problems import Data
+from chameleon.cli.counts import show_counts
+from chameleon.cli.options import DataOptions
+from chameleon.cli.out import counted, say
 from chameleon.errors import InputError
-from chameleon.evaluation.benchmark import Row
-from chameleon.evaluation.data import DataFile, data_files
-from chameleon.evaluation.evaluate import Spending
+from chameleon.evaluation.benchmark import Benchmark, Problem, Row, Scorer
+from chameleon.evaluation.data import (
+    DataFile,
+    data_files,
+    find_benchmark,
+    read_problems,
+    recognised,
+    tables_beside,
+)
+from chameleon.evaluation.evaluate import Spending, in_turn
 from chameleon.evaluation.results import Tally
 from chameleon.evaluation.score import Field, Outcomes, score
+from chameleon.text import nearest
 
 _LOOKED_AT = 20_000
 
 
 @dataclass(frozen=True)
-class Recorded:
+class Data:
+    """The problems that the command line names: a data file, its benchmark, and a scorer."""
+
+    path: Path
+    benchmark_name: str | None
+    options: DataOptions
+    file: DataFile = field(init=False)
+    tables: Path | None = field(init=False)
+    benchmark: Benchmark = field(init=False)
+    scorer: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        name = self.benchmark_name
+        benchmark = recognised(self.path) if name is None else find_benchmark(name)
+        scorer = self.options.scorer or next(iter(benchmark.scorers))
+        if scorer not in benchmark.scorers:
+            hint = nearest(scorer, benchmark.scorers)
+            raise InputError(f"{benchmark.name} has no scorer {scorer!r}", hint=hint)
+        object.__setattr__(self, "tables", self.options.tables or tables_beside(benchmark, self.path))
+        object.__setattr__(self, "benchmark", benchmark)
+        object.__setattr__(self, "scorer", scorer)
+        object.__setattr__(self, "file", DataFile(self.path, benchmark.id_key))
+
+    def new_scorer(self) -> Scorer:
+        """Make the scorer anew: it may have a generator of random numbers."""
+        return self.benchmark.scorers[self.scorer]()
+
+    def problems(self) -> Iterator[Problem]:
+        """Read the first problems; a conversation's stand together, so that the limit cuts only the last."""
+        every = read_problems(self.benchmark, self.file, self.tables)
+        return islice(chain.from_iterable(in_turn(every)), self.options.limit)
+
+
+@dataclass(frozen=True)
+class Predictions:
     """The predictions that the command line names: a file, what is scored in it, and which rows count.
 
     `where` is "KEY=VALUE" or None; `given` leaves out the problems that have no prediction.
@@ -34,7 +76,7 @@ class Recorded:
     given: bool = False
 
     def rows(self, data: Data) -> Iterator[Row]:
-        """The rows that count. Raises `InputError` where `where` is no pair or picks none."""
+        """Read the rows that count. Raises `InputError` where `where` is no pair or picks none."""
         rows = data.benchmark.rows(DataFile(self.path, data.benchmark.id_key), self.path)
         if self.where is None:
             return rows
@@ -43,19 +85,49 @@ class Recorded:
             raise InputError(f"--where {self.where!r} is no KEY=VALUE", hint="Such as --where run=cot.")
         return (row for row in rows if str(row.get(key)) == value)
 
+    def file_that_fits(self, data: Data) -> str:
+        """Say which file beside the data has the problems that the predictions are about; "" for none."""
+        id_of = data.benchmark.id_of
+        wanted = set(map(id_of, self.rows(data)))
+        given = {data.path.resolve(), self.path.resolve()}
+        for path in data_files(data.path.parent):
+            if path.resolve() in given:
+                continue
+            try:
+                rows = islice(data.benchmark.rows(DataFile(path, data.benchmark.id_key), path), _LOOKED_AT)
+                if any(data.benchmark.recognises(row) and id_of(row) in wanted for row in rows):
+                    return f" The file {path} has such problems."
+            except InputError:  # a file of some other kind
+                continue
+        return ""
 
-def score_predictions(data: Data, recorded: Recorded, *, as_json: bool) -> int:
+    def warn(self, outcomes: Outcomes, data: Data) -> None:
+        """Say which problems and rows have no counterpart, and what came of programs."""
+        if outcomes.missing:
+            verdict = "left out" if self.given else "wrong"
+            say(f"{counted(outcomes.missing, 'problem')} without a row in {self.path}: {verdict}.")
+        if outcomes.unknown and data.options.limit is None:
+            say(
+                f"{counted(outcomes.unknown, 'row')} of {self.path} of no problem of the data: not looked at."
+            )
+        if outcomes.programs:
+            say(
+                "Programs: " + ", ".join(f"{n:,} {name}" for name, n in outcomes.programs.most_common()) + "."
+            )
+
+
+def score_predictions(data: Data, predictions: Predictions, *, as_json: bool) -> int:
     """Score recorded predictions, show the counts, and return the exit code."""
     scorer, outcomes = data.new_scorer(), Outcomes()
     tally = Tally(data.benchmark.columns, scorer)
     begun = time.monotonic()
     scored = score(
         data.problems(),
-        recorded.rows(data),
+        predictions.rows(data),
         data.benchmark.id_of,
-        Field(recorded.field),
+        Field(predictions.field),
         scorer,
-        given=recorded.given,
+        given=predictions.given,
         last_counts=data.benchmark.last_counts,
     )
     for result, seen in scored:
@@ -65,43 +137,14 @@ def score_predictions(data: Data, recorded: Recorded, *, as_json: bool) -> int:
     if not outcomes.problems:
         raise InputError("there is no problem to score", where=str(data.path))
     if outcomes.missing and outcomes.missing == outcomes.problems:
-        picked = f" that have {recorded.where}" if recorded.where else ""
+        picked = f" that have {predictions.where}" if predictions.where else ""
         same = f"A row belongs to the problem with the same {data.benchmark.id_key!r}."
         raise InputError(
             f"no row of the predictions{picked} belongs to a problem of the data",
-            where=str(recorded.path),
-            hint=same + _fitting(data, recorded),
+            where=str(predictions.path),
+            hint=same + predictions.file_that_fits(data),
         )
-    _tell(outcomes, data, recorded)
+    predictions.warn(outcomes, data)
     seconds = time.monotonic() - begun
     show_counts(tally, data.benchmark, data.scorer, seconds, Spending(), as_json=as_json)
     return 0
-
-
-def _fitting(data: Data, recorded: Recorded) -> str:
-    """Which file beside the data has the problems that the predictions are about, as a sentence."""
-    id_of = data.benchmark.id_of
-    wanted = set(map(id_of, recorded.rows(data)))
-    given = {data.path.resolve(), recorded.path.resolve()}
-    for path in data_files(data.path.parent):
-        if path.resolve() in given:
-            continue
-        try:
-            rows = islice(data.benchmark.rows(DataFile(path, data.benchmark.id_key), path), _LOOKED_AT)
-            fits = any(data.benchmark.recognises(row) and id_of(row) in wanted for row in rows)
-        except InputError:  # a file of some other kind
-            continue
-        if fits:
-            return f" The file {path} has such problems."
-    return ""
-
-
-def _tell(outcomes: Outcomes, data: Data, recorded: Recorded) -> None:
-    if outcomes.missing:
-        verdict = "left out" if recorded.given else "wrong"
-        say(f"{counted(outcomes.missing, 'problem')} without a row in {recorded.path}: {verdict}.")
-    if outcomes.unknown and data.limit is None:
-        rows = counted(outcomes.unknown, "row")
-        say(f"{rows} of {recorded.path} of no problem of the data: not looked at.")
-    if outcomes.programs:
-        say("Programs: " + ", ".join(f"{n:,} {name}" for name, n in outcomes.programs.most_common()) + ".")

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from chameleon.budget import Call, Usage
-from chameleon.cli.out import echo
+from chameleon.cli.out import counted, echo
 from chameleon.cli.sources import sources_in_words
 from chameleon.state import Dropped, Event, Failure, Plan, RunStarted, State, StepRecord
 from chameleon.table import Table, to_terminal
@@ -29,7 +29,7 @@ _LABELS = {
 
 
 class Page:
-    """Prints a run as it happens; prints nothing when the caller will print JSON."""
+    """Print a run as it happens; print nothing when the caller will print JSON."""
 
     def __init__(self, *, as_json: bool, trace: bool, model: str | None = None) -> None:
         self.silent, self.trace, self.model = as_json, trace, model
@@ -39,6 +39,7 @@ class Page:
         self.width = max(40, min(shutil.get_terminal_size((100, 24)).columns, 120))
 
     def begin(self, why: str) -> None:
+        """Print what runs, and why."""
         self._line(f"Runs {harmless(why)}.")
 
     def note(self, text: str) -> None:
@@ -46,6 +47,7 @@ class Page:
         self._line(harmless(text))
 
     def show(self, event: Event) -> None:
+        """Print an event of the run."""
         if isinstance(event, Plan):
             self._plan(event)
         elif isinstance(event, StepRecord):
@@ -58,6 +60,7 @@ class Page:
             self.table = State().after(event).table
 
     def end(self, state: State, unit: str) -> None:
+        """Print what the run took, and its answer, or why there is none."""
         assert state.ended is not None
         ended = state.ended
         if state.calls:
@@ -89,7 +92,7 @@ class Page:
             self._line(f"Nearest: {sources_in_words([passage])[0]}\n{shown}")
 
     def _by_model(self, calls: Sequence[Call]) -> None:
-        """What each model took, where more than one was asked."""
+        """Print what each model took, where more than one was asked."""
         models = list(dict.fromkeys(call.model for call in calls))
         for model in models if len(models) > 1 else ():
             usage = sum((call.usage for call in calls if call.model == model), Usage())
@@ -128,7 +131,9 @@ class Page:
         if record.dropped:
             self._block("dropped: it ran beside a step that failed")
         elif record.error is not None:
-            self._block(f"failed: {_without_module(record.error, record.step.module)}")
+            where = record.error.where.removeprefix(f"module {record.step.module}").removeprefix(": ")
+            place = f"{where}: " if where else ""  # a host, a file: the module's name stands above it
+            self._block(f"failed: {place}{record.error.advice}")
         else:
             self._value(record.output)
             changed = record.input_changes.get("table")
@@ -136,7 +141,7 @@ class Page:
                 self._table(changed)
 
     def _others(self, calls: Sequence[Call]) -> list[str]:
-        """The models that were asked, where they are not the run's."""
+        """Return the models that were asked, where they are not the run's."""
         return list(dict.fromkeys(call.model for call in calls if call.model != self.model))
 
     def _value(self, value: Any) -> None:
@@ -146,14 +151,20 @@ class Page:
             refused = f"\nrefused: {value['refused']}" if "refused" in value else ""
             self._block(f"{value['call']}{refused}")
         elif isinstance(value, Mapping):
-            self._block("\n".join(_entry(key, _listed(item)) for key, item in value.items()))
+            lines = []
+            for key, item in value.items():
+                rows = isinstance(item, tuple) and item and all(isinstance(each, Mapping) for each in item)
+                text = "\n".join(map(one_of_list, item)) if rows else plain(item)
+                below = rows or "\n" in text
+                lines.append(f"{key}:\n" + textwrap.indent(text, "  ") if below else f"{key}: {text}")
+            self._block("\n".join(lines))
         elif isinstance(value, tuple) and value:
-            self._block("\n".join(map(_item, value)))
+            self._block("\n".join(map(one_of_list, value)))
         else:
             self._block(plain(value))
 
     def _table(self, table: Table) -> None:
-        """The table as it now stands; where nothing has changed it, only that, and its size."""
+        """Print the table as it now stands; where nothing has changed it, only that, and its size."""
         if table == self.table:
             self._block(f"the table stays as it was, {len(table.rows)} × {len(table.header)}")
             return
@@ -175,79 +186,48 @@ class Page:
             sys.stdout.flush()
 
 
-def _entry(key: str, text: str) -> str:
-    """A text of several lines stands below its name."""
-    if "\n" not in text:
-        return f"{key}: {text}"
-    below = textwrap.indent(text.lstrip("\n"), "  ")
-    return f"{key}:\n{below}"
-
-
-def _listed(value: Any) -> str:
-    """A list of mappings as its items, one below the other; all else in one piece."""
-    if isinstance(value, tuple) and value and all(isinstance(item, Mapping) for item in value):
-        return "\n" + "\n".join(map(_item, value))
-    return plain(value)
-
-
-def _without_module(error: Failure, module: str) -> str:
-    """The error with the place that it names itself (a host, a file): the module's name stands above it."""
-    place = error.where.removeprefix(f"module {module}").removeprefix(": ")
-    return f"{place}: {error.advice}" if place else error.advice
-
-
-def _item(value: Any) -> str:
-    """One of a list, on a line of its own."""
-    if isinstance(value, Mapping):
-        return ", ".join(f"{key}: {_rounded(item)}" for key, item in value.items())
-    return plain(value)
-
-
-def _rounded(value: Any) -> str:
-    """A score with four digits, anything else in full."""
-    return f"{value:.4g}" if isinstance(value, float) else plain(value)
+def one_of_list(value: Any) -> str:
+    """Write one of a list on a line of its own, scores with four digits."""
+    if not isinstance(value, Mapping):
+        return plain(value)
+    return ", ".join(
+        f"{key}: {f'{item:.4g}' if isinstance(item, float) else plain(item)}" for key, item in value.items()
+    )
 
 
 def plain(value: Any) -> str:
-    """A value in one piece: text as it is, a flat list with commas, what is nested as JSON."""
+    """Write a value in one piece: text as it is, a flat list with commas, what is nested as JSON."""
     if isinstance(value, Table):
         return f"a {len(value.rows)} × {len(value.header)} table"
-    if isinstance(value, tuple) and value and all(isinstance(item, Table) for item in value):
+    if isinstance(value, tuple) and not any(isinstance(item, Mapping | tuple) for item in value):
         return ", ".join(map(plain, value))
-    if isinstance(value, Mapping) or (isinstance(value, tuple) and any(map(_is_nested, value))):
+    if isinstance(value, Mapping | tuple):
         return json.dumps(to_json(value), ensure_ascii=False)
-    if isinstance(value, tuple):
-        return ", ".join(map(str, value))
     return str(value)
 
 
-def _is_nested(value: Any) -> bool:
-    return isinstance(value, Mapping | tuple | Table)
-
-
 def answer_text(answer: Any, unit: str) -> str:
-    """The answer: a number with its unit ("$12", "7 km"), texts found in a picture one below the other."""
+    """Write the answer: a number with its unit ("$12", "7 km"), texts of a picture one below the other.
+
+    Of a mapping with a text, that alone.
+    """
     if isinstance(answer, tuple) and answer and all(isinstance(item, Mapping) for item in answer):
-        return "\n".join(harmless(_said(item)) for item in answer)
-    text = harmless(_said(answer))
+        return "\n".join(answer_text(item, "") for item in answer)
+    if isinstance(answer, str | tuple | Mapping) and not answer:
+        text = "(nothing)"
+    elif isinstance(answer, Mapping) and isinstance(answer.get("text"), str):
+        text = answer["text"]
+    else:
+        text = one_of_list(answer)
+    text = harmless(text)
     if not unit or isinstance(answer, bool) or not isinstance(answer, int | float):
         return text
     return f"{unit}{text}" if unit in "$€£¥₹" else f"{text} {harmless(unit)}"
 
 
-def _said(answer: Any) -> str:
-    """The answer in words: of a mapping with a text, that alone."""
-    if isinstance(answer, str | tuple | Mapping) and not answer:
-        return "(nothing)"
-    if isinstance(answer, Mapping):
-        text = answer.get("text")
-        return text if isinstance(text, str) else _item(answer)
-    return plain(answer)
-
-
 def in_words(usage: Usage) -> str:
-    """ "3 calls, 812 + 40 tokens (512 cached), $0.0012"; what the provider does not say is left out."""
-    parts = [f"{usage.calls:,} call{'' if usage.calls == 1 else 's'}"]
+    """Write "3 calls, 812 + 40 tokens (512 cached), $0.0012"; leave out what the provider does not say."""
+    parts = [counted(usage.calls, "call")]
     if not usage.input_tokens and not usage.output_tokens and not usage.cost:  # nothing was told, or paid
         return parts[0]
     if usage.calls and usage.input_tokens is not None and usage.output_tokens is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from itertools import groupby
 from typing import Any
 
 from chameleon.text import harmless
@@ -12,7 +12,7 @@ _MOST, _MOST_TABLES = 6, 4
 
 
 def sources_in_words(sources: Any) -> list[str]:
-    """A line for each table that an answer came from; none for what is not written as `cache.sources` is."""
+    """Write a line for each table that an answer came from; none for what is no `cache.sources`."""
     if not isinstance(sources, Sequence) or isinstance(sources, str):
         return []
     lines = [harmless(_line(source)) for source in sources if isinstance(source, Mapping)]
@@ -21,6 +21,7 @@ def sources_in_words(sources: Any) -> list[str]:
 
 
 def _line(source: Mapping[str, Any]) -> str:
+    """Write the place of the table or passage, then rows, columns and the row of the answer."""
     parts = [_place(source)]
     rows, of = source.get("rows"), source.get("of")
     if isinstance(rows, Sequence) and rows and len(rows) != of:
@@ -36,9 +37,12 @@ def _line(source: Mapping[str, Any]) -> str:
 
 
 def _place(source: Mapping[str, Any]) -> str:
-    """The file with the sheet, heading or table in it; without a file the table's name; or the passage."""
+    """Write the file with the sheet, heading or table in it; without a file the table's or passage's name."""
     if "passage" in source:
-        return _passage(source)
+        if "file" not in source:
+            return f"passage {source['passage']}"
+        parts = [str(source["file"]), *([str(source["heading"])] if "heading" in source else [])]
+        return ", ".join([*parts, *(f"{key} {source[key]}" for key in ("page", "table") if key in source)])
     name = str(source.get("file") or source.get("table") or "a table")
     for kind in ("sheet", "heading"):
         if kind in source:
@@ -47,38 +51,22 @@ def _place(source: Mapping[str, Any]) -> str:
     return name if whole_file or "file" not in source else f"{name}, table {source.get('table')}"
 
 
-def _passage(source: Mapping[str, Any]) -> str:
-    """The file, headings, page and table of a passage; its number where no file is told."""
-    if "file" not in source:
-        return f"passage {source['passage']}"
-    parts = [str(source["file"])]
-    if "heading" in source:
-        parts.append(str(source["heading"]))
-    if "page" in source:
-        parts.append(f"page {source['page']}")
-    if "table" in source:
-        parts.append(f"table {source['table']}")
-    return ", ".join(parts)
-
-
 def _ranges(rows: Sequence[int]) -> list[str]:
-    """Numbers of rows, three or more neighbours as one: 3, 5 to 9."""
-    runs: list[list[int]] = [[rows[0]]]
-    for before, row in pairwise(rows):
-        if row == before + 1:
-            runs[-1].append(row)
+    """Write numbers of rows, three or more neighbours as one: 3, 5 to 9."""
+    found: list[str] = []
+    for _, run in groupby(enumerate(rows), key=lambda placed: placed[1] - placed[0]):
+        first, *others = (row for _, row in run)
+        if len(others) > 1:
+            found.append(f"{first:,} to {others[-1]:,}")
         else:
-            runs.append([row])
-    told: list[str] = []
-    for run in runs:
-        told += [f"{run[0]:,} to {run[-1]:,}"] if len(run) > 2 else [f"{row:,}" for row in run]
-    return told
+            found += [f"{row:,}" for row in (first, *others)]
+    return found
 
 
 def _listed(noun: str, items: Sequence[str]) -> str:
-    """ "rows 3 and 5", "column Team", "columns A, B, … (12)"."""
+    """Write "rows 3 and 5", "column Team", "columns A, B and 7 more"."""
     many = len(items) > 1 or " to " in items[0]
     if len(items) > _MOST:
-        return f"{noun}s {', '.join(items[: _MOST - 1])} and {len(items) - _MOST + 1} more"
+        items = [*items[: _MOST - 1], f"{len(items) - _MOST + 1} more"]
     said = items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
     return f"{noun}{'s' if many else ''} {said}"

@@ -20,8 +20,8 @@ _ZIPPED: tuple[tuple[bytes, str, str], ...] = (
     (b"word/", "a Word document (.docx)", _AS_PDF),
     (b"application/epub+zip", "an e-book (.epub)", "Convert it to HTML or PDF, and give that."),
     (b"opendocument.text", "an OpenDocument text (.odt)", _AS_PDF),
-    (b"opendocument.spreadsheet", "a spreadsheet (.ods)", "Save it as CSV, and give it with --table."),
-    (b"xl/", "an Excel workbook", "A workbook goes with --table."),
+    (b"opendocument.spreadsheet", "a spreadsheet (.ods)", "Save it as CSV, and give it as a table."),
+    (b"xl/", "an Excel workbook", "Give a workbook as a table."),
     (b"ppt/", "a presentation (.pptx)", _AS_PDF),
 )
 _OTHERS: tuple[tuple[bytes, str, str], ...] = (

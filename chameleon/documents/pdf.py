@@ -38,7 +38,7 @@ def pdf_outline(data: bytes, name: str) -> Outline:
         raise InputError(
             "the PDF holds no text: its pages may be scanned pictures",
             where=name,
-            hint="Run a text recognition over it (such as ocrmypdf), or give a page with --image.",
+            hint="Run a text recognition over it (such as ocrmypdf), or give a page as a picture.",
         )
     return printed_outline(items)
 

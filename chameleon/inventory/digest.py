@@ -25,7 +25,7 @@ _MAY_CHANGE: Any = {
     "planner": {"llm"},
     "modules": {"__all__": {"llm"}},
 }
-_NEW_FILE = "Give a new file with --log."
+_NEW_FILE = "Give a new file for the log."
 _ABSENT = "absent"
 _MOST_BYTES = 256 << 20
 
@@ -71,7 +71,7 @@ def check_same_files(state: State, now: Mapping[str, Mapping[str, str]]) -> None
             raise LogError(
                 f"the log belongs to another question: the {key} has changed since it began",
                 where=str(state.begun.input[key]),
-                hint="Give a new file with --log, or put the old one back.",
+                hint="Give a new file for the log, or put the old one back.",
             )
 
 

@@ -163,7 +163,9 @@ class Inventory:
         if self.input_types:
             for key, kind in self.input_types.items():
                 if key not in present and not kind.endswith("?"):
-                    raise InputError(f"the inventory {self.name} needs {_a(key)}", hint=_how_to_give(key))
+                    raise InputError(
+                        f"the inventory {self.name} needs {_a(key)}", hint=f"Give {key!r} in the input."
+                    )
             for key, value in present.items():
                 if key not in self.input_types:
                     raise InputError(
@@ -219,15 +221,3 @@ def _a(noun: str) -> str:
     if noun == "choices":
         return noun
     return f"an {noun}" if noun[:1] in "aeio" else f"a {noun}"
-
-
-def _how_to_give(key: str) -> str:
-    hints = {
-        "table": "Give one with --table FILE.",
-        "image": "Give one with --image FILE.",
-        "index": "Give one with --index INDEX, as `chameleon index` makes it.",
-        "text": "Give one with --text FILE.",
-        "choices": "Give them with --choices.",
-        "question": "Ask one in quotes.",
-    }
-    return hints.get(key, "")

@@ -50,7 +50,7 @@ def choose_model(
     *,
     replay: ResponseStore | None = None,
 ) -> ModelChoice:
-    """Choose the model: `--model`, `CHAMELEON_MODEL`, the inventory, else what there is access to.
+    """Choose the model: `flag`, `CHAMELEON_MODEL`, the inventory, else what there is access to.
 
     Without a name, an OpenAI-compatible server (`OPENAI_BASE_URL`) is asked for its models and the first is
     taken; with a provider's key alone it is that provider's default of `models.yaml`. A `replay` asks nobody:
@@ -59,7 +59,7 @@ def choose_model(
     to replay.
     """
     named = (
-        (flag, "--model names it"),
+        (flag, "the caller names it"),
         (environ.get("CHAMELEON_MODEL"), "CHAMELEON_MODEL names it"),
         (inventory_model, "the inventory's llm.model names it"),
     )
@@ -93,12 +93,12 @@ def _from_keys(environ: Mapping[str, str]) -> ModelChoice:
     if set_keys:
         return ModelChoice(
             None,
-            f"no model, because none is named (--model, CHAMELEON_MODEL, the inventory's llm.model) and no "
-            f"default is known for {set_keys[0]}",
+            "no model, because none is named (by the caller, CHAMELEON_MODEL, the inventory's llm.model) "
+            f"and no default is known for {set_keys[0]}",
         )
     return ModelChoice(
         None,
-        "no model, because none is named (--model, CHAMELEON_MODEL, the inventory's llm.model) "
+        "no model, because none is named (by the caller, CHAMELEON_MODEL, the inventory's llm.model) "
         "and neither OPENAI_BASE_URL nor the key of a provider is set, such as OPENAI_API_KEY",
     )
 
@@ -116,7 +116,7 @@ def _from_server(address: str, key: str | None) -> ModelChoice:
     try:
         offered = offered_models(address, key)
     except NoModel as error:
-        hint = error.hint or "Name a model with --model or CHAMELEON_MODEL."
+        hint = error.hint or "Name a model, or set CHAMELEON_MODEL."
         raise NoModel(error.what, hint=hint) from None
     chat = [each for each in offered if not _NOT_FOR_CHAT.search(each.name)]
     if not chat:

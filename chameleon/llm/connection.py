@@ -51,7 +51,7 @@ _SYNONYMS: Mapping[str, tuple[str, ...]] = {
 }
 DROPPED = (
     "A figure would not be the method's: choose a model that takes it, or ask without thinking where that "
-    "helps (reasoning: none), or allow it (--allow-dropped, in Python allow_dropped=True)."
+    "helps (reasoning: none), or allow it (allow_dropped=True)."
 )
 _ADDRESS_FIELD = re.compile(r"(?:^|_)(?:base_url|api_base|endpoint|host|url)$")
 _OWN_ADDRESSES = {

@@ -271,7 +271,7 @@ def _not_a_picture(data: bytes, where: str) -> InputError:
     elif not data:
         what = "is empty"
     elif b"\0" not in data and _is_utf8(data):
-        return InputError("is no picture but text", where=where, hint="Did you mean --text?")
+        return InputError("is no picture but text", where=where, hint="Did you mean to give it as a text?")
     else:
         what = "is no picture, or one of an unknown format or damaged from its beginning"
     return InputError(what, where=where, hint="Give a PNG, JPEG, GIF, WebP, BMP or TIFF file.")

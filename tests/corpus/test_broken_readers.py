@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from chameleon.cli import Interrupted
+from chameleon.cli.out import Interrupted
 from chameleon.documents import indexing
 from chameleon.documents.found import LeftOut, tables_of
 from chameleon.documents.indexing import Summary, index_files

@@ -138,5 +138,5 @@ def test_a_picture_whose_checksum_does_not_fit_is_refused(tmp_path: Path) -> Non
 
 def test_a_text_given_as_a_picture_is_told_apart(tmp_path: Path) -> None:
     (tmp_path / "note.txt").write_text("Opens at 9.")
-    with pytest.raises(InputError, match=r"is no picture but text\. Did you mean --text\?"):
+    with pytest.raises(InputError, match=r"is no picture but text\. Did you mean to give it as a text\?"):
         check_picture(tmp_path / "note.txt")

@@ -192,7 +192,7 @@ budget: {calls: 1}
         with pytest.raises(LogError) as error:
             self.executor(tmp_path, before, after).run({"question": "why?"}, log)
         assert str(error.value) == (
-            "the inventory mine has changed since the log began. Give a new file with --log."
+            "the inventory mine has changed since the log began. Give a new file for the log."
         )
 
     def test_in_a_prompt_is_told(self, tmp_path: Path) -> None:

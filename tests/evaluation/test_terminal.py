@@ -17,7 +17,8 @@ from pathlib import Path
 import pytest
 
 from chameleon.budget import Call, Usage
-from chameleon.cli.progress import Progress, running
+from chameleon.cli.evaluating import running
+from chameleon.cli.progress import Progress
 from chameleon.evaluation.evaluate import Spending
 from chameleon.evaluation.results import Result, Tally
 from chameleon.state import Failure
@@ -165,16 +166,16 @@ def test_elsewhere_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
     stderr = io.StringIO()
     monkeypatch.setattr(sys, "stderr", stderr)
     tally, spending = Tally(()), Spending()
-    with Progress(2000, tally, spending) as progress:
+    with Progress("problem", 2000) as progress:
         for number in range(220):
             now[0] += 0.25
             tally.add(result(number, correct=number % 2 == 0))
             spending.add([CALL, CALL])
-            progress.advance()
+            progress.show(tally.all.n, lambda: running(tally, spending.usage))
     lines = stderr.getvalue().splitlines()
     assert len(lines) == 5
-    assert lines[0] == "40 of 2,000: accuracy 0.500, 80 calls, $0.4000"
-    assert lines[-1] == "200 of 2,000: accuracy 0.500, 400 calls, $2.0000"
+    assert lines[0] == "40 of 2,000 problems: accuracy 0.500, 80 calls, $0.4000"
+    assert lines[-1] == "200 of 2,000 problems: accuracy 0.500, 400 calls, $2.0000"
 
 
 def test_the_running_figures_say_what_is_not_known() -> None:

@@ -19,7 +19,7 @@ Start = Callable[..., LoopbackServer]
 
 def test_names_win_in_order_and_the_reason_is_said() -> None:
     environ = {"CHAMELEON_MODEL": "anthropic:claude", "OPENAI_API_KEY": "k"}
-    assert choose_model("gpt-x", "ollama:m", environ).why == "model openai:gpt-x, because --model names it"
+    assert choose_model("gpt-x", "ollama:m", environ).why == "model openai:gpt-x, because the caller names it"
     assert choose_model(None, "ollama:m", environ).model == "anthropic:claude"
     inventory = choose_model("", "ollama:m", {"OPENAI_API_KEY": "k"})
     assert (inventory.model, "inventory" in inventory.why) == ("ollama:m", True)
@@ -34,7 +34,7 @@ def test_a_key_alone_chooses_the_documented_default() -> None:
 
 def test_nothing_chooses_nothing_and_says_what_to_set() -> None:
     choice = choose_model(None, None, {})
-    assert choice.model is None and "--model" in choice.why and "OPENAI_BASE_URL" in choice.why
+    assert choice.model is None and "by the caller" in choice.why and "OPENAI_BASE_URL" in choice.why
 
 
 def test_a_server_is_asked_for_its_models(loopback: Start) -> None:

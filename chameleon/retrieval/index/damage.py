@@ -50,7 +50,7 @@ def clear(path: Path, problem: Damaged, retriever: str | None) -> str:
         raise InputError(
             problem.what,
             where=problem.where,
-            hint="Name the retriever that the index was built for (--retriever NAME), and it is built again.",
+            hint="Name the retriever that the index was built for, and it is built again.",
         )
     with locked(path):
         for name in (MANIFEST, BUILDING, SEGMENTS):

@@ -1,0 +1,42 @@
+"""What errors of the engine ask for, in options of the command line."""
+
+from __future__ import annotations
+
+from chameleon.errors import ChameleonError
+
+IN_OPTIONS = {
+    "Give 'table' in the input.": "Give one with --table FILE.",
+    "Give 'image' in the input.": "Give one with --image FILE.",
+    "Give 'text' in the input.": "Give one with --text FILE.",
+    "Give 'passages' in the input.": "Give a text, a page or a PDF with --text FILE.",
+    "Give 'index' in the input.": "Give one with --index INDEX, as `chameleon index` makes it.",
+    "Give 'choices' in the input.": "Give them with --choices.",
+    "Give 'question' in the input.": "Ask one in quotes.",
+    "Give 'image' or 'text' in the input.": "Give one with --image FILE or --text FILE.",
+    "Did you mean to give it as a text?": "Did you mean --text?",
+    "give a page as a picture": "give a page with --image",
+    "give it as a table": "give it with --table",
+    "Give a workbook as a table.": "A workbook goes with --table.",
+    "Or give another file for the log.": "Or give another file with --log.",
+    "Give a new file for the log": "Give a new file with --log",
+    "Give the executor a model, or set": "Name one with --model PROVIDER:NAME or CHAMELEON_MODEL, or set",
+    "the caller names it": "--model names it",
+    "(by the caller, CHAMELEON_MODEL,": "(--model, CHAMELEON_MODEL,",
+    "Name a model, or set CHAMELEON_MODEL.": "Name a model with --model or CHAMELEON_MODEL.",
+    "(allow_dropped=True)": "(--allow-dropped)",
+    "Name the retriever that the index was built for, and": (
+        "Name the retriever that the index was built for (--retriever NAME), and"
+    ),
+}
+
+
+def in_options(text: str) -> str:
+    """Return what an error or a reason says with the options that give what it asks for."""
+    for said, options in IN_OPTIONS.items():
+        text = text.replace(said, options)
+    return text
+
+
+def error_in_options(error: ChameleonError) -> ChameleonError:
+    """Return the error with the options that give what it asks for."""
+    return type(error)(in_options(error.what), where=error.where, hint=in_options(error.hint))

@@ -1,0 +1,52 @@
+"""Errors of the engine speak of no option; the command line says which one gives what they ask for."""
+
+from __future__ import annotations
+
+import re
+
+from chameleon.cli.hints import IN_OPTIONS, in_options
+from chameleon.errors import InputError
+from chameleon.inventory import Inventory
+from tests.e2e.commands import ROOT, Command
+
+ENGINE = [
+    file
+    for folder in ("chameleon", "planners")
+    for file in (ROOT / folder).rglob("*.py")
+    if not file.is_relative_to(ROOT / "chameleon/cli")
+    and not file.is_relative_to(ROOT / "chameleon/evaluation")
+]
+MADE = re.compile(r"Give '\w+'( or '\w+')? in the input\.")  # of the keys of an inventory
+
+
+def test_no_error_of_the_engine_names_an_option() -> None:
+    named = {
+        f"{file.name}: {found}"
+        for file in ENGINE
+        for found in re.findall(r"[\"' (`](--[a-z][a-z-]+)", file.read_text("utf-8"))
+        if file.name != "tesseract_engine.py"  # the options of another program
+    }
+    assert named == set()
+
+
+def test_the_engine_says_what_is_put_in_options() -> None:
+    text = " ".join("".join(re.split(r'"\s*f?"', file.read_text("utf-8"))) for file in ENGINE)
+    assert [said for said in IN_OPTIONS if said not in text and not MADE.fullmatch(said)] == []
+
+
+def test_what_an_input_lacks_is_said_with_its_option() -> None:
+    inventory = Inventory.load("tables_offline")
+    try:
+        inventory.check_input({"question": "How many?"})
+    except InputError as error:
+        assert error.hint == "Give 'table' in the input."
+        assert in_options(str(error)) == (
+            "the inventory tables_offline needs a table. Give one with --table FILE."
+        )
+    else:
+        raise AssertionError
+
+
+def test_a_run_that_waits_for_something_says_how_to_give_it(command: Command) -> None:
+    outcome = command("ask", "What is the adult fare?", "--inventory", "pictures_offline")
+    assert outcome.code == 3 and "Give one with --image FILE or --text FILE." in outcome.out
