@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json as json_text
 from dataclasses import MISSING
-from importlib import import_module, metadata
+from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -24,6 +24,8 @@ from chameleon.cli.options import (
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+    from chameleon.cli.listing import Kind
+
 app = typer.Typer(
     name="chameleon",
     help="Compose tools to answer questions over tables, pictures and texts: a planner picks modules, "
@@ -35,7 +37,7 @@ app = typer.Typer(
 )
 lists = typer.Typer(help="List what there is.", no_args_is_help=True)
 app.add_typer(lists, name="list")
-LISTS = {
+LISTS: dict[Kind, str] = {
     "planners": "List the planners that an inventory may name.",
     "inventories": "List the inventories that are shipped.",
     "grids": "List the grids that are shipped: variants of an inventory, to be compared.",
@@ -277,19 +279,21 @@ def list_modules(
     name: str | None = argument("[NAME]", "Show this one in full.", default=None), json: bool = JSON
 ) -> None:
     """List the modules that an inventory may name; with NAME what one reads, writes and takes."""
-    from chameleon.cli.listing import list_modules, show_module
+    from chameleon.cli.listing import print_list, show_module
 
     if name is None:
-        list_modules(as_json=json)
+        print_list("modules", as_json=json)
     else:
         show_module(name, as_json=json)
 
 
-def _add_list(kind: str, about: str) -> None:
+def _add_list(kind: Kind, about: str) -> None:
     @lists.command(kind, help=about)
     @spread
-    def print_list(json: bool = JSON) -> None:
-        getattr(import_module("chameleon.cli.listing"), f"list_{kind}")(as_json=json)
+    def print_kind(json: bool = JSON) -> None:
+        from chameleon.cli.listing import print_list
+
+        print_list(kind, as_json=json)
 
 
 for kind, about in LISTS.items():

@@ -14,13 +14,13 @@ from chameleon.cli.given import STANDARD_INPUT, check_options, file_name, read_i
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import QuestionOptions
 from chameleon.cli.out import echo_json
-from chameleon.cli.setup import Setup, defaults_for, input_of, set_up, that_takes
-from chameleon.cli.show import Page, answer_text
+from chameleon.cli.setup import Setup, defaults_for, set_up, that_takes
+from chameleon.cli.show import RunPage, answer_text
 from chameleon.errors import Declined, InputError, StepRejected
 from chameleon.executor import Executor
 from chameleon.inventories import DEFAULTS
 from chameleon.log import EventLog, event_to_json
-from chameleon.state import Event, Failure, Plan, RunEnded, State, StepRecord
+from chameleon.state import Event, Failure, Plan, RunEnded, State
 from chameleon.values import to_json
 
 _ASK_A_MODEL = "let a model answer: --inventory {} --model PROVIDER:NAME, with its key."
@@ -30,7 +30,7 @@ _ASK_ANEW = (
 )
 _LONGEST_REPLY = 200
 _AROUND = " .,;:!?\"'“”‘’`*()[]"
-_SOURCES = {"index": "an index", "table": "a table", "image": "a picture", "text": "a text"}
+_OF_STEPS = ("module", "args", "output", "error", "seconds", "dropped")
 EXIT_CODES = {"answered": 0, "failed": 1, "budget": 1, "declined": 3}
 
 
@@ -43,11 +43,9 @@ def run_question(
             "a run that goes on later reads its picture again: save it to a file", param_hint="--log"
         )
     check_options(options)
-    _require_sources(options)
     with read_input(options) as everything:
-        setup = _set_up(options, everything)
-        given = _fitted(everything, setup, options)
-        page = Page(as_json=as_json, trace=trace, model=setup.executor.model)
+        setup, given = _prepare(options, everything)
+        page = RunPage(as_json=as_json, trace=trace, model=setup.executor.model)
         page.begin(setup.why)
         state = State()
         for event in _events(setup.executor, given, log, page.note):
@@ -64,71 +62,35 @@ def run_question(
     return EXIT_CODES[state.ended.reason]
 
 
-def _require_sources(options: QuestionOptions) -> None:
-    """Raise an error where no inventory is named and no default takes what is given.
+def _prepare(options: QuestionOptions, given: Mapping[str, Any]) -> tuple[Setup, Mapping[str, Any]]:
+    """Set up what will run, and return it with the input in the form that it takes.
 
-    `InputError`, or `BadParameter` for an index with something else.
+    That of a text is its passages or the text. A table beside passages takes the name of its file where it
+    has no caption, so that sources name it. Raises `InputError` for an inventory that takes no index, or one
+    table and is given more.
     """
-    given = [key for key in _SOURCES if getattr(options, key)]
-    if options.inventory is not None:
-        return
-    if not given:
-        raise InputError(
-            "the question comes without anything to answer it from",
-            hint="Give a table with --table, an index with --index, a picture with --image or a text "
-            "with --text.",
-        )
-    names = defaults_for(given)
-    lacking = [key for key in given if key not in input_of(names[0])]
-    if not lacking:
-        return
-    if "index" in given:
-        raise typer.BadParameter(
-            f"is given with something else, and {' and '.join(names)} take an index alone: leave one out, or "
-            "name an inventory that takes them with --inventory",
-            param_hint="--index",
-        )
-    raise InputError(
-        f"{' and '.join(_SOURCES[key] for key in given)} are given, and {' and '.join(names)} take no "
-        f"{' and no '.join(_SOURCES[key].split()[1] for key in lacking)}",
-        hint=f"Leave one out, or name an inventory that takes them with --inventory{that_takes(*given)}.",
-    )
-
-
-def _set_up(options: QuestionOptions, given: Mapping[str, Any]) -> Setup:
-    """Set up what will run. Raises `InputError` where that takes no index, or one table and is given more."""
     setup = set_up(options.inventory, options, defaults=defaults_for(given), ask_for_end=True)
-    inventory = setup.executor.inventory
-    takes = inventory.input_types or given
-    if "index" in given and "index" not in takes:
+    name, takes = setup.executor.inventory.name, setup.executor.inventory.input_types
+    if "index" in given and takes and "index" not in takes:
         raise InputError(
-            f"the inventory {inventory.name} reads no index",
+            f"the inventory {name} reads no index",
             hint=f"Leave --inventory out, or name one that does{that_takes('index')}.",
         )
-    if "tables" in given and "tables" not in takes:
+    if "tables" in given and takes and "tables" not in takes:
         raise InputError(
-            f"the inventory {inventory.name} takes one table, and {1 + len(given['tables'])} are given",
+            f"the inventory {name} takes one table, and {1 + len(given['tables'])} are given",
             hint=f"Name one that takes more with --inventory{that_takes('table', 'tables')}.",
         )
-    return setup
-
-
-def _fitted(given: Mapping[str, Any], setup: Setup, options: QuestionOptions) -> Mapping[str, Any]:
-    """Return the input with a text in the one form that the inventory takes: its passages, or the text.
-
-    A table beside passages takes the name of its file where it has no caption, so that sources name it.
-    """
-    takes = setup.executor.inventory.input_types
     if "text" in given and "passages" not in given and takes and "passages" in takes and "text" not in takes:
         assert options.text
         given = {**given, "passages": text_passages(given["text"], options.text[0])}
     if "passages" not in given:
-        return given
+        return setup, given
     left_out = "text" if not takes or "passages" in takes else "passages"
     fitted = {key: value for key, value in given.items() if key != left_out}
     if "passages" in fitted and options.table and not fitted["table"].caption.strip():
         fitted["table"] = fitted["table"].with_caption(file_name(options.table[0]))
-    return fitted
+    return setup, fitted
 
 
 def _among_choices(state: State, choices: Sequence[str]) -> State:
@@ -139,20 +101,19 @@ def _among_choices(state: State, choices: Sequence[str]) -> State:
     ended, answer = state.ended, state.answer
     if not choices or ended is None or ended.reason != "answered":
         return state
-    forms = set(map(_bare, choices))
+
+    def bare(text: str) -> str:  # a choice of punctuation alone stays as it is
+        folded = " ".join(text.casefold().split())
+        return folded.strip(_AROUND) or folded
+
+    forms = set(map(bare, choices))
     given = answer if isinstance(answer, tuple) and answer else (answer,)
-    if all(_bare(answer_text(each, "")) in forms for each in given):
+    if all(bare(answer_text(each, "")) in forms for each in given):
         return state
     said = answer_text(answer, "")
     said = said if len(said) <= _LONGEST_REPLY else f"{said[:_LONGEST_REPLY]}…"
     what = f"the reply {said!r} is none of the choices: {'; '.join(choices)}"
     return replace(state, ended=replace(ended, reason="declined", error=Failure(Declined.__name__, what)))
-
-
-def _bare(text: str) -> str:
-    """Return a choice without case and the punctuation around it; one of punctuation alone as it is."""
-    folded = " ".join(text.casefold().split())
-    return folded.strip(_AROUND) or folded
 
 
 def _advised(state: State, executor: Executor) -> State:
@@ -201,6 +162,11 @@ def summary(state: State, setup: Setup) -> dict[str, Any]:
     error = state.ended.error if state.ended else None
     reason = state.ended.reason if state.ended else None
     answered, declined = reason == "answered", reason == "declined"
+    steps = []
+    for record in state.history:  # without its prompts, which the event log holds
+        written = event_to_json(record)
+        usage = sum((call.usage for call in record.calls), Usage())
+        steps.append({key: written[key] for key in _OF_STEPS if key in written} | {"usage": usage.to_json()})
     return {
         "answer": to_json(state.answer),
         **({"sources": to_json(state.cache["sources"])} if answered and "sources" in state.cache else {}),
@@ -210,16 +176,8 @@ def summary(state: State, setup: Setup) -> dict[str, Any]:
         "why": setup.why,
         "plan": list(state.plan),
         "declined": declined,
-        "steps": [_step(record) for record in state.history],
+        "steps": steps,
         **({"dropped": [str(each) for each in state.dropped]} if state.dropped else {}),
         "usage": state.usage.to_json(),
         "error": error.to_json() if error else None,
     }
-
-
-def _step(record: StepRecord) -> dict[str, Any]:
-    """Return a step without its prompts, which the event log holds."""
-    written = event_to_json(record)
-    kept = ("module", "args", "output", "error", "seconds", "dropped")
-    usage = sum((call.usage for call in record.calls), Usage())
-    return {key: written[key] for key in kept if key in written} | {"usage": usage.to_json()}

@@ -6,6 +6,7 @@ import os
 import platform
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from importlib import metadata
 from typing import Any
@@ -31,6 +32,13 @@ _OF_SEARCHES = re.compile(r"(BRAVE|TAVILY|SEARXNG|BING_SEARCH|WIKIPEDIA)_\w+|CHA
 def examine(*, as_json: bool) -> None:
     """Look at everything; a thing that is missing is a line, not an error."""
     variables = sorted(name for name, value in os.environ.items() if value.strip())  # never their values
+    packages: dict[str, dict[str, str | None]] = {}
+    for line in metadata.requires(_PACKAGE) or ():
+        requirement = _REQUIREMENT.match(line)
+        if requirement and requirement[2] not in _OF_DEVELOPERS:
+            packages.setdefault(requirement[2], {})[requirement[1]] = None
+            with suppress(metadata.PackageNotFoundError):
+                packages[requirement[2]][requirement[1]] = metadata.version(requirement[1])
     found: dict[str, Any] = {
         "chameleon": metadata.version(_PACKAGE),
         "python": platform.python_version(),
@@ -38,7 +46,7 @@ def examine(*, as_json: bool) -> None:
         "model": _model(),
         "keys": [name for name in variables if name.endswith("_API_KEY")],
         "store": os.environ.get("CHAMELEON_STORE", "~/.cache/chameleon/responses.sqlite"),
-        "packages": _extras(),
+        "packages": packages,
         "text_engine": _automatic("text_detector", "engine"),
         "search_provider": _automatic("web_search", "provider"),
         "search_variables": [name for name in variables if _OF_SEARCHES.fullmatch(name)],
@@ -73,21 +81,6 @@ def _print(found: Mapping[str, Any]) -> None:
     echo(f"Variables of searches set: {', '.join(found['search_variables']) or 'none'}")
     echo(f"Embeddings for large inventories, by default: {found['embeddings']}")
     echo(f"Sandbox: {found['sandbox']['text']}")
-
-
-def _extras() -> dict[str, dict[str, str | None]]:
-    """Return the extras with the versions of their packages, None for one that is not here."""
-    found: dict[str, dict[str, str | None]] = {}
-    for line in metadata.requires(_PACKAGE) or ():
-        requirement = _REQUIREMENT.match(line)
-        if requirement and requirement[2] not in _OF_DEVELOPERS:
-            package, extra = requirement.groups()
-            try:
-                version = metadata.version(package)
-            except metadata.PackageNotFoundError:
-                version = None
-            found.setdefault(extra, {})[package] = version
-    return found
 
 
 def _automatic(name: str, key: str) -> dict[str, str | None]:

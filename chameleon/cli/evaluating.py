@@ -23,7 +23,6 @@ from chameleon.evaluation.results import Result, Tally
 from chameleon.evaluation.run_dir import RunDir
 from chameleon.evaluation.settings import settings_of
 from chameleon.executor import Executor
-from chameleon.inventory import Inventory
 from chameleon.llm.connection import DROPPED
 from chameleon.text import harmless
 
@@ -77,7 +76,7 @@ class EvalRun:
         """
         check_data(self.problems, self.data)
         inventory = self.executor.inventory
-        _require_modules(inventory)
+        self._require_modules()
         may_run = {name: each for name, each in inventory.modules.items() if name not in inventory.left_out}
         self.data.benchmark.check(self.problems, may_run)
         scorer = self.data.new_scorer()
@@ -95,6 +94,25 @@ class EvalRun:
                     f"{name} does not take what {inventory.name} sets: {listed}", hint=DROPPED
                 )
             say(f"{harmless(name)} is asked without {listed}: not the method as published.")
+
+    def _require_modules(self) -> None:
+        """Raise `InventoryError` where a module cannot run: figures must not depend on what is installed.
+
+        What a run could do without is named, so that leaving it out is a decision that the settings keep.
+        """
+        inventory = self.executor.inventory
+        found = inventory.obstacles()
+        if not found:
+            return
+        spare = " ".join(f"--without {each.module}" for each in found if not each.stops)
+        hint = f"To evaluate without what a run can do without: {spare}" if spare else ""
+        if len(found) == 1:
+            error = found[0].error
+            both = f"{error.hint.rstrip('.')}. {hint}" if error.hint and hint else error.hint or hint
+            raise InventoryError(error.what, where=error.where, hint=both)
+        for each in found:
+            say(f"Missing: {harmless(str(each.error))}")
+        raise InventoryError(f"{len(found)} things keep {inventory.name} from running here", hint=hint)
 
     def warn(self) -> None:
         """Say which problems lack a picture, and where questions of a conversation are asked alone.
@@ -211,25 +229,6 @@ def check_data(problems: Sequence[Problem], data: Data) -> None:
             f"the data has no {lacks} for {len(missing):,} problems, such as {missing[0]}",
             hint=f"This file holds recorded answers: `chameleon score` scores them.{tables}",
         )
-
-
-def _require_modules(inventory: Inventory) -> None:
-    """Raise `InventoryError` where a module cannot run here: figures must not depend on what is installed.
-
-    What a run could do without is named, so that leaving it out is a decision that the settings keep.
-    """
-    found = inventory.obstacles()
-    if not found:
-        return
-    spare = " ".join(f"--without {each.module}" for each in found if not each.stops)
-    hint = f"To evaluate without what a run can do without: {spare}" if spare else ""
-    if len(found) == 1:
-        error = found[0].error
-        both = f"{error.hint.rstrip('.')}. {hint}" if error.hint and hint else error.hint or hint
-        raise InventoryError(error.what, where=error.where, hint=both)
-    for each in found:
-        say(f"Missing: {harmless(str(each.error))}")
-    raise InventoryError(f"{len(found)} things keep {inventory.name} from running here", hint=hint)
 
 
 def running(tally: Tally, usage: Usage) -> str:

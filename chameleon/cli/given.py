@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import typer
 
 from chameleon.cli.options import QuestionOptions
+from chameleon.cli.setup import defaults_for, input_of, that_takes
 from chameleon.errors import InputError
 from chameleon.pictures.opening import MAX_BYTES, check_picture, is_address
 from chameleon.table import read_table, read_table_stream
@@ -19,97 +21,101 @@ from chameleon.table import read_table, read_table_stream
 STANDARD_INPUT = "-"
 _NAME = "standard input"
 _LARGEST_TEXT = 1_000_000
+_SOURCES = {"index": "index", "table": "table", "image": "picture", "text": "text"}
 _PICTURES_BEGIN = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"BM", b"II*\0", b"MM\0*")
 
 
 def check_options(options: QuestionOptions) -> None:
-    """Raise `BadParameter` for a blank question, and for files that do not go together."""
+    """Raise an error for a blank question, and for files that do not go together.
+
+    `BadParameter` for wrong usage; `InputError` where no inventory is named, and no default takes what is
+    given.
+    """
     if not options.question.strip():
         raise typer.BadParameter("is empty", param_hint="QUESTION")
-    sources = {name: list(getattr(options, name) or ()) for name in ("table", "image", "text")}
+    files = {name: list(getattr(options, name) or ()) for name in ("table", "image", "text")}
     for name in ("image", "text"):  # none is left out in silence
-        if len(sources[name]) > 1:
-            raise typer.BadParameter(
-                f"is given {len(sources[name])} times, and takes one file", param_hint=f"--{name}"
-            )
-    reading = [f"--{name}" for name, given in sources.items() for each in given if each == STANDARD_INPUT]
+        if len(files[name]) > 1:
+            what = f"is given {len(files[name])} times, and takes one file"
+            raise typer.BadParameter(what, param_hint=f"--{name}")
+    reading = [f"--{name}" for name, given in files.items() for each in given if each == STANDARD_INPUT]
     if len(reading) > 1:
-        names = " and ".join(dict.fromkeys(reading))
-        raise typer.BadParameter("only one of them can read standard input", param_hint=names)
-    if options.choices is not None and len(_choices(options.choices)) < 2:
-        raise typer.BadParameter('two options or more, such as "yes;no"', param_hint="--choices")
+        hint = " and ".join(dict.fromkeys(reading))
+        raise typer.BadParameter("only one of them can read standard input", param_hint=hint)
+    given = [key for key in _SOURCES if getattr(options, key)]
+    if options.inventory is not None:
+        return
+    if not given:
+        raise InputError(
+            "the question comes without anything to answer it from",
+            hint="Give a table with --table, an index with --index, a picture with --image or a text "
+            "with --text.",
+        )
+    names = defaults_for(given)
+    lacking = [_SOURCES[key] for key in given if key not in input_of(names[0])]
+    both = " and ".join(names)
+    if lacking and "index" in given:
+        raise typer.BadParameter(
+            f"is given with something else, and {both} take an index alone: leave one out, or name an "
+            "inventory that takes them with --inventory",
+            param_hint="--index",
+        )
+    if lacking:
+        raise InputError(
+            f"{' and '.join(f'a {_SOURCES[key]}' for key in given)} are given, and {both} take no "
+            f"{' and no '.join(lacking)}",
+            hint=f"Leave one out, or name an inventory that takes them with --inventory{that_takes(*given)}.",
+        )
 
 
 @contextmanager
 def read_input(options: QuestionOptions) -> Iterator[dict[str, Any]]:
     """Read the input of the run, which may rest on files that are there until the end of the block.
 
-    Raises `InputError` for a file that cannot be read.
+    The first table is `table`; where there are more, the others are `tables`, and a table without a caption
+    takes the name of its file, to be named by. Raises `InputError` for a file that cannot be read.
     """
     given: dict[str, Any] = {"question": options.question, "unit": options.unit}
-    given |= read_tables(options.table or ())
+    tables = [
+        read_table_stream(sys.stdin.buffer) if source == STANDARD_INPUT else read_table(source)
+        for source in options.table or ()
+    ]
+    if len(tables) > 1:
+        names = [_NAME if source == STANDARD_INPUT else Path(source).stem for source in options.table or ()]
+        tables = [
+            table if table.caption.strip() else table.with_caption(name)
+            for table, name in zip(tables, names, strict=True)
+        ]
+        given["tables"] = tables[1:]
+    if tables:
+        given["table"] = tables[0]
     if options.index is not None:
-        given["index"] = index_folder(options.index)
+        from chameleon.documents.indexing import require_numpy
+        from chameleon.retrieval.index.manifest import at
+
+        require_numpy()
+        at(options.index.expanduser())
+        given["index"] = str(options.index.expanduser().resolve())
     if options.text:
-        given |= read_text_or_paper(options.text[0])
+        given |= _read_text_or_paper(options.text[0])
     if options.choices is not None:
-        given["choices"] = _choices(options.choices)
+        given["choices"] = [choice.strip() for choice in options.choices.split(";") if choice.strip()]
+        if len(given["choices"]) < 2:
+            raise typer.BadParameter('two options or more, such as "yes;no"', param_hint="--choices")
     with ExitStack() as kept:
         if options.image:
-            given["image"] = kept.enter_context(picture_file(options.image[0]))
+            picture = options.image[0]
+            if picture == STANDARD_INPUT:
+                data = sys.stdin.buffer.read(MAX_BYTES + 1)
+                file = Path(kept.enter_context(TemporaryDirectory(prefix="chameleon-")), _NAME)
+                file.write_bytes(data)
+                picture = str(file)
+            check_picture(picture)
+            given["image"] = picture
         yield given
 
 
-def _choices(typed: str) -> list[str]:
-    return [choice.strip() for choice in typed.split(";") if choice.strip()]
-
-
-def read_tables(sources: Sequence[str]) -> dict[str, Any]:
-    """Read the first table as `table`; where there are more, the others as `tables`.
-
-    Several have captions to name them by: a table without one takes the name of its file. Raises
-    `InputError` for what is no table.
-    """
-    tables = [read_table_stream(sys.stdin.buffer) if s == STANDARD_INPUT else read_table(s) for s in sources]
-    if len(tables) < 2:
-        return {"table": tables[0]} if tables else {}
-    first, *others = (
-        table if table.caption.strip() else table.with_caption(_NAME if s == STANDARD_INPUT else Path(s).stem)
-        for table, s in zip(tables, sources, strict=True)
-    )
-    return {"table": first, "tables": others}
-
-
-def index_folder(path: Path) -> str:
-    """Return the absolute path of an index that is there; raise `InputError` where there is none."""
-    from chameleon.documents.indexing import require_numpy
-    from chameleon.retrieval.index.manifest import at
-
-    require_numpy()
-    folder = path.expanduser()
-    at(folder)
-    return str(folder.resolve())
-
-
-@contextmanager
-def picture_file(source: str) -> Iterator[str]:
-    """Return the path of a picture that was looked at; keep one from standard input in a file until the end.
-
-    Raises `InputError` for what is no picture, or one too large.
-    """
-    if source != STANDARD_INPUT:
-        check_picture(source)
-        yield source
-        return
-    data = sys.stdin.buffer.read(MAX_BYTES + 1)
-    with TemporaryDirectory(prefix="chameleon-") as folder:
-        file = Path(folder, _NAME)
-        file.write_bytes(data)
-        check_picture(file)
-        yield str(file)
-
-
-def read_text_or_paper(source: str) -> dict[str, Any]:
+def _read_text_or_paper(source: str) -> dict[str, Any]:
     """Read what `--text` gives as `text`; a PDF, a page, a long text, one with headings as `passages` too.
 
     The first bytes of a file tell what it is, else its name. Raises `InputError`, and `MissingPackage` where
@@ -118,15 +124,24 @@ def read_text_or_paper(source: str) -> dict[str, Any]:
     from chameleon.documents import reading
 
     where = _NAME if source == STANDARD_INPUT else source
-    limit = reading.MAX_BYTES
-    data = sys.stdin.buffer.read(limit + 1) if source == STANDARD_INPUT else _read(source, limit)
-    if reading.kind_of(data, where) == "text":
+    most = reading.MAX_BYTES
+    data = sys.stdin.buffer.read(most + 1) if source == STANDARD_INPUT else read_file(source, most)
+    is_text = reading.kind_of(data, where) == "text"
+    if len(data) > (most := _LARGEST_TEXT if is_text else most):
+        raise InputError(
+            f"the {'text' if is_text else 'paper'} has more than the limit of {most:,} bytes",
+            where=where,
+            hint="Give the part that the question is about.",
+        )
+    if is_text:
         text = _decode(data, where)
-        is_paper = reading.is_text_paper(text)
-        return {"text": text, **({"passages": reading.text_passages(text, where)} if is_paper else {})}
-    _require_at_most(limit, data, where, "paper")
+        passages = reading.text_passages(text, where) if reading.is_text_paper(text) else []
+        return {"text": text, **({"passages": passages} if passages else {})}
     passages = reading.read_paper(data, where)
-    return {"passages": passages, "text": _join(passages)}
+    parts: list[str] = []
+    for title, below in groupby(passages, key=lambda each: each["title"]):
+        parts += [title, *(each["text"] for each in below)]
+    return {"passages": passages, "text": "\n\n".join(parts).lstrip("\n")[:_LARGEST_TEXT]}
 
 
 def text_passages(text: str, source: str) -> list[dict[str, Any]]:
@@ -143,7 +158,6 @@ def file_name(source: str) -> str:
 
 def _decode(data: bytes, where: str) -> str:
     """Return the text in a file's bytes; raise `InputError` where there is none."""
-    _require_at_most(_LARGEST_TEXT, data, where, "text")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
@@ -158,27 +172,7 @@ def _decode(data: bytes, where: str) -> str:
     return text
 
 
-def _require_at_most(limit: int, data: bytes, where: str, kind: str) -> None:
-    if len(data) > limit:
-        raise InputError(
-            f"the {kind} has more than the limit of {limit:,} bytes",
-            where=where,
-            hint="Give the part that the question is about.",
-        )
-
-
-def _join(passages: Sequence[Mapping[str, Any]]) -> str:
-    """Return the text of a paper, headings above what stands below them, up to the limit of a text."""
-    parts, title = list[str](), ""
-    for each in passages:
-        if each["title"] != title:
-            title = each["title"]
-            parts.append(title)
-        parts.append(each["text"])
-    return "\n\n".join(parts)[:_LARGEST_TEXT]
-
-
-def _read(source: str, limit: int) -> bytes:
+def read_file(source: str, limit: int) -> bytes:
     """Return the bytes of an ordinary file, one more than `limit` at most; raise `InputError`."""
     if is_address(source):
         raise InputError(
@@ -190,9 +184,9 @@ def _read(source: str, limit: int) -> bytes:
             raise InputError("there is no such file", where=source)
         if not file.is_file():  # a device may never end, and a pipe never begin
             kind = "a folder" if file.is_dir() else "a device or a pipe"
-            raise InputError(f"is {kind}, not a file", where=source, hint="Give the path of one text file.")
+            raise InputError(f"is {kind}, not a file", where=source, hint="Give the path of one file.")
         with file.open("rb") as opened:
             return opened.read(limit + 1)
     except (OSError, ValueError) as problem:  # ValueError: a null byte in the path
         said = getattr(problem, "strerror", None) or str(problem)
-        raise InputError(f"the text cannot be read: {said}", where=source) from problem
+        raise InputError(f"cannot be read: {said}", where=source) from problem

@@ -33,6 +33,7 @@ from chameleon.evaluation.report import DASH
 from chameleon.evaluation.run_dir import SETTINGS, read_run, spent_in, write_whole
 from chameleon.inventory.grid import Arm, Grid
 from chameleon.llm import ResponseStore, choose_model
+from chameleon.table import Table
 from chameleon.text import harmless
 
 if TYPE_CHECKING:
@@ -109,7 +110,13 @@ class GridRun:
         if index is None and searched & set(self.grid.spec.indexes):
             index = options.out / "index" if options.out is not None else self._temporary_folder()
         self.cannot_search = self._build(index, own=given is None) if index is not None else {}
-        self.further = {"index": _digests(given)} if given is not None else {}
+        manifests = [] if given is None else sorted([*given.glob(_MANIFEST), *given.glob(f"*/{_MANIFEST}")])
+        digests = {
+            path.parent.relative_to(given).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+            for path in manifests
+            if given is not None
+        }
+        self.further = {"index": digests} if given is not None else {}
         self._announce()
         if index is not None:
             self.problems = [
@@ -132,12 +139,21 @@ class GridRun:
 
         Every table of the data counts, whatever --limit says.
         """
-        whole = replace(self.data, options=replace(self.data.options, limit=None))
+        from chameleon.retrieval.document import Document
+
+        options = replace(self.data.options, limit=None)
+        whole = Data(self.data.path, self.data.benchmark.name, options)
 
         def documents(summaries: bool) -> Iterable[Document]:
             if whole.tables is not None and whole.tables.is_file():
                 return read_corpus(whole.tables, summaries=summaries)
-            return read_corpus(whole.path, summaries=True) if summaries else _tables_of(whole.problems())
+            if summaries:
+                return read_corpus(whole.path, summaries=True)
+            tables: dict[str, Table] = {}
+            for each in whole.problems():
+                if each.table_id and (table := each.input.get("table")) is not None:
+                    tables.setdefault(each.table_id, table)
+            return (Document(id, table) for id, table in tables.items())
 
         built, reasons = (
             build_indexes(folder, self.grid, documents, own=own) if self.grid.spec.indexes else ([], {})
@@ -216,27 +232,6 @@ class GridRun:
                 self.spent[path.parent.name] = spent_in(path.parent)
         cost = sum((spent for name, spent in self.spent.items() if name != arm.name), Usage()).cost
         return most if cost is None else max(most - cost, 0.0)
-
-
-def _tables_of(problems: Iterable[Problem]) -> Iterable[Document]:
-    """Yield the tables of problems as documents, each once."""
-    from chameleon.retrieval.document import Document
-
-    seen: set[str] = set()
-    for problem in problems:
-        table = problem.input.get("table")
-        if table is not None and problem.table_id and problem.table_id not in seen:
-            seen.add(problem.table_id)
-            yield Document(problem.table_id, table)
-
-
-def _digests(index: Path) -> Mapping[str, str]:
-    """Digest what the indexes in a folder hold: the manifest of each."""
-    found = sorted([*index.glob(_MANIFEST), *index.glob(f"*/{_MANIFEST}")])
-    return {
-        path.parent.relative_to(index).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()[:12]
-        for path in found
-    }
 
 
 def _show(comparison: ArmTable, out: Path | None, *, as_json: bool) -> None:

@@ -16,24 +16,47 @@ from chameleon.inventory.source import shipped_grids
 from chameleon.llm_module import LLMModule
 from chameleon.module import Module, split_keys
 
-
-def list_modules(*, as_json: bool) -> None:
-    """Print every shipped module, by name."""
-    _print([_about(name, cls) | interface(cls) for name, cls in _classes("modules")], as_json)
+Kind = Literal["modules", "planners", "inventories", "grids", "benchmarks"]
 
 
-def list_planners(*, as_json: bool) -> None:
-    """Print every shipped planner, by name."""
-    _print([_about(name, cls) for name, cls in _classes("planners")], as_json)
+def print_list(kind: Kind, *, as_json: bool) -> None:
+    """Print all of a kind that is shipped, by name."""
+    if kind == "inventories":
+        names = shipped_inventories()
+    else:
+        names = shipped_grids() if kind == "grids" else sorted(shipped(kind))
+    rows = [{"name": name, **_about(kind, name)} for name in names]
+    if as_json:
+        echo_json(rows)
+        return
+    width = max(map(len, names))
+    for row in rows:
+        if kind != "benchmarks":
+            echo(f"{row['name']:{width}}  {row['about']}")
+            continue
+        echo(f"{row['name']}: {row['about']}")
+        echo(f"  columns {' '.join(row['columns'])}")
+        widest = max(map(len, row["scorers"]))
+        for name, about in row["scorers"].items():
+            echo(f"  --scorer {name:{widest}}  {about}")
 
 
-def _classes(family: Literal["modules", "planners"]) -> list[tuple[str, type[Any]]]:
-    return [(name, find_class(name, family)) for name in sorted(shipped(family))]
-
-
-def _about(name: str, cls: type[Any]) -> dict[str, Any]:
-    first = " ".join((cls.__doc__ or "").strip().split("\n\n")[0].split())
-    return {"name": name, "about": first, "class": f"{cls.__module__}:{cls.__name__}"}
+def _about(kind: Kind, name: str) -> dict[str, Any]:
+    """Return what a list says of one: of a class the first sentences of its docstring."""
+    if kind == "inventories":
+        inventory = Inventory.load(name)
+        return {"about": inventory.about, "needs_model": inventory.needs_model}
+    if kind == "grids":
+        grid = Grid.load(name)
+        return {"about": grid.spec.about, "inventory": grid.inventory, "arms": [*grid.arms]}
+    if kind == "benchmarks":
+        benchmark = find_benchmark(name)
+        scorers = {scorer: each.about for scorer, each in benchmark.scorers.items()}
+        return {"about": benchmark.about, "scorers": scorers, "columns": ["ALL", *benchmark.columns]}
+    cls = find_class(name, kind)
+    about = " ".join((cls.__doc__ or "").strip().split("\n\n")[0].split())
+    found = {"about": about, "class": f"{cls.__module__}:{cls.__name__}"}
+    return found | (_interface(cls) if kind == "modules" else {})
 
 
 def show_module(name: str, *, as_json: bool) -> None:
@@ -43,7 +66,7 @@ def show_module(name: str, *, as_json: bool) -> None:
         raise InventoryError(f"{name!r} is no module")
     about = {"name": cls.name, "about": cls.description, "class": f"{cls.__module__}:{cls.__name__}"}
     about["file"] = str(inspect.getsourcefile(cls) or "")
-    shown: dict[str, Any] = about | interface(cls)
+    shown: dict[str, Any] = about | _interface(cls)
     if as_json:
         echo_json(shown)
         return
@@ -66,7 +89,7 @@ def show_module(name: str, *, as_json: bool) -> None:
             echo("\n" + notes)
 
 
-def interface(cls: type[Any]) -> dict[str, Any]:
+def _interface(cls: type[Any]) -> dict[str, Any]:
     """Return what a module reads (None: everything), writes and uses, and its parameters with defaults."""
     hints = hints_of(cls, cls.__name__)
     return {
@@ -81,67 +104,14 @@ def interface(cls: type[Any]) -> dict[str, Any]:
 
 
 def _parameter(parameter: inspect.Parameter, hint: Any) -> dict[str, Any]:
-    empty = inspect.Parameter.empty
-    shown: dict[str, Any] = {"name": parameter.name, "type": _type_name(parameter, hint)}
-    if parameter.default is empty:
-        return shown
-    plain = parameter.default is None or isinstance(parameter.default, str | int | float | list | dict)
-    return {**shown, "default": parameter.default if plain else repr(parameter.default)}
-
-
-def _type_name(parameter: inspect.Parameter, hint: Any) -> str:
-    """Return the type as it is written; the values that there are where it is one of several."""
+    """Return name, type and default; the values that there are where a parameter is one of several."""
+    default, kind = parameter.default, "any"
     if get_origin(hint) is Literal:
-        return " or ".join(map(str, get_args(hint)))
-    if parameter.annotation is inspect.Parameter.empty:
-        return "any"
-    return inspect.formatannotation(parameter.annotation).strip("'")
-
-
-def list_inventories(*, as_json: bool) -> None:
-    """Print every shipped inventory, and whether it needs a model."""
-    rows = []
-    for name in shipped_inventories():
-        inventory = Inventory.load(name)
-        rows.append({"name": name, "about": inventory.about, "needs_model": inventory.needs_model})
-    _print(rows, as_json)
-
-
-def list_grids(*, as_json: bool) -> None:
-    """Print every shipped grid with its arms."""
-    rows = []
-    for name in shipped_grids():
-        grid = Grid.load(name)
-        rows.append(
-            {"name": name, "about": grid.spec.about, "inventory": grid.inventory, "arms": [*grid.arms]}
-        )
-    _print(rows, as_json)
-
-
-def list_benchmarks(*, as_json: bool) -> None:
-    """Print every shipped benchmark with its official scorers, the default first."""
-    rows: list[dict[str, Any]] = []
-    for benchmark in map(find_benchmark, shipped("benchmarks")):
-        scorers = {name: scorer.about for name, scorer in benchmark.scorers.items()}
-        columns = ["ALL", *benchmark.columns]
-        rows.append(
-            {"name": benchmark.name, "about": benchmark.about, "scorers": scorers, "columns": columns}
-        )
-    if as_json:
-        _print(rows, as_json)
-        return
-    for row in rows:
-        echo(f"{row['name']}: {row['about']}")
-        echo(f"  columns {' '.join(row['columns'])}")
-        width = max(map(len, row["scorers"]))
-        for name, about in row["scorers"].items():
-            echo(f"  --scorer {name:{width}}  {about}")
-
-
-def _print(rows: list[dict[str, Any]], as_json: bool) -> None:
-    if as_json:
-        echo_json(rows)
-        return
-    width = max(len(row["name"]) for row in rows)
-    for row in rows:
-        echo(f"{row['name']:{width}}  {row['about']}")
+        kind = " or ".join(map(str, get_args(hint)))
+    elif parameter.annotation is not inspect.Parameter.empty:
+        kind = inspect.formatannotation(parameter.annotation).strip("'")
+    shown: dict[str, Any] = {"name": parameter.name, "type": kind}
+    if default is inspect.Parameter.empty:
+        return shown
+    plain = default is None or isinstance(default, str | int | float | list | dict)
+    return {**shown, "default": default if plain else repr(default)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from pathlib import Path
 
+from chameleon.cli.given import read_file
 from chameleon.cli.out import echo, echo_json
 from chameleon.errors import InputError
 from chameleon.sandbox import Limits, make_executor
@@ -15,18 +16,16 @@ from chameleon.text import harmless
 def run_file(file: Path, *, result: str, timeout: float, kind: Kind, as_json: bool) -> int:
     """Run the program; return 0 when it gave an answer, else 1."""
     limits = Limits(wall_s=timeout, cpu_s=timeout)
+    most = limits.source_kb * 1024
+    data = read_file(str(file), most)
+    if len(data) > most:
+        what = f"is larger than a program may be ({limits.source_kb} KB)"
+        raise InputError(what, where=str(file))
     try:
-        if file.exists() and not file.is_file():
-            raise InputError("is not an ordinary file", where=str(file))
-        if file.stat().st_size > limits.source_kb * 1024:
-            raise InputError(f"is larger than a program may be ({limits.source_kb} KB)", where=str(file))
-        code = file.read_text("utf-8")
+        code = data.decode()
     except UnicodeDecodeError as problem:
-        raise InputError(
-            f"the program is not UTF-8 text (byte {problem.start})", where=str(file)
-        ) from problem
-    except OSError as problem:
-        raise InputError(f"cannot be read: {problem.strerror}", where=str(file)) from problem
+        what = f"the program is not UTF-8 text (byte {problem.start})"
+        raise InputError(what, where=str(file)) from problem
     with make_executor(kind, limits=limits) as executor:
         outcome = executor.run(code, result=result)
         guarantees = executor.guarantees()

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from chameleon.cli.columns import TextColumn, in_blocks, terminal_width
 from chameleon.cli.counts import counts_table
@@ -23,7 +22,12 @@ def print_stats(runs: Sequence[Path], *, as_json: bool) -> None:
     """Print which modules the plans of the runs call, and in which order."""
     summaries = RunSummary.of(read_run(path) for path in runs)
     if as_json:
-        echo_json({"runs": [_stats_json(run) for run in summaries]})
+        found = []
+        for run in summaries:
+            groups = {group: run.tally.counted(counts) for group, counts in _groups(run).items()}
+            about = {"run": run.name, "inventory": run.inventory, "model": run.model}
+            found.append(about | run.plans.to_json() | ({"groups": groups} if groups else {}))
+        echo_json({"runs": found})
         return
     echo(_overview(summaries))
     for run in summaries:
@@ -33,9 +37,18 @@ def print_stats(runs: Sequence[Path], *, as_json: bool) -> None:
                 echo(f"\n{name}: by {group}")
                 echo(counts_table(counts, run.tally, find_benchmark(run.benchmark)))
         echo(f"\n{name}: what follows what")
-        echo("\n".join(_transitions(run)))
+        for before, followers in run.plans.probabilities.items():
+            for after, share in followers.items():
+                count = run.plans.transitions[before][after]
+                echo(f"  {100 * share:6.2f} %  {count:6,}  {one_line(before, 40)} → {one_line(after, 40)}")
         echo(f"\n{name}: most frequent programs")
-        echo("\n".join(_programs(run)))
+        programs = run.plans.programs
+        for names, count in list(programs.items())[:_TOP_PROGRAMS]:
+            shown = " → ".join(one_line(name, 40) for name in names[:_MOST_NAMES]) or "(no plan)"
+            more = " → …" if names[_MOST_NAMES:] else ""
+            echo(f"  {100 * count / run.plans.n:6.2f} %  {count:6,}  {shown}{more}")
+        if len(programs) > _TOP_PROGRAMS:
+            echo(f"  … {len(programs) - _TOP_PROGRAMS:,} more")
 
 
 def print_report(runs: Sequence[Path], *, html: Path | None, problems: int, as_json: bool) -> None:
@@ -72,12 +85,6 @@ def print_report(runs: Sequence[Path], *, html: Path | None, problems: int, as_j
         echo(f"Page: {one_line(str(html))}")
 
 
-def _stats_json(run: RunSummary) -> dict[str, Any]:
-    groups = {group: run.tally.counted(counts) for group, counts in _groups(run).items()}
-    found = {"run": run.name, "inventory": run.inventory, "model": run.model, **run.plans.to_json()}
-    return found | ({"groups": groups} if groups else {})
-
-
 def _groups(run: RunSummary) -> dict[str, dict[str, Count]]:
     """Count by what the benchmark groups columns by, without the columns that are empty."""
     counts = run.tally.columns
@@ -106,21 +113,6 @@ def _overview(runs: Sequence[RunSummary]) -> str:
         shares = [f"{row.module_use[name]:.2f}" if name in row.module_use else DASH for name in modules]
         columns.append(TextColumn(row.system, [f"{row.n:,}" if row.n else DASH, DASH, DASH, *shares]))
     return in_blocks(TextColumn("run", names), columns, terminal_width())
-
-
-def _transitions(run: RunSummary) -> Iterator[str]:
-    for before, followers in run.plans.probabilities.items():
-        for after, probability in followers.items():
-            count = run.plans.transitions[before][after]
-            yield f"  {100 * probability:6.2f} %  {count:6,}  {one_line(before, 40)} → {one_line(after, 40)}"
-
-
-def _programs(run: RunSummary) -> Iterator[str]:
-    for names, count in list(run.plans.programs.items())[:_TOP_PROGRAMS]:
-        shown = [one_line(name, 40) for name in names[:_MOST_NAMES]] + ["…"] * (len(names) > _MOST_NAMES)
-        yield f"  {100 * count / run.plans.n:6.2f} %  {count:6,}  {' → '.join(shown) or '(no plan)'}"
-    if more := max(0, len(run.plans.programs) - _TOP_PROGRAMS):
-        yield f"  … {more:,} more"
 
 
 def _table(comparison: Comparison) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 
@@ -29,29 +29,18 @@ from chameleon.text import nearest
 _LOOKED_AT = 20_000
 
 
-@dataclass(frozen=True)
 class Data:
     """The problems that the command line names: a data file, its benchmark, and a scorer."""
 
-    path: Path
-    benchmark_name: str | None
-    options: DataOptions
-    file: DataFile = field(init=False)
-    tables: Path | None = field(init=False)
-    benchmark: Benchmark = field(init=False)
-    scorer: str = field(init=False)
-
-    def __post_init__(self) -> None:
-        name = self.benchmark_name
-        benchmark = recognised(self.path) if name is None else find_benchmark(name)
-        scorer = self.options.scorer or next(iter(benchmark.scorers))
-        if scorer not in benchmark.scorers:
-            hint = nearest(scorer, benchmark.scorers)
-            raise InputError(f"{benchmark.name} has no scorer {scorer!r}", hint=hint)
-        object.__setattr__(self, "tables", self.options.tables or tables_beside(benchmark, self.path))
-        object.__setattr__(self, "benchmark", benchmark)
-        object.__setattr__(self, "scorer", scorer)
-        object.__setattr__(self, "file", DataFile(self.path, benchmark.id_key))
+    def __init__(self, path: Path, benchmark: str | None, options: DataOptions) -> None:
+        self.path, self.options = path, options
+        self.benchmark: Benchmark = recognised(path) if benchmark is None else find_benchmark(benchmark)
+        self.file = DataFile(path, self.benchmark.id_key)
+        self.tables = options.tables or tables_beside(self.benchmark, path)
+        self.scorer: str = options.scorer or next(iter(self.benchmark.scorers))
+        if self.scorer not in self.benchmark.scorers:
+            hint = nearest(self.scorer, self.benchmark.scorers)
+            raise InputError(f"{self.benchmark.name} has no scorer {self.scorer!r}", hint=hint)
 
     def new_scorer(self) -> Scorer:
         """Make the scorer anew: it may have a generator of random numbers."""

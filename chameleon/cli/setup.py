@@ -40,31 +40,31 @@ def read_params(given: Sequence[str]) -> Mapping[str, Any]:
 
     Raises `BadParameter` for what no `llm:` of an inventory may have.
     """
+
+    def bad(what: str) -> typer.BadParameter:
+        return typer.BadParameter(what, param_hint="--param")
+
     found: dict[str, Any] = {}
     names = [name for name in ModelSpec.model_fields if name not in _NOT_OF_CALLS]
     for each in given:
         name, is_pair, text = each.partition("=")
         name = name.strip()
         if not is_pair:
-            raise _bad(f"{each!r} is no KEY=VALUE, such as reasoning=none")
+            raise bad(f"{each!r} is no KEY=VALUE, such as reasoning=none")
         if name not in names:
-            raise _bad(f"there is no parameter {name!r}. {nearest(name, names)}")
+            raise bad(f"there is no parameter {name!r}. {nearest(name, names)}")
         try:
             value = yaml.safe_load(text)
         except yaml.YAMLError:
-            raise _bad(f"the value of {name} cannot be read: {text!r}") from None
+            raise bad(f"the value of {name} cannot be read: {text!r}") from None
         found[name] = [value] if name == "stop" and isinstance(value, str) else value
     try:
         ModelSpec.model_validate(found)
     except ValidationError as problem:
         first = problem.errors()[0]
         typed = next(each for each in given if each.strip().startswith(str(first["loc"][0])))
-        raise _bad(f"{typed!r}: {first['msg'].lower()}") from None
+        raise bad(f"{typed!r}: {first['msg'].lower()}") from None
     return found
-
-
-def _bad(what: str) -> typer.BadParameter:
-    return typer.BadParameter(what, param_hint="--param")
 
 
 def defaults_for(given: Collection[str]) -> tuple[str, str]:

@@ -28,7 +28,7 @@ _LABELS = {
 }
 
 
-class Page:
+class RunPage:
     """Print a run as it happens; print nothing when the caller will print JSON."""
 
     def __init__(self, *, as_json: bool, trace: bool, model: str | None = None) -> None:
@@ -154,12 +154,12 @@ class Page:
             lines = []
             for key, item in value.items():
                 rows = isinstance(item, tuple) and item and all(isinstance(each, Mapping) for each in item)
-                text = "\n".join(map(one_of_list, item)) if rows else plain(item)
+                text = "\n".join(map(_one_of_list, item)) if rows else plain(item)
                 below = rows or "\n" in text
                 lines.append(f"{key}:\n" + textwrap.indent(text, "  ") if below else f"{key}: {text}")
             self._block("\n".join(lines))
         elif isinstance(value, tuple) and value:
-            self._block("\n".join(map(one_of_list, value)))
+            self._block("\n".join(map(_one_of_list, value)))
         else:
             self._block(plain(value))
 
@@ -186,7 +186,7 @@ class Page:
             sys.stdout.flush()
 
 
-def one_of_list(value: Any) -> str:
+def _one_of_list(value: Any) -> str:
     """Write one of a list on a line of its own, scores with four digits."""
     if not isinstance(value, Mapping):
         return plain(value)
@@ -218,7 +218,7 @@ def answer_text(answer: Any, unit: str) -> str:
     elif isinstance(answer, Mapping) and isinstance(answer.get("text"), str):
         text = answer["text"]
     else:
-        text = one_of_list(answer)
+        text = _one_of_list(answer)
     text = harmless(text)
     if not unit or isinstance(answer, bool) or not isinstance(answer, int | float):
         return text

@@ -1,9 +1,8 @@
-"""`chameleon check`, `list modules NAME` and `doctor`: what is told, where, and the exit codes."""
+"""`chameleon check`, and `eval` of what it finds: what is told, where, and the exit codes."""
 
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import pytest
@@ -120,38 +119,6 @@ def test_eval_refuses_what_is_missing_and_says_how_to_leave_it_out(command: Comm
         f"1 problem (1), with a picture that was not found: run without it. Looked in {tmp_path}" in done.err
     )
     assert "the path that the problem names and ID/image.png and ID.png in the folder itself, " in done.err
-
-
-def test_a_module_is_shown_with_its_keys_and_parameters(command: Command) -> None:
-    shown = command("list", "modules", "text_detector").out
-    assert re.search(r"^File: .*/modules/vision/text_detector\.py$", shown, re.MULTILINE)
-    assert "Reads: input.image\nWrites: cache.detected_text, cache.text_boxes\n" in shown
-    assert '  engine: auto or easyocr or rapidocr or tesseract = "auto"\n' in shown
-    told = json.loads(command("list", "modules", "web_search", "--json").out)
-    assert told["writes"] == ["cache.web_search_response"] and told["uses"] == ["web"]
-    assert {"name": "count", "type": "int", "default": 3} in told["parameters"]
-    every = json.loads(command("list", "modules", "--json").out)
-    assert [each["name"] for each in every] == sorted(each["name"] for each in every)
-    assert all(each["writes"] for each in every)
-    assert (
-        "no module 'text_detectr'. Did you mean 'text_detector'?"
-        in command("list", "modules", "text_detectr").complaint
-    )
-
-
-def test_doctor_tells_of_pictures_and_searches_and_no_value(
-    command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    bare = command("doctor")
-    assert bare.code == 0 and "Search, provider auto: none: no search provider is configured" in bare.out
-    assert "Text in pictures, engine auto: " in bare.out and "Captions on this machine, device" in bare.out
-    monkeypatch.setenv("SEARXNG_URL", "https://searx.example/token-nobody-may-see")
-    some = command("doctor")
-    assert "Search, provider auto: searxng\nVariables of searches set: " in some.out
-    told = json.loads(command("doctor", "--json").out)
-    assert "test" not in told["packages"] and {"httpx2", "lxml", "bm25s"} == set(told["packages"]["web"])
-    assert told["search_provider"]["takes"] == "searxng" and "SEARXNG_URL" in told["search_variables"]
-    assert "nobody-may-see" not in some.out and "nobody-may-see" not in json.dumps(told)
 
 
 def test_a_fixed_plan_that_is_refused_is_shown_once(command: Command, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -68,6 +69,7 @@ def test_only_one_of_them_reads_standard_input(command: Command) -> None:
     told = complaint_of_usage(command, "--image", "-", "--text", "-")
     assert "only one of them can read standard input" in told
     assert "--table" in complaint_of_usage(command, "--table", "-", "--text", "-")
+    assert "--table" in complaint_of_usage(command, "--table", "-", "--table", "-")
     log = complaint_of_usage(command, "--image", "-", "--log", "run.jsonl")
     assert "save it to a file" in log and not Path("run.jsonl").exists()
 
@@ -125,8 +127,6 @@ def test_an_empty_text_is_told_as_such(command: Command, tmp_path: Path) -> None
     text.write_text(" \n\n")
     outcome = command("ask", QUESTION, "--text", str(text))
     assert outcome.code == 1 and "the text is empty" in outcome.complaint
-    named = command("ask", QUESTION, "--inventory", "pictures_offline")
-    assert named.code == 3 and "Give one with --image FILE or --text FILE." in named.out
 
 
 def test_json_says_why_it_ran_what_it_ran(command: Command, tmp_path: Path) -> None:
@@ -166,3 +166,43 @@ def test_a_large_picture_is_refused_in_one_line(tmp_path: Path) -> None:
     outcome = spawn("ask", QUESTION, "--image", str(file))
     assert outcome.code == 1 and "too large to be unpacked safely" in outcome.complaint
     assert len(outcome.err.splitlines()) == 1
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    (tmp_path / "riders.csv").write_text("Rider,Team,Points\nBrandt,Tarn,20\nEk,Weir,5\nHolm,Tarn,4\n")
+    (tmp_path / "teams.csv").write_text("Name,Country\nTarn,Italy\nWeir,Spain\n")
+    return ["--table", str(tmp_path / "riders.csv"), "--table", str(tmp_path / "teams.csv")]
+
+
+def _reply(request: dict) -> str:
+    """A model that joins, sums up, and reads the answer."""
+    text = request["messages"][-1]["content"]
+    if "Use f_join()" in text:
+        assert "Other table : teams\n" in text and "row 1 : Tarn | Italy" in text
+        return "f_join(teams, on Team = Name)"
+    if "Use f_aggregate()" in text:
+        return "f_aggregate(sum of Points by Country)"
+    if "Function Chain:" not in text:
+        return "24"
+    chain = text.rpartition("Function Chain:")[2]
+    return "<END>" if "f_aggregate" in chain else "f_aggregate()" if "f_join" in chain else "f_join()"
+
+
+def test_the_others_are_joined_by_their_files_names(
+    files: list[str], loopback: Any, command: Command
+) -> None:
+    loopback(_reply)
+    asked = ["ask", "How many points went to teams from Italy?", *files, "-i", "chain_of_table_extended"]
+    outcome = command(*asked, "--trace", "--store", "off")
+    assert outcome.code == 0, outcome.err
+    calls = "f_join(teams, on Team = Name)", "f_aggregate(sum of Points by Country)", "Answer: 24"
+    assert all(call in outcome.out for call in calls)
+
+
+@pytest.mark.parametrize("inventory", [["--inventory", "tables_offline"], []])
+def test_an_inventory_of_one_table_says_so(files: list[str], inventory: list[str], command: Command) -> None:
+    outcome = command("ask", "How many points?", *files, *inventory)
+    assert outcome.code == 1
+    assert "the inventory tables_offline takes one table, and 2 are given" in outcome.complaint
+    assert "chain_of_table_extended" in outcome.complaint

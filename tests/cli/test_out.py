@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from chameleon.cli.out import echo, echo_json, say
-from chameleon.cli.show import Page
+from chameleon.cli.show import RunPage
 from chameleon.state import Plan, Step
 from chameleon.text import harmless_lines
 from tests.e2e.commands import ROOT, Command
@@ -26,7 +26,7 @@ def test_breaks_and_indents_stay() -> None:
 def test_both_streams_are_cleaned(capsys: pytest.CaptureFixture[str]) -> None:
     echo(EVIL)
     say(EVIL)
-    page = Page(as_json=False, trace=True)
+    page = RunPage(as_json=False, trace=True)
     page.begin(f"inventory x; model {EVIL}\n{EVIL}")
     page.show(Plan((Step("x"),), EVIL, kind="proposed"))
     shown = capsys.readouterr()

@@ -162,12 +162,7 @@ def test_wrong_uses_are_told(
     [
         (["Who?", "--table", "INDEX"], "--index"),
         (["Who?", "--text", "INDEX"], "--index"),
-        (
-            [
-                "",
-            ],
-            "QUESTION",
-        ),
+        ([""], "QUESTION"),
         ([" \t"], "QUESTION"),
     ],
 )

@@ -1,0 +1,24 @@
+"""`chameleon doctor`: what is installed and configured here, and no value of it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.e2e.commands import Command
+
+
+def test_doctor_tells_of_pictures_and_searches_and_no_value(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bare = command("doctor")
+    assert bare.code == 0 and "Search, provider auto: none: no search provider is configured" in bare.out
+    assert "Text in pictures, engine auto: " in bare.out and "Captions on this machine, device" in bare.out
+    monkeypatch.setenv("SEARXNG_URL", "https://searx.example/token-nobody-may-see")
+    some = command("doctor")
+    assert "Search, provider auto: searxng\nVariables of searches set: " in some.out
+    told = json.loads(command("doctor", "--json").out)
+    assert "test" not in told["packages"] and {"httpx2", "lxml", "bm25s"} == set(told["packages"]["web"])
+    assert told["search_provider"]["takes"] == "searxng" and "SEARXNG_URL" in told["search_variables"]
+    assert "nobody-may-see" not in some.out and "nobody-may-see" not in json.dumps(told)
