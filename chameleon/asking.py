@@ -43,7 +43,7 @@ class AsksModel:
             raise InventoryError(f"{self.name} names no prompt file", hint="Set `prompt:` in the inventory.")
         return Prompt.load(self.prompt, self.folders)
 
-    def bound(self, llm: Any) -> Self:
+    def with_llm(self, llm: Any) -> Self:
         """A copy that asks this model, or its own."""
         bound = copy.copy(self)
         bound.__dict__.pop("_lock", None)  # the copy is set up on its own
@@ -59,13 +59,13 @@ class AsksModel:
         bound.llm = llm.with_params(**self.llm_params) if llm is not None else None
         return bound
 
-    def redo_params(self, warmer: float) -> dict[str, Any]:
+    def redo_params(self, temperature_step: float) -> dict[str, Any]:
         """The parameters of a redo: as warm as published, where a temperature is set at all."""
         temperature = self.model.params.get("temperature")
         if temperature is None:
             return {}
         return {
-            "temperature": min(float(temperature) + warmer, max(float(temperature), 1.0))
+            "temperature": min(float(temperature) + temperature_step, max(float(temperature), 1.0))
         }  # Claude's most
 
     @property

@@ -10,7 +10,7 @@ from chameleon import values
 from chameleon.errors import PlanError
 from chameleon.inventory import Inventory
 from chameleon.inventory.schema import RepairSpec
-from chameleon.state import Ended, Failure, Plan, Reason, Record, State, Step
+from chameleon.state import Failure, Plan, Reason, RunEnded, State, Step, StepRecord
 
 REPAIR_TURNS = 1
 
@@ -43,7 +43,7 @@ class AskPlanner:
     """Nothing is pending: ask the planner."""
 
 
-Decision = RunSteps | AskPlanner | Plan | Ended
+Decision = RunSteps | AskPlanner | Plan | RunEnded
 
 
 def decide(state: State, inventory: Inventory) -> Decision:
@@ -57,7 +57,7 @@ def decide(state: State, inventory: Inventory) -> Decision:
     return AskPlanner()
 
 
-def goes_on(record: Record, inventory: Inventory) -> bool:
+def continues_after(record: StepRecord, inventory: Inventory) -> bool:
     """Whether the steps that are pending after this one still run, whatever came of it."""
     if record.error is None:
         return True
@@ -66,17 +66,17 @@ def goes_on(record: Record, inventory: Inventory) -> bool:
     return skipped and record.error.kind not in _ENDS_RUN
 
 
-def finished(state: State) -> Ended:
+def finished(state: State) -> RunEnded:
     """How a run ends when the planner has nothing more to do."""
-    if not state.taken:
-        return Ended("failed", Failure("PlanError", "the planner proposed no step"))
+    if not state.executed:
+        return RunEnded("failed", Failure("PlanError", "the planner proposed no step"))
     if state.failure is not None:
-        return Ended("failed", state.failure.error)
-    last = state.taken[-1]
+        return RunEnded("failed", state.failure.error)
+    last = state.executed[-1]
     if last.output is None:  # what it writes into the cache is for other modules: nobody reads it any more
         where, hint = f"module {last.step.module}", "The last module's `run` returns the answer."
-        return Ended("failed", Failure("ModuleError", "it returned nothing, and is the last", hint, where))
-    return Ended("answered")
+        return RunEnded("failed", Failure("ModuleError", "it returned nothing, and is the last", hint, where))
+    return RunEnded("answered")
 
 
 def _refused(state: State) -> Sequence[Plan]:
@@ -89,16 +89,16 @@ def _refused(state: State) -> Sequence[Plan]:
     return refused
 
 
-def _after_failure(state: State, failed: Record, inventory: Inventory) -> Decision:
+def _after_failure(state: State, failed: StepRecord, inventory: Inventory) -> Decision:
     assert failed.error is not None
     if (reason := _ENDS_RUN.get(failed.error.kind)) is not None:
-        return Ended(reason, failed.error)
+        return RunEnded(reason, failed.error)
     name = failed.step.module
     repair = inventory.repair.get(name)
     if repair is not None and failed.error.kind == "StepRejected":
         runs = _runs(state, repair.redo)
         if runs < repair.attempts:
-            args = {**_args(state, repair.redo), "warmer": repair.warmer, "attempt": runs}
+            args = {**_args(state, repair.redo), "temperature_step": repair.temperature_step, "attempt": runs}
             redone = Step(repair.redo, values.freeze(args | _last(runs + 1, repair)))
             redo = (redone,) if repair.redo == name else (redone, failed.step)
             note = f"{name} rejected ({failed.error.message}); attempt {runs + 1} of {repair.attempts}"
@@ -106,7 +106,7 @@ def _after_failure(state: State, failed: Record, inventory: Inventory) -> Decisi
     return _by_policy(state, failed, inventory)
 
 
-def _by_policy(state: State, failed: Record, inventory: Inventory) -> Decision:
+def _by_policy(state: State, failed: StepRecord, inventory: Inventory) -> Decision:
     assert failed.error is not None
     policy = inventory.on_error.get(failed.step.module, "stop")
     name, reason = failed.step.module, f"{failed.step.module} failed: {failed.error.message}"
@@ -117,15 +117,15 @@ def _by_policy(state: State, failed: Record, inventory: Inventory) -> Decision:
         return RunSteps()
     if policy == "fallback" and not _fell_back(state):
         return _fall_back(state, inventory, reason, failed.error.kind)
-    if policy == "skip" or inventory.planner.takes_failure(state):
+    if policy == "skip" or inventory.planner.handles_failure(state):
         refused = _refused(state)
         if len(refused) > REPAIR_TURNS:
             reason = f"no valid plan: {refused[-1].refused}"
             if policy == "skip":  # the step did not matter: as if the planner had been asked without it
                 return _fall_back(state, inventory, reason, PlanError.__name__)
-            return Ended("failed", Failure("PlanError", reason))
+            return RunEnded("failed", Failure("PlanError", reason))
         return AskPlanner()
-    return Ended("failed", failed.error)
+    return RunEnded("failed", failed.error)
 
 
 def _runs(state: State, redo: str) -> int:
@@ -148,7 +148,7 @@ def _last(attempt: int, repair: RepairSpec) -> dict[str, Any]:
 
 def _args(state: State, name: str) -> Mapping[str, Any]:
     """The arguments with which the module ran last."""
-    steps = (record.step for record in reversed(state.taken))
+    steps = (record.step for record in reversed(state.executed))
     args = next((step.args for step in steps if step.module == name), {})
     return {key: value for key, value in args.items() if key != "last"}
 
@@ -160,5 +160,5 @@ def _fell_back(state: State) -> bool:
 def _fall_back(state: State, inventory: Inventory, reason: str, kind: str) -> Decision:
     """The inventory's fallback, once a run: a second time it would come to the same."""
     if not inventory.fallback or _fell_back(state):
-        return Ended("failed", Failure(kind, reason, where=f"inventory {inventory.name}"))
+        return RunEnded("failed", Failure(kind, reason, where=f"inventory {inventory.name}"))
     return Plan(tuple(Step(name) for name in inventory.fallback), inventory.name, reason, "fallback")

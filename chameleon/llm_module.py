@@ -98,8 +98,8 @@ class LLMModule(AsksModel, Module):
         args = state.step.args if state.step else {}
         attempt = int(args.get("attempt", 0))  # numbers the samples of a repair on from those before
         params = self.stop_params
-        if "warmer" in args:
-            params |= self.redo_params(float(args["warmer"]))
+        if "temperature_step" in args:
+            params |= self.redo_params(float(args["temperature_step"]))
         whole = not self.takes_cut_off
         if self.samples == 1:
             return [self.model.ask(messages, sample=attempt, whole=whole, **params)]

@@ -14,16 +14,28 @@ from chameleon import values
 from chameleon.budget import Call
 from chameleon.errors import InputError, LogError
 from chameleon.lines import LineFile
-from chameleon.state import Begun, Dropped, Ended, Event, Failure, Plan, PlanKind, Reason, Record, Step
+from chameleon.state import (
+    Dropped,
+    Event,
+    Failure,
+    Plan,
+    PlanKind,
+    Reason,
+    RunEnded,
+    RunStarted,
+    Step,
+    StepRecord,
+)
+from chameleon.table import Table
 
 _JSON = json.JSONEncoder(allow_nan=False, check_circular=False).encode  # frozen values hold no circle
-_SAME = {"$output": True}
+_OUTPUT = "$output"
 _BEGINS = b'{"event": "'
 
 
 def event_to_json(event: Event) -> dict[str, Any]:
     """One event as a JSON object; `event_from_json` gives it back."""
-    if isinstance(event, Record):
+    if isinstance(event, StepRecord):
         return _step_to_json(event)
     if isinstance(event, Plan):
         return {
@@ -40,7 +52,7 @@ def event_to_json(event: Event) -> dict[str, Any]:
     if isinstance(event, Dropped):
         told = {"parameter": event.parameter, "value": event.value, "why": event.why}
         return {"event": "dropped", "model": event.model, **told}
-    if isinstance(event, Ended):
+    if isinstance(event, RunEnded):
         return {"event": "ended", "reason": event.reason, **_error(event.error), **_calls(event.calls)}
     return {
         "event": "begun",
@@ -50,7 +62,7 @@ def event_to_json(event: Event) -> dict[str, Any]:
     }
 
 
-def _step_to_json(record: Record) -> dict[str, Any]:
+def _step_to_json(record: StepRecord) -> dict[str, Any]:
     written = {
         "event": "step",
         **record.step.to_json(),
@@ -81,11 +93,11 @@ def event_from_json(data: Mapping[str, Any]) -> Event:
         error = Failure(**data["error"]) if data.get("error") else None
         if kind == "begun":
             settings = values.from_json(data.get("settings", {}))
-            return Begun(data["inventory"], _read_mapping(data["input"]), settings)
+            return RunStarted(data["inventory"], _read_mapping(data["input"]), settings)
         if kind == "ended":
             if data["reason"] not in get_args(Reason):
                 raise LogError(f"a run has ended for an unknown reason: {data['reason']!r}")
-            return Ended(data["reason"], error, calls)
+            return RunEnded(data["reason"], error, calls)
         if kind == "dropped":
             return Dropped(str(data["model"]), str(data["parameter"]), data["value"], str(data["why"]))
         seconds = float(data.get("seconds", 0))
@@ -98,7 +110,7 @@ def event_from_json(data: Mapping[str, Any]) -> Event:
             return Plan(steps, data["by"], data["note"], kind, data["refused"], seconds, calls, path)
         if kind == "step":
             output = values.from_json(data["output"])
-            return Record(
+            return StepRecord(
                 Step.from_json(data),
                 output,
                 _read_changes(data["input"], output),
@@ -123,11 +135,17 @@ def _calls(calls: Iterable[Call]) -> dict[str, Any]:
 
 
 def _changes(changes: Mapping[str, Any], output: Any) -> dict[str, Any]:
-    """Most changes are the output itself: a large table is written once, not twice."""
-    return {
-        key: _SAME if value is output and value is not None else values.to_json(value)
-        for key, value in changes.items()
-    }
+    """Write a change that is the output, or a part of it, as a reference: a large table is written once."""
+    parts = output if isinstance(output, Mapping) else {}
+    written: dict[str, Any] = {}
+    for key, value in changes.items():
+        if value is output and value is not None:
+            written[key] = {_OUTPUT: True}
+        elif isinstance(value, Table) and (part := next((k for k in parts if parts[k] is value), None)):
+            written[key] = {_OUTPUT: part}
+        else:
+            written[key] = values.to_json(value)
+    return written
 
 
 def _read_mapping(data: Any) -> Mapping[str, Any]:
@@ -138,7 +156,12 @@ def _read_mapping(data: Any) -> Mapping[str, Any]:
 
 
 def _read_changes(data: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-    items = {key: output if value == _SAME else values.from_json(value) for key, value in data.items()}
+    items = {}
+    for key, value in data.items():
+        if isinstance(value, dict) and set(value) == {_OUTPUT}:
+            items[key] = output if value[_OUTPUT] is True else output[value[_OUTPUT]]
+        else:
+            items[key] = values.from_json(value)
     return values.ReadOnly(items)
 
 
@@ -148,7 +171,7 @@ def before_failure(events: Sequence[Event]) -> int:
     The end of a run that failed or ran out of budget is left out, with the failed steps and plans before it.
     """
     kept = len(events)
-    if kept and isinstance(last := events[-1], Ended) and last.reason in ("failed", "budget"):
+    if kept and isinstance(last := events[-1], RunEnded) and last.reason in ("failed", "budget"):
         kept -= 1
         while kept and _is_failed(events[kept - 1]):
             kept -= 1
@@ -158,7 +181,7 @@ def before_failure(events: Sequence[Event]) -> int:
 def _is_failed(event: Event) -> bool:
     if isinstance(event, Dropped):  # it stands before the plan or step that tells it
         return True
-    if isinstance(event, Record):
+    if isinstance(event, StepRecord):
         return event.error is not None or event.dropped
     return isinstance(event, Plan) and bool(event.refused)
 

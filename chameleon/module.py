@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 from chameleon.errors import InventoryError, ModuleError
-from chameleon.state import Lack, State, Step
+from chameleon.state import MissingKeys, State, Step
 from chameleon.text import snake_case
 from chameleon.values import ReadOnly
 
@@ -31,7 +31,7 @@ class Module:
       declares `reads` sees nothing else, and may run beside neighbours that it does not depend on;
       one that does not sees everything and runs alone. `writes` defaults to "cache.<name>"; where it is one
       key, the output goes there.
-    - `wordless`: those of `writes` that hold no text for a model, such as coordinates: when the module
+    - `non_text`: those of `writes` that hold no text for a model, such as coordinates: when the module
       fails, no prompt names them as missing.
     - `uses`: what else it needs, such as "gpu", "web" or "model".
 
@@ -43,7 +43,7 @@ class Module:
     description: ClassVar[str] = ""
     reads: ClassVar[Keys | None] = None
     writes: ClassVar[Keys | None] = None
-    wordless: ClassVar[Keys] = ()
+    non_text: ClassVar[Keys] = ()
     uses: ClassVar[Keys] = ()
     when: str = ""
 
@@ -72,7 +72,7 @@ class Module:
         nothing, and is to be cheap: it loads nothing.
         """
 
-    def resolved(self) -> Mapping[str, Any]:
+    def runtime_info(self) -> Mapping[str, Any]:
         """What settings that were left open come to on this machine, for whoever compares two runs.
 
         Such as {"engine": "rapidocr", "rapidocr": "3.4.0", "device": "cpu"} for `engine: auto`: the engine,
@@ -104,7 +104,7 @@ class Module:
         place, _, key = writes[0].removesuffix("?").partition(".")
         return {key: output} if place == part else {}
 
-    def named(self, name: str) -> Self:
+    def with_name(self, name: str) -> Self:
         """This module under that name: a copy if it has another one."""
         if self.name == name:
             return self
@@ -123,7 +123,7 @@ class Module:
                 self.setup()
                 self.__dict__["_is_ready"] = True
 
-    def bound(self, llm: Any) -> Module:
+    def with_llm(self, llm: Any) -> Module:
         """This module, ready to be used with a model; modules that need none are their own."""
         return self
 
@@ -155,7 +155,7 @@ class Access:
     reads: frozenset[str] | None
     required: tuple[tuple[str, ...], ...]
     writes: frozenset[str]
-    wordless: frozenset[str] = frozenset()
+    non_text: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, module: Module) -> Access:
@@ -165,7 +165,7 @@ class Access:
             None if reads is None else frozenset(part for key in reads for part in _alternatives(key)),
             tuple(_alternatives(key) for key in reads or () if _is_required(key)),
             frozenset(part for key in writes for part in _alternatives(key)),
-            frozenset(split_keys(module.wordless)),
+            frozenset(split_keys(module.non_text)),
         )
 
     def view(
@@ -188,16 +188,16 @@ class Access:
             lacking=lacking,
         )
 
-    def _lacking(self, state: State, others: Mapping[str, Access]) -> Iterator[Lack]:
+    def _lacking(self, state: State, others: Mapping[str, Access]) -> Iterator[MissingKeys]:
         """What is not there to be read since its module failed, unless that is about to be tried again."""
         pending = {step.module for step in state.pending}
         for name, failure in state.failures.items():
             if name not in others or name in pending:
                 continue
-            missing = sorted(others[name].writes - others[name].wordless - state.keys)
+            missing = sorted(others[name].writes - others[name].non_text - state.keys)
             read = [key for key in missing if self.reads is None or _is_read(key, self.reads)]
             if read:
-                yield Lack(tuple(_called(key, name) for key in read), failure.reason)
+                yield MissingKeys(tuple(_called(key, name) for key in read), failure.reason)
 
     def missing(self, present: Iterable[str]) -> tuple[str, ...]:
         """The required keys that are not present, alternatives joined by "|"."""

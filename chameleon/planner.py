@@ -57,15 +57,15 @@ class Planner:
     def check(self) -> None:
         """Raise a `ChameleonError` for what is missing on this machine, as the check of a module does."""
 
-    def resolved(self, inventory: Inventory) -> Mapping[str, Any]:
-        """Return what settings that were left open come to on this machine, as a module's `resolved` does."""
+    def runtime_info(self, inventory: Inventory) -> Mapping[str, Any]:
+        """Return what settings left open come to on this machine, as `Module.runtime_info` does."""
         return {}
 
-    def takes_failure(self, state: State) -> bool:
+    def handles_failure(self, state: State) -> bool:
         """Return whether it is to be asked again after a step that failed."""
         return False
 
-    def bound(self, llm: Any) -> Planner:
+    def with_llm(self, llm: Any) -> Planner:
         """Return the planner, ready to be used with a model; one that asks none is its own."""
         return self
 

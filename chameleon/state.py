@@ -1,9 +1,9 @@
 """A run as an event log, and the state that it folds to.
 
-Five kinds of events make a run: `Begun` (the input), `Plan` (steps to take, or a refused plan),
-`Record` (one step taken), `Dropped` (a parameter that a model does not take) and `Ended`. `State.after` is
-the only way that a state changes, so a trace, a checkpoint, a resumed run and a replay all read the same
-lines.
+Five kinds of events make a run: `RunStarted` (the input), `Plan` (steps to take, or a refused plan),
+`StepRecord` (one step taken), `Dropped` (a parameter that a model does not take) and `RunEnded`.
+`State.after` is the only way that a state changes, so a trace, a checkpoint, a resumed run and a replay all
+read the same lines.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from chameleon.errors import ChameleonError, LogError
 from chameleon.table import Table
 
 Reason = Literal["answered", "declined", "failed", "budget"]
-PlanKind = Literal["proposed", "again", "repair", "on_error", "fallback"]
+PlanKind = Literal["proposed", "replan", "repair", "on_error", "fallback"]
 
 # What a model is told of a failure: what an error says may hold paths, hosts and words of libraries.
 _TO_A_MODEL: Mapping[str, str] = {
@@ -37,7 +37,7 @@ _FAILED = "it failed"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One module to run, by name, with arguments for this step alone (such as a warmer temperature)."""
+    """One module to run, by name, with arguments for this step alone (such as a higher temperature)."""
 
     module: str
     args: Mapping[str, Any] = field(default_factory=values.ReadOnly)
@@ -102,7 +102,7 @@ def _said(error: BaseException) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
+class RunStarted:
     """A run begins: its inventory, its input, and the settings that made it."""
 
     inventory: str
@@ -115,7 +115,7 @@ class Plan:
     """The steps to take next, who chose them (`by`) and why (`note`).
 
     As an event it replaces what is still pending, unless `refused` says what is wrong with it. `kind` tells
-    a planner's proposal, or its other plan after a failure ("again"), from what the inventory has for a
+    a planner's proposal, or its other plan after a failure ("replan"), from what the inventory has for a
     step that failed: its repair, its `on_error` plan (both `by` that module), or the fallback. `path` is the
     place that planners of planners keep: the number of the planner or of the attempt, the outermost first.
     """
@@ -135,7 +135,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class StepRecord:
     """One step taken: what the module returned, what it changed, what it cost, or why it failed.
 
     `dropped` marks work done beside a step that failed: its calls count, its output does not.
@@ -170,7 +170,7 @@ class Dropped:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class RunEnded:
     """A run ends: answered, declined, failed, or out of budget."""
 
     reason: Reason
@@ -178,11 +178,11 @@ class Ended:
     calls: tuple[Call, ...] = ()
 
 
-Event = Begun | Plan | Record | Dropped | Ended
+Event = RunStarted | Plan | StepRecord | Dropped | RunEnded
 
 
 @dataclass(frozen=True, slots=True)
-class Lack:
+class MissingKeys:
     """The keys that a module would have written had it not failed, and what kept it (`Failure.reason`)."""
 
     keys: tuple[str, ...]
@@ -202,16 +202,16 @@ class State:
 
     input: Mapping[str, Any] = field(default_factory=values.ReadOnly)
     cache: Mapping[str, Any] = field(default_factory=values.ReadOnly)
-    history: tuple[Record, ...] = ()
+    history: tuple[StepRecord, ...] = ()
     plans: tuple[Plan, ...] = ()
     plan: tuple[str, ...] = ()
     pending: tuple[Step, ...] = ()
-    failure: Record | None = None
-    ended: Ended | None = None
-    begun: Begun | None = None
+    failure: StepRecord | None = None
+    ended: RunEnded | None = None
+    begun: RunStarted | None = None
     dropped: tuple[Dropped, ...] = ()
     step: Step | None = field(default=None, compare=False)
-    lacking: tuple[Lack, ...] = field(default=(), compare=False)
+    lacking: tuple[MissingKeys, ...] = field(default=(), compare=False)
 
     @classmethod
     def fold(cls, events: Iterable[Event]) -> State:
@@ -222,13 +222,13 @@ class State:
 
     def after(self, event: Event) -> State:
         """The state once the event has happened. Raises `LogError` for an event out of order."""
-        if isinstance(event, Begun):
+        if isinstance(event, RunStarted):
             if self.begun is not None:
                 raise LogError("the log holds two beginnings", hint="Give every run a log of its own.")
             return self.with_changes(begun=event, input=event.input)
         if self.begun is None or self.ended is not None:
             raise LogError("the log goes on after its end" if self.begun else "the log has no beginning")
-        if isinstance(event, Record):
+        if isinstance(event, StepRecord):
             return self._after_step(event)
         if isinstance(event, Dropped):
             return self.with_changes(dropped=(*self.dropped, event))
@@ -240,7 +240,7 @@ class State:
             )
         return self.with_changes(ended=event)
 
-    def news_of(self, event: Plan | Record | Ended) -> tuple[Dropped, ...]:
+    def news_of(self, event: Plan | StepRecord | RunEnded) -> tuple[Dropped, ...]:
         """The parameters that models were first asked without in this plan, step or end."""
         told = {(each.model, each.parameter) for each in self.dropped}
         found = {
@@ -260,7 +260,7 @@ class State:
         done = max(len(self.plan) - len(self.pending), 0)
         return self.plan[:done] + plan.names
 
-    def _after_step(self, record: Record) -> State:
+    def _after_step(self, record: StepRecord) -> State:
         history = (*self.history, record)
         if record.dropped:
             return self.with_changes(history=history)
@@ -286,7 +286,7 @@ class State:
         return frozenset([f"input.{key}" for key in self.input] + [f"cache.{key}" for key in self.cache])
 
     @property
-    def taken(self) -> tuple[Record, ...]:
+    def executed(self) -> tuple[StepRecord, ...]:
         """The steps that count: all but those dropped beside a failure."""
         return tuple(record for record in self.history if not record.dropped)
 
@@ -295,29 +295,29 @@ class State:
         """What the last module returned, once the run has answered; else None."""
         if self.ended is None or self.ended.reason != "answered":
             return None
-        return self.taken[-1].output
+        return self.executed[-1].output
 
     @property
     def program(self) -> tuple[str, ...]:
         """The names of the modules that ran, in order."""
-        return tuple(record.step.module for record in self.taken)
+        return tuple(record.step.module for record in self.executed)
 
     @property
-    def passed_over(self) -> tuple[Failure, ...]:
+    def skipped(self) -> tuple[Failure, ...]:
         """Why modules failed that the run went on without: those that did not do their work later either."""
         return tuple(self.failures.values())
 
     @property
     def failures(self) -> Mapping[str, Failure]:
         """The modules that failed and did not do their work later either, and why."""
-        worked = {record.step.module for record in self.taken if record.error is None}
-        failed = {record.step.module: record.error for record in self.taken if record.error is not None}
+        worked = {record.step.module for record in self.executed if record.error is None}
+        failed = {record.step.module: record.error for record in self.executed if record.error is not None}
         return {name: error for name, error in failed.items() if name not in worked}
 
     @property
     def calls(self) -> tuple[Call, ...]:
         """Every model call of the run, those of planners included."""
-        parts: list[Plan | Record | Ended] = [
+        parts: list[Plan | StepRecord | RunEnded] = [
             *self.plans,
             *self.history,
             *([self.ended] if self.ended else []),

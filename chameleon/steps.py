@@ -11,12 +11,12 @@ from chameleon import values
 from chameleon.budget import Meter, recording
 from chameleon.errors import ChameleonError, ModuleError, raised_at
 from chameleon.module import Access, Module
-from chameleon.state import Failure, Record, State, Step
+from chameleon.state import Failure, State, Step, StepRecord
 
 _NOTHING: Mapping[str, Any] = values.ReadOnly()
 
 
-def beside(pending: Sequence[Step], access: Mapping[str, Access]) -> tuple[Step, ...]:
+def parallel_group(pending: Sequence[Step], access: Mapping[str, Access]) -> tuple[Step, ...]:
     """The first pending steps that read nothing which another of them writes: they may run at once.
 
     All of them see the state as it was before, and their results are merged in plan order.
@@ -33,7 +33,7 @@ def beside(pending: Sequence[Step], access: Mapping[str, Access]) -> tuple[Step,
 
 def run_step(
     step: Step, module: Module, everyones: Mapping[str, Access], state: State, meter: Meter
-) -> Record:
+) -> StepRecord:
     """Run a module on the state; a failure becomes the record's error, told with the module's name.
 
     `everyones`: what each module of the inventory may see and change, by name.
@@ -50,7 +50,7 @@ def run_step(
         except (Exception, SystemExit) as problem:  # whatever a user's module raises is recorded
             failure = _failure(problem, f"module {step.module}")
     seconds = time.monotonic() - begun
-    return Record(step, output, input_changes, cache_changes, failure, seconds, tuple(recorder.calls))
+    return StepRecord(step, output, input_changes, cache_changes, failure, seconds, tuple(recorder.calls))
 
 
 def _run(module: Module, seen: State, access: Access) -> tuple[Any, Mapping[str, Any], Mapping[str, Any]]:

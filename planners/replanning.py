@@ -24,21 +24,21 @@ class Replanning(Planner):
         self.attempts = attempts
         self.whole = planner.whole
 
-    def bound(self, llm: Any) -> Replanning:
+    def with_llm(self, llm: Any) -> Replanning:
         bound = copy.copy(self)
-        bound.planners = [planner.bound(llm) for planner in self.planners]
+        bound.planners = [planner.with_llm(llm) for planner in self.planners]
         return bound
 
     @property
     def fixed_plans(self) -> Sequence[Sequence[str]]:
         return self.planners[0].fixed_plans
 
-    def takes_failure(self, state: State) -> bool:
+    def handles_failure(self, state: State) -> bool:
         """Whether an attempt is left."""
         return _attempt(state) < self.attempts
 
     def propose(self, state: State, inventory: Inventory) -> Plan:
-        if state.failure is not None and not self.takes_failure(state):
+        if state.failure is not None and not self.handles_failure(state):
             return Plan((), self.name)
         attempt = _attempt(state) + (state.failure is not None)
         plan = plan_of(self.planners[0], replace(state, plans=_plans_of(attempt, state)), inventory)
@@ -47,7 +47,7 @@ class Replanning(Planner):
         plan = replace(plan, path=(attempt, *plan.path))
         if state.failure is None:
             return plan
-        return replace(plan, note=f"after {state.failure.error}", kind="again")
+        return replace(plan, note=f"after {state.failure.error}", kind="replan")
 
 
 def _attempt(state: State) -> int:

@@ -100,7 +100,7 @@ def _automatic(name: str, key: str) -> dict[str, str | None]:
     module = find_class(name, "modules")()
     try:
         module.check()
-        return {"takes": module.resolved()[key], "lacks": None}
+        return {"takes": module.runtime_info()[key], "lacks": None}
     except ChameleonError as problem:
         return {"takes": None, "lacks": redact(str(problem))}
 

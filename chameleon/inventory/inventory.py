@@ -62,7 +62,7 @@ class Inventory:
         for name, module in self.modules.items():
             if not isinstance(module, Module):
                 raise InventoryError(f"{name} is a {type(module).__name__}, not a Module", where=self.name)
-        named = {name: module.named(name) for name, module in self.modules.items()}
+        named = {name: module.with_name(name) for name, module in self.modules.items()}
         object.__setattr__(self, "modules", named)
         for key, name in plan_rules.mentioned(self.fallback, self.rules, self.repair, self.on_error):
             if name not in self.modules:

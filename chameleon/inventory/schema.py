@@ -95,13 +95,13 @@ class RepairSpec(Strict):
     """`repair: {verifier: …}`: when that module rejects, redo another one and ask again.
 
     `attempts` is the most times that the redone module runs for one plan, the first included; modules that
-    redo the same one share the count. `warmer` is added to the temperature of every redo (as published:
-    constant, not growing).
+    redo the same one share the count. `temperature_step` is added to the temperature of every redo (constant,
+    as published).
     """
 
     redo: Name
     attempts: PositiveInt = 20
-    warmer: NonNegativeFloat = 0.1
+    temperature_step: NonNegativeFloat = 0.1
 
 
 class RulesSpec(Strict):

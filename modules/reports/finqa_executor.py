@@ -24,7 +24,7 @@ class FinqaExecutor(Module):
         "cache.finqa_evidence?",
     )
     writes = ("cache.program_result", "cache.sources")
-    wordless = ("cache.sources",)
+    non_text = ("cache.sources",)
 
     def run(self, state: State) -> dict[str, Any]:
         """`value`, a number to five places, "yes" or "no"; `steps`, each with its own; `sources`.

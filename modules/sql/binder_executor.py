@@ -59,7 +59,7 @@ class BinderExecutor(AsksModel, Module):
         check_sql()
         self.answer_template.check()
 
-    def resolved(self) -> Mapping[str, Any]:
+    def runtime_info(self) -> Mapping[str, Any]:
         return {"answer_prompt": self.answer_template.digest}
 
     def run(self, state: State) -> list[dict[str, Any]]:

@@ -30,7 +30,7 @@ class MultimodalCaptioner(LLMModule):
     def check(self) -> None:
         require_pillow()
 
-    def resolved(self) -> Mapping[str, Any]:
+    def runtime_info(self) -> Mapping[str, Any]:
         """What scales the picture that is sent."""
         return {"versions": versions_of("pillow")}
 

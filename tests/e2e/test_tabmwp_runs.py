@@ -103,7 +103,7 @@ def test_the_made_problems_take_every_path(loopback: Start) -> None:
     }
     ran = {name for state in states for name in state.program}
     assert ran == set(Inventory.load("tabmwp").modules)
-    skipped = {record.step.module for state in states for record in state.taken if record.error}
+    skipped = {record.step.module for state in states for record in state.executed if record.error}
     assert {"row_lookup", "column_lookup"} <= skipped
     narrowed = [state for state in states if state.table != state.begun.input["table"]]  # type: ignore[union-attr]
     assert narrowed

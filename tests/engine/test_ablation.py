@@ -17,7 +17,7 @@ from chameleon.inventory.rules import check_order
 from chameleon.inventory.schema import RepairSpec, RulesSpec
 from chameleon.planners.fixed import Fixed
 from chameleon.planners.rules import Rules
-from chameleon.state import Record
+from chameleon.state import StepRecord
 from tests.engine import random_runs
 from tests.engine.doubles import QUESTION, Does, Proposes, failing, why
 
@@ -49,7 +49,7 @@ def test_no_run_takes_a_step_that_is_left_out(planner: str, data: st.DataObject)
         events.append(event)
         if isinstance(event, Plan):
             assert not out & set(event.names), event
-        if isinstance(event, Record):
+        if isinstance(event, StepRecord):
             assert event.step.module not in out, event
     state = State.fold(events)
     assert state.ended is not None

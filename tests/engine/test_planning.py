@@ -134,10 +134,10 @@ class TestRepair:
 
         state = run(
             {"write": write, "verify": verify, "last": lambda state: state.cache["write"]},
-            repair={"verify": RepairSpec(redo="write", attempts=5, warmer=0.2)},
+            repair={"verify": RepairSpec(redo="write", attempts=5, temperature_step=0.2)},
         )
         assert state.answer == 4
-        assert drafts == [{}, *({"warmer": 0.2, "attempt": attempt} for attempt in (1, 2, 3))]
+        assert drafts == [{}, *({"temperature_step": 0.2, "attempt": attempt} for attempt in (1, 2, 3))]
         assert state.plan == ("write", "verify", "last")
 
     @pytest.mark.parametrize(
@@ -176,9 +176,10 @@ class TestRepair:
         run(
             {"write": note, "verify": verify},
             Proposes(once),
-            repair={"verify": RepairSpec(redo="write", warmer=0)},
+            repair={"verify": RepairSpec(redo="write", temperature_step=0)},
         )
-        assert seen[2:] == [("write", {"tone": "dry", "warmer": 0, "attempt": 1}), ("verify", {"level": 2})]
+        redone = {"tone": "dry", "temperature_step": 0, "attempt": 1}
+        assert seen[2:] == [("write", redone), ("verify", {"level": 2})]
 
     def test_is_not_begun_anew_by_a_plan_that_was_refused(self) -> None:
         def propose(state: State) -> Any:

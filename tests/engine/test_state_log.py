@@ -19,7 +19,7 @@ from chameleon import values
 from chameleon.budget import Call, Usage
 from chameleon.errors import InputError, LogError, ModuleError
 from chameleon.log import EventLog, event_from_json, event_to_json
-from chameleon.state import Begun, Ended, Event, Failure, Plan, PlanKind, Record, State, Step
+from chameleon.state import Event, Failure, Plan, PlanKind, RunEnded, RunStarted, State, Step, StepRecord
 from chameleon.table import Table
 
 # Any text that Python can hold: half a surrogate pair comes out of badly decoded files.
@@ -69,10 +69,10 @@ steps = st.builds(Step, texts, mappings)
 kinds = st.sampled_from(get_args(PlanKind))
 seconds = st.integers(0, 10**6).map(lambda micro: micro / 10**6)
 events: st.SearchStrategy[Event] = (
-    st.builds(Begun, texts, mappings, mappings)
+    st.builds(RunStarted, texts, mappings, mappings)
     | st.builds(Plan, st.lists(steps, max_size=3).map(tuple), texts, texts, kinds, texts, seconds, many_calls)
     | st.builds(
-        Record,
+        StepRecord,
         steps,
         anything.map(values.freeze),
         mappings,
@@ -83,7 +83,10 @@ events: st.SearchStrategy[Event] = (
         st.booleans(),
     )
     | st.builds(
-        Ended, st.sampled_from(["answered", "declined", "failed", "budget"]), st.none() | failures, many_calls
+        RunEnded,
+        st.sampled_from(["answered", "declined", "failed", "budget"]),
+        st.none() | failures,
+        many_calls,
     )
 )
 
@@ -104,10 +107,10 @@ class TestEventsAsJson:
 
     def test_an_output_that_is_also_written_to_the_state_stands_in_the_line_once(self) -> None:
         table = Table(["fruit"], [["a fruit that occurs once"]])
-        line = json.dumps(event_to_json(Record(Step("look"), table, {"table": table}, {"seen": table})))
+        line = json.dumps(event_to_json(StepRecord(Step("look"), table, {"table": table}, {"seen": table})))
         assert line.count("a fruit that occurs once") == 1
         read = event_from_json(json.loads(line))
-        assert isinstance(read, Record)
+        assert isinstance(read, StepRecord)
         assert read.input_changes["table"] == read.cache_changes["seen"] == table
 
     @pytest.mark.parametrize(
@@ -191,11 +194,11 @@ class TestFreezing:
 
 
 RUN: list[Event] = [
-    Begun("mine", values.freeze({"question": "How many? é 🦎"})),
+    RunStarted("mine", values.freeze({"question": "How many? é 🦎"})),
     Plan((Step("look"), Step("say")), "fixed"),
-    Record(Step("look"), 3, {}, values.freeze({"look": 3})),
-    Record(Step("say"), "3", {}, values.freeze({"say": "3"})),
-    Ended("answered"),
+    StepRecord(Step("look"), 3, {}, values.freeze({"look": 3})),
+    StepRecord(Step("say"), "3", {}, values.freeze({"say": "3"})),
+    RunEnded("answered"),
 ]
 
 

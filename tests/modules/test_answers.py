@@ -171,8 +171,8 @@ class TestAttempts:
         assert [record.error is None for record in state.history] == [False, False, True, True]
         assert [dict(record.step.args) for record in state.history[:3]] == [
             {},
-            {"warmer": 0.1, "attempt": 1},
-            {"warmer": 0.1, "attempt": 2, "last": True},
+            {"temperature_step": 0.1, "attempt": 1},
+            {"temperature_step": 0.1, "attempt": 2, "last": True},
         ]
 
     def test_so_is_one_that_was_cut_off(self) -> None:

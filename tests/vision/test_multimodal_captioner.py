@@ -148,7 +148,7 @@ def test_a_broken_picture_is_told_before_the_model_is_asked(loopback: Start, tmp
 def test_bad_settings_are_told_and_versions_kept() -> None:
     with pytest.raises(InventoryError, match="largest is 0, and is to be at least 1"):
         MultimodalCaptioner(largest=0)
-    assert MultimodalCaptioner().resolved() == {"versions": {"pillow": version("pillow")}}
+    assert MultimodalCaptioner().runtime_info() == {"versions": {"pillow": version("pillow")}}
 
 
 def test_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

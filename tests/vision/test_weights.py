@@ -140,7 +140,7 @@ def test_check_refuses_a_device_that_is_not_there(device: str, monkeypatch: pyte
 
 def test_weights_are_told_by_what_they_hold_or_by_their_commit(tmp_path: Path) -> None:
     def weights_of(model: Path | str) -> Any:
-        return ImageCaptioner(str(model), device="cpu").resolved()["weights"]
+        return ImageCaptioner(str(model), device="cpu").runtime_info()["weights"]
 
     for name, seed in (("one", b"1"), ("same", b"1"), ("other", b"2")):
         (tmp_path / name).mkdir()
@@ -158,9 +158,9 @@ def test_what_auto_comes_to_is_told_before_anything_is_loaded(monkeypatch: pytes
 
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
-    resolved = ImageCaptioner(NAME).resolved()
+    resolved = ImageCaptioner(NAME).runtime_info()
     assert (resolved["device"], resolved["half"]) == ("cpu", False)
     assert resolved["versions"]["torch"] == torch.__version__ and "transformers" in resolved["versions"]
-    on_gpu = ImageCaptioner(NAME, device="cuda").resolved()
+    on_gpu = ImageCaptioner(NAME, device="cuda").runtime_info()
     assert (on_gpu["device"], on_gpu["half"]) == ("cuda", True)
     assert captioning._models == {}
