@@ -45,7 +45,7 @@ class TableRetriever(Module):
 
     def check(self) -> None:
         """Raise `InputError` for a name that is no retriever."""
-        from chameleon.retrieval.names import check_retriever
+        from chameleon.retrieval.parts import check_retriever
 
         check_retriever(self.retriever)
 

@@ -8,7 +8,8 @@ import pytest
 
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.index import Index
-from chameleon.retrieval.names import parts_for, retriever
+from chameleon.retrieval.names import retriever
+from chameleon.retrieval.parts import parts_for
 from chameleon.table import Table
 from tests.benchmarks.shared_data import needs_data, rows
 

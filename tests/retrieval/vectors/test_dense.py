@@ -16,7 +16,8 @@ from chameleon.retrieval import embeddings as by_name
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.fusion import Hybrid
 from chameleon.retrieval.index import Index
-from chameleon.retrieval.names import HYBRID_WEIGHTS, check_retriever, part_of, parts_for, retriever
+from chameleon.retrieval.names import HYBRID_WEIGHTS, retriever
+from chameleon.retrieval.parts import check_retriever, part_of, parts_for
 from chameleon.retrieval.retriever import Hit
 from chameleon.retrieval.vectors.flat import Flat
 from chameleon.retrieval.vectors.part import DensePart, DenseSettings
