@@ -19,7 +19,18 @@ from chameleon import values
 from chameleon.budget import Call, Usage
 from chameleon.errors import InputError, LogError, ModuleError
 from chameleon.log import EventLog, event_from_json, event_to_json
-from chameleon.state import Event, Failure, Plan, PlanKind, RunEnded, RunStarted, State, Step, StepRecord
+from chameleon.state import (
+    Event,
+    Failure,
+    Plan,
+    PlanKind,
+    Redo,
+    RunEnded,
+    RunStarted,
+    State,
+    Step,
+    StepRecord,
+)
 from chameleon.table import Table
 
 # Any text that Python can hold: half a surrogate pair comes out of badly decoded files.
@@ -65,7 +76,8 @@ calls = st.builds(
     error=texts,
 )
 many_calls = st.lists(calls, max_size=2).map(tuple)
-steps = st.builds(Step, texts, mappings)
+redos = st.builds(Redo, st.integers(1, 9), st.sampled_from([0.0, 0.1]), st.booleans())
+steps = st.builds(Step, texts, st.none() | mappings, st.none() | redos)
 kinds = st.sampled_from(get_args(PlanKind))
 seconds = st.integers(0, 10**6).map(lambda micro: micro / 10**6)
 events: st.SearchStrategy[Event] = (
