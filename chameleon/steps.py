@@ -56,15 +56,13 @@ class Access:
         if self.reads is None:
             return replace(state, step=step, lacking=lacking)
         whole = state if "history" in self.reads else State()
-        seen = {
-            kind: held if f"{kind}.*" in self.reads else self._readable(kind, held)
-            for kind, held in (("input", state.input), ("cache", state.cache))
-        }
-        return replace(whole, **seen, step=step, lacking=lacking)
-
-    def _readable(self, kind: str, held: Mapping[str, Any]) -> Mapping[str, Any]:
-        assert self.reads is not None
-        return values.ReadOnly({key: value for key, value in held.items() if f"{kind}.{key}" in self.reads})
+        return replace(
+            whole,
+            input=_only(state.input, "input", self.reads),
+            cache=_only(state.cache, "cache", self.reads),
+            step=step,
+            lacking=lacking,
+        )
 
     def _lacking(self, state: State, others: Mapping[str, Access]) -> Iterator[MissingKeys]:
         """Yield what is not there to be read since its module failed, unless that is yet to run again."""
@@ -99,6 +97,12 @@ class Access:
 
 def _alternatives(key: str) -> tuple[str, ...]:
     return tuple(key.removesuffix("?").split("|"))
+
+
+def _only(held: Mapping[str, Any], kind: str, keys: frozenset[str]) -> Mapping[str, Any]:
+    if f"{kind}.*" in keys:
+        return held
+    return values.ReadOnly({key: value for key, value in held.items() if f"{kind}.{key}" in keys})
 
 
 def _is_in(key: str, keys: frozenset[str]) -> bool:

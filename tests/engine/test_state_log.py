@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from chameleon import values
 from chameleon.budget import Call, Usage
 from chameleon.errors import InputError, LogError, ModuleError
-from chameleon.log import EventLog, event_from_json, event_to_json
+from chameleon.log import FORMAT, EventLog, event_from_json, event_to_json
 from chameleon.state import (
     Event,
     Failure,
@@ -103,6 +103,9 @@ events: st.SearchStrategy[Event] = (
 )
 
 
+BEGINS = {"event": "run_started", "format": FORMAT}
+
+
 class TestEventsAsJson:
     @given(events)
     def test_come_back_as_they_were(self, event: Event) -> None:
@@ -135,11 +138,15 @@ class TestEventsAsJson:
             "step",
             {"event": "stopped"},
             {"event": "step"},
-            {"event": "begun", "inventory": "mine", "input": []},
-            {"event": "ended", "reason": "failed", "error": {"sort": "x"}},
+            {**BEGINS, "inventory": "mine", "input": []},
+            {"event": "run_ended", "reason": "failed", "error": {"sort": "x"}},
             {"event": "plan", "steps": [{"name": "a"}], "by": "", "note": "", "refused": "", "seconds": 0},
-            {"event": "begun", "inventory": "mine", "input": {"t": {"$table": {"header": [1], "rows": []}}}},
-            {"event": "begun", "inventory": "mine", "input": {"t": {"$path": 5}}},
+            {
+                "event": "run_started",
+                "inventory": "mine",
+                "input": {"t": {"$table": {"header": [1], "rows": []}}},
+            },
+            {**BEGINS, "inventory": "mine", "input": {"t": {"$path": 5}}},
         ],
     )
     def test_what_is_no_event_is_told(self, data: Any) -> None:
@@ -266,7 +273,7 @@ class TestEventLog:
             b"\x00\x00\x00\x00",
             b"",
             b"[" * 100_000,
-            b'{"event": "begun", "inventory": "x", "input": {"t": {"$table": {"header": [], "rows": []}}}}',
+            b'{"event": "step", "module": "x", "output": {"$table": {"header": [], "rows": []}}}',
         ],
     )
     @pytest.mark.parametrize("position", [0, 2, 5])
@@ -282,6 +289,18 @@ class TestEventLog:
             EventLog(path)
         assert str(error.value).startswith(f"{path}: line {position + 1} is not an event")
         assert path.read_bytes() == damaged, "a log that cannot be read is left as it is"
+
+    @pytest.mark.parametrize(
+        ("old", "told"), [(b"begun", "names no format"), (b"new", "has the format 'new'")]
+    )
+    def test_of_another_format_is_refused(self, tmp_path: Path, old: bytes, told: str) -> None:
+        path = _write(tmp_path, RUN)
+        begun = b'"begun"' if old == b"begun" else b'"run_started", "format": "new"'
+        path.write_bytes(path.read_bytes().replace(b'"run_started", "format": "chameleon-log-1"', begun))
+        with pytest.raises(
+            LogError, match=f"^{path}: the log {told}, and this version reads chameleon-log-1. "
+        ):
+            EventLog(path)
 
     def test_keeps_whole_lines_when_many_threads_append(self, tmp_path: Path) -> None:
         with EventLog(tmp_path / "log.jsonl") as log:
