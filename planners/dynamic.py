@@ -9,16 +9,15 @@ from typing import Any
 
 from pydantic import PositiveInt
 
-from chameleon.asking import AsksModel
 from chameleon.errors import EmptyReply, InventoryError
 from chameleon.inventory import Card, Inventory
+from chameleon.llm_module import AsksModel, Weights, votes, weights_of
 from chameleon.planner import Planner
 from chameleon.prompt import named_tables, slots_of, table_text
 from chameleon.state import Plan, State, Step, StepRecord
 from chameleon.table import Table
 from chameleon.table.formats import Style
 from chameleon.text import MAX_TEXT_TOKENS
-from chameleon.voting import Weights, votes, weights_of
 
 START, END = "start", "end"
 MOST_TABLES, LONGEST_CELL = 8, 40
@@ -36,7 +35,7 @@ class Dynamic(AsksModel, Planner):
     - `then`: the modules that answer from the table, run once the chain has ended.
     - `max_operations`: the most operations that a chain may keep (published: 5).
     - `samples`: with more than one, the next operation is voted on; `weights` says what each reply counts
-      (`chameleon.voting.weights_of`).
+      (`chameleon.llm_module.weights_of`).
     - `table_style`, `max_rows`, `max_cell`, `max_table_tokens`: how the table is written into the prompt;
       `max_text_tokens`: how much of each text. Of the input's further `tables` it shows the names, columns
       and two rows.

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     NonNegativeFloat,
@@ -34,6 +35,12 @@ def _input_type(value: str) -> str:
 
 
 Name = Annotated[str, AfterValidator(_name)]
+Names = Annotated[
+    list[Name],
+    BeforeValidator(
+        lambda value: [value] if isinstance(value, str) else value, json_schema_input_type=Name | list[Name]
+    ),
+]
 InputType = Annotated[str, AfterValidator(_input_type)]
 
 
@@ -111,9 +118,9 @@ class RulesSpec(Strict):
     `next` names what must follow directly; `max_steps` bounds its length.
     """
 
-    last: Name | list[Name] = Field(default_factory=list)
+    last: Names = Field(default_factory=list)
     once: list[Name] = Field(default_factory=list)
-    needs: dict[Name, Name | list[Name]] = Field(default_factory=dict)
+    needs: dict[Name, Names] = Field(default_factory=dict)
     next: dict[Name, Name] = Field(default_factory=dict)
     max_steps: PositiveInt = 32
 

@@ -11,12 +11,11 @@ from pydantic import PositiveInt
 
 from chameleon import State, StepRejected, Table
 from chameleon.errors import CutOff, InventoryError
-from chameleon.llm_module import RAISE_LIMIT
+from chameleon.llm_module import RAISE_LIMIT, Weights
 from chameleon.modules.table_ops.names import call_in, whole_choice
 from chameleon.modules.table_ops.operation import Args, Operation
 from chameleon.modules.table_ops.table_operation import TableOperation
 from chameleon.prompt import table_text
-from chameleon.voting import Weights
 
 if TYPE_CHECKING:
     from chameleon.llm import Reply
@@ -66,8 +65,8 @@ class SelectRow(TableOperation, RowSelection):
 
         A table that one prompt cannot show (`max_rows`, `max_table_tokens`) is shown in blocks, each once
         whatever `samples` says, and the rows chosen from each are united. With more rows than
-        `max_table_rows`, or more blocks than `most_calls`, it is left alone: a row that no prompt shows is never
-        thrown away.
+        `max_table_rows`, or more blocks than `most_calls`, it is left alone: a row that no prompt shows is
+        never thrown away.
         """
         super().__init__(weights)
         self.top, self.max_table_rows, self.most_calls = top, max_table_rows, most_calls
