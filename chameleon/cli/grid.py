@@ -18,7 +18,7 @@ from chameleon.cli import Interrupted
 from chameleon.cli.counts import counted
 from chameleon.cli.evaluating import check_given
 from chameleon.cli.grid_arms import Arms
-from chameleon.cli.out import echo, say
+from chameleon.cli.out import echo, echo_json, say
 from chameleon.cli.problems import Data
 from chameleon.cli.setup import ModelOptions
 from chameleon.errors import ChameleonError, InputError
@@ -32,7 +32,7 @@ from chameleon.evaluation.recall import read_corpus
 from chameleon.evaluation.report.columns import TextColumn, in_blocks
 from chameleon.inventory.grid import Arm, Grid, GridSpec
 from chameleon.llm import ResponseStore, choose_model
-from chameleon.table.terminal import harmless
+from chameleon.text import harmless
 
 if TYPE_CHECKING:
     from chameleon.retrieval.document import Document
@@ -219,7 +219,7 @@ def _show(comparison: Comparison, grid: Grid, asked: Asked, *, as_json: bool) ->
     if asked.out is not None:
         _keep(asked.out, comparison, told)
     if as_json:
-        typer.echo(json.dumps(told, ensure_ascii=False))
+        echo_json(told)
         return
     about = comparison.about
     echo(f"{grid.name} over {counted(about['problems'], 'problem')} of {about['benchmark']}\n")
@@ -254,7 +254,7 @@ def _tell(grid: Grid, named: str, *, as_json: bool) -> int:
             for arm in grid.arms.values()
         ]
         told = {"grid": grid.name, "about": grid.spec.about, "inventory": grid.inventory, "arms": arms}
-        typer.echo(json.dumps(told, ensure_ascii=False))
+        echo_json(told)
         return int(all(lacks.values()))
     echo(f"{grid.name}: {grid.spec.about}\nVariants of {grid.inventory}:\n")
     calls = [arm.calls for arm in grid.arms.values()]

@@ -29,7 +29,7 @@ from chameleon.evaluation.grid.searching import Indexed, recall_of
 from chameleon.evaluation.results import Tally
 from chameleon.evaluation.spending import Spending
 from chameleon.inventory.grid import Arm
-from chameleon.table.terminal import harmless
+from chameleon.text import harmless
 
 if TYPE_CHECKING:
     from chameleon.cli.grid import Asked

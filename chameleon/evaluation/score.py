@@ -11,8 +11,8 @@ from typing import Any
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Judgement, Problem, Row, Scorer
 from chameleon.evaluation.results import Result
-from chameleon.planner import nearest
 from chameleon.sandbox import ExecResult, ProgramExecutor, shared_executor
+from chameleon.text import nearest
 
 _AT_ONCE = 4
 _BATCH = 256

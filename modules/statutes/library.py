@@ -13,7 +13,7 @@ from typing import Any
 from chameleon.errors import InputError
 from chameleon.modules.statutes.parser import parse
 from chameleon.modules.statutes.tree import Node, Statute
-from chameleon.table.terminal import harmless
+from chameleon.text import harmless
 
 _LONGEST = 250  # characters of a path with blanks
 _ENDINGS = ("", ".txt", ".md", ".text")

@@ -17,8 +17,7 @@ from chameleon.errors import InputError
 from chameleon.modules.statutes.library import Statutes
 from chameleon.modules.statutes.resolving import Target, references_in, references_of
 from chameleon.modules.statutes.tree import Line, Node
-from chameleon.table.terminal import harmless
-from chameleon.tokens import estimated_tokens
+from chameleon.text import estimated_tokens, harmless
 
 Strategy = Literal["mentioned_only", "entire_section", "references"]
 Ancestors = Literal["text", "headings", "none"]

@@ -20,7 +20,7 @@ from chameleon.evaluation.grid.prepared import Prepared
 from chameleon.evaluation.intervals import difference, half_width
 from chameleon.inventory.grid import Grid
 from chameleon.state import Begun, Plan, Record, Step
-from chameleon.tokens import estimated_tokens
+from chameleon.text import estimated_tokens
 from tests.evaluation.grid_runs import BOATS, GRID, HEADER, INVENTORY, make
 
 TABLE = Table(HEADER, BOATS, "Fleet")

@@ -9,7 +9,7 @@ from typing import Any
 from chameleon.evaluation.benchmark import Cell, Problem
 from chameleon.state import State
 from chameleon.table import Table
-from chameleon.tokens import estimated_tokens
+from chameleon.text import estimated_tokens
 
 Groups = Sequence[Collection[Cell]] | None
 

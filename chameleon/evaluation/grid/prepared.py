@@ -12,7 +12,7 @@ from chameleon.inventory import Inventory
 from chameleon.inventory.grid import fixed_plan
 from chameleon.inventory.schema import RulesSpec
 from chameleon.llm_module import LLMModule
-from chameleon.planner import planned
+from chameleon.planner import Planner, planned
 from chameleon.state import Begun, State, Step
 
 _TABLE = "input.table"
@@ -110,7 +110,7 @@ def prompted_table(inventory: Inventory, asks: Collection[str], state: State) ->
     return None
 
 
-class _Once:
+class _Once(Planner):
     """A plan that is taken once."""
 
     name = "prepared"

@@ -223,7 +223,7 @@ class TestWhatDoesNotFit:
             ("(a) A.\n            (1) B.\n    (2) C.\n  (b) D.\n", ["a", "a1", "a2", "b"], [4, 5]),
             ("(a) A.\n  (1) B.\n    (A) C.\n  (B) D.\n", ["a", "a1", "a1A", "a1B"], [5]),
             ("(a) A.\n    (1) B.\n        (A) C.\n            (1) D.\n", ["a", "a1", "a1A", "a1A1"], [5]),
-            ("(a) x\n(a) y\n", ["a", "a"], [3]),
+            ("(a) X.\n(a) Y.\n", ["a", "a"], [3]),
             ("(a) Boats of\n    (1) wood; or\n    (2) such kind\n(b) Fee.\n", ["a", "a1", "a2", "b"], []),
             ("(a) A boat under paragraph (1) or\n(2) of this subsection.\n(b) Fee.\n", ["a", "b"], [3]),
             ("  (a) A boat described in subsection\n    (b) pays.\n  (b) Fee.\n", ["a", "b"], [3]),

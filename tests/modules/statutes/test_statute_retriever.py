@@ -14,7 +14,7 @@ from chameleon import State
 from chameleon.errors import InputError
 from chameleon.modules.statutes.library import Statutes
 from chameleon.modules.statutes.statute_retriever import StatuteRetriever, Strategy
-from chameleon.tokens import estimated_tokens
+from chameleon.text import estimated_tokens
 from chameleon.values import freeze, to_json
 from tests.benchmarks.shared_data import DATA, needs_data, rows
 from tests.modules.statutes.samples import FEES, STATUTES
