@@ -15,6 +15,7 @@ from chameleon.modules.statutes.parser import parse
 from chameleon.modules.statutes.tree import Node, Statute
 from chameleon.text import harmless
 
+_LARGEST = 20_000_000  # bytes of a file
 _LONGEST = 250  # characters of a path with blanks
 _ENDINGS = ("", ".txt", ".md", ".text")
 _NUMBERED = re.compile(r"(?:section|sec|s|§)?[ _.-]*([0-9]+[A-Za-z]{0,3}(?:[.-][0-9]+)*)", re.IGNORECASE)
@@ -99,6 +100,8 @@ def _read(path: Path) -> Iterator[Statute]:
 
 def _text_of(file: Path) -> str:
     try:
+        if file.stat().st_size > _LARGEST:
+            raise InputError(f"the file has more than {_LARGEST:,} bytes", where=str(file))
         return file.read_text("utf-8-sig")
     except (OSError, ValueError) as problem:
         raise InputError(f"the file cannot be read as UTF-8 text: {problem}", where=str(file)) from problem

@@ -70,6 +70,7 @@ class _Parser:
         self.root = Node("", TEXT)
         self.stack = [_Open(self.root, -1)]
         self.margin = 0
+        self.sections = set[str]()
         self.troubles: list[str] = []
         self.labels = {line.number: found for line in self.lines if (found := _labels_of(line.content))}
         indents = {line.indent for line in self.lines if line.number in self.labels}
@@ -86,7 +87,7 @@ class _Parser:
                 self._open_section(self.name, 0)
             self._place(line, before)
             before = "" if _ELISION.fullmatch(line.content) else line.content
-        if not self.root.children:
+        if not self.sections:
             self.troubles.append("there is no section, and no label such as (a)")
         return Statute(self.root, tuple(self.troubles), self.source)
 
@@ -95,7 +96,7 @@ class _Parser:
         if not content or _ELISION.fullmatch(content):
             self.stack[-1].node.parts.append(line)
         elif may_begin and (section := _SECTION.fullmatch(content)):
-            if any(node.label == section["label"] for node in self.root.children):
+            if section["label"] in self.sections:
                 self._trouble(line, f"there is a section {section['label']} before it")
             self._open_section(section["label"], line.indent, line, section["heading"].strip())
         elif line.number in self.labels:
@@ -109,6 +110,7 @@ class _Parser:
         del self.stack[1:]
         section = Node(label, SECTION, self.root, [line] if line else [], heading if line else None)
         self.root.parts.append(section)
+        self.sections.add(label)
         self.stack.append(_Open(section, -1))
         self.margin = margin
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, Literal
 
-from chameleon.modules.statutes.labels import LEVELS, readings
+from chameleon.modules.statutes.labels import LABEL, LEVELS, readings
 from chameleon.modules.statutes.references import Mention, mentions_in
 from chameleon.modules.statutes.tree import SECTION, Node, written
 
 Lack = Literal["", "inline", "missing", "above", "elsewhere"]
 
 _NEAR = 50  # targets that "such paragraph" may mean
+_INLINE = re.compile(rf"(?<!\w)(?<!section )(?<!graph )(?<!clause )({LABEL})\s")
 _ANY_LAW = re.compile(r"act|code|law|statutes?|ordinance|rules|charter|regulations?")
 _TAX_LAW = re.compile(
     r"(?:(?:us|federal) )?(?:internal revenue code|code|irc)(?: of 19[0-9]{2})?|title 26|26 usca?|futa"
@@ -118,7 +120,7 @@ def _descended(base: Node, mention: Mention) -> list[Target]:
         node = child
         del labels[0]
     if labels:
-        lack: Lack = "inline" if _says(node, labels[0]) else "missing"
+        lack: Lack = "inline" if labels[0] in _inline_labels(node) else "missing"
         return [Target((*node.path, *labels), node, mention, lack)]
     if mention.through and node.parent is not None:
         return _range(node.parent.children, node.label, mention, node.parent, node.level)
@@ -154,17 +156,20 @@ def _from_within(mention: Mention, home: Node | None) -> list[Target]:
         if _child(place, label, mention.level) is not None:
             return _descended(place, mention)
     for around in outwards:
-        if _says(around, label):
+        if label in _inline_labels(around):
             return [Target((*around.path, *mention.labels), around, mention, "inline")]
     return [Target((), home, mention, "missing")]
 
 
-def _named_in(node: Node) -> Iterator[Node]:
-    """Yield what its own text names: "Paragraph (2) shall be applied by … in subparagraph (B)"."""
+@lru_cache(maxsize=1024)
+def _named_in(node: Node) -> tuple[Node, ...]:
+    """Return what its own text names: "Paragraph (2) shall be applied by … in subparagraph (B)"."""
+    found = dict[Node, None]()
     for mention in mentions_in(node.wording):
         if mention.labels and not mention.section and not mention.relation:
-            found = (_child(around, mention.labels[0], mention.level) for around in node.outwards)
-            yield from [child for child in found if child is not None][:1]
+            children = (_child(around, mention.labels[0], mention.level) for around in node.outwards)
+            found |= dict.fromkeys([child for child in children if child is not None][:1])
+    return tuple(found)
 
 
 def _child(node: Node, label: str, level: str) -> Node | None:
@@ -178,7 +183,7 @@ def _is_of(node: Node, level: str) -> bool:
     return node.level == level or is_alike
 
 
-def _says(node: Node, label: str) -> bool:
-    """Return whether a provision counts within a sentence up to a label: "who (i) is …, and (ii) …"."""
-    counted = rf"(?<!\w)(?<!section )(?<!graph )(?<!clause )\({re.escape(label)}\)\s"
-    return bool(re.search(counted, node.wording))
+@lru_cache(maxsize=1024)
+def _inline_labels(node: Node) -> frozenset[str]:
+    """Return the labels that a provision counts up to within a sentence: "who (i) is …, and (ii) …"."""
+    return frozenset(label[1:-1] for label in _INLINE.findall(node.wording))

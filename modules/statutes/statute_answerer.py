@@ -38,6 +38,7 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _TIMES = {"t": 1000, "k": 1000, "m": 1_000_000, "b": 1_000_000_000}
+_LONGEST = 2000  # characters of a line in which a verdict is looked for
 _YEAR = re.compile(r"(?:19|20)[0-9]{2}")
 _LEADS = re.compile(
     r"(?!\s*,?\s*(?:or|and|to|plus)\b)\s*(?:$|[.,;:(!]|(?:on|for|in|because|since|as|under|by)\b)"
@@ -103,7 +104,7 @@ def verdict_in(text: str) -> str:
     if said is None:
         said = text.strip().partition("\n")[0] if _OPENING.match(text) else ""
     found = set[str]()
-    for word in _WORD.finditer(said):
+    for word in _WORD.finditer(said[:_LONGEST]):
         is_asked = re.match(r"[^\w,.;:]*\?", said[word.end() :])
         is_open = is_asked or _DOUBT.search(_CLAUSE.split(said[: word.start()])[-1])
         is_no = bool(word["no"]) != bool(word["denied"])

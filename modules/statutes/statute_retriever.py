@@ -244,8 +244,8 @@ def _lead_in(outer: Node, inner: Node) -> Iterator[Line]:
 
 def _once(nodes: Iterable[Node]) -> list[Node]:
     """Return each node once, without those that stand in one before it."""
-    found = list[Node]()
+    found = dict[Node, None]()
     for node in nodes:
-        if not any(other in node.outwards for other in found):
-            found.append(node)
-    return found
+        if found.keys().isdisjoint(node.outwards):
+            found[node] = None
+    return list(found)

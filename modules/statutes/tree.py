@@ -105,7 +105,11 @@ class Node:
 
     def child(self, label: str) -> Node | None:
         """Return the first provision of that label directly in it."""
-        return next((node for node in self.children if node.label == label), None)
+        return self._first_of_label.get(label)
+
+    @cached_property
+    def _first_of_label(self) -> dict[str, Node]:
+        return {node.label: node for node in reversed(self.children)}
 
     @cached_property
     def heading(self) -> str:
@@ -118,7 +122,7 @@ class Node:
         more = self.children or any(after)
         return opening if more and not is_sentence and _HEADING.fullmatch(opening) else ""
 
-    @property
+    @cached_property
     def wording(self) -> str:
         """Its own text without label, on one line."""
         rest = self.own_lines[self.opening is not None :]
