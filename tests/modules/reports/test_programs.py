@@ -14,12 +14,12 @@ from chameleon import State, StepRejected, Table
 from chameleon.benchmarks.finqa import Finqa
 from chameleon.cli.sources import sources_in_words
 from chameleon.errors import ModuleError
+from chameleon.modules.reports.facts import report_slots
 from chameleon.modules.reports.finqa_executor import FinqaExecutor
 from chameleon.modules.reports.finqa_program import calculated, tokens_of
 from chameleon.modules.reports.finqa_program_generator import FinqaProgramGenerator
 from chameleon.modules.reports.program_reader import plain, program_in
 from chameleon.modules.reports.program_writer import as_text, written
-from chameleon.modules.reports.prompting import report_slots
 from chameleon.modules.reports.report_answer import ReportAnswer, as_asked
 from chameleon.values import freeze
 from tests.benchmarks.shared_data import needs_data, rows
