@@ -17,8 +17,8 @@ from chameleon.llm.reading import read_message
 from chameleon.modules.documents.paper_program_generator import PaperProgramGenerator
 from chameleon.modules.offline.lexical.label_questions import wanted_by
 from chameleon.modules.offline.lexical.labelled import split_label, value_of
-from chameleon.modules.reports.cells import number_text
 from chameleon.modules.reports.program_reader import plain
+from chameleon.modules.reports.program_writer import number_text
 from chameleon.modules.sql.normal import _BREAK
 from chameleon.modules.sql.sql_generator import _START
 from chameleon.modules.statutes.statute_answerer import answer_in
