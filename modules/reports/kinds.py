@@ -6,9 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
-from chameleon.modules.reports.cells import number_text
 from chameleon.modules.reports.finqa_program import OVER_ROWS, tokens_of
-from chameleon.modules.reports.program_writer import Tables, lines_of
+from chameleon.modules.reports.program_writer import Tables, lines_of, number_text
 
 Kind = Literal["share", "percent", "percentage", ""]
 

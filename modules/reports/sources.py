@@ -9,7 +9,7 @@ from typing import Any
 
 from chameleon import State, Table
 from chameleon.modules.documents.passages import source_of
-from chameleon.modules.reports.facts import source_of_row, table_in, tables_of, text_of
+from chameleon.modules.reports.facts import row_source, table_in, tables_of, text_of
 from chameleon.modules.reports.finqa_program import OVER_ROWS, number_in, tokens_of
 
 
@@ -90,7 +90,7 @@ def _places(state: State) -> Iterator[_Place]:
             for column, cell in enumerate(cells, 2):
                 for number in _numbers(cell):
                     columns[number] = (*columns.get(number, ()), column)
-            yield _Place(source_of_row(passage, row), name, columns)
+            yield _Place(row_source(passage, row), name, columns)
     for place, passage in enumerate(passages, 1):
         if table_in(passage) is None:
             yield _Place({"passage": place}, "", dict.fromkeys(_numbers(text_of(passage)), ()))
