@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -137,31 +137,30 @@ class StepView(NamedTuple):
     changes: list[tuple[str, Any]]
 
 
-@dataclass
-class ProblemView:
-    """A problem as it opens on the page: what it was given, and each event, the steps as `StepView`."""
+class ProblemView(NamedTuple):
+    """A problem as it opens on the page: what its run was given, and the events, each with its kind."""
 
-    anchor: str
     result: Result
-    verdict: str
     grades: str
-    given: dict[str, Any] = field(default_factory=dict)
-    events: list[tuple[str, Any]] = field(default_factory=list)
+    given: Mapping[str, Any]
+    events: list[tuple[str, Any]]
 
-    def tell(self, events: Sequence[Event]) -> None:
-        """Take up the events of the problem's run."""
-        table: Any = None
-        steps = 0
-        for event in events:
-            if isinstance(event, Begun):
-                self.given = dict(event.input)
-                table = event.input.get("table")
-            elif isinstance(event, Record):
-                steps += 1
-                self.events.append(("Step", _step(steps, event, table)))
-                table = table if event.dropped else event.input_changes.get("table", table)
-            else:
-                self.events.append((type(event).__name__, event))
+
+def _shown_events(events: Sequence[Event]) -> list[tuple[str, Any]]:
+    """List what the page shows of a run's events: plans, steps and its end."""
+    found: list[tuple[str, Any]] = []
+    table: Any = None
+    steps = 0
+    for event in events:
+        if isinstance(event, Begun):
+            table = event.input.get("table")
+        elif isinstance(event, Record):
+            steps += 1
+            found.append(("Step", _step(steps, event, table)))
+            table = table if event.dropped else event.input_changes.get("table", table)
+        else:
+            found.append((type(event).__name__, event))
+    return found
 
 
 def _step(number: int, record: Record, table: Any) -> StepView:
@@ -195,9 +194,9 @@ class Section:
                 count = Count()
                 count.add(result)
                 grades = in_figures(self.run.tally, count) if result.grades else ""
-                view = ProblemView(self.anchors[result.id], result, self.verdicts[result.id], grades)
-                view.tell(events.pop(result.id, ()))
-                yield view
+                told = events.pop(result.id, ())
+                given = next((event.input for event in told if isinstance(event, Begun)), {})
+                yield ProblemView(result, grades, given, _shown_events(told))
 
 
 class Excerpt(NamedTuple):
@@ -260,30 +259,26 @@ def value_text(value: Any) -> str:
     return "none" if value is None else json.dumps(values.to_json(value), ensure_ascii=False)
 
 
-class Picture(NamedTuple):
-    """A picture as a data: URI, or the reason why there is none."""
+def picture_of(path: str) -> str:
+    """Return the picture in a file as a data: URI, or the reason why there is none.
 
-    uri: str = ""
-    note: str = ""
-
-
-def picture_of(path: str) -> Picture:
-    """Embed the picture in a file: it is PNG or JPEG by its first bytes, and has at most 2 MB."""
+    It is PNG or JPEG by its first bytes, and has at most 2 MB.
+    """
     file, name = Path(path), brief(Path(path).name, 80)
     try:
         if not file.is_file():  # nor is a device or a pipe, which might never end
-            return Picture(note=f"The picture {name} is not there.")
+            return f"The picture {name} is not there."
         with file.open("rb") as opened:
             data = opened.read(_LARGEST_PICTURE + 1)
     except (OSError, ValueError) as problem:
         reason = getattr(problem, "strerror", None) or problem
-        return Picture(note=f"The picture {name} cannot be read: {reason}.")
+        return f"The picture {name} cannot be read: {reason}."
     kind = next((kind for magic, kind in _PICTURES.items() if data.startswith(magic)), None)
     if kind is None:
-        return Picture(note=f"The picture {name} is not shown: it is neither PNG nor JPEG.")
+        return f"The picture {name} is not shown: it is neither PNG nor JPEG."
     if len(data) > _LARGEST_PICTURE:
-        return Picture(note=f"The picture {name} is not shown: it is larger than 2 MB.")
-    return Picture(uri=f"data:{kind};base64,{base64.b64encode(data).decode('ascii')}")
+        return f"The picture {name} is not shown: it is larger than 2 MB."
+    return f"data:{kind};base64,{base64.b64encode(data).decode('ascii')}"
 
 
 @dataclass
