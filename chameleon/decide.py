@@ -117,8 +117,7 @@ def _by_policy(state: State, failed: Record, inventory: Inventory) -> Decision:
         return RunSteps()
     if policy == "fallback" and not _fell_back(state):
         return _fall_back(state, inventory, reason, failed.error.kind)
-    takes_failure = getattr(inventory.planner, "takes_failure", None)
-    if policy == "skip" or (takes_failure is not None and takes_failure(state)):
+    if policy == "skip" or inventory.planner.takes_failure(state):
         refused = _refused(state)
         if len(refused) > REPAIR_TURNS:
             reason = f"no valid plan: {refused[-1].refused}"

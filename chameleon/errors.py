@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import traceback
+from pathlib import Path
 from typing import Self
 
 
@@ -132,3 +134,9 @@ class ScriptExhausted(ModelError):
 
 class WebError(ModuleError):
     """A web request that was refused, failed or brought something else than was asked for."""
+
+
+def raised_at(problem: BaseException) -> str:
+    """Return the file and line that raised a problem: a fault of the module's own code is found there."""
+    frames = traceback.extract_tb(problem.__traceback__)
+    return f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""

@@ -20,7 +20,7 @@ from chameleon.inventory import Inventory
 from chameleon.inventory.ablation import kept
 from chameleon.inventory.digest import check_same, check_same_files, files_of, settings_of
 from chameleon.log import EventLog
-from chameleon.planner import bind, name_of, plan_of
+from chameleon.planner import plan_of
 from chameleon.state import Begun, Ended, Event, Failure, Plan, Record, State, Step
 from chameleon.steps import beside, run_step
 from chameleon.values import freeze
@@ -50,7 +50,7 @@ class Executor:
                 hint="Name one with --model PROVIDER:NAME or CHAMELEON_MODEL, or set a provider's key, "
                 "such as OPENAI_API_KEY.",
             )
-        planner = bind(inventory.planner, llm)
+        planner = inventory.planner.bound(llm)
         modules = {name: module.bound(llm) for name, module in inventory.modules.items()}
         self.inventory = replace(inventory, planner=planner, modules=modules)
         self.access = dict(self.inventory.access)
@@ -187,11 +187,10 @@ class Executor:
             except BudgetExceeded as problem:
                 event = Ended("budget", Failure.of(problem))
             except Exception as problem:  # a user's planner may raise anything; the run ends with it
-                event = Ended("failed", Failure.of(problem, f"planner {name_of(planner)}"))
+                event = Ended("failed", Failure.of(problem, f"planner {planner.name}"))
         calls = tuple(recorder.calls)
         if isinstance(event, Plan):
-            seconds = time.monotonic() - begun
-            return Plan(event.steps, event.by, event.note, event.kind, event.refused, seconds, calls)
+            return replace(event, seconds=time.monotonic() - begun, calls=calls)
         return Ended(event.reason, event.error, calls)
 
     def _checked(self, plan: Plan, state: State) -> Plan | Ended:
@@ -202,7 +201,7 @@ class Executor:
         if not plan.steps:
             return finished(state)
         try:
-            self.inventory.check_plan(plan.names, state, whole=getattr(self.inventory.planner, "whole", True))
+            self.inventory.check_plan(plan.names, state, whole=self.inventory.planner.whole)
         except PlanError as problem:
             return replace(plan, refused=str(problem))
         return plan

@@ -13,7 +13,7 @@ from chameleon.module import Keys, Module
 from chameleon.prompt import Messages, slots_of
 from chameleon.state import State
 from chameleon.table.formats import Style
-from chameleon.tokens import MAX_TEXT_TOKENS
+from chameleon.text import MAX_TEXT_TOKENS
 from chameleon.values import freeze, to_json
 
 if TYPE_CHECKING:

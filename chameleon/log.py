@@ -34,6 +34,7 @@ def event_to_json(event: Event) -> dict[str, Any]:
             "kind": event.kind,
             "refused": event.refused,
             "seconds": round(event.seconds, 6),
+            **({"path": list(event.path)} if event.path else {}),
             **_calls(event.calls),
         }
     if isinstance(event, Dropped):
@@ -93,7 +94,8 @@ def event_from_json(data: Mapping[str, Any]) -> Event:
             kind = data.get("kind", "proposed")
             if kind not in get_args(PlanKind):
                 raise ValueError(f"no kind of plan: {kind!r}")
-            return Plan(steps, data["by"], data["note"], kind, data["refused"], seconds, calls)
+            path = tuple(int(place) for place in data.get("path", ()))
+            return Plan(steps, data["by"], data["note"], kind, data["refused"], seconds, calls, path)
         if kind == "step":
             output = values.from_json(data["output"])
             return Record(

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Self
 
 from chameleon.errors import InventoryError, ModuleError
 from chameleon.state import Lack, State, Step
+from chameleon.text import snake_case
 from chameleon.values import ReadOnly
 
 Keys = str | tuple[str, ...]
@@ -28,7 +29,8 @@ class Module:
     - `reads`, `writes`: keys such as "input.table", "cache.knowledge?" (may be missing) or
       "cache.a|cache.b" (one of them is enough), as a tuple or one string with commas. A module that
       declares `reads` sees nothing else, and may run beside neighbours that it does not depend on;
-      one that does not sees everything and runs alone. `writes` defaults to "cache.<name>".
+      one that does not sees everything and runs alone. `writes` defaults to "cache.<name>"; where it is one
+      key, the output goes there.
     - `wordless`: those of `writes` that hold no text for a model, such as coordinates: when the module
       fails, no prompt names them as missing.
     - `uses`: what else it needs, such as "gpu", "web" or "model".
@@ -88,12 +90,19 @@ class Module:
         )
 
     def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        """The input keys that the output changes; none by default."""
-        return {}
+        """The input keys that the output changes; by default the one that `writes` names."""
+        return self._placed("input", output)
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        """The cache keys that the output changes; by default the output under the module's name."""
-        return {self.name: output}
+        """The cache keys that the output changes; by default the one that `writes` names."""
+        return self._placed("cache", output)
+
+    def _placed(self, part: str, output: Any) -> Mapping[str, Any]:
+        writes = (f"cache.{self.name}",) if self.writes is None else split_keys(self.writes)
+        if len(writes) != 1:  # a key is missing in the hooks, and the step fails by name
+            return {self.name: output} if part == "cache" else {}
+        place, _, key = writes[0].removesuffix("?").partition(".")
+        return {key: output} if place == part else {}
 
     def named(self, name: str) -> Self:
         """This module under that name: a copy if it has another one."""
@@ -131,11 +140,6 @@ def _setup_lock(module: Module) -> threading.Lock:
     with _LOCKS:
         lock: threading.Lock = module.__dict__.setdefault("_lock", threading.Lock())
         return lock
-
-
-def snake_case(name: str) -> str:
-    """`RowLookup` as `row_lookup`, `LLMFilter` as `llm_filter`."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
 
 
 def split_keys(keys: Keys) -> tuple[str, ...]:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
-from collections.abc import Collection, Container, Iterable, Iterator, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from chameleon import values
 from chameleon.errors import ModuleError, PlanError
-from chameleon.module import snake_case
 from chameleon.state import Plan, State, Step
+from chameleon.text import as_name, nearest, snake_case
 
 if TYPE_CHECKING:
     from chameleon.inventory import Inventory
@@ -24,32 +23,69 @@ _REMARK = re.compile(r"[:(.,–—]| - ")
 _AROUND_NAMES = " \t.*`\"'[]()"
 
 
-class Planner(Protocol):
-    """Chooses the next steps of a run.
+class Planner:
+    """Chooses the next steps of a run. Subclass it and write `propose`.
 
     The executor asks whenever nothing is pending, so a planner needs no memory: all that happened is in
-    the state. `()` means that there is nothing more to do. Raise `PlanError` when no plan could be read,
-    and `Declined` when the question is out of reach.
+    the state. Class attributes and properties, all optional:
 
-    Planners may also have, as attributes or properties: `name`; `needs_model` (default False);
-    `bound(llm)`, which returns the planner connected to a model; `whole` (default True: what it proposes
-    is a whole plan, checked against all rules); `takes_failure(state)`, True when it wants to be asked again
-    after a step that failed; `check()`, as modules have it; and `resolved(inventory)`, which tells as that of
-    a module what it comes to on this machine. A planner that asks others names them as `planner` or
-    `planners`: these are checked, and what they resolve is found there.
+    - `name`: what its plans carry; default: the class name in snake_case.
+    - `whole`: whether what it proposes is a whole plan, checked against all rules.
+    - `fixed_plans`: the plans that `chameleon check` can hold against the rules beforehand.
+    - `planners`: those that it asks in its turn; they are checked, and what they resolve is found there.
     """
 
+    name: str = ""
+    whole: bool = True
+    planners: Sequence[Planner] = ()
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if not cls.__dict__.get("name"):
+            cls.name = snake_case(cls.__name__)
+
     def propose(self, state: State, inventory: Inventory) -> Sequence[Step] | Plan:
-        """The next steps, or `()`; a `Plan` where there is something to note."""
-        ...
+        """Return the next steps, `()` for nothing more to do, or a `Plan` where there is something to note.
+
+        Raise `PlanError` when no plan could be read, and `Declined` when the question is out of reach.
+        """
+        raise ModuleError(
+            f"{type(self).__name__} has no propose method",
+            hint="Write `def propose(self, state, inventory)` in the class.",
+        )
+
+    def check(self) -> None:
+        """Raise a `ChameleonError` for what is missing on this machine, as the check of a module does."""
+
+    def resolved(self, inventory: Inventory) -> Mapping[str, Any]:
+        """Return what settings that were left open come to on this machine, as a module's `resolved` does."""
+        return {}
+
+    def takes_failure(self, state: State) -> bool:
+        """Return whether it is to be asked again after a step that failed."""
+        return False
+
+    def bound(self, llm: Any) -> Planner:
+        """Return the planner, ready to be used with a model; one that asks none is its own."""
+        return self
+
+    @property
+    def needs_model(self) -> bool:
+        """Whether it, or one that it asks, calls a language model."""
+        return any(planner.needs_model for planner in self.planners)
+
+    @property
+    def fixed_plans(self) -> Sequence[Sequence[str]]:
+        """The plans that are known beforehand; none by default."""
+        return ()
 
 
-def plan_of(planner: Any, state: State, inventory: Inventory) -> Plan:
+def plan_of(planner: Planner, state: State, inventory: Inventory) -> Plan:
     """Ask a planner; the answer as a `Plan`, refused when the planner could not read one.
 
     Raises `ModuleError` when the planner returns anything but steps, or arguments that no log could hold.
     """
-    by = name_of(planner)
+    by = planner.name
     try:
         proposed = planner.propose(state, inventory)
         if isinstance(proposed, Iterable) and not isinstance(proposed, str):
@@ -76,24 +112,11 @@ def _no_steps(found: Any) -> ModuleError:
     )
 
 
-def name_of(planner: Any) -> str:
-    """The name that a planner's plans carry."""
-    return getattr(planner, "name", "") or snake_case(type(planner).__name__)
-
-
-def bind(planner: Any, llm: Any) -> Any:
-    """The planner connected to a model, if it asks one."""
-    bound = getattr(planner, "bound", None)
-    return bound(llm) if bound is not None else planner
-
-
-def every_planner(planner: Any) -> Iterator[Any]:
-    """A planner and all that it asks in its turn (its `planner` or `planners`)."""
+def every_planner(planner: Planner) -> Iterator[Planner]:
+    """Yield a planner and all that it asks in its turn."""
     yield planner
-    inner = getattr(planner, "planners", ()) or [getattr(planner, "planner", None)]
-    for part in inner:
-        if part is not None:
-            yield from every_planner(part)
+    for part in planner.planners:
+        yield from every_planner(part)
 
 
 def planned(state: State) -> bool:
@@ -110,7 +133,7 @@ def parse_plan(text: str, names: Collection[str]) -> tuple[Step, ...]:
     """
     if len(text) > LONGEST_PLAN_TEXT:
         raise PlanError(f"the reply has {len(text):,} characters; a plan has a line or two")
-    by_form = {_form(name): name for name in names}
+    by_form = {as_name(name): name for name in names}
     found = _bracketed(text, by_form) or _lines(text, by_form) or _separated(text, by_form)
     if not found:
         raise PlanError(
@@ -118,24 +141,10 @@ def parse_plan(text: str, names: Collection[str]) -> tuple[Step, ...]:
         )
     steps = []
     for written in found:
-        if (name := written if written in names else by_form.get(_form(written))) is None:
+        if (name := written if written in names else by_form.get(as_name(written))) is None:
             raise PlanError(f"there is no module {written[:60]!r}", hint=nearest(written, names))
         steps.append(Step(name))
     return tuple(steps)
-
-
-def nearest(name: str, names: Collection[str]) -> str:
-    """A hint with the nearest valid name, or all of them when none is near."""
-    close = difflib.get_close_matches(_form(name), [_form(other) for other in names], n=1, cutoff=0.6)
-    by_form = {_form(other): other for other in names}
-    if close:
-        return f"Did you mean {by_form[close[0]]!r}?"
-    listed = sorted(names)
-    return f"There are: {', '.join(listed[:20])}{' …' if len(listed) > 20 else ''}."
-
-
-def _form(name: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "_", snake_case(name.strip())).strip("_")
 
 
 def _bracketed(text: str, known: Container[str]) -> list[str]:
@@ -143,7 +152,7 @@ def _bracketed(text: str, known: Container[str]) -> list[str]:
     unknown: list[str] = []
     for body in reversed(re.findall(r"\[[^\[\]]*\]", text)):
         found = _listed(body)
-        if any(_form(name) in known for name in found):
+        if any(as_name(name) in known for name in found):
             return found
         unknown = unknown or found
     return unknown
@@ -178,7 +187,7 @@ def _lines(text: str, known: Container[str]) -> list[str]:
     """A numbered or bulleted list: each line begins with a name, remarks may follow it."""
     bulleted = [_BULLET.sub("", line) for line in text.splitlines() if _BULLET.match(line)]
     heads = [_REMARK.split(line, maxsplit=1)[0].strip(_AROUND_NAMES) for line in bulleted]
-    return heads if any(_form(head) in known for head in heads) else []
+    return heads if any(as_name(head) in known for head in heads) else []
 
 
 def _separated(text: str, known: Container[str]) -> list[str]:
@@ -188,7 +197,7 @@ def _separated(text: str, known: Container[str]) -> list[str]:
     for line in filter(str.strip, reversed(text.splitlines())):
         parts = [part.strip(_AROUND_NAMES) for part in _SEPARATOR.split(line.split(":")[-1])]
         parts = [part for part in parts if part]
-        is_plan = bool(parts) and _form(parts[0]) in known
+        is_plan = bool(parts) and as_name(parts[0]) in known
         if found and not (is_plan and _continued(line, below)):
             break
         if is_plan:

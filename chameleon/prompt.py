@@ -38,7 +38,7 @@ from chameleon.quoting import Quoted, as_data, block, on_one_line, unblocked, un
 from chameleon.state import State
 from chameleon.table import Table, to_text
 from chameleon.table.formats import ELLIPSIS, Style
-from chameleon.tokens import MAX_TEXT_TOKENS, beginning
+from chameleon.text import MAX_TEXT_TOKENS, beginning
 
 if TYPE_CHECKING:
     from jinja2 import Template

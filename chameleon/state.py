@@ -116,7 +116,8 @@ class Plan:
 
     As an event it replaces what is still pending, unless `refused` says what is wrong with it. `kind` tells
     a planner's proposal, or its other plan after a failure ("again"), from what the inventory has for a
-    step that failed: its repair, its `on_error` plan (both `by` that module), or the fallback.
+    step that failed: its repair, its `on_error` plan (both `by` that module), or the fallback. `path` is the
+    place that planners of planners keep: the number of the planner or of the attempt, the outermost first.
     """
 
     steps: tuple[Step, ...]
@@ -126,6 +127,7 @@ class Plan:
     refused: str = ""
     seconds: float = 0.0
     calls: tuple[Call, ...] = ()
+    path: tuple[int, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import time
-import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from chameleon import values
 from chameleon.budget import Meter, recording
-from chameleon.errors import ChameleonError, ModuleError
+from chameleon.errors import ChameleonError, ModuleError, raised_at
 from chameleon.module import Access, Module
 from chameleon.state import Failure, Record, State, Step
 
@@ -74,12 +72,6 @@ def _failure(problem: BaseException, where: str) -> Failure:
         return failure
     message = f"{failure.kind}: {failure.message}{raised_at(problem)}"
     return replace(failure, kind="ModuleError", message=message)
-
-
-def raised_at(problem: BaseException) -> str:
-    """The file and line that raised it: a fault of the module's own code, to be looked for there."""
-    frames = traceback.extract_tb(problem.__traceback__)
-    return f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
 
 
 def _changes(kind: str, changes: Any, access: Access) -> Mapping[str, Any]:

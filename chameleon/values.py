@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path, PurePath
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from chameleon.errors import ModuleError
-from chameleon.table import Table
+
+T = TypeVar("T")
 
 _DEEPEST = 64
 _MOST_BITS = 14_000  # Python writes and reads no integer of more than 4,300 digits
+_TAGS: dict[type[Any], str] = {}  # classes whose values a run may hold, by how JSON marks them
+_held: tuple[type[Any], ...] = ()
+
+
+def held_as(tag: str) -> Callable[[type[T]], type[T]]:
+    """Let a run hold the values of a class, which has `to_json` and `from_json`; JSON is {tag: …}."""
+
+    def hold(kind: type[T]) -> type[T]:
+        global _held  # noqa: PLW0603 - one tuple, since every value is compared with it
+        _TAGS[kind] = tag
+        _held = tuple(_TAGS)
+        return kind
+
+    return hold
 
 
 class ReadOnly(dict[str, Any]):
@@ -38,7 +53,7 @@ def freeze(value: Any, where: str = "value") -> Any:
 def _freeze(value: Any, where: str, depth: int) -> Any:
     if isinstance(value, str):
         return str.__str__(value)  # the plain text of an enum: a log would keep no more
-    if value is None or isinstance(value, (bool, Table)):
+    if value is None or isinstance(value, (bool, _held)):
         return value
     if isinstance(value, (int, float)):
         return _number(value, where)
@@ -78,8 +93,8 @@ def to_json(value: Any) -> Any:
     """Write a frozen value as JSON; `from_json` gives it back unchanged."""
     if isinstance(value, (str, int, float)):  # most values are text: they are asked about first
         return value
-    if isinstance(value, Table):
-        return {"$table": value.to_json()}
+    if isinstance(value, _held):
+        return {_TAGS[type(value)]: value.to_json()}
     if isinstance(value, PurePath):
         return {"$path": str(value)}
     if isinstance(value, (tuple, list)):
@@ -94,10 +109,11 @@ def from_json(data: Any) -> Any:
     if isinstance(data, list):
         return tuple(from_json(item) for item in data)
     if isinstance(data, dict):
-        if len(data) == 1 and "$table" in data:
-            return Table.from_json(data["$table"])
         if len(data) == 1 and "$path" in data:
             return Path(data["$path"])
+        for kind, tag in _TAGS.items() if len(data) == 1 else ():
+            if tag in data:
+                return kind.from_json(data[tag])
         items = {(key[1:] if key.startswith("$$") else key): from_json(item) for key, item in data.items()}
         return ReadOnly(items)
     return data

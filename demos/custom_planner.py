@@ -5,7 +5,7 @@ Run: python demos/custom_planner.py
 
 from pathlib import Path
 
-from chameleon import Executor, Inventory, Module, Step
+from chameleon import Executor, Inventory, Module, Planner, Step
 from chameleon.table import read_table
 
 
@@ -33,7 +33,7 @@ class Describe(Module):
         return f"{len(state.input['table'].rows)} rows are left"
 
 
-class UntilSmall:
+class UntilSmall(Planner):
     """Halves the table until it has at most five rows, then describes it."""
 
     whole = False  # each proposal is a part of a plan, so rules of order do not hold for it alone

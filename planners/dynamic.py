@@ -12,11 +12,12 @@ from pydantic import PositiveInt
 from chameleon.asking import AsksModel
 from chameleon.errors import EmptyReply, InventoryError
 from chameleon.inventory import Card, Inventory
+from chameleon.planner import Planner
 from chameleon.prompt import named_tables, slots_of, table_text
 from chameleon.state import Plan, Record, State, Step
 from chameleon.table import Table
 from chameleon.table.formats import Style
-from chameleon.tokens import MAX_TEXT_TOKENS
+from chameleon.text import MAX_TEXT_TOKENS
 from chameleon.voting import Weights, votes, weights_of
 
 START, END = "start", "end"
@@ -26,7 +27,7 @@ Link = Mapping[str, Any]
 _CALL = re.compile(r"\bf_(\w+)\s*\(|<END>", re.IGNORECASE)
 
 
-class Dynamic(AsksModel):
+class Dynamic(AsksModel, Planner):
     """Picks the next operation from the table as it now stands, until a model ends the chain.
 
     - `follows`: which operations may follow which; `start` and `end` stand for the chain's ends. An operation
@@ -44,7 +45,6 @@ class Dynamic(AsksModel):
     was refused, `refused`; one that returns anything else is shown by its name.
     """
 
-    name = "dynamic"
     prompt = "wikitq/planner"
     whole = False
 

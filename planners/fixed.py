@@ -6,14 +6,12 @@ from collections.abc import Sequence
 
 from chameleon.errors import InventoryError
 from chameleon.inventory import Inventory
-from chameleon.planner import planned
+from chameleon.planner import Planner, planned
 from chameleon.state import State, Step
 
 
-class Fixed:
+class Fixed(Planner):
     """Always proposes `plan`, a list of module names, once."""
-
-    name = "fixed"
 
     def __init__(self, plan: list[str]) -> None:
         if not plan:

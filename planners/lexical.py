@@ -22,7 +22,6 @@ class Lexical(Dynamic):
     An operation that would change nothing refuses, and the chain goes on with the next.
     """
 
-    name = "lexical"
     needs_model = False
 
     def __init__(

@@ -13,27 +13,27 @@ from pydantic import PositiveInt
 from chameleon.asking import AsksModel
 from chameleon.errors import EmptyReply, PlanError
 from chameleon.inventory import Card, Inventory
-from chameleon.planner import parse_plan, planned
+from chameleon.planner import Planner, parse_plan, planned
 from chameleon.prompt import slots_of
 from chameleon.retrieval.embeddings import AUTO, NONE, automatic, check_name, dense, require
-from chameleon.shortlist import shortlist
+from chameleon.retrieval.shortlist import shortlist
 from chameleon.state import State, Step
-from chameleon.tokens import MAX_TEXT_TOKENS
+from chameleon.text import MAX_TEXT_TOKENS
 
 _LONGEST_QUOTE = 1_000
 _CUT_OFF = "the reply was cut off"
 _log = logging.getLogger(__name__)
 
 
-class OneShot(AsksModel):
+class OneShot(AsksModel, Planner):
     """Shows the model the module cards and demonstrations, and reads the module names in its reply.
 
     A plan that was refused, or a step that failed, is answered in a further turn that names the fault.
     With `structured: true` the reply is held to a JSON schema whose names are the inventory's modules;
     the model must offer that. Of an inventory with more than `shortlist` modules the model is shown those
-    alone that are most relevant to the question (see `chameleon.shortlist`), and those of `always`, which
-    any question may need. Those of `hidden`, which other planners run before or after its plan, it is never
-    shown. Of each text it sees the first `max_text_tokens`.
+    alone that are most relevant to the question (`chameleon.retrieval.shortlist`), and those of `always`,
+    which any question may need. Those of `hidden`, which other planners run before or after its plan, it is
+    never shown. Of each text it sees the first `max_text_tokens`.
 
     `embeddings` find modules whose cards say the same in other words: `minilm` (on this machine; `pip install
     "chameleon-compose[embeddings]"`), any PROVIDER:MODEL of LangChain, or `none`. The default
@@ -41,8 +41,6 @@ class OneShot(AsksModel):
     warning tells once that words alone find only what shares words. Nothing is loaded for an inventory that
     is shown whole.
     """
-
-    name = "one_shot"
 
     def __init__(
         self,

@@ -3,46 +3,35 @@
 from __future__ import annotations
 
 import copy
-import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from chameleon.inventory import Inventory
-from chameleon.planner import Planner, bind, plan_of
+from chameleon.planner import Planner, plan_of
 from chameleon.state import Plan, State
 
-_BY = re.compile(r"replanning\[(\d+)\]:")
 
-
-class Replanning:
+class Replanning(Planner):
     """Asks its planner again, up to `attempts` times, when a step has failed for good.
 
-    The planner sees the failure in the state (`state.failure`) and puts it into its prompt.
+    The planner sees the failure in the state (`state.failure`) and puts it into its prompt. The number of the
+    attempt is the first of the `path` of its plans.
     """
 
-    name = "replanning"
-
     def __init__(self, planner: Any, attempts: int = 1) -> None:
-        self.planner: Planner = planner
+        self.planners: list[Planner] = [planner]
         self.attempts = attempts
-
-    @property
-    def needs_model(self) -> bool:
-        return bool(getattr(self.planner, "needs_model", False))
-
-    @property
-    def whole(self) -> bool:
-        return bool(getattr(self.planner, "whole", True))
+        self.whole = planner.whole
 
     def bound(self, llm: Any) -> Replanning:
         bound = copy.copy(self)
-        bound.planner = bind(self.planner, llm)
+        bound.planners = [planner.bound(llm) for planner in self.planners]
         return bound
 
     @property
-    def fixed_plans(self) -> list[list[str]]:
-        """The plans that `chameleon check` can hold against the rules beforehand."""
-        return list(getattr(self.planner, "fixed_plans", []))
+    def fixed_plans(self) -> Sequence[Sequence[str]]:
+        return self.planners[0].fixed_plans
 
     def takes_failure(self, state: State) -> bool:
         """Whether an attempt is left."""
@@ -52,28 +41,26 @@ class Replanning:
         if state.failure is not None and not self.takes_failure(state):
             return Plan((), self.name)
         attempt = _attempt(state) + (state.failure is not None)
-        plan = plan_of(self.planner, replace(state, plans=_plans_of(attempt, state)), inventory)
+        plan = plan_of(self.planners[0], replace(state, plans=_plans_of(attempt, state)), inventory)
         if not plan.steps and not plan.refused:
             return plan
-        by = f"{self.name}[{attempt}]:{plan.by}"
+        plan = replace(plan, path=(attempt, *plan.path))
         if state.failure is None:
-            return replace(plan, by=by)
-        return replace(plan, by=by, note=f"after {state.failure.error}", kind="again")
+            return plan
+        return replace(plan, note=f"after {state.failure.error}", kind="again")
 
 
 def _attempt(state: State) -> int:
     """The number of the attempt that is under way: 0 for the first, that of the last accepted plan."""
-    numbers = [int(match[1]) for plan in state.plans if not plan.refused and (match := _BY.match(plan.by))]
-    return max(numbers, default=0)
+    return max((plan.path[0] for plan in state.plans if plan.path and not plan.refused), default=0)
 
 
 def _plans_of(attempt: int, state: State) -> tuple[Plan, ...]:
-    """The plans of one attempt, as its planner named them: to that planner an attempt is a fresh start."""
+    """The plans of one attempt, as its planner made them: to that planner an attempt is a fresh start."""
     plans: list[Plan] = []
     current = 0
     for plan in state.plans:
-        match = _BY.match(plan.by)
-        current = int(match[1]) if match else current
+        current, *inner = plan.path or (current,)
         if current == attempt:
-            plans.append(replace(plan, by=plan.by[match.end() :]) if match else plan)
+            plans.append(replace(plan, path=tuple(inner)))
     return tuple(plans)

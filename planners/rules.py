@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from chameleon.errors import Declined, InventoryError
 from chameleon.inventory import Inventory
-from chameleon.planner import planned
+from chameleon.planner import Planner, planned
 from chameleon.state import Plan, State, Step
 from chameleon.table import Table
 
@@ -51,14 +51,12 @@ class Rule(BaseModel):
     when: dict[str, Test] = Field(default_factory=dict)
 
 
-class Rules:
+class Rules(Planner):
     """Proposes the plan of the first rule that holds, once; declines when none does.
 
     A subject is an input or cache key, with `.rows`, `.columns`, `.cells` for a table and `.length` for a
     list or text. Patterns (`matches`) are regular expressions, found anywhere, in any case.
     """
-
-    name = "rules"
 
     def __init__(self, rules: list[dict[str, Any]]) -> None:
         try:

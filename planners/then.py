@@ -3,58 +3,49 @@
 from __future__ import annotations
 
 import copy
-import re
 from dataclasses import replace
 from typing import Any
 
 from chameleon.errors import InventoryError
 from chameleon.inventory import Inventory
-from chameleon.planner import Planner, bind, plan_of
+from chameleon.planner import Planner, plan_of
 from chameleon.state import Plan, State
 
-_BY = re.compile(r"then\[(\d+)\]:")
 
-
-class Then:
+class Then(Planner):
     """Asks its planners in order; each sees only the plans that it made itself.
 
     Plans made by the executor (repairs, the fallback) belong to the planner whose plan they mend. The
     rules of order hold for the last planner's plans.
     """
 
-    name = "then"
+    whole = False
 
     def __init__(self, planners: list[Any]) -> None:
         if len(planners) < 2:
             raise InventoryError("then needs two planners or more", where="planner then")
         self.planners: list[Planner] = planners
-        self.whole = False
-
-    @property
-    def needs_model(self) -> bool:
-        return any(getattr(planner, "needs_model", False) for planner in self.planners)
 
     def bound(self, llm: Any) -> Then:
         bound = copy.copy(self)
-        bound.planners = [bind(planner, llm) for planner in self.planners]
+        bound.planners = [planner.bound(llm) for planner in self.planners]
         return bound
 
     def takes_failure(self, state: State) -> bool:
         """Whether the planner whose plan failed wants to be asked again."""
         turn = _turns(state)[1]
-        takes_failure = getattr(self.planners[turn], "takes_failure", None)
-        return takes_failure is not None and bool(takes_failure(_own(state, turn)))
+        return self.planners[turn].takes_failure(_own(state, turn))
 
     def propose(self, state: State, inventory: Inventory) -> Plan:
         for position, planner in enumerate(self.planners):
             plan = plan_of(planner, _own(state, position), inventory)
             if plan.steps or plan.refused:
-                return replace(plan, by=f"then[{position}]:{plan.by}")
+                return replace(plan, path=(position, *plan.path))
         return Plan((), self.name)
 
 
 def _own(state: State, position: int) -> State:
-    """The state with this planner's own plans, as it named them, and its own failure."""
+    """The state with this planner's own plans, as it made them, and its own failure."""
     plans, turn = _turns(state)
     mine = tuple(plan for owner, plan in plans if owner == position)
     return replace(state, plans=mine, failure=state.failure if turn == position else None)
@@ -65,9 +56,6 @@ def _turns(state: State) -> tuple[list[tuple[int, Plan]], int]:
     plans: list[tuple[int, Plan]] = []
     turn = 0
     for plan in state.plans:
-        if match := _BY.match(plan.by):
-            turn = int(match[1])
-            plans.append((turn, replace(plan, by=plan.by[match.end() :])))
-        else:
-            plans.append((turn, plan))
+        turn, *inner = plan.path or (turn,)
+        plans.append((turn, replace(plan, path=tuple(inner))))
     return plans, turn

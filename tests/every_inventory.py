@@ -346,5 +346,5 @@ _REPLIES: Sequence[tuple[str, str, str | Callable[[str], str]]] = (
 
 def pieces_asked(state: State) -> set[str]:
     """Return the names of the planner and modules that called the model, as the run's inventory has them."""
-    planners = {plan.by.rpartition(":")[2] for plan in state.plans if plan.calls}  # "then[1]:one_shot"
+    planners = {plan.by for plan in state.plans if plan.calls}
     return planners | {record.step.module for record in state.history if record.calls}

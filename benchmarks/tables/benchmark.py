@@ -11,7 +11,7 @@ from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Benchmark, Row
 from chameleon.state import State
 from chameleon.table import Table, to_text
-from chameleon.tokens import estimated_tokens
+from chameleon.text import estimated_tokens
 
 SIZES = ("small", "medium", "large")
 """Fewer than 2,000 tokens, up to 4,000, and more: as Chain-of-Table has them (table 4)."""

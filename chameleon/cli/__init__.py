@@ -50,15 +50,20 @@ def _prepare() -> None:
     log = logging.getLogger("chameleon")
     if not log.handlers:
         handler = logging.StreamHandler()
-        handler.setFormatter(logging.Formatter("chameleon: %(message)s"))
+        handler.setFormatter(_Formatter("chameleon: %(message)s"))
         log.addHandler(handler)
+
+
+class _Formatter(logging.Formatter):
+    """A log message on one line: servers' words and names stand in it."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return _harmless(super().format(record))
 
 
 def _warn(message: Warning | str, *_: object, **__: object) -> None:
     """Tell what a library warns of as one line, without the place in its code."""
-    from chameleon.table.terminal import harmless
-
-    print(f"chameleon: {harmless(str(message))[:300]}", file=sys.stderr)
+    print(f"chameleon: {_harmless(str(message))[:300]}", file=sys.stderr)
 
 
 def _interrupt(*_: object) -> NoReturn:
@@ -66,10 +71,14 @@ def _interrupt(*_: object) -> NoReturn:
 
 
 def _complain(told: str) -> NoReturn:
-    from chameleon.table.terminal import harmless
-
-    print(f"chameleon: {harmless(told)}", file=sys.stderr)
+    print(f"chameleon: {_harmless(told)}", file=sys.stderr)
     sys.exit(1)
+
+
+def _harmless(text: str) -> str:
+    from chameleon.text import harmless
+
+    return harmless(text)
 
 
 def _drop_output() -> None:

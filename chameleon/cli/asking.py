@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -23,6 +22,7 @@ from chameleon.cli.given import (
     require_one_reader,
     text_passages,
 )
+from chameleon.cli.out import echo_json
 from chameleon.cli.setup import CORPUS, PAPERS, PICTURES, TABLES, ModelOptions, Setup, set_up
 from chameleon.cli.show import Page, answer_text
 from chameleon.errors import Declined, InputError, StepRejected
@@ -172,7 +172,7 @@ def run_question(asked: Asked, *, trace: bool, log: Path | None, as_json: bool) 
             state = state.after(event)
     state = _advised(_among_choices(state, given.get("choices") or ()), setup.executor)
     if as_json:
-        typer.echo(json.dumps(summary(state, setup), ensure_ascii=False))
+        echo_json(summary(state, setup))
     page.end(state, asked.unit or "")
     assert state.ended is not None
     return EXIT_CODES[state.ended.reason]
@@ -236,10 +236,10 @@ def _events(
     with EventLog(path) as log:
         log.forget_failure()
         before = tuple(log)
-        if before and isinstance(before[-1], Ended):
-            note(f"The run in {path} has ended: what follows is taken from it, and nothing is asked anew.")
         new = executor.stream(given, log)
         first = next(new, None)  # a log of another run is refused before anything is shown
+        if before and isinstance(before[-1], Ended):
+            note(f"The run in {path} has ended: what follows is taken from it, and nothing is asked anew.")
         yield from before
         if first is not None:
             yield first
@@ -260,7 +260,7 @@ def plan_question(asked: Asked, *, as_json: bool) -> int:
             if isinstance(event, Plan) and not event.refused:
                 break
     if as_json:
-        typer.echo(json.dumps(summary(state, setup), ensure_ascii=False))
+        echo_json(summary(state, setup))
     elif state.ended is not None:
         page.end(state, "")
     return EXIT_CODES[state.ended.reason] if state.ended else 0

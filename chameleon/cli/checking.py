@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Any
 
-import typer
-
 from chameleon.cli.counts import counted
-from chameleon.cli.out import echo, say
+from chameleon.cli.out import echo, echo_json, say
 from chameleon.cli.setup import dropped_by_model, told_models
 from chameleon.errors import ChameleonError, NoModel
 from chameleon.executor import Executor
 from chameleon.inventory import Inventory, Obstacle
-from chameleon.llm import LLM, choose_model, redact
+from chameleon.llm import LLM, choose_model
 from chameleon.llm.choose import with_end
-from chameleon.table.terminal import harmless
+from chameleon.text import harmless, redact
 
 
 def check_inventory(name: str, flag: str | None = None, *, as_json: bool) -> int:
@@ -30,13 +27,13 @@ def check_inventory(name: str, flag: str | None = None, *, as_json: bool) -> int
         inventory = Inventory.load(name)
     except ChameleonError as problem:
         if as_json:
-            _print_json({"inventory": name, "ok": False, "lacks": [Obstacle("", problem).to_json()]})
+            echo_json({"inventory": name, "ok": False, "lacks": [Obstacle("", problem).to_json()]})
         raise
     found = inventory.obstacles()
     model, lack = _model(inventory, flag)
     found += [lack] if lack else []
     if as_json:
-        _print_json(_told(inventory, model, found))
+        echo_json(_told(inventory, model, found))
     else:
         _show(inventory, model, found)
     stopping = [each for each in found if each.stops]
@@ -58,8 +55,7 @@ def _model(inventory: Inventory, flag: str | None) -> tuple[str, Obstacle | None
         dropped = dropped_by_model(bound)
     except ChameleonError as problem:
         return "", Obstacle("llm", problem)
-    told = [str(choice)] if choice.model else []
-    told += told_models(inventory)
+    told = [*([str(choice)] if choice.model else []), *told_models(inventory)]
     for name, parameters in dropped.items():
         told += [f"{name} is asked without {parameter} ({why})" for parameter, why in parameters.items()]
     return redact("; ".join(told)).removeprefix("model "), None
@@ -84,10 +80,6 @@ def _told(inventory: Inventory, model: str, found: Sequence[Obstacle]) -> dict[s
         "model": model.partition(",")[0] or None,
         "lacks": [each.to_json() for each in found],
     }
-
-
-def _print_json(told: dict[str, Any]) -> None:
-    typer.echo(json.dumps(told, ensure_ascii=False))
 
 
 def _show(inventory: Inventory, model: str, found: Sequence[Obstacle]) -> None:

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from chameleon.table.formats import ELLIPSIS
-from chameleon.table.terminal import harmless, places
+from chameleon.table.terminal import places
+from chameleon.text import harmless
 
 _GAP = "  "
 _WIDEST_NAME, _WIDEST_CELL = 32, 60

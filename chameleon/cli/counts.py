@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Mapping
 
-import typer
-
 from chameleon.cli.columns import TextColumn, in_blocks
-from chameleon.cli.out import echo
+from chameleon.cli.out import echo, echo_json
 from chameleon.cli.show import in_words
 from chameleon.evaluation.benchmark import Benchmark
 from chameleon.evaluation.evaluate import Spending
 from chameleon.evaluation.report import figure, in_figures
 from chameleon.evaluation.results import Count, Tally
-from chameleon.table.terminal import harmless
+from chameleon.text import harmless
 
 _MOST_REASONS = 3
 
@@ -29,7 +26,7 @@ def show_counts(
     """
     if as_json:
         spent = {"usage": spending.usage.to_json(), "seconds": round(seconds, 3)}
-        typer.echo(json.dumps(tally.to_json(benchmark.name) | spent, ensure_ascii=False))
+        echo_json(tally.to_json(benchmark.name) | spent)
         return
     echo(f"{benchmark.name}, scored by the rule of {scorer}\n")
     if tally.all.n:

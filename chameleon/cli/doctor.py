@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import re
@@ -10,17 +9,15 @@ from collections.abc import Callable, Mapping
 from importlib import metadata
 from typing import Any
 
-import typer
-
-from chameleon.cli.out import echo
+from chameleon.cli.out import echo, echo_json
 from chameleon.errors import ChameleonError
 from chameleon.inventory.resolve import find_class
-from chameleon.llm import choose_model, redact
+from chameleon.llm import choose_model
 from chameleon.llm.choose import with_end
 from chameleon.llm.providers import PROVIDERS, package_is_here
 from chameleon.retrieval.embeddings import automatic
 from chameleon.sandbox import make_executor
-from chameleon.table.terminal import harmless
+from chameleon.text import harmless, redact
 
 EXTRAS = {
     "models": ("langchain", "langchain-core", "genai-prices"),
@@ -68,7 +65,7 @@ def examine(*, as_json: bool) -> None:
         "sandbox": _sandbox(),
     }
     if as_json:
-        typer.echo(json.dumps(found, ensure_ascii=False))
+        echo_json(found)
     else:
         _print(found)
 

@@ -26,7 +26,7 @@ from chameleon.evaluation.settings import settings_of
 from chameleon.executor import Executor
 from chameleon.inventory import Inventory
 from chameleon.llm.connection import DROPPED
-from chameleon.table.terminal import harmless
+from chameleon.text import harmless
 
 NO_SETTINGS: Mapping[str, Any] = MappingProxyType({})
 
@@ -144,13 +144,12 @@ def _tell_end(stopped: Interrupted | Stopped | None, tally: Tally, total: int, a
     if asked.out is not None and tally.all.n:
         say(f"Kept in {asked.out}; `chameleon report {shlex.quote(str(asked.out))}` shows it.")
     if tally.failed and stopped is None:
-        again = (
-            "--retry-failed tries them again" if asked.out else "with --out, --retry-failed tries them again"
-        )
-        say(f"{counted(tally.failed, 'problem')} failed: {again}.")
+        where = "" if asked.out else "with --out, "
+        say(f"{counted(tally.failed, 'problem')} failed: {where}--retry-failed tries them again.")
     if stopped is not None:
-        goes_on = "the same command goes on" if asked.out else "--out DIR would keep what was done"
-        say(f"Stopped after {tally.all.n:,} of {total:,}: {goes_on}.")
+        goes_on = ": the same command goes on" if asked.out else ": --out DIR would keep what was done"
+        is_told = asked.out and "goes on" in getattr(stopped, "hint", "")  # with --retry-failed, or a limit
+        say(f"Stopped after {tally.all.n:,} of {total:,}{'' if is_told else goes_on}.")
         raise stopped
     return int(tally.failed == total)
 
@@ -160,7 +159,7 @@ def _take_up(run_dir: RunDir, problems: Sequence[Problem], counts: Counts, asked
     left_out = len(run_dir.done.keys() - {problem.id for problem in problems})
     if left_out:
         raise InputError(
-            f"the folder has results of {left_out:,} problems that --limit leaves out",
+            f"the folder has results of {counted(left_out, 'problem')} that --limit leaves out",
             where=str(asked.out),
             hint="Raise --limit, or give another folder with --out.",
         )

@@ -29,7 +29,7 @@ from chameleon.cli.evaluating import (
     check_runnable,
     run_all,
 )
-from chameleon.cli.out import echo, say
+from chameleon.cli.out import echo, echo_json, say
 from chameleon.cli.problems import Data
 from chameleon.cli.setup import set_up
 from chameleon.errors import ChameleonError, InputError, ParameterRefused
@@ -43,7 +43,7 @@ from chameleon.evaluation.results import Tally
 from chameleon.evaluation.run_dir import SETTINGS, read_run, spent_in, write_whole
 from chameleon.inventory.grid import Arm, Grid, GridSpec
 from chameleon.llm import ResponseStore, choose_model
-from chameleon.table.terminal import harmless
+from chameleon.text import harmless
 
 if TYPE_CHECKING:
     from chameleon.retrieval.document import Document
@@ -310,7 +310,7 @@ def _show(comparison: ArmTable, out: Path | None, *, as_json: bool) -> None:
         except OSError as problem:
             raise InputError(f"cannot be written: {problem.strerror}", where=str(out)) from problem
     if as_json:
-        typer.echo(json.dumps(comparison.to_json(), ensure_ascii=False))
+        echo_json(comparison.to_json())
         return
     about = comparison.about
     echo(f"{about['grid']} over {counted(about['problems'], 'problem')} of {about['benchmark']}\n")
@@ -332,7 +332,7 @@ def _list_arms(grid: Grid, typed: str, *, as_json: bool) -> int:
             for arm in grid.arms.values()
         ]
         found = {"grid": grid.name, "about": grid.spec.about, "inventory": grid.inventory, "arms": arms}
-        typer.echo(json.dumps(found, ensure_ascii=False))
+        echo_json(found)
         return int(all(lacks.values()))
     echo(f"{grid.name}: {grid.spec.about}\nVariants of {grid.inventory}:\n")
     calls = [DASH if arm.calls is None else f"{arm.calls:,}" for arm in grid.arms.values()]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import sys
 import time
@@ -11,12 +10,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-import typer
-
-from chameleon.cli.out import echo
+from chameleon.cli.out import echo, echo_json
 from chameleon.documents.found import LeftOut
 from chameleon.documents.indexing import Summary, index_files
-from chameleon.table.terminal import harmless
+from chameleon.text import harmless
 
 _SECONDS_BETWEEN_NAMES, _SECONDS_BETWEEN_LINES = 0.1, 10.0
 _MOST_SHOWN = 20
@@ -31,7 +28,7 @@ def index_and_tell(sources: Sequence[Path], out: Path, retriever: str | None, *,
     with _Progress() as progress:
         summary = index_files(sources, out, retriever, progress.show)
     if as_json:
-        typer.echo(json.dumps(to_json(summary), ensure_ascii=False))
+        echo_json(to_json(summary))
     else:
         echo(in_words(summary))
     for line in warnings(summary.faults):

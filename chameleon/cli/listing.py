@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args, get_origin
 
 import typer
 
-from chameleon.cli.out import echo
+from chameleon.cli.out import echo, echo_json
 from chameleon.errors import InventoryError
 from chameleon.evaluation.data import find_benchmark
 from chameleon.inventory import Inventory, InventorySpec, shipped_inventories
@@ -35,16 +35,18 @@ def list_classes(family: Literal["modules", "planners"], *, as_json: bool) -> No
 
 
 def show_module(name: str, *, as_json: bool) -> None:
-    """One module, shipped or "file:Class": what it reads and writes, and its parameters."""
+    """One module, shipped or "file:Class": its file, what it reads and writes, and its parameters."""
     cls = find_class(name, "modules")
     if not issubclass(cls, Module):
         raise InventoryError(f"{name!r} is no module")
     about = {"name": cls.name, "about": cls.description, "class": f"{cls.__module__}:{cls.__name__}"}
+    about["file"] = str(inspect.getsourcefile(cls) or "")
     told: dict[str, Any] = about | interface(cls)
     if as_json:
-        typer.echo(json.dumps(told, ensure_ascii=False))
+        echo_json(told)
         return
     echo(f"{told['name']}: {told['about']}")
+    echo(f"File: {told['file']}")
     reads = told["reads"]
     echo(f"Reads: {'everything' if reads is None else ', '.join(reads) or 'nothing'}")
     echo(f"Writes: {', '.join(told['writes'])}")
@@ -139,7 +141,7 @@ def _first_sentence(cls: type[Any]) -> str:
 
 def _print(rows: list[dict[str, Any]], as_json: bool) -> None:
     if as_json:
-        typer.echo(json.dumps(rows, ensure_ascii=False))
+        echo_json(rows)
         return
     width = max(len(row["name"]) for row in rows)
     for row in rows:

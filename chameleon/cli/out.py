@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from typing import Any
 
 import typer
 
-from chameleon.table.terminal import harmless_lines
+from chameleon.text import harmless_lines
 
 
 def echo(text: str, *, err: bool = False, nl: bool = True) -> None:
@@ -16,6 +18,12 @@ def echo(text: str, *, err: bool = False, nl: bool = True) -> None:
     is to be one line goes through `harmless` before.
     """
     typer.echo(harmless_lines(text), err=err, nl=nl)
+
+
+def echo_json(value: Any) -> None:
+    """Print a value as JSON: letters as they are, and what is invisible or steers a terminal escaped."""
+    told = json.dumps(value, ensure_ascii=False)
+    typer.echo("".join(each if each.isprintable() else json.dumps(each)[1:-1] for each in told))
 
 
 def say(text: str) -> None:

@@ -11,7 +11,7 @@ from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Benchmark, Problem, Scorer
 from chameleon.evaluation.data import DataFile, find_benchmark, read_problems, recognised, tables_beside
 from chameleon.evaluation.evaluate import in_turn
-from chameleon.planner import nearest
+from chameleon.text import nearest
 
 
 @dataclass(frozen=True)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
-import typer
-
-from chameleon.cli.out import echo
+from chameleon.cli.out import echo, echo_json
 from chameleon.errors import InputError
 from chameleon.sandbox import Limits, make_executor
 from chameleon.sandbox.choose import Kind
-from chameleon.table.terminal import harmless
+from chameleon.text import harmless
 
 
 def run_file(file: Path, *, result: str, timeout: float, kind: Kind, as_json: bool) -> int:
@@ -46,7 +43,7 @@ def run_file(file: Path, *, result: str, timeout: float, kind: Kind, as_json: bo
         )
         layers = [{"name": x.name, "active": x.active, "note": x.note} for x in guarantees.layers]
         found = {"value": outcome.plain} | {field: getattr(outcome, field) for field in fields}
-        typer.echo(json.dumps(found | {"guarantees": layers}, ensure_ascii=False))
+        echo_json(found | {"guarantees": layers})
         return 0 if outcome.ok else 1
     if outcome.stdout:
         echo("".join(f"  | {harmless(line)}\n" for line in outcome.stdout.splitlines()), nl=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from chameleon.cli.counts import counted
-from chameleon.cli.out import echo, say
+from chameleon.cli.out import echo, echo_json, say
 from chameleon.errors import InputError
 from chameleon.evaluation.recall import Query, Recall, check_gold, measure, read_corpus, read_queries
 from chameleon.retrieval.retriever import Hit, Retriever
@@ -53,7 +52,7 @@ def measure_recall(asked: Asked, *, as_json: bool) -> int:
         found = measure(index, watched, queries)
         unmatched = watched.unmatched
         if as_json:
-            typer.echo(json.dumps(found.to_json() | {"unmatched": unmatched}))
+            echo_json(found.to_json() | {"unmatched": unmatched})
         else:
             echo(_shown(found, len(index), asked.retriever, unmatched))
     return 0

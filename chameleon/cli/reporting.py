@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import textwrap
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-import typer
-
 from chameleon.cli.columns import TextColumn, in_blocks
 from chameleon.cli.counts import counts_table
-from chameleon.cli.out import echo
+from chameleon.cli.out import echo, echo_json
 from chameleon.evaluation.benchmark import Published
 from chameleon.evaluation.data import find_benchmark
 from chameleon.evaluation.report import DASH, Comparison, RunSummary, compare, facts
 from chameleon.evaluation.report_page import write_page
 from chameleon.evaluation.results import Count
 from chameleon.evaluation.run_dir import read_run
-from chameleon.table.terminal import harmless
+from chameleon.text import harmless
 
 _TOP_PROGRAMS = 10
 _LONGEST = 400
@@ -31,7 +28,7 @@ def print_stats(runs: Sequence[Path], *, as_json: bool) -> None:
     summaries = RunSummary.of(read_run(path) for path in runs)
     published = _published(summaries)
     if as_json:
-        typer.echo(json.dumps({"runs": [_stats(run) for run in summaries]}, ensure_ascii=False))
+        echo_json({"runs": [_stats(run) for run in summaries]})
         return
     echo(_overview(summaries, published))
     for run in summaries:
@@ -60,7 +57,7 @@ def print_report(runs: Sequence[Path], *, html: Path | None, problems: int, as_j
             "tables": [comparison.to_json() for comparison in comparisons],
             "runs": [run.to_json() for run in summaries],
         }
-        typer.echo(json.dumps(found, ensure_ascii=False))
+        echo_json(found)
         return
     for comparison in comparisons:
         echo(f"{comparison.benchmark.name}: {comparison.shown}\n")

@@ -18,7 +18,7 @@ from chameleon.inventory.schema import ModelSpec
 from chameleon.llm import LLM, ModelChoice, ResponseStore, choose_model
 from chameleon.llm.capabilities import switch_off
 from chameleon.llm.choose import with_end
-from chameleon.planner import nearest
+from chameleon.text import nearest
 
 # The inventories for a question where none is named: with a model, and without.
 TABLES, PICTURES = ("tables", "tables_offline"), ("pictures", "pictures_offline")

@@ -14,7 +14,7 @@ from chameleon.cli.out import echo
 from chameleon.cli.sources import sources_in_words
 from chameleon.state import Begun, Dropped, Event, Failure, Plan, Record, State
 from chameleon.table import Table, to_terminal
-from chameleon.table.terminal import harmless
+from chameleon.text import harmless
 from chameleon.values import to_json
 
 _INDENT = "     "

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from chameleon.table.terminal import harmless
+from chameleon.text import harmless
 
 _MOST, _MOST_TABLES = 6, 4
 

@@ -16,8 +16,9 @@ from typing import Any
 from chameleon.documents.database_tables import SECONDS, Patience, database_table, in_words, place_of
 from chameleon.documents.found import NOWHERE, Found, LeftOut
 from chameleon.errors import MissingPackage
-from chameleon.table.cells import clean_cell, shown
+from chameleon.table.cells import shown
 from chameleon.table.grid import MAX_COLUMNS, Origin
+from chameleon.text import clean_cell
 
 _CLOSED = {
     "autoinstall_known_extensions": "false",
@@ -68,9 +69,9 @@ def parquet_tables(path: Path, origin: Origin) -> Iterator[Found | LeftOut]:
     """The table of a Parquet file. Raises `InputError` for a broken one, `MissingPackage` without duckdb."""
     duckdb = _duckdb(origin)
     with (
-        _explained(duckdb, origin),
         # Under a plain name: characters such as * in the file's own would stand for other files.
         tempfile.TemporaryDirectory(prefix="chameleon-") as folder,
+        _explained(duckdb, origin, os.path.realpath(folder)),
         closing(duckdb.connect(":memory:", config=dict(_CLOSED))) as connection,
     ):
         link = os.path.join(os.path.realpath(folder), "table.parquet")  # noqa: PTH118  (text for SQL)
@@ -136,16 +137,17 @@ def _duckdb(origin: Origin) -> Any:
 
 
 @contextmanager
-def _explained(duckdb: Any, origin: Origin) -> Iterator[None]:
+def _explained(duckdb: Any, origin: Origin, hidden: str = "\n") -> Iterator[None]:
+    """Tell errors of DuckDB as ours, without the path of a folder that is nobody's business."""
     try:
         yield
     except duckdb.Error as error:
-        raise origin.error(f"cannot be read ({_said(error)})") from None
+        raise origin.error(f"cannot be read ({_said(error, hidden)})") from None
 
 
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _said(error: Exception) -> str:
-    return shown(" ".join(str(error).split()) or type(error).__name__, 200)
+def _said(error: Exception, hidden: str = "\n") -> str:
+    return shown(" ".join(str(error).replace(f"{hidden}/", "").split()) or type(error).__name__, 200)

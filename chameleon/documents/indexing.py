@@ -82,6 +82,8 @@ def index_files(
     An index that is damaged is built anew of these sources alone; `damaged` of the summary says of what.
     """
     require_numpy()
+    if out.is_file():
+        raise InputError("is a file, not the folder of an index", where=str(out), hint="Name a folder.")
     try:
         check_whole(out)
         return _indexed(sources, out, retriever, progress)
@@ -269,4 +271,6 @@ def _most_of(summary: Summary) -> str:
     if summary.others:
         kinds = ", ".join(f"{count} {kind}" for kind, count in summary.others.most_common(5))
         return f"There are: {printable(kinds)}."
+    if summary.without:
+        return "There are only files without a table."
     return "The folder is empty." if not summary.left_out else ""

@@ -15,7 +15,7 @@ from chameleon.documents.numbering import (
 from chameleon.documents.outline import UNNUMBERED, Outline
 from chameleon.table import Table
 from chameleon.table.bars import bars_in, has_bar, split_rows
-from chameleon.table.cells import clean_cell
+from chameleon.text import clean_cell
 
 _MARKED = re.compile(r" {0,3}(#{1,6})\s+(.*)")
 _UNDERLINE = re.compile(r" {0,3}(=+|-{2,})\s*")
@@ -46,7 +46,7 @@ def text_outline(text: str) -> Outline:
             held.append(line.rstrip())
         elif marked := _MARKED.fullmatch(line):
             _add(outline, held)
-            outline.heading(len(marked[1]), _without_closing(marked[2]))
+            outline.heading(len(marked[1]), without_closing(marked[2]))
         elif (underlined := _UNDERLINE.fullmatch(line)) and _may_be_underlined(held):
             heading = " ".join(held)
             held.clear()
@@ -63,7 +63,7 @@ def text_outline(text: str) -> Outline:
     return outline
 
 
-def _without_closing(heading: str) -> str:
+def without_closing(heading: str) -> str:
     """A heading without the "##" that may close it after a space: "C#" keeps its own."""
     whole = heading.rstrip()
     bare = whole.rstrip("#")

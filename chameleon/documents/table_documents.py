@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from chameleon.documents.found import Found, LeftOut, Note
 from chameleon.documents.table_files import file_tables
 from chameleon.retrieval.document import Document
-from chameleon.table.cells import clean_cell
+from chameleon.text import clean_cell
 
 _LONGEST_LABEL = 80
 _SEPARATORS = re.compile(r"[\s_\-.]+|(?<=[a-z])(?=[A-Z])")

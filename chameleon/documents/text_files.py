@@ -6,20 +6,21 @@ import re
 from collections.abc import Iterator
 
 from chameleon.documents.found import Found, LeftOut, table_of, tables_of
+from chameleon.documents.markdown import without_closing
 from chameleon.errors import InputError
 from chameleon.table import read_table_text
 from chameleon.table.bars import bar_blocks, is_rule, lines_of, split_rows
-from chameleon.table.cells import clean_cell
 from chameleon.table.delimited import delimited_records
 from chameleon.table.grid import Origin
 from chameleon.table.sniff import delimiter_below_titles, format_of_text
+from chameleon.text import clean_cell
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f]")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-_HEADING = re.compile(r" {0,3}#{1,6}\s+(.*?)(\s+#+)?\s*")
+_HEADING = re.compile(r" {0,3}#{1,6}\s+(.*)")
 _UNDERLINE = re.compile(r" {0,3}(=+|-+)\s*")
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?:\s+\"[^\"]*\")?\)")
-_EMPHASIS = re.compile(r"(\*\*\*|\*\*|\*|___|__|`)(?=\S)(.+?)(?<=\S)\1")
+_EMPHASIS = re.compile(r"(\*\*\*|\*\*|\*|___|__|`)(?=\S)(.{1,1000}?)(?<=\S)\1")
 
 
 def delimited_tables(text: str, origin: Origin, delimiter: str | None = None) -> Iterator[Found | LeftOut]:
@@ -88,7 +89,7 @@ def _headings(lines: list[str]) -> Iterator[tuple[int, str]]:
     """The headings by the number of their line, from 1."""
     for number, line in enumerate(lines, 1):
         if match := _HEADING.fullmatch(line):
-            yield number, unmarked(match[1])
+            yield number, unmarked(without_closing(match[1]))
         elif number > 1 and _UNDERLINE.fullmatch(line) and "|" not in lines[number - 2]:
             above = lines[number - 2].strip()
             if above and not _HEADING.fullmatch(lines[number - 2]):

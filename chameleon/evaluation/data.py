@@ -233,7 +233,7 @@ def picture_places(benchmark: Benchmark, data: Path) -> str:
 
 
 def _picture(id: str, named: str, benchmark: Benchmark, home: Path) -> Path | None:
-    """Find the picture of a problem: the file that its row names, else `ID.png` or `ID/image.png` in a folder.
+    """Find the picture of a problem: the file that its row names, else `ID.png` or `ID/image.png`.
 
     Rows are data: neither a name nor an id leads out of the folder where the data lies.
     """

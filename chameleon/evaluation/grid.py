@@ -23,10 +23,10 @@ from chameleon.inventory.grid import Arm, Grid, fixed_plan
 from chameleon.inventory.obstacles import all_of
 from chameleon.inventory.schema import RulesSpec
 from chameleon.llm_module import LLMModule
-from chameleon.planner import planned
+from chameleon.planner import Planner, planned
 from chameleon.state import Begun, Ended, Failure, State, Step
 from chameleon.table import Table
-from chameleon.tokens import estimated_tokens
+from chameleon.text import estimated_tokens
 
 if TYPE_CHECKING:
     from chameleon.retrieval.document import Document
@@ -230,7 +230,7 @@ class Prepared:
         return Executor(self.part)
 
 
-class _Once:
+class _Once(Planner):
     """A plan that is taken once."""
 
     name = "prepared"

@@ -171,7 +171,7 @@ def recall_of(inventory: Inventory, runs: Sequence[tuple[Problem, State]]) -> Re
 
 
 def _rank(index: Index, retriever: Retriever, query: Query, hits: Sequence[Hit]) -> int:
-    """Find the place of the query's table, from 1; what comes after the deepest depth is searched for here."""
+    """Find the place of the query's table, from 1, and search on where it is below the deepest depth."""
     depth = max(DEPTHS)
     if place := _place(query.gold, hits):
         return place

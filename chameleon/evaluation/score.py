@@ -12,8 +12,8 @@ from typing import Any
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Judgement, Problem, Row, Scorer
 from chameleon.evaluation.results import Result
-from chameleon.planner import nearest
 from chameleon.sandbox import ExecResult, shared_executor
+from chameleon.text import nearest
 
 _AT_ONCE = 4
 _BATCH = 256
@@ -43,7 +43,7 @@ class Field:
         return self.last in _PROGRAMS
 
     def of(self, row: Row, id: str) -> Any:
-        """Return the value in the row of the problem `id`. Raises `InputError` with the nearest field it has."""
+        """Return the value in a problem's row. Raises `InputError` with the nearest field it has."""
         for value in self._found(row):
             return value
         there = list(_fields(row))

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from chameleon.errors import InventoryError
 from chameleon.inventory.schema import OnError, RulesSpec
-from chameleon.planner import nearest
 from chameleon.state import Plan
+from chameleon.text import nearest
 
 if TYPE_CHECKING:
     from chameleon.inventory.inventory import Inventory

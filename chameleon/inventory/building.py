@@ -1,4 +1,4 @@
-"""From an inventory's data to an `Inventory`: every fault is told with its file, line and key."""
+"""From an inventory's data to its parts: every fault is told with its file, line and key."""
 
 from __future__ import annotations
 
@@ -9,22 +9,26 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
+from chameleon.asking import AsksModel
 from chameleon.budget import Budget
 from chameleon.errors import ChameleonError, InventoryError
-from chameleon.inventory.inventory import Inventory
 from chameleon.inventory.resolve import build, find_class
 from chameleon.inventory.rules import mentioned, not_there
 from chameleon.inventory.schema import InventorySpec, ModelSpec, ModuleSpec, PlannerSpec
 from chameleon.inventory.source import KeyPath, Source
 from chameleon.llm.providers import full_name
 from chameleon.module import Module
-from chameleon.planner import Planner, nearest
+from chameleon.planner import Planner
+from chameleon.text import nearest
 
 _PROMPT_SETTINGS = ("table_style", "max_rows", "max_cell", "max_table_tokens", "max_text_tokens")
 
 
-def inventory_of(source: Source) -> Inventory:
-    """Check the data against `InventorySpec`, make what it names; raises `InventoryError` with the place."""
+def parts_of(source: Source) -> dict[str, Any]:
+    """Check the data against `InventorySpec` and make what it names, as the arguments of an `Inventory`.
+
+    Raises `InventoryError` with the place.
+    """
     data = dict(source.data)
     if isinstance(data.get("modules"), dict):  # `answer_generator:` with nothing after it has no parameters
         data["modules"] = {name: {} if entry is None else entry for name, entry in data["modules"].items()}
@@ -39,24 +43,21 @@ def inventory_of(source: Source) -> Inventory:
             raise _still_named(key, name, source)
         if name not in modules:
             raise not_there(key, name, modules, where=source.place(key))
-    try:
-        return Inventory(
-            name=spec.name,
-            planner=build_planner(spec.planner, spec, source, ("planner",)),
-            modules=modules,
-            spec=spec,
-            about=spec.about,
-            input_types=spec.input,
-            fallback=tuple(spec.fallback),
-            rules=spec.rules,
-            repair=spec.repair,
-            on_error=on_error,
-            budget=Budget(**spec.budget.model_dump()),
-            llm=spec.llm,
-            source=source,
-        )
-    except InventoryError as problem:
-        raise InventoryError(problem.what, where=problem.where or source.file, hint=problem.hint) from problem
+    return {
+        "name": spec.name,
+        "planner": build_planner(spec.planner, spec, source, ("planner",)),
+        "modules": modules,
+        "spec": spec,
+        "about": spec.about,
+        "input_types": spec.input,
+        "fallback": tuple(spec.fallback),
+        "rules": spec.rules,
+        "repair": spec.repair,
+        "on_error": on_error,
+        "budget": Budget(**spec.budget.model_dump()),
+        "llm": spec.llm,
+        "source": source,
+    }
 
 
 def _still_named(key: KeyPath, name: str, source: Source) -> InventoryError:
@@ -151,9 +152,11 @@ def build_planner(entry: PlannerSpec, spec: InventorySpec, source: Source, path:
             _inner_planner(one, spec, source, (*path, "planners", index)) for index, one in enumerate(several)
         ]
     planner: Planner = build(cls, parameters, partial(_locate, source, path), PlannerSpec.model_fields)
-    if not callable(getattr(planner, "propose", None)):
-        raise InventoryError(f"{cls.__name__} has no method propose", where=where)
-    if hasattr(planner, "prompt"):
+    if not isinstance(planner, Planner):
+        raise InventoryError(
+            f"{cls.__name__} is no planner", where=where, hint="Subclass chameleon.Planner and write propose."
+        )
+    if isinstance(planner, AsksModel):
         _configure(planner, {"prompt": entry.prompt} if entry.prompt else {}, entry.llm, spec, source)
         _set_model(planner, entry.llm, where)
     elif entry.prompt or entry.llm:

@@ -12,11 +12,11 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field, ValidationError
 
 from chameleon.errors import ChameleonError, InventoryError
-from chameleon.inventory.building import inventory_of, spec_error
+from chameleon.inventory.building import spec_error
 from chameleon.inventory.inventory import Inventory
 from chameleon.inventory.schema import InputType, Name, Strict
 from chameleon.inventory.source import GRID, Source, extended, read_file, read_source
-from chameleon.planner import nearest
+from chameleon.text import nearest
 
 
 class VariantSpec(Strict):
@@ -155,8 +155,8 @@ class Grid:
 
 def fixed_plan(inventory: Inventory) -> Sequence[str] | None:
     """The modules that every run takes, in order; None where that depends on the question."""
-    plans = getattr(inventory.planner, "fixed_plans", [])
-    if len(plans) != 1 or getattr(inventory.planner, "needs_model", False):
+    plans = inventory.planner.fixed_plans
+    if len(plans) != 1 or inventory.planner.needs_model:
         return None
     return [name for name in plans[0] if name not in inventory.left_out]
 
@@ -174,7 +174,7 @@ def _arm(spec: GridSpec, name: str, source: Source, below: Source) -> Arm:
     merged.data["name"] = f"{spec.name}_{name}"
     variant = spec.arms[name] or VariantSpec()
     try:
-        inventory = inventory_of(merged)
+        inventory = Inventory.of(merged)
         for path, left_out in ((("common",), spec.common.without), (("arms", name), variant.without)):
             try:
                 inventory = inventory.without(*left_out)

@@ -14,14 +14,16 @@ from chameleon.budget import Budget
 from chameleon.errors import ChameleonError, InputError, InventoryError
 from chameleon.inventory import rules as plan_rules
 from chameleon.inventory.ablation import leave_out
+from chameleon.inventory.building import parts_of
 from chameleon.inventory.obstacles import Obstacle, all_of, obstacles
 from chameleon.inventory.schema import InventorySpec, ModelSpec, OnError, RepairSpec, RulesSpec
 from chameleon.inventory.source import Source, read_source, source_of, with_params
 from chameleon.module import Access, Module
-from chameleon.planner import Planner, every_planner, nearest
+from chameleon.planner import Planner, every_planner
 from chameleon.prompt import Prompt
 from chameleon.state import State
 from chameleon.table import Table
+from chameleon.text import nearest
 
 
 @dataclass(frozen=True)
@@ -69,16 +71,22 @@ class Inventory:
     @classmethod
     def load(cls, name: str | Path, folder: Path | None = None) -> Inventory:
         """The shipped inventory of that name, or the file at that path."""
-        from chameleon.inventory.building import inventory_of
-
-        return inventory_of(read_source(str(name), folder))
+        return cls.of(read_source(str(name), folder))
 
     @classmethod
     def parse(cls, data: Mapping[str, Any], folder: Path | None = None) -> Inventory:
         """An inventory from a mapping of the same form as a file."""
-        from chameleon.inventory.building import inventory_of
+        return cls.of(source_of(data, folder))
 
-        return inventory_of(source_of(data, folder))
+    @classmethod
+    def of(cls, source: Source) -> Inventory:
+        """The inventory that a file or a mapping describes. Raises `InventoryError` with the place."""
+        try:
+            return cls(**parts_of(source))
+        except InventoryError as problem:
+            raise InventoryError(
+                problem.what, where=problem.where or source.file, hint=problem.hint
+            ) from problem
 
     def without(self, *names: str) -> Inventory:
         """The inventory with these modules left out, as an ablation does: see `leave_out`."""
@@ -90,13 +98,11 @@ class Inventory:
         They are keys of `llm`, such as {"reasoning": "none"}. Raises `InventoryError` for what is none, and
         for an inventory made in Python.
         """
-        from chameleon.inventory.building import inventory_of
-
         if not params:
             return self
         if self.source is None:
             raise InventoryError("an inventory made in Python has no parameters to change", where=self.name)
-        changed = inventory_of(with_params(self.source, params)).without(*self.left_out)
+        changed = Inventory.of(with_params(self.source, params)).without(*self.left_out)
         for asker in changed.askers.values():  # made just now, for this inventory alone
             asker.has_own_stop = "stop" not in params
         return changed
@@ -126,7 +132,7 @@ class Inventory:
     @property
     def needs_model(self) -> bool:
         """Whether its planner or one of its modules asks a language model."""
-        return bool(getattr(self.planner, "needs_model", False)) or any(
+        return self.planner.needs_model or any(
             module.needs_model for name, module in self.modules.items() if name not in self.left_out
         )
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
-from chameleon.errors import ChameleonError, InventoryError, PlanError
+from chameleon.errors import ChameleonError, InventoryError, PlanError, raised_at
 from chameleon.inventory import rules as plan_rules
 from chameleon.inventory.source import KeyPath
-from chameleon.planner import every_planner, name_of
+from chameleon.module import Module
+from chameleon.planner import every_planner
 from chameleon.state import State
-from chameleon.steps import raised_at
 
 if TYPE_CHECKING:
     from chameleon.inventory.inventory import Inventory
@@ -69,15 +70,15 @@ def _of_modules(inventory: Inventory) -> Iterator[Obstacle]:
     for name, module in inventory.modules.items():
         if name in inventory.left_out:
             continue
-        if (problem := _problem(module.check, f"module {name}")) is not None:
+        check = module.check if type(module).run is not Module.run else partial(module.run, State())
+        if (problem := _problem(check, f"module {name}")) is not None:
             error = _placed(inventory, problem, ("modules", name))
             yield Obstacle(f"modules.{name}", error, name, not _does_without(inventory, name))
 
 
 def _of_planners(inventory: Inventory) -> Iterator[Obstacle]:
     for part in every_planner(inventory.planner):
-        check = getattr(part, "check", None)
-        if check is not None and (problem := _problem(check, f"planner {name_of(part)}")) is not None:
+        if (problem := _problem(part.check, f"planner {part.name}")) is not None:
             yield Obstacle("planner", _placed(inventory, problem, ("planner",)))
 
 
@@ -103,7 +104,7 @@ def _of_plans(inventory: Inventory) -> Iterator[Obstacle]:
 def _plans(inventory: Inventory) -> Iterator[tuple[bool, str, list[str]]]:
     """Whether it is a whole plan, the key below which it stands, and the plan."""
     for part in every_planner(inventory.planner):
-        for plan in getattr(part, "fixed_plans", []):
+        for plan in part.fixed_plans:
             yield part is inventory.planner, "planner", list(plan)
     if inventory.fallback:
         yield True, "fallback", list(inventory.fallback)

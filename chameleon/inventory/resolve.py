@@ -15,8 +15,8 @@ from typing import Any, Literal, get_type_hints
 
 from chameleon.errors import ChameleonError, InventoryError
 from chameleon.inventory.own_code import broken, import_own
-from chameleon.module import Module, snake_case
-from chameleon.planner import nearest
+from chameleon.module import Module
+from chameleon.text import nearest, snake_case
 
 Family = Literal["modules", "planners", "benchmarks"]
 

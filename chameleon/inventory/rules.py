@@ -10,7 +10,7 @@ from chameleon.errors import InventoryError, PlanError
 from chameleon.inventory.schema import OnError, RepairSpec, RulesSpec
 from chameleon.inventory.source import KeyPath
 from chameleon.module import Access
-from chameleon.planner import nearest
+from chameleon.text import nearest
 
 _MOST_KEYS = 8
 

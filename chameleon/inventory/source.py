@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from chameleon.errors import InventoryError
-from chameleon.planner import nearest
+from chameleon.text import nearest
 
 _LARGEST = 1_000_000
 _DEEPEST, _MOST_KEYS = 32, 50_000

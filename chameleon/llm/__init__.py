@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from chameleon.llm.choose import ModelChoice, choose_model
 from chameleon.llm.client import LLM
 from chameleon.llm.message import Reply
-from chameleon.llm.redact import redact
-from chameleon.llm.retry import Backoff
 from chameleon.llm.store import ResponseStore
+from chameleon.retry import Backoff
+from chameleon.text import redact
 
 if TYPE_CHECKING:
     from chameleon.llm.scripted import ScriptedModel

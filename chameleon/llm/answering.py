@@ -16,14 +16,13 @@ from chameleon.budget import UNKNOWN, Meter, Recorder, Usage
 from chameleon.errors import BudgetExceeded, ReplayMiss, StoreError
 from chameleon.llm.connection import Connection
 from chameleon.llm.deadline import OutOfTime, TooLate, out_of_time, time_left, within
-from chameleon.llm.failures import Failure
 from chameleon.llm.flight import SingleFlight, WaitedTooLong
 from chameleon.llm.message import Request
 from chameleon.llm.outcome import Outcome, from_record, to_record
 from chameleon.llm.prices import Prices, Pricing
 from chameleon.llm.reading import Reading
-from chameleon.llm.retry import Backoff, GaveUp
 from chameleon.llm.store import ResponseStore
+from chameleon.retry import Backoff, Failure, GaveUp
 
 _log = logging.getLogger("chameleon")
 _MOST_AT_ONCE = 32

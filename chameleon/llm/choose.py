@@ -19,8 +19,8 @@ from chameleon.llm.providers import (
     own_server,
     package_is_here,
 )
-from chameleon.llm.redact import redact
 from chameleon.llm.store import ResponseStore
+from chameleon.text import redact
 
 _NOT_FOR_CHAT = re.compile(r"embed|rerank|whisper|\btts\b|moderation", re.IGNORECASE)
 

@@ -17,8 +17,8 @@ from chameleon.llm.message import Messages, Reply, Request, pairs_of, pictures_o
 from chameleon.llm.outcome import Outcome
 from chameleon.llm.prices import Prices
 from chameleon.llm.providers import belongs_to_connection, full_name
-from chameleon.llm.retry import Backoff
 from chameleon.llm.store import ResponseStore
+from chameleon.retry import Backoff
 
 _OF_ONE_SAMPLE = (EmptyReply, ModelError, Refused)
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from chameleon.errors import ChameleonError, ModelError, NoModel, ParameterRefused
 from chameleon.llm.capabilities import Capabilities, capabilities_of
-from chameleon.llm.failures import Failure, classify, message_of, says_too_long, status_of
+from chameleon.llm.failures import classify, message_of, says_too_long, status_of
 from chameleon.llm.illustrated import Illustrated, content_of
 from chameleon.llm.message import Request
 from chameleon.llm.parameters import BUDGETS, Fitted, Learned, efforts_of, fit, reasoning_fields
@@ -35,9 +35,10 @@ from chameleon.llm.providers import (
     without_own_retries,
 )
 from chameleon.llm.reading import FINISHES, Reading, read_message
-from chameleon.llm.redact import known_secrets, mask_known, one_line, redact
 from chameleon.llm.refusals import OURS, Refusal, refusal_of
 from chameleon.llm.response_format import response_format
+from chameleon.retry import Failure
+from chameleon.text import known_secrets, mask_known, one_line, redact
 
 if TYPE_CHECKING:
     from langchain_core.language_models.chat_models import BaseChatModel

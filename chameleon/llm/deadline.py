@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
-from contextvars import copy_context
+from contextvars import ContextVar, copy_context
 from typing import TypeVar
 
 from chameleon.budget import Meter
@@ -13,6 +15,7 @@ from chameleon.errors import BudgetExceeded
 from chameleon.llm.outcome import Outcome
 
 T = TypeVar("T")
+DEADLINE = ContextVar("DEADLINE", default=math.inf)  # of the work in this context, by the monotonic clock
 
 
 class TooLate(TimeoutError):
@@ -31,10 +34,11 @@ def within(seconds: float, work: Callable[[], T]) -> T:
     """Do the work in a thread and return its result; raise `TooLate` after that many seconds.
 
     No provider's client can be stopped from outside, so the thread is left to itself; it does not keep the
-    process from ending.
+    process from ending, and reads no more of a reply (`bounds`).
     """
     done: Future[T] = Future()
     context = copy_context()
+    context.run(DEADLINE.set, time.monotonic() + seconds)
 
     def run() -> None:
         try:

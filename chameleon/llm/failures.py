@@ -15,7 +15,6 @@ import socket
 import ssl
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from chameleon.errors import (
@@ -28,18 +27,10 @@ from chameleon.errors import (
     Refused,
     Unreachable,
 )
-from chameleon.llm.redact import one_line, redact
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """What a failed request amounts to: the error to raise, whether trying again may help, when, and why."""
-
-    error: ModelError
-    retryable: bool = False
-    retry_after: float | None = None
-    reason: str = ""
-
+from chameleon.llm.bounds import LongReply
+from chameleon.llm.deadline import TooLate
+from chameleon.retry import Failure
+from chameleon.text import one_line, redact
 
 _CONTEXT = re.compile(
     r"context[ _-]?(?:length|window|size|limit)|maximum context|prompt is too long"
@@ -54,16 +45,19 @@ _REFUSED = re.compile(
 _NO_MODEL = re.compile(
     r"model[_ ]not[_ ]found|(?:unknown|invalid|no such) model|not a valid model"
     r"|models?\b.{0,120}\b(?:does not exist|not found|not exist|is not available|isn't available)"
+    r"|models?\b.{0,120}\bis not loaded|failed to load (?:the )?model|repository not found"
     r"|does not have access to model|pulling it first|\Amodel: ",
     re.IGNORECASE | re.DOTALL,
 )
 _NO_QUOTA = re.compile(
     r"insufficient[_ ]quota|exceeded your current quota|billing|credit balance", re.IGNORECASE
 )
-_NO_SCHEMA = re.compile(r"response_format|json_schema|structured output|\bgrammar\b", re.IGNORECASE)
+_NO_SCHEMA = re.compile(r"response[_ ]?format|json[_ ]?schema|structured output|\bgrammar\b", re.IGNORECASE)
 _NO_KEY = re.compile(r"api[_ ]?key|credential|authenticat", re.IGNORECASE)
 
 _MOST_READ = 10_000  # of a message, which may be a whole web page
+_MOST_FAULTS = 20  # of a request, in a list
+_REASONS = ("error_description", "error", "errors", "message", "detail", "msg", "reason", "title")
 
 _NO_ANSWER: Mapping[type[OSError], str] = {
     ConnectionRefusedError: "connection refused",
@@ -83,6 +77,8 @@ _RETRYABLE_STATUS = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 521,
 
 def classify(error: Exception, *, model: str = "the model", secrets: Iterable[str] = ()) -> Failure:
     """Turn any exception of a provider's client into a Chameleon error, its message free of secrets."""
+    if (long := next((part for part in _chain(error) if isinstance(part, LongReply)), None)) is not None:
+        return Failure(ModelError(f"{model}: {long}"))
     if isinstance(error, ModelError):
         return Failure(error)
     status, message = status_of(error), message_of(error)
@@ -129,19 +125,25 @@ def _by_status(status: int, error: Exception, said: str, model: str) -> Failure:
 def _without_status(error: Exception, message: str, said: str, model: str) -> Failure:
     if isinstance(error, ChameleonError):
         return Failure(ModelError(f"{model}: {said}"))
+    if any(isinstance(part, RecursionError) for part in _chain(error)):
+        hint = "Check that its address is right."
+        return Failure(ModelError(f"{model}: the server does not answer in JSON that can be read", hint=hint))
     names = " ".join(kind.__name__ for part in _chain(error) for kind in type(part).__mro__)
     if _CONTEXT.search(message) or "ContextOverflow" in names:
         return Failure(ContextTooLong(f"the prompt does not fit the context of {model}: {said}"))
     if _TIMEOUT.search(names):
-        return Failure(ModelError(f"{model} did not answer in time: {said}"), True, reason="no reply in time")
+        late = f"{model} did not answer in time"
+        told = late if isinstance(error, TooLate) else f"{late}: {said}"
+        return Failure(ModelError(told), True, reason="no reply in time")
     if _LOST.search(names):
+        why = why_no_answer(error)
         return Failure(
             Unreachable(
-                f"{model}: no complete answer from the server: {type(error).__name__}: {said}",
+                f"{model}: no complete answer from the server: {why} ({said})",
                 hint="Check that the server runs and that its address is right.",
             ),
             retryable=True,
-            reason=why_no_answer(error),
+            reason=why,
         )
     if _NO_KEY.search(message):
         return Failure(AuthFailed(f"{model}: {said}", hint="Set the provider's API key."))
@@ -197,27 +199,28 @@ def says_too_long(message: str) -> bool:
 
 
 def _message(error: Exception) -> str:
-    """What the provider said: the text in the reply's body where there is one, else the exception's."""
+    """What the provider said: the reason in the reply's body, else the body itself, else the exception's."""
     for part in _chain(error):
-        for body in (getattr(part, "body", None), getattr(part, "details", None), _json_of(part)):
+        for body in (_json_of(part), getattr(part, "body", None), getattr(part, "details", None)):
             if said := _said(body):
                 return said
-    return str(error)
+    return next(filter(None, (_text_of(part).strip() for part in _chain(error))), str(error))
+
+
+def _text_of(part: BaseException) -> str:
+    """The body of the HTTP response that an exception carries."""
+    text = getattr(getattr(part, "response", None), "text", None)
+    return text if isinstance(text, str) else ""
 
 
 def _json_of(part: BaseException) -> Any:
-    """The body of the HTTP response that an exception carries: JSON, or its text."""
-    response: Any = getattr(part, "response", None)
-    text = getattr(response, "text", None)
-    if not isinstance(text, str):
-        return None
     try:
-        return json.loads(text)
-    except ValueError:
+        return json.loads(_text_of(part))
+    except (ValueError, RecursionError):
         return None
 
 
-def _said(body: Any) -> str:
+def _said(body: Any, depth: int = 6) -> str:
     """The reason in a body of any of the usual forms; "" where there is none.
 
     OpenAI and its like: {"error": {"message": …}}, {"error": "…"} or {"message": "…"}. FastAPI:
@@ -225,23 +228,17 @@ def _said(body: Any) -> str:
     """
     if isinstance(body, str):
         return body.strip()
-    if not isinstance(body, Mapping):
+    if isinstance(body, list) and depth:
+        return "; ".join(filter(None, (_said(each, depth - 1) for each in body[:_MOST_FAULTS])))
+    if not isinstance(body, Mapping) or not depth:
         return ""
-    if said := _said(body.get("error")):
-        return said
-    if said := _said(body.get("message")):
-        code = body.get("code") or body.get("type")
-        return f"{said} ({code})" if code else said
-    detail = body.get("detail")
-    if isinstance(detail, list):
-        return "; ".join(filter(None, (_of_request(each) for each in detail if isinstance(each, Mapping))))
-    return _said(detail)
-
-
-def _of_request(fault: Mapping[str, Any]) -> str:
-    """One fault that FastAPI finds in a request: "seed: Extra inputs are not permitted"."""
-    place = ".".join(str(part) for part in fault.get("loc") or () if part != "body")
-    return ": ".join(filter(None, (place, str(fault.get("msg") or ""))))
+    for key in _REASONS:
+        if said := _said(body.get(key), depth - 1):
+            code = body.get("code") or body.get("type") if key == "message" else None
+            place = body.get("loc") if key == "msg" else None
+            where = [str(part) for part in place if part != "body"] if isinstance(place, list) else []
+            return f"{'.'.join(where)}: {said}" if where else f"{said} ({code})" if code else said
+    return ""
 
 
 def _retry_after(error: Exception) -> float | None:

@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from chameleon.errors import AuthFailed, ChameleonError, MissingPackage, ModelError, NoModel
+from chameleon.llm.bounds import bound_replies
 from chameleon.llm.capabilities import provider_of
 from chameleon.llm.deadline import within
 from chameleon.llm.failures import why_no_answer
-from chameleon.llm.redact import one_line, redact
+from chameleon.text import one_line, redact
 
 if TYPE_CHECKING:
     from langchain_core.language_models.chat_models import BaseChatModel
@@ -205,6 +206,7 @@ def make_client(
         raise ModelError(
             f"no client can be made: {type(error).__name__}: {said}", where=f"model {model}"
         ) from None
+    bound_replies(client)
     return client
 
 

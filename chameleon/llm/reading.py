@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -39,10 +38,6 @@ _FINISH = {
 LONGEST_REPLY = 1_000_000  # characters, thoughts among them
 FINISHES = frozenset({"", "stop", "length", "content_filter"})
 _FINISH_KEYS = ("finish_reason", "stop_reason", "done_reason", "stopReason")
-
-# Servers without a reasoning parser leave the thoughts in the text; some templates open them in the prompt.
-_THOUGHTS = re.compile(r"\A\s*(?:<think>)?(?:(?!<think>).)*?</think>\s*", re.DOTALL)
-_OPEN_THOUGHTS = re.compile(r"\A\s*<think>.*\Z", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +132,15 @@ def _block_text(block: Any) -> str:
 
 
 def _without_thoughts(text: str) -> str:
-    if "</think>" in text:
-        return _THOUGHTS.sub("", text, count=1)
-    return _OPEN_THOUGHTS.sub("", text) if "<think>" in text else text
+    """The reply without the thoughts at its beginning, which may be open at either end.
+
+    Servers without a reasoning parser leave them in the text; some templates open them in the prompt.
+    """
+    begun = text.lstrip()
+    thoughts, closed, rest = begun.removeprefix("<think>").partition("</think>")
+    if closed:
+        return text if "<think>" in thoughts else rest.lstrip()
+    return "" if begun.startswith("<think>") else text
 
 
 def _finish(metadata: Mapping[str, Any]) -> str:

@@ -54,8 +54,11 @@ class ScriptedModel(BaseChatModel):
         file = Path(path)
         try:
             lines = file.read_text(encoding="utf-8").splitlines()
+        except FileNotFoundError:
+            raise InputError("there is no such script of replies", where=str(file)) from None
         except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"the script cannot be read: {error}", where=str(file)) from error
+            said = getattr(error, "strerror", None) or str(error)
+            raise InputError(f"the script cannot be read: {said}", where=str(file)) from error
         replies: list[ScriptedReply] = []
         for number, line in enumerate(lines, start=1):
             if not line.strip():

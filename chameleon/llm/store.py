@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from chameleon.errors import ReplayMiss, StoreError
-from chameleon.llm.connections import Connections
 from chameleon.llm.message import Request
 from chameleon.llm.nearest import describe_miss
+from chameleon.sqlite_pool import Connections
 
 Mode = Literal["off", "record", "replay", "auto"]
 

@@ -270,9 +270,18 @@ def _not_a_picture(data: bytes, where: str) -> InputError:
         what = "is PostScript, which is a program"
     elif not data:
         what = "is empty"
+    elif b"\0" not in data and _is_utf8(data):
+        return InputError("is no picture but text", where=where, hint="Did you mean --text?")
     else:
         what = "is no picture, or one of an unknown format or damaged from its beginning"
     return InputError(what, where=where, hint="Give a PNG, JPEG, GIF, WebP, BMP or TIFF file.")
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        return bool(data.decode("utf-8"))
+    except UnicodeDecodeError:
+        return False
 
 
 def _too_large(what: str, where: str) -> InputError:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from statistics import fmean
 from typing import Any, NamedTuple
@@ -15,6 +15,8 @@ UNTOLD = "(Text is tilted to differing degrees: which of these pieces stand side
 UNREAD = "[…]"
 """Stands for a piece on a line with others that could not be read."""
 _WIDE = 1.5
+_UNSURE, _NOISE = 1.0, 3.2
+"""How far off the tilt of text, and of a piece, may be measured, in degrees for one as wide as high."""
 _UNKNOWN = 5.0
 """How far text may be tilted, in degrees, where no piece is wide enough to tell."""
 
@@ -90,22 +92,25 @@ class Piece:
     def turned(self, angle: float, around: Point) -> Piece:
         """The piece in a picture that is turned by so many degrees, clockwise."""
         sine, cosine = math.sin(math.radians(angle)), math.cos(math.radians(angle))
-        (left, top), corners = around, []
-        for x, y in self.box:
-            across, down = x - left, y - top
-            corners.append((left + across * cosine - down * sine, top + across * sine + down * cosine))
-        first, second, third, fourth = corners
-        return Piece(self.text, (first, second, third, fourth), self.confidence)
+        left, top = around
+        return self._mapped(
+            lambda x, y: (
+                left + (x - left) * cosine - (y - top) * sine,
+                top + (x - left) * sine + (y - top) * cosine,
+            )
+        )
 
     def moved(self, across: float, down: float) -> Piece:
         """The piece so many pixels further right and down."""
-        first, second, third, fourth = ((x + across, y + down) for x, y in self.box)
-        return Piece(self.text, (first, second, third, fourth), self.confidence)
+        return self._mapped(lambda x, y: (x + across, y + down))
 
     def scaled(self, across: float, down: float) -> Piece:
         """The piece in a picture that is so many times as large."""
-        first, second, third, fourth = ((x * across, y * down) for x, y in self.box)
-        return Piece(self.text, (first, second, third, fourth), self.confidence)
+        return self._mapped(lambda x, y: (x * across, y * down))
+
+    def _mapped(self, to: Callable[[float, float], Point]) -> Piece:
+        first, second, third, fourth = (to(x, y) for x, y in self.box)
+        return replace(self, box=(first, second, third, fourth))
 
     def to_json(self) -> dict[str, Any]:
         """The form in which every engine's pieces are written.
@@ -128,28 +133,60 @@ def rectangle(left: float, top: float, width: float, height: float) -> tuple[Poi
 
 
 def tilt_of(pieces: Iterable[Piece]) -> Tilt:
-    """The usual tilt of wide pieces, their widths being weights."""
-    wide = [(piece.angle, piece.width) for piece in pieces if piece.is_wide]
+    """The usual tilt of wide pieces; the wider one is, the more it tells."""
+    wide = [piece for piece in pieces if piece.is_wide]
     if not wide:
         return Tilt(0, _UNKNOWN)
-    angle = _quantile(wide, 0.5)
-    return Tilt(angle, _quantile([(abs(each - angle), width) for each, width in wide], 0.75))
+    angle = _quantile([(piece.angle, piece.width**2) for piece in wide], 0.5)
+    scatter = _quantile([(abs(piece.angle - angle), piece.width) for piece in wide], 0.75)
+    least = _quantile([(piece.height / piece.width, piece.width**2) for piece in wide], 0.25)
+    return Tilt(angle, max(scatter, least * _UNSURE))
 
 
 def lines_are_told(lines: Iterable[Sequence[Piece]]) -> bool:
-    """Whether pieces of a line would stand on it as well if it were tilted as differently as others are.
+    """Whether each piece stands on its line at every angle that the text may be tilted by.
 
-    Of a single line nothing can stand on another one.
+    That is the usual tilt and as much more or less as others are tilted, and what two pieces that stand side
+    by side are tilted by themselves. Of a single line nothing can stand on another one.
     """
     lines = list(lines)
     if len(lines) == 1:
         return True
-    rise = math.sin(math.radians(tilt_of(piece for line in lines for piece in line).spread))
+    pieces = [piece for line in lines for piece in line]
+    angle, spread = tilt_of(pieces)
+    level = [piece.turned(-angle, (0, 0)) for piece in pieces]
+    known = iter(level)
     return all(
-        math.dist(one.middle, other.middle) * rise <= max(one.height, other.height) / 2
+        _rise(one, other, spread) <= max(_room(one, level), _room(other, level))
         for line in lines
-        for one, other in pairwise(line)
+        for one, other in pairwise([next(known) for _ in line])
     )
+
+
+def _rise(one: Piece, other: Piece, spread: float) -> float:
+    """How far two level pieces may stand above each other if what is level is tilted by `spread` degrees."""
+    for piece in (one, other):
+        if piece.is_wide and abs(piece.angle) > _NOISE * piece.height / piece.width:
+            spread = max(spread, abs(piece.angle))
+    (left, up), (right, down) = one.middle, other.middle
+    return abs(right - left) * math.sin(math.radians(spread)) + abs(down - up)
+
+
+def _room(piece: Piece, level: Sequence[Piece]) -> float:
+    """How far from its middle others stand on its line; boxes are as low as letters or overlap in height."""
+    pitch, height = _pitch(piece, level), piece.height
+    return min(pitch, max(height, min(1.4 * height, 0.8 * pitch))) / 2 if pitch < math.inf else height / 2
+
+
+def _pitch(one: Piece, level: Iterable[Piece]) -> float:
+    """How far the nearest piece above or below has its middle; infinity where there is none."""
+    pitch = math.inf
+    for other in level:
+        off = abs(one.middle[1] - other.middle[1])
+        shared = min(one.right, other.right) - max(one.left, other.left)
+        if off > min(one.height, other.height) / 2 and shared > min(one.width, other.width) / 2:
+            pitch = min(pitch, off)
+    return pitch
 
 
 def lines_of(pieces: Iterable[Piece]) -> list[list[Piece]]:
@@ -161,7 +198,12 @@ def lines_of(pieces: Iterable[Piece]) -> list[list[Piece]]:
     """
     given = list(pieces)
     angle = tilt_of(given).angle
-    level = [piece.turned(-angle, (0, 0)) for piece in given] if angle else given
+    high = [piece.turned(-angle, (0, 0)) if angle else piece for piece in given]
+    level = []
+    for piece in high:
+        height = min(piece.bottom - piece.top, _pitch(piece, high))
+        box = rectangle(piece.left, piece.middle[1] - height / 2, piece.right - piece.left, height)
+        level.append(replace(piece, box=box))
     lines: list[list[Piece]] = []
     for piece in sorted(level, key=lambda piece: (piece.top, piece.left, piece.text)):
         best = max(lines, key=lambda line: _shared_height(line, piece), default=None)

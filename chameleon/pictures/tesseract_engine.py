@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _SECONDS = 60.0
 _WORD = "5"  # the level of a row that holds a word
 _SPARSE = "11"  # text here and there, as in diagrams and maps, in place of a page
+_LINE = "7"  # a single line
 
 
 class TesseractEngine:
@@ -34,11 +35,25 @@ class TesseractEngine:
         """The pieces of text in a picture in RGB, in no particular order. Raises `ModuleError`."""
         packed = io.BytesIO()
         image.save(packed, "PNG", compress_level=1)
-        command = [self._program, "stdin", "stdout", "-l", self._languages, "--psm", _SPARSE, "tsv"]
+        return pieces_in(self._table(packed.getvalue(), _SPARSE))
+
+    def read_lines(self, strips: Sequence[Image]) -> list[str]:
+        """The text of each picture of a single line. Raises `ModuleError`."""
+        if not strips:
+            return []
+        packed = io.BytesIO()  # one call for all: each start takes longer than a line
+        strips[0].save(packed, "TIFF", save_all=True, append_images=strips[1:])
+        texts: list[list[str]] = [[] for _ in strips]
+        for word in _words(self._table(packed.getvalue(), _LINE)):
+            texts[int(word.line[0]) - 1].append(word.text)
+        return [" ".join(words) for words in texts]
+
+    def _table(self, picture: bytes, layout: str) -> str:
+        command = [self._program, "stdin", "stdout", "-l", self._languages, "--psm", layout, "tsv"]
         try:
             done = subprocess.run(  # noqa: S603 - no shell, and nothing of the input is in the command
                 command,
-                input=packed.getvalue(),
+                input=picture,
                 capture_output=True,
                 timeout=_SECONDS,
                 env={**os.environ, "OMP_THREAD_LIMIT": "1"},  # more threads make small pictures slower
@@ -52,7 +67,7 @@ class TesseractEngine:
                 f"tesseract failed: {said[-1][:200]}",
                 hint=f"Check its language data for {self._languages}: `tesseract --list-langs`.",
             )
-        return pieces_in(done.stdout.decode("utf-8", "replace"))
+        return done.stdout.decode("utf-8", "replace")
 
 
 def installed_languages() -> set[str]:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from chameleon.errors import ChameleonError, ModelError
-from chameleon.llm.redact import one_line, redact
+from chameleon.text import one_line, redact
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings

@@ -7,8 +7,8 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from chameleon.errors import ChameleonError, InventoryError, MissingPackage, ModelError
-from chameleon.llm.redact import one_line, redact
 from chameleon.retrieval.dense import Dense
+from chameleon.text import one_line, redact
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings

@@ -9,7 +9,7 @@ import torch
 from transformers.utils import logging
 
 from chameleon.errors import ModelError
-from chameleon.llm.redact import one_line, redact
+from chameleon.text import one_line, redact
 
 
 def device() -> str:

@@ -4,26 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-import re
 from collections.abc import Callable
 from typing import Any
 
-_SPACES = re.compile(r"\s+")
-_BREAKS = re.compile(r"[\t\n\v\f\r\x85\u2028\u2029]")
-_CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
-_SURROGATES = re.compile(r"[\ud800-\udfff]")
-
-
-def clean_cell(text: str) -> str:
-    """A cell on one line: trimmed, tabs and line breaks as one space, other control characters dropped.
-
-    Everything else is kept as it is. Half of a surrogate pair, which no file could hold, becomes U+FFFD.
-    """
-    text = text.strip()
-    if text.isprintable():
-        return text
-    text = _SURROGATES.sub("\N{REPLACEMENT CHARACTER}", _CONTROLS.sub("", text))
-    return _SPACES.sub(lambda run: " " if _BREAKS.search(run[0]) else run[0], text).strip()
+from chameleon.text import clean_cell
 
 
 def cell_text(value: Any) -> str:

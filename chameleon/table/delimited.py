@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 
 from chameleon.errors import InputError
-from chameleon.table.cells import clean_cell
 from chameleon.table.grid import Origin, Record
+from chameleon.text import clean_cell
 
 # csv.reader wants lines; `splitlines` would also break them at form feeds and Unicode separators.
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")

@@ -12,9 +12,8 @@ from typing import Literal, get_args
 
 from chameleon.errors import InputError
 from chameleon.table.bars import escape_bars, join_bars
-from chameleon.table.cells import clean_cell
 from chameleon.table.table import Table
-from chameleon.tokens import estimated_tokens
+from chameleon.text import clean_cell, estimated_tokens
 
 Style = Literal["pipe", "numbered", "markdown", "html", "tsv", "csv", "json"]
 STYLES: tuple[Style, ...] = get_args(Style)

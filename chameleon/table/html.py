@@ -9,8 +9,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from chameleon.table.cells import clean_cell
 from chameleon.table.raised import BEGIN, END, with_raised, without_own
+from chameleon.text import clean_cell
 from chameleon.web.markup import UNREAD, is_hidden, require_lxml
 
 _HEADINGS = re.compile("h[1-6]")

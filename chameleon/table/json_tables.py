@@ -9,9 +9,10 @@ from dataclasses import replace
 from typing import Any
 
 from chameleon.errors import InputError
-from chameleon.table.cells import cell_text, clean_cell, shown
+from chameleon.table.cells import cell_text, shown
 from chameleon.table.grid import MAX_COLUMNS, Origin, Record, build_table
 from chameleon.table.table import Table
+from chameleon.text import clean_cell
 
 _SHAPES = (
     'Write a list of objects, a list of lists with the header first, {"header": […], "rows": […]}, '

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from chameleon.table.bars import bar_blocks, is_rule, lines_of, split_rows
-from chameleon.table.cells import clean_cell, printable
+from chameleon.table.cells import printable
 from chameleon.table.delimited import delimited_records
 from chameleon.table.excel import excel_table
 from chameleon.table.files import limit_in_bytes, read_file, too_large
@@ -22,6 +22,7 @@ from chameleon.table.sniff import (
     is_workbook,
 )
 from chameleon.table.table import Table
+from chameleon.text import clean_cell
 
 
 def read_table(

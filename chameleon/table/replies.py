@@ -10,16 +10,16 @@ from typing import Literal
 
 from chameleon.errors import InputError
 from chameleon.table.bars import bars_in, has_bar, is_rule, lines_of, split_rows
-from chameleon.table.cells import clean_cell
 from chameleon.table.delimited import delimited_records
 from chameleon.table.formats import ELLIPSIS
 from chameleon.table.grid import Origin
 from chameleon.table.json_tables import json_records
 from chameleon.table.subtable import normal
 from chameleon.table.table import Table
+from chameleon.text import clean_cell
 
 _ORIGIN = Origin("the reply")
-_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*\n(.*?)^[ \t]*\1[ \t]*$", re.DOTALL | re.MULTILINE)
+_FENCE = re.compile(r"[ \t]*+(`{3,}|~{3,})")
 _LABEL = re.compile(r"^\s*(?:/\*\s*)?(?:col|row\s+\d+)\s*:\s?", re.IGNORECASE)
 _NOTE = re.compile(rf"{ELLIPSIS} \d[\d,]* (?:more rows? not shown|cells? cut to)")
 
@@ -58,8 +58,7 @@ class _Found:
 
 def _tables_in(text: str, like: Table | None) -> Iterator[_Found]:
     """What may be the reply's table, the likeliest first: in fences before outside, later before earlier."""
-    fenced = [match[2] for match in _FENCE.finditer(text)]
-    for block in [*reversed(fenced), text]:
+    for block in [*reversed(_fenced(text)), text]:
         delimited = _delimited_tables(block, "\t") + _delimited_tables(block, ",")
         if block is text:
             delimited = [found for found in delimited if _is_vouched_for(found, like)]
@@ -67,6 +66,20 @@ def _tables_in(text: str, like: Table | None) -> Iterator[_Found]:
         yield from (found for found in delimited if found.even)
         yield from _bar_tables(block)
         yield from (found for found in delimited if not found.even)
+
+
+def _fenced(text: str) -> list[str]:
+    """What stands in code fences; one that no later line closes opens nothing."""
+    lines = text.split("\n")
+    last = {line.strip(): number for number, line in enumerate(lines)}
+    found, mark, begun = list[str](), "", 0
+    for number, line in enumerate(lines):
+        if mark and line.strip() == mark:
+            found.append("\n".join(lines[begun:number]))
+            mark = ""
+        elif not mark and (fence := _FENCE.match(line)) and last.get(fence[1], 0) > number:
+            mark, begun = fence[1], number + 1
+    return found
 
 
 def _is_vouched_for(found: _Found, like: Table | None) -> bool:

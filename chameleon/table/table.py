@@ -12,6 +12,7 @@ from typing import Any
 
 from chameleon.errors import InputError
 from chameleon.table.values import Kind, Value, read_value
+from chameleon.values import held_as
 
 Row = tuple[str, ...]
 _NO_COLUMN = "a table needs at least one column"
@@ -42,6 +43,7 @@ class Column:
         return units.pop() if len(units) == 1 else ""
 
 
+@held_as("$table")
 @dataclass(frozen=True)
 class Table:
     """A small table of strings, shared freely because nobody can change it.

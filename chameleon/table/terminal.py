@@ -5,9 +5,9 @@ from __future__ import annotations
 import unicodedata
 
 from chameleon.errors import InputError
-from chameleon.table.cells import clean_cell
 from chameleon.table.formats import ELLIPSIS, Excerpt, excerpt
 from chameleon.table.table import Table
+from chameleon.text import harmless
 
 _GAP = "  "
 _LEAST_WIDTH = 20
@@ -32,25 +32,6 @@ def to_terminal(table: Table, width: int = 80, max_rows: int | None = 20) -> str
     text = [_line(line, widths, right) for line in lines]
     text.insert(1, _GAP.join("─" * places for places in widths))
     return "\n".join([*text, *_notes(part, len(widths))])
-
-
-def harmless(text: str) -> str:
-    """The text on one line with all that is invisible or steers a terminal replaced by U+FFFD."""
-    return _visible(clean_cell(text))
-
-
-def harmless_lines(text: str) -> str:
-    """The same of each line of a text, whose breaks and indents stay; tabs become spaces."""
-    return text if text.isprintable() else "\n".join(map(_visible, text.expandtabs(4).split("\n")))
-
-
-def _visible(text: str) -> str:
-    if text.isprintable():
-        return text
-    return "".join(
-        " " if character.isspace() else character if character.isprintable() else "\N{REPLACEMENT CHARACTER}"
-        for character in text
-    )
 
 
 def places(text: str) -> int:

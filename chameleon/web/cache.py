@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from chameleon.errors import StoreError
-from chameleon.llm.connections import Connections
+from chameleon.sqlite_pool import Connections
 from chameleon.web.reply import WebReply
 
 _log = logging.getLogger("chameleon")

@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from chameleon.errors import MissingPackage, WebError
-from chameleon.llm.retry import Backoff
+from chameleon.retry import Backoff
 from chameleon.web.addresses import Resolver, checked_url, look_up, may_be_private, origin_of
 from chameleon.web.body import BadBody, read_bounded
 from chameleon.web.cache import PageCache

@@ -11,7 +11,7 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
 from chameleon.errors import WebError
-from chameleon.llm.redact import mask_known
+from chameleon.text import mask_known
 from chameleon.web.addresses import checked_url, origin_of
 
 if TYPE_CHECKING:

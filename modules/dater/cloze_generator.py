@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from chameleon import LLMModule, State
 from chameleon.errors import CutOff
@@ -31,9 +31,6 @@ class ClozeGenerator(LLMModule):
     def run(self, state: State) -> list[str]:
         """The sentences; none where the replies do not agree that something is to be counted."""
         return cloze_of(whole(self.ask(state)))
-
-    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        return {"cloze": output}
 
 
 def whole(replies: Sequence[Reply]) -> list[str]:

@@ -22,7 +22,8 @@ _QUOTED = re.compile(r"\"[^\"\n]*\"|“[^”\n]*”")
 _SAYS = re.compile(r"(?<=\d)\s*(?::|[-–—](?=\s))\s*(?=[^\W\d_]).*")
 _PARTS = re.compile(r"[,;&+/]|\band\b|(?<=\d)\s+(?=\d)", re.IGNORECASE)
 _NUMBERS = re.compile(
-    r"\W*(?:passages?|nos?\.?|numbers?)?\W*(\d{1,4})(?![\d.]*\d)(?:\W*(?:-|–|—|to|through)\W*(\d{1,4})(?![\d.]*\d))?",
+    r"\W*+(?:passages?|nos?\.?|numbers?)?\W*+(\d{1,4})(?![\d.]*\d)"
+    r"(?:[^\w–—-]*+(?:-|–|—|to|through)\W*+(\d{1,4})(?![\d.]*\d))?",
     re.IGNORECASE,
 )
 

@@ -10,7 +10,7 @@ from chameleon import LLMModule, State
 from chameleon.modules.documents.citing import cited, shown
 from chameleon.modules.program.program_generator import program_in
 
-_LINE = re.compile(r"^(?=\W*passages?\b[^\n=]*:)(?!\s*#)", re.IGNORECASE | re.MULTILINE)
+_LINE = re.compile(r"^(?=[^\w\n]*+passages?\b[^\n=]*:)(?![^\S\n]*+#)", re.IGNORECASE | re.MULTILINE)
 
 
 class PaperProgramGenerator(LLMModule):

@@ -12,7 +12,7 @@ from chameleon.errors import MissingPackage, ModelError
 from chameleon.modules.documents.passages import nearness, source_of
 from chameleon.retrieval.embeddings import NONE, automatic
 from chameleon.retrieval.ranking import similarities
-from chameleon.tokens import estimated_tokens
+from chameleon.text import estimated_tokens
 
 _NEAREST = 3  # how many a declined run shows
 _COMPARED = 400  # characters of a passage whose meaning is compared with that of the question

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from chameleon import Module, State, Table
@@ -53,9 +53,6 @@ class TableSources(Module):
         names = set(_texts(str(state.cache.get("program", ""))))
         named = [index for index, name in enumerate(table.header) if name in names]
         return Part(None, named or None)
-
-    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        return {"sources": output}
 
 
 def _chosen(state: State) -> list[Candidate]:

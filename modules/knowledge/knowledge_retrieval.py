@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from chameleon import LLMModule
 
 
@@ -22,6 +19,3 @@ class KnowledgeRetrieval(LLMModule):
     )
     writes = ("cache.knowledge",)
     takes_cut_off = True
-
-    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        return {"knowledge": output}

@@ -30,6 +30,3 @@ class QueryGenerator(LLMModule):
             if words and (quoted or any(c.isalnum() for c in words)):
                 return words
         raise StepRejected("the reply holds no query")
-
-    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        return {"query": output}

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from chameleon import LLMModule
 
 
@@ -15,6 +12,3 @@ class TableVerbalizer(LLMModule):
     reads = ("input.question?", "input.table")
     writes = ("cache.table_description",)
     takes_cut_off = True
-
-    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        return {"table_description": output}

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from chameleon import LLMModule, State, StepRejected, Table
 from chameleon.errors import InputError
 from chameleon.table import as_subtable, parse_table
@@ -42,12 +39,6 @@ class RowLookup(LLMModule):
 
     def interpret(self, text: str, state: State) -> Table:
         return subtable_in(text, state.input["table"])
-
-    def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        return {"table": output}
-
-    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        return {}
 
 
 def subtable_in(text: str, table: Table) -> Table:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from pydantic import PositiveInt
@@ -38,6 +37,3 @@ class LexicalQuestion(Module):
     def read(self, text: str, table: Table) -> Reading:
         """What the text asks of the table."""
         return read_question(text, table, self.sure)
-
-    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        return {"reading": output}

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from chameleon import Module, State, Table
 from chameleon.modules.offline.grammar import relevant_rows
 
@@ -17,9 +14,3 @@ class LexicalRowLookup(Module):
 
     def run(self, state: State) -> Table:
         return relevant_rows(state.input["question"], state.input["table"])
-
-    def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        return {"table": output}
-
-    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        return {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from chameleon import Module, State
@@ -19,6 +18,3 @@ class LexicalTableQuery(Module):
     def run(self, state: State) -> Any:
         """The answer. Raises `Declined` where the last table does not tell."""
         return answer_of(Reading.from_json(state.cache["reading"]), state.input["table"])
-
-    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        return {"answer": output}

@@ -58,9 +58,6 @@ class AnswerGenerator(Module):
             return solution.strip()
         return stated_answer(solution) or solution.strip()
 
-    def update_cache(self, cache: Any, output: Any) -> dict[str, Any]:
-        return {"answer": output}
-
 
 def tidy(value: Any) -> Any:
     """A number without the noise of binary floating point: 1.6000000000000001 is 1.6, and 18.0 is 18."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Any
 
 from chameleon import Module, State, Table
@@ -28,9 +27,6 @@ class ProgramExecutor(Module):
         if result.status != "ok":
             raise ModuleError(f"the program gave no answer: {in_words(result)}")
         return result.plain
-
-    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        return {"program_result": output}
 
 
 def run_program(state: State, timeout: float | None = None) -> ExecResult:

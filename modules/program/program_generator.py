@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any
 
 from chameleon import LLMModule, StepRejected
 
@@ -29,9 +27,6 @@ class ProgramGenerator(LLMModule):
 
     def parse(self, text: str) -> str:
         return program_in(text)
-
-    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        return {"program": output}
 
 
 def program_in(text: str) -> str:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from chameleon import Module, State, StepRejected
 from chameleon.modules.program.program_executor import in_words, run_program
 
@@ -26,6 +23,3 @@ class ProgramVerifier(Module):
         if result.value is None or result.plain in ("", (), [], {}):
             raise StepRejected("the program sets ans to nothing")
         return {"verdict": "it runs and sets ans", "type": result.value_type}
-
-    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        return {"verified": output}

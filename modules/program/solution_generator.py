@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from chameleon import LLMModule, State, StepRejected
 
@@ -51,9 +50,6 @@ class SolutionGenerator(LLMModule):
         if stated_answer(text) is None and lone_letter(text, choices) is None:
             raise StepRejected('the solution does not say "The answer is …"')
         return text.strip()
-
-    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        return {"solution": output}
 
 
 def statements(solution: str) -> list[str]:

@@ -24,9 +24,6 @@ class TableAnswer(Module):
     def run(self, state: State) -> Answer:
         return as_answer(state.cache["program_result"], self.form)
 
-    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        return {"answer": output}
-
 
 def as_answer(value: Any, form: Form) -> Answer:
     """A value in the form of an answer: 3.0 is ["3"] among items, True and 1 are "yes" as a verdict.

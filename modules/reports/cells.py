@@ -6,9 +6,9 @@ import re
 
 _NUMBER = r"(?:\d[\d,]*(?:\.\d+)?|\.\d+)"
 _CELL = re.compile(
-    rf"""\s*(?P<sign>[-−–])?\s*[$€£¥]?\s*(?P<sign2>[-−–])?\s*
-    (?P<bracket>\(\s*(?:[$€£¥]\s*)?)?(?P<number>{_NUMBER})\s*(?P<percent>%)?
-    (?P<note>\s*\)?\s*%?\s*(?:\([^()]*\)\s*%?\s*)*)""",
+    rf"""\s*+(?P<sign>[-−–])?\s*+[$€£¥]?\s*+(?P<sign2>[-−–])?\s*+
+    (?P<bracket>\(\s*+(?:[$€£¥]\s*+)?)?(?P<number>{_NUMBER})\s*+(?P<percent>%)?
+    (?P<note>\s*+\)?\s*+%?\s*+(?:\([^()]*\)\s*+%?\s*+)*)""",
     re.VERBOSE,
 )
 

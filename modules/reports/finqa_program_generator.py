@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from chameleon import LLMModule, State
@@ -33,6 +32,3 @@ class FinqaProgramGenerator(LLMModule):
         """
         said = [state.input["question"], *texts_of(state)]
         return written(program_in(text), all_tables(state), said)
-
-    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        return {"finqa_program": output}

@@ -40,7 +40,7 @@ _REFERENCE = re.compile(r"#\s*(\d{1,3})")
 _THOUSANDS = re.compile(r"(?<![\w#.,])\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?")
 _VALUE = re.compile(r"-?(?:\d[\d,]*(?:\.\d+)?|\.\d+)%?|const_m?\d+|#\s*\d{1,3}")
 _BRACKETED = re.compile(r"\(\s*([\d.,]+%?)\s*\)")
-_REPEATED = re.compile(r"(-?[\d.,]+\s*%?)\s*\([^()]*\)")
+_REPEATED = re.compile(r"(-?[\d.,]++(?:\s*+%)?)\s*+\([^()]*\)")
 _MOST_STEPS, _DEEPEST = 64, 16
 
 Argument = str
@@ -219,7 +219,7 @@ def plain(argument: str) -> str:
         bare = f"-{negative[1]}"
     elif repeated := _REPEATED.fullmatch(bare):  # "5.1% ( 5.1 % )", as tables write it
         bare = repeated[1]
-    bare = re.sub(r"\s*(?:%|percent|per cent)$", "%", bare.strip())
+    bare = re.sub(r"(?:(?<!\s)\s+)?(?:%|percent|per cent)$", "%", bare.strip())
     bare = re.sub(r"^-\s+", "-", bare)
     if re.fullmatch(rf"-?(?:{_THOUSANDS.pattern}|\d+(?:\.\d+)?|\.\d+)%?", bare):
         return bare.replace(",", "")

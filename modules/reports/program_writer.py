@@ -16,7 +16,7 @@ Tables = Table | Sequence[Table] | None
 
 _CONSTANTS = frozenset([*map(str, range(1, 11)), *(str(10**power) for power in (2, 3, 4, 5, 6, 7, 9))])
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
-_NOTE = re.compile(r"\s*\([^()]*\)")
+_NOTE = re.compile(r"(?:(?<!\s)\s+)?\([^()]*\)")
 
 
 def written(steps: Sequence[Step], table: Tables, texts: Iterable[str]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from chameleon import State
 from chameleon.modules.reports.facts import placed, text_of
 from chameleon.table import to_text
-from chameleon.tokens import beginning
+from chameleon.text import beginning
 
 _MOST_TOKENS = 6000
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Any
 
 from chameleon import Module, State
@@ -44,9 +43,6 @@ class ReportAnswer(Module):
         if program is None:
             return told(value, kind_of(cache.get("program", "")), question)
         return as_asked(value, program, question, all_tables(state))
-
-    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        return {"answer": output}
 
 
 def as_asked(value: Any, program: str, question: str, tables: Tables = None) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from chameleon import LLMModule, State
@@ -22,6 +21,3 @@ class ReportProgramGenerator(LLMModule):
 
     def parse(self, text: str) -> str:
         return program_in(text)
-
-    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        return {"program": output}

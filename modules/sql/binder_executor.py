@@ -75,9 +75,6 @@ class BinderExecutor(AsksModel, Module):
             dict(each) | ({} if "failed" in each else _told(outcomes[each["program"]])) for each in programs
         ]
 
-    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        return {"ballots": output}
-
     def _replies(
         self, state: State, questions: Sequence[Question], again: bool
     ) -> list[dict[int, str] | str | ModuleError]:

@@ -6,7 +6,6 @@ is an error (`ContextTooLong`): no demonstration is dropped unseen, as the publi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from chameleon import LLMModule, State, StepRejected
@@ -56,9 +55,6 @@ class BinderGenerator(LLMModule):
     def interpret(self, text: str, state: State) -> str:
         table = state.input["table"]
         return program_for(text, table)
-
-    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        return {"programs": output}
 
 
 def _told(program: str | StepRejected, reply: Reply) -> dict[str, Any]:

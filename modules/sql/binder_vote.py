@@ -36,9 +36,6 @@ class BinderVote(Module):
         outcome = elected(ballots, self.by, favoured=(1,), weight=self.weight)
         return as_answer(list(outcome.answer), self.form)  # type: ignore[arg-type]
 
-    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        return {"answer": output}
-
     def _ballot(self, told: Mapping[str, Any]) -> Ballot:
         answer = told.get("answer")
         if answer is not None and self.form == "verdict":

@@ -24,7 +24,7 @@ Ask = Callable[[SqlTable, str], SqlResult]
 Answers = Sequence[str] | str
 Steps = Generator[Question, Any, Any]
 
-_SELECT = re.compile(r"\s*select\s+(?:(distinct)\s+)?", re.IGNORECASE)
+_SELECT = re.compile(r"(?:(?<!\s)\s+)?select\s+(?:(distinct)\s+)?", re.IGNORECASE)
 _ONE_WORD = re.compile(r"\s*(?:`[^`]+`|[^\s`]+)\s*")
 _MOST_STEPS = 32
 

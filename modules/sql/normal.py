@@ -17,7 +17,7 @@ NOTHING = "none"
 
 # The published code does not know the longer dashes, and takes a column that has one for text.
 _BLANKS = ("", "-", "/", "–", "—")
-_BREAK = re.compile(r"\s*(?:\n|\\n)\s*")
+_BREAK = re.compile(r"(?:(?<!\s)\s+)?(?:\n|\\n)\s*")
 
 
 @lru_cache(maxsize=16)

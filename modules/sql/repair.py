@@ -18,8 +18,8 @@ from chameleon.modules.sql.calls import column_in, outer_calls, outside_quotes
 from chameleon.modules.sql.database import SqlTable
 from chameleon.modules.sql.normal import plain_date
 
-_FENCE = re.compile(r"^```[a-zA-Z]*[ \t]*\n?|\n?[ \t]*```\s*$")
-_BREAK = re.compile(r"\s*(?:\n|\\n)\s*")
+_FENCE = re.compile(r"^```[a-zA-Z]*[ \t]*\n?|\n?(?:(?<![ \t])[ \t]+)?```\s*$")
+_BREAK = re.compile(r"(?:(?<!\s)\s+)?(?:\n|\\n)\s*")
 _MIDNIGHT = re.compile(r"[ t]00:00(?::00)?$")
 _WORD = re.compile(r"[a-z_][a-z0-9_]*", re.IGNORECASE | re.ASCII)
 _FIGURES = re.compile(r"\d[\d,]*(?:\.\d+)?", re.ASCII)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from chameleon import Module, State, StepRejected, Table
 from chameleon.modules.sql.answers import as_answer, written_cells
 from chameleon.modules.sql.database import SqlTable
@@ -38,6 +35,3 @@ class SqlExecutor(Module):
                 f"the query gave no result ({result.status.replace('_', ' ')}): {result.message}"
             )
         return as_answer(written_cells(result, table, typed), self.form)
-
-    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        return {"answer": output}

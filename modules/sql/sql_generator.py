@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Any
 
 from chameleon import LLMModule, State, StepRejected
@@ -12,7 +11,7 @@ from chameleon.modules.sql.database import SqlTable
 from chameleon.modules.sql.describe import described
 
 _LABEL = re.compile(r"^(?:sql|query)\s*:\s*", re.IGNORECASE)
-_START = re.compile(r"^\s*(?:select|with|values)\b", re.IGNORECASE | re.MULTILINE)
+_START = re.compile(r"^[^\S\n]*(?:select|with|values)\b", re.IGNORECASE | re.MULTILINE)
 
 
 class SqlGenerator(LLMModule):
@@ -34,9 +33,6 @@ class SqlGenerator(LLMModule):
 
     def parse(self, text: str) -> str:
         return sql_in(text)
-
-    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        return {"sql": output}
 
 
 def sql_in(text: str) -> str:

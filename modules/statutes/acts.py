@@ -13,7 +13,7 @@ _KINDS = f"(?:{_PLAIN}|Law|Charter|Rules|Bill)"
 _CITES = r"[0-9]{1,3}\s{1,9}(?:U\.?\s?S\.?\s?C\.?(?:\s?A\.?)?|C\.?\s?F\.?\s?R\.?)"
 _JOINERS = "of|and|for|the|on|in|to"
 _YEAR = r"(?:,?\s{1,9}(?i:of\s{1,9})?[0-9]{4}(?![0-9]))?"
-_WORDS = rf"(?:[A-Z][\w'’.-]*\s{{1,9}}(?:(?:{_JOINERS}|{_JOINERS.upper()})\s{{1,9}})*)"
+_WORDS = rf"(?:[A-Z][\w'’.-]*\s{{1,9}}(?:(?:{_JOINERS}|{_JOINERS.upper()})\s{{1,9}})*+)"
 _TITLE = r"(?i:title)\s{1,9}[0-9]+[A-Z]?(?:,?\s{1,9}(?:of\s{1,9}the\s{1,9})?United\s{1,9}States\s{1,9}Code)?"
 _LETTERS = r"(?:[A-Z]{3,6}|(?:[A-Z]\.){3,6})"
 _STOPS = "an?|as|at|by|if|on|that|the|this|to|under|which|who|whose|with|such|same|said"
@@ -21,8 +21,8 @@ _LOWER = (
     rf"(?:(?!(?:{_STOPS})\b)[a-z]{{2,20}}\s{{1,9}}){{1,4}}(?:act|code|ordinance)"
     r"|(?:lease|contract|agreement|by-?laws|treaty|constitution|regulations)"
 )
-_NAMED = rf"{_TITLE}|{_WORDS}*(?:{_KINDS}|{_KINDS.upper()}){_YEAR}|{_CITES}"
-_NAME = re.compile(rf"(?:the\s{{1,9}}|THE\s{{1,9}})?(?P<name>{_NAMED})(?![\w-])")
+_NAMED = rf"{_TITLE}|{_WORDS}{{0,24}}(?:{_KINDS}|{_KINDS.upper()}){_YEAR}|{_CITES}"
+_NAME = re.compile(rf"(?<![\w'’.-])(?:the\s{{1,9}}|THE\s{{1,9}})?(?P<name>{_NAMED})(?![\w-])")
 _ANY_NAME = re.compile(rf"(?:the\s{{1,9}}|THE\s{{1,9}})?(?P<name>{_NAMED}|{_LETTERS}|{_LOWER})(?![\w-])")
 _BESIDE = re.compile(
     rf"\s{{0,9}}[,(]?\s{{0,9}}(?:the\s{{1,9}})?(?P<name>{_WORDS}+(?:{_PLAIN}){_YEAR})(?![\w-])"

@@ -13,7 +13,7 @@ from typing import Any
 from chameleon.errors import InputError
 from chameleon.modules.statutes.parser import parse
 from chameleon.modules.statutes.tree import Node, Statute
-from chameleon.table.terminal import harmless
+from chameleon.text import harmless
 
 _LARGEST = 20_000_000
 _ENDINGS = ("", ".txt", ".md", ".text")

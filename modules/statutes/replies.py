@@ -39,7 +39,7 @@ _NUMBER = re.compile(
 )
 _TIMES = {"t": 1000, "k": 1000, "m": 1_000_000, "b": 1_000_000_000}
 _SAID = re.compile(
-    r"(?:^[\W_]*|(?P<within>[.!?]\s+))(?:(?:so|thus|hence|therefore|overall|in\s+(?:short|sum))\b,?\s+)?"
+    r"(?:^(?:[^\w\n]|_)*+|(?P<within>[.!?]\s+))(?:(?:so|thus|hence|therefore|overall|in\s+(?:short|sum))\b,?\s+)?"
     r"the\s+(?:(?:final|correct|short)\s+)?answer\s+is\b(?!\s*:)(?:\s+that\b)?"
     r"(?(within)(?=\W+(?:yes|no)\b))[\s*_]*(?=\S)",
     re.IGNORECASE | re.MULTILINE,
@@ -50,7 +50,7 @@ _YEAR = re.compile(r"(?:19|20)[0-9]{2}")
 _IN_BRACKETS = re.compile(r"\([^()]*\)")
 _EQUALS = re.compile(r"[=≈]")
 _LEADS = re.compile(
-    r"(?!\s*,?\s*(?:or|and|to|plus)\b)\s*(?:$|[.,;:(!]|(?:on|for|in|because|since|as|under|by)\b)"
+    r"(?!\s*+,?\s*+(?:or|and|to|plus)\b)\s*+(?:$|[.,;:(!]|(?:on|for|in|because|since|as|under|by)\b)"
 )
 
 

@@ -9,7 +9,7 @@ from typing import Literal
 
 from chameleon.modules.statutes.resolving import Target, references_in, references_of
 from chameleon.modules.statutes.tree import Line, Node
-from chameleon.tokens import estimated_tokens
+from chameleon.text import estimated_tokens
 
 Strategy = Literal["mentioned_only", "entire_section", "references"]
 Ancestors = Literal["text", "headings", "none"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Any, Literal
 
 from chameleon import LLMModule, State
@@ -52,9 +51,6 @@ class StatuteAnswerer(LLMModule):
 
     def interpret(self, text: str, state: State) -> str:
         return answer_in(text, self._form(state))
-
-    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        return {"answer": output}
 
     def _form(self, state: State) -> Form:
         return form_of(str(state.input["question"])) if self.form == "auto" else self.form

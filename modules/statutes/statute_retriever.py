@@ -23,7 +23,7 @@ from chameleon.modules.statutes.selection import (
     wanted,
 )
 from chameleon.modules.statutes.tree import Node
-from chameleon.table.terminal import harmless
+from chameleon.text import harmless
 
 _TOLD, _LONGEST = 3, 80
 _LAYOUT = (

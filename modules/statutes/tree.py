@@ -19,7 +19,7 @@ _TERM = re.compile(
 )
 _MEANS = re.compile(r"[\"“]([^\"”]{1,80})[\"”]\s+(?:means|includes)\b")
 _QUOTED = re.compile(r"[\"“]([^\"”]{1,80})[\"”]")
-_TABULAR = re.compile(r"\S(?:[ .]{2,}\.{2,}|\.{4,}|[ ]{4,}|\t+| \| )\s*\S")
+_TABULAR = re.compile(r"\S(?:[ .]{2,200}\.{2,}|\.{4,}|[ ]{4,}|\t+| \| )\s*\S")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from typing import Any
 
 from chameleon import LLMModule, State, Table
 from chameleon.modules.table_ops.operation import Args, Operation
-from chameleon.table.cells import clean_cell
 from chameleon.table.formats import Style, excerpt
+from chameleon.text import clean_cell
 from chameleon.voting import Weights, votes, weights_of
 
 

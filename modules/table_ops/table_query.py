@@ -57,9 +57,6 @@ class TableQuery(LLMModule):
         """The operations that made the table what it is stand in `calls`, such as "f_group_by(Country)"."""
         return super().slots(state) | {"calls": kept_calls(state.cache.get("chain", ()))}
 
-    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        return {"answer": output}
-
 
 def kept_calls(chain: Sequence[Mapping[str, Any]]) -> list[str]:
     """The calls of a chain that were not refused."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from chameleon import Module, State
@@ -29,9 +29,6 @@ class Consistency(Module):
         if self.agree == "text":
             return samples[agreed([sample["text"] for sample in samples])]["answer"]
         return elect([sample["answer"] for sample in samples])
-
-    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        return {"answer": output}
 
 
 def agreed(texts: Sequence[str]) -> int:

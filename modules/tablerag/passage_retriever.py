@@ -12,7 +12,7 @@ from pydantic import PositiveInt
 from chameleon import Module, State
 from chameleon.modules.tablerag.conversation import query_of
 from chameleon.modules.tablerag.likeness import check_likeness, resolved_likeness
-from chameleon.tokens import beginning, estimated_tokens
+from chameleon.text import beginning, estimated_tokens
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[^a-z\s])|\n\s*\n")
 _PIECE_TOKENS = 120  # what an embedding of a short text still tells apart
@@ -61,9 +61,6 @@ class PassageRetriever(Module):
 
     def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         return {"passages": output["passages"]} if "kept" in output else {}
-
-    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        return {}
 
     def _fitting(self, pieces: Sequence[_Piece], ranked: Iterable[int]) -> list[int]:
         """The nearest pieces, as many as fit; a title is counted with the first piece of its passage."""

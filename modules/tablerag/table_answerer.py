@@ -81,9 +81,6 @@ class TableAnswerer(LLMModule):
             slots["table"] = formatted(state.input["table"], chosen, state.cache.get("kept"), **limits)
         return slots
 
-    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        return {"answers": output}
-
 
 def answer_in(text: str, form: Form) -> Answer:
     """The answer in a reply, after its last "The answer is" where it says so.

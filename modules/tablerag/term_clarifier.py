@@ -12,7 +12,8 @@ from chameleon import LLMModule, State, StepRejected
 _FENCE = re.compile(r"```[a-zA-Z0-9]*[ \t]*\n?(.*?)(?:```|\Z)", re.DOTALL)
 _TRAILING_COMMA = re.compile(r",(\s*[}\]])")
 _CURLY_QUOTES = str.maketrans("“”„", '"""')
-_PAIR = re.compile(r'"((?:[^"\\]|\\.)+)"\s*:\s*"((?:[^"\\]|\\.)*)"')
+# What is escaped outside of quotation marks begins no pair.
+_PAIR = re.compile(r'\\.|"((?:[^"\\]|\\.)++)"\s*+:\s*+"((?:[^"\\]|\\.)*+)"')
 _TERM_KEYS, _MEANING_KEYS = ("term", "name", "word"), ("explanation", "meaning", "definition", "description")
 
 
@@ -67,7 +68,7 @@ def terms_in(text: str) -> dict[str, str] | None:
                 if (found := _terms(value)) is not None:
                     return found
     pairs = _PAIR.findall(text.translate(_CURLY_QUOTES))
-    return {_unescaped(term): _unescaped(meaning) for term, meaning in pairs} or None
+    return {_unescaped(term): _unescaped(meaning) for term, meaning in pairs if term} or None
 
 
 def _pieces(text: str) -> Iterator[str]:

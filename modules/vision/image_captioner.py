@@ -81,6 +81,3 @@ class ImageCaptioner(Module):
 
     def run(self, state: State) -> str:
         return self._caption(load_picture(state.input["image"], largest=_LARGEST))
-
-    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        return {"image_caption": output}

@@ -38,6 +38,3 @@ class MultimodalCaptioner(LLMModule):
         *before, (role, text) = super().messages(state)
         picture = Attachment.of(read_picture(state.input["image"], largest=self.largest))
         return [*before, (role, Illustrated(text, [picture]))]
-
-    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        return {"image_caption": output}

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from chameleon import Module, State
 from chameleon.errors import InventoryError
+from chameleon.pictures.checking import confirmed
 from chameleon.pictures.engines import EngineName, chosen_engine, resolved_engine, shared_engine
 from chameleon.pictures.opening import read_picture, require_pillow
 from chameleon.pictures.pieces import UNREAD, Piece, lines_of, text_of
+from chameleon.pictures.tesseract_engine import TesseractEngine
 from chameleon.pictures.tilt import read_tilted
 
 if TYPE_CHECKING:
@@ -76,7 +78,8 @@ class TextDetector(Module):
         """The pieces of text in reading order, as mappings: `text`, `box` (four corners in pixels of the
         upright original, clockwise from the top left) and `confidence` (0 to 1)."""
         picture = read_picture(state.input["image"], largest=_LARGEST)
-        found = [piece.scaled(*picture.scale) for piece in read_tilted(self._read, picture.image)]
+        read = read_tilted(self._read, picture.image, self._checked)
+        found = [piece.scaled(*picture.scale) for piece in read]
         lines = [line for line in lines_of(found) if any(piece.text != UNREAD for piece in line)]
         return [piece.to_json() for line in lines for piece in line]
 
@@ -86,6 +89,12 @@ class TextDetector(Module):
         sure = [piece for piece in found if piece.confidence >= self.least_confidence]
         unsure = [piece for piece in found if piece.confidence < self.least_confidence]
         return sure + [replace(piece, text=UNREAD) for piece in unsure if any(map(str.isalnum, piece.text))]
+
+    def _checked(self, image: Image, pieces: list[Piece]) -> list[Piece]:
+        """The pieces, without the text of those that Tesseract reads otherwise on their own."""
+        if not isinstance(self._reader, TesseractEngine):
+            return pieces
+        return confirmed(self._reader.read_lines, image, pieces)
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         text = _with_boxes(output) if self.boxes else text_of(lines_of(map(Piece.from_json, output)))

@@ -179,6 +179,7 @@ def test_broken_files_are_told_of(tmp_path: Path, name: str, content: bytes) -> 
     with pytest.raises(InputError) as caught:
         read(written(tmp_path, name, content))
     assert caught.value.where == name and "\n" not in str(caught.value)
+    assert "/chameleon-" not in str(caught.value)
 
 
 def test_tables_of_a_duckdb_database(tmp_path: Path) -> None:

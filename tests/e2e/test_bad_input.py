@@ -126,7 +126,7 @@ def test_a_prompt_that_is_not_there_is_one_line(command: Command, tmp_path: Path
         ("opnai:gpt", "Did you mean openai:gpt?"),
         ("openai:", "names no model"),
         ("anthropic:some", "ANTHROPIC_API_KEY"),
-        ("scripted:nowhere.jsonl", "the script cannot be read"),
+        ("scripted:nowhere.jsonl", "there is no such script of replies"),
     ],
 )
 def test_a_model_that_cannot_be_had_is_one_line(

@@ -134,3 +134,9 @@ def test_a_picture_whose_checksum_does_not_fit_is_refused(tmp_path: Path) -> Non
     (tmp_path / "bad.png").write_bytes(bytes(data))
     with pytest.raises(InputError, match="damaged or cut off"):
         check_picture(tmp_path / "bad.png")
+
+
+def test_a_text_given_as_a_picture_is_told_apart(tmp_path: Path) -> None:
+    (tmp_path / "note.txt").write_text("Opens at 9.")
+    with pytest.raises(InputError, match=r"is no picture but text\. Did you mean --text\?"):
+        check_picture(tmp_path / "note.txt")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -126,6 +127,7 @@ def test_eval_refuses_what_is_missing_and_says_how_to_leave_it_out(command: Comm
 
 def test_a_module_is_shown_with_its_keys_and_parameters(command: Command) -> None:
     shown = command("list", "modules", "text_detector").out
+    assert re.search(r"^File: .*/modules/vision/text_detector\.py$", shown, re.MULTILINE)
     assert "Reads: input.image\nWrites: cache.detected_text, cache.text_boxes\n" in shown
     assert '  engine: auto or easyocr or rapidocr or tesseract = "auto"\n' in shown
     told = json.loads(command("list", "modules", "web_search", "--json").out)

@@ -197,6 +197,7 @@ def test_a_log_of_another_question_and_a_file_that_is_no_log_are_left_alone(
     before = log.read_bytes()
     other = command("ask", "Something else?", *asked[2:], "--log", str(log))
     assert other.code == 1 and "the log belongs to another question" in other.complaint
+    assert "has ended: " not in other.out
     assert log.read_bytes() == before
     notes = tmp_path / "notes.txt"
     notes.write_text("milk\nbread\n")

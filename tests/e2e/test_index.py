@@ -193,6 +193,12 @@ def test_nothing_to_index(command: Command, tmp_path: Path) -> None:
     assert done.code == 1 and "no table was found" in done.complaint
     done = command("index", str(tmp_path), "--out", str(tmp_path / "x"), "--retriever", "bm26")
     assert done.code == 1 and "Did you mean 'bm25'?" in done.complaint
+    assert "The folder is empty." in command("index", str(tmp_path), "--out", str(tmp_path / "x")).complaint
+    (tmp_path / "a.md").write_text("# No table\n")
+    done = command("index", str(tmp_path), "--out", str(tmp_path / "x"))
+    assert done.code == 1 and "There are only files without a table." in done.complaint
+    done = command("index", str(tmp_path), "--out", str(tmp_path / "a.md"))
+    assert done.code == 1 and "a.md: is a file, not the folder of an index" in done.complaint
 
 
 def test_a_file_of_an_old_encoding_is_read_with_a_note(command: Command, tmp_path: Path) -> None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import logging
+import re
 from pathlib import Path
 
 import pytest
 
-from chameleon.cli.out import echo, say
+from chameleon.cli.out import echo, echo_json, say
 from chameleon.cli.show import Page
 from chameleon.state import Plan, Step
-from chameleon.table.terminal import harmless_lines
-from tests.e2e.commands import Command
+from chameleon.text import harmless_lines
+from tests.e2e.commands import ROOT, Command
 
 EVIL = "a\x1b[2J\x9b31m\x07\u202eb\x7f"
 CLEAN = "a\ufffd[2J\ufffd31m\ufffd\ufffdb\ufffd"
@@ -30,6 +33,24 @@ def test_both_streams_are_cleaned(capsys: pytest.CaptureFixture[str]) -> None:
     assert shown.err == f"{CLEAN}\n"
     assert [line for line in shown.out.splitlines() if "\ufffd" not in line] == ["Plan: x"]
     assert len(shown.out.splitlines()) == 4 and shown.out.replace("\n", "").isprintable()
+
+
+def test_json_has_no_steering_characters_and_says_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    echo_json({"é 漢": [EVIL, "\u2028"]})
+    shown = capsys.readouterr().out.rstrip("\n")
+    assert json.loads(shown) == {"é 漢": [EVIL, "\u2028"]} and shown.isprintable() and "é 漢" in shown
+
+
+def test_all_json_goes_through_one_function() -> None:
+    files = [file for file in (ROOT / "chameleon" / "cli").glob("*.py") if file.name != "out.py"]
+    assert not [each.name for each in files if re.search(r"echo\(json\.dumps\(.*False", each.read_text())]
+
+
+def test_what_is_logged_is_cleaned(command: Command, capsys: pytest.CaptureFixture[str]) -> None:
+    command("--version")
+    logging.getLogger("chameleon").warning("%s does not answer", f"ev\n{EVIL}")
+    told = capsys.readouterr().err.rstrip("\n")
+    assert told.startswith("chameleon: ev a") and told.isprintable() and told.endswith("b does not answer")
 
 
 def test_the_name_of_an_inventory_is_cleaned(command: Command, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from chameleon import Executor, Inventory, Module, Plan, State, Step
+from chameleon.planner import Planner
 from chameleon.planners.fixed import Fixed
 
 QUESTION = {"question": "How many?"}
@@ -44,7 +45,7 @@ def why(state: State) -> str:
     return str(state.ended.error)
 
 
-class Proposes:
+class Proposes(Planner):
     """A planner that does what its function says."""
 
     def __init__(self, propose: Callable[[State], Any]) -> None:

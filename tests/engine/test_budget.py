@@ -13,6 +13,7 @@ from chameleon.budget import Meter, Usage
 from chameleon.errors import BudgetExceeded
 from chameleon.inventory.schema import RepairSpec
 from chameleon.llm import ScriptedModel
+from chameleon.planner import Planner
 from chameleon.planners.fixed import Fixed
 from chameleon.planners.one_shot import OneShot
 from chameleon.prompt import Prompt
@@ -105,7 +106,7 @@ class TestALimit:
         assert state.ended is not None and state.ended.reason == "budget"
 
     def test_stops_a_planner_that_never_stops(self) -> None:
-        class Endless:
+        class Endless(Planner):
             """Always wants one more step."""
 
             def propose(self, state: State, inventory: Inventory) -> Any:

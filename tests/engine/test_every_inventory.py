@@ -13,7 +13,7 @@ from chameleon.inventory.resolve import find_class, shipped
 from chameleon.llm.scripted import ScriptedModel
 from chameleon.modules.tablerag.filter_code import without_pandas
 from chameleon.planner import every_planner
-from chameleon.tokens import estimated_tokens
+from chameleon.text import estimated_tokens
 from tests.every_inventory import ENVIRONMENT, asking_inventories, inputs_for, pieces_asked, reply
 
 pytestmark = pytest.mark.skipif(bool(without_pandas()), reason="no pandas in a sandbox here")

@@ -10,7 +10,7 @@ import pytest
 from chameleon import Executor, Inventory, Module, State
 from chameleon.errors import ChameleonError, InventoryError, MissingPackage
 from chameleon.inventory import shipped_inventories
-from chameleon.planner import every_planner, name_of
+from chameleon.planner import every_planner
 
 
 class NoKey(ChameleonError):
@@ -66,6 +66,10 @@ class Says(Module):
         return "yes"
 
 
+class NoRun(Module):
+    """Does nothing."""
+
+
 HERE = "tests.engine.test_obstacles"
 
 
@@ -114,6 +118,11 @@ def test_a_check_at_fault_is_told_with_its_module_and_file() -> None:
     assert "raises a ChameleonError" in str(talks.error)
 
 
+def test_a_module_without_a_run_method_is_told_of() -> None:
+    (found,) = inventory(["idle"], idle={"is": "NoRun"}).obstacles()
+    assert "NoRun has no run method. Write `def run(self, state)`" in str(found.error) and found.stops
+
+
 def test_a_run_is_told_the_same_before_the_module_begins() -> None:
     state = Executor(inventory(["shop"], shop={"is": "Shop"})).run({"question": "How much?"})
     assert state.ended is not None and state.ended.error is not None
@@ -148,7 +157,7 @@ def test_a_key_that_nobody_gives_is_told_with_those_that_are_there() -> None:
 @pytest.mark.parametrize("name", [name for name in shipped_inventories() if name.startswith("scienceqa")])
 def test_no_inventory_carries_modules_that_its_fixed_plans_never_use(name: str) -> None:
     found = Inventory.load(name)
-    if any(name_of(part) not in ("fixed", "rules") for part in every_planner(found.planner)):
+    if any(part.name not in ("fixed", "rules") for part in every_planner(found.planner)):
         return
     planned = {each for plan in found.planner.fixed_plans for each in plan}  # type: ignore[attr-defined]
     assert set(found.modules) <= planned | set(found.fallback)

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from chameleon import planner as planner_module
 from chameleon.errors import PlanError
-from chameleon.planner import LONGEST_PLAN_TEXT, nearest, parse_plan
+from chameleon.planner import LONGEST_PLAN_TEXT, parse_plan
 from chameleon.state import Step
+from chameleon.text import nearest
 
 NAMES = ["row_lookup", "column_lookup", "program_generator", "solution_generator", "answer_generator", "ocr2"]
 

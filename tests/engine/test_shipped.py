@@ -15,7 +15,6 @@ from chameleon.errors import ChameleonError, InventoryError
 from chameleon.inventory import InventorySpec, shipped_inventories
 from chameleon.inventory.resolve import find_class, shipped
 from chameleon.module import Access, split_keys
-from chameleon.planner import name_of
 from chameleon.state import State
 from chameleon.values import freeze
 
@@ -114,7 +113,7 @@ class TestEveryInventory:
         inventory = Inventory.load(name)
         for cards in inventory.cards:
             assert cards.description
-        assert name_of(inventory.planner)
+        assert inventory.planner.name
 
 
 class TestTheSchema:

@@ -14,7 +14,7 @@ from chameleon import Inventory, Module, State
 from chameleon.errors import InventoryError
 from chameleon.inventory.schema import RulesSpec
 from chameleon.planners.fixed import Fixed
-from chameleon.shortlist import shortlist
+from chameleon.retrieval.shortlist import shortlist
 from chameleon.values import freeze
 
 # What a tool does, and a question that needs it in other words than its card's where there are any.

@@ -14,12 +14,12 @@ import pytest
 from langchain_core.embeddings import Embeddings
 
 from chameleon import Inventory, State, Table
-from chameleon import shortlist as shortlists
 from chameleon.inventory import Card
 from chameleon.planners.fixed import Fixed
+from chameleon.retrieval import shortlist as shortlists
 from chameleon.retrieval.dense import Dense
 from chameleon.retrieval.embeddings import MINILM, embeddings, missing_packages
-from chameleon.shortlist import shortlist
+from chameleon.retrieval.shortlist import shortlist
 from chameleon.values import freeze
 from tests.engine.thousand_tools import shared_words, thousand_modules, tools, with_tools
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chameleon.table import Table, to_text
-from chameleon.tokens import beginning, estimated_tokens
+from chameleon.text import beginning, estimated_tokens
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from chameleon.evaluation.data import DataFile, find_benchmark, read_problems
 from chameleon.evaluation.grid import GoldCoverage, Prepared, has_gold, measure_arm, source_table
 from chameleon.inventory.grid import Grid
 from chameleon.state import Begun, Plan, Record, Step
-from chameleon.tokens import estimated_tokens
+from chameleon.text import estimated_tokens
 from tests.evaluation.grid_runs import BOATS, GRID, HEADER, INVENTORY, make
 
 TABLE = Table(HEADER, BOATS, "Fleet")

@@ -14,6 +14,7 @@ from chameleon.evaluation.data import DataFile, find_benchmark
 from chameleon.evaluation.settings import settings_of
 from chameleon.executor import Executor
 from chameleon.inventory import Inventory
+from chameleon.planner import Planner
 from tests.e2e.commands import Command
 from tests.engine.doubles import Does
 from tests.engine.files import write
@@ -67,7 +68,7 @@ def settings(folder: Path, planner: Any, modules: dict[str, Does], *without: str
     return settings_of(Executor(inventory), find_benchmark("tabmwp"), "chameleon", data)
 
 
-class Asks:
+class Asks(Planner):
     """A planner with what it comes to here, and those that it asks."""
 
     def __init__(self, found: dict[str, str], *planners: Any) -> None:

@@ -92,7 +92,7 @@ def test_the_limit_may_grow_and_not_shrink(command: Command, tmp_path: Path) -> 
         assert json.loads(folder.run("--limit", limit).out)["n"] == int(limit)
     shrunk = folder.run("--limit", "3")
     assert shrunk.code == 1 and not shrunk.out
-    assert "the folder has results of 1 problems that --limit leaves out" in shrunk.err
+    assert "the folder has results of 1 problem that --limit leaves out" in shrunk.err
     assert len(read_lines(folder.out / "results.jsonl")) == 4
 
 

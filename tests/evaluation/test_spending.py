@@ -46,7 +46,7 @@ def test_max_cost_stops_and_goes_on(loopback: Start, command: Command, workers: 
     assert 0.03 <= found["usage"]["cost"] < 0.03 + 3 * workers * dearest
     assert found["n"] < 24 and found["n"] == len(asking.results)
     assert stopped.err.splitlines()[-2:] == [
-        f"Stopped after {found['n']} of 24: the same command goes on.",
+        f"Stopped after {found['n']} of 24.",
         "chameleon: the cost has reached --max-cost 0.03. A larger one goes on.",
     ]
     assert_all_is_counted(stopped, server, model)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from chameleon.llm.redact import one_line, redact
+from chameleon.text import one_line, redact
 
 keys = st.text(st.characters(codec="ascii", categories=["L", "N", "P", "S"]), min_size=4, max_size=40)
 prose = st.text(max_size=60)

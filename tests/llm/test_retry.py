@@ -21,8 +21,8 @@ from chameleon.errors import (
     ScriptExhausted,
     Unreachable,
 )
-from chameleon.llm.failures import Failure, classify
-from chameleon.llm.retry import Backoff, GaveUp
+from chameleon.llm.failures import classify
+from chameleon.retry import Backoff, Failure, GaveUp
 
 
 class Response:

@@ -48,8 +48,10 @@ def test_a_file_of_json_lines_is_a_script(tmp_path: Path) -> None:
     script.write_text('"one', encoding="utf-8")
     with pytest.raises(InputError, match="line 1"):
         LLM.connect(f"scripted:{script}")
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match=r"missing\.jsonl: there is no such script of replies$"):
         LLM.connect(f"scripted:{tmp_path / 'missing.jsonl'}")
+    with pytest.raises(InputError, match=r": the script cannot be read: Is a directory$"):
+        LLM.connect(f"scripted:{tmp_path}")
 
 
 def read(content: Any, metadata: dict[str, Any] | None = None, **fields: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import socket
 import threading
@@ -14,7 +15,7 @@ import pytest
 
 from chameleon.budget import Meter, recording
 from chameleon.errors import EmptyReply, ModelError, NoModel, Refused, Unreachable
-from chameleon.llm import LLM, Backoff, choose_model
+from chameleon.llm import LLM, Backoff, bounds, choose_model
 from chameleon.llm.providers import offered_models
 from tests.loopback import Fault, LoopbackServer, Reply
 
@@ -89,12 +90,41 @@ def test_samples_that_are_all_bad_are_the_first_error(loopback: Start) -> None:
         ({"message": "said by itself", "type": "x"}, r"said by itself \(x\)"),
         ({"detail": [{"loc": ["body", "messages"], "msg": "field required"}]}, "messages: field required"),
         ("just text, no JSON", "just text"),
+        (["first reason", "second"], "first reason; second"),
+        ([{"loc": ["body", "seed"], "msg": "not permitted"}], "seed: not permitted"),
+        ({"errors": [{"message": "in a list"}]}, "in a list"),
+        ({"error": ["in a list"]}, "in a list"),
+        ({"error": "invalid_request", "error_description": "described"}, "described"),
+        ({"msg": "said so"}, "said so"),
+        ({"detail": ["a text"]}, "a text"),
+        ({"detail": {"reason": "a reason"}}, "a reason"),
+        ({"error": {"message": 42}}, r"\(400\): .*42"),
+        ({"wrong": "by another name"}, "by another name"),
     ],
 )
 def test_the_servers_own_words_reach_the_user(loopback: Start, body: Any, said: str) -> None:
     loopback([Fault(400, body)])
     with pytest.raises(ModelError, match=said):
         connect().ask("hi")
+
+
+DEEP = b"[" * 100_000
+
+
+@pytest.mark.parametrize("status", [200, 400])
+@pytest.mark.parametrize("body", [DEEP, b'{"error":' * 3_000 + b"1" + b"}" * 3_000], ids=["list", "error"])
+def test_a_body_nested_too_deep_is_told_with_the_server(status: int, body: bytes) -> None:
+    head = f"HTTP/1.1 {status} X\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    send = talking(lambda connection: connection.sendall(head.encode() + body))
+    told = "openai:local: the server does not answer in JSON that can be read|openai:local: .*rejected .400"
+    with send as server, pytest.raises(ModelError, match=told) as caught:
+        connect(base_url=server, retries=3).ask("hi")
+    assert len(str(caught.value)) < 500
+
+
+def test_a_sample_nested_too_deep_costs_its_own_vote(loopback: Start) -> None:
+    loopback([Reply("a"), Fault(200, DEEP.decode()), Reply("b")])
+    assert sorted(reply.text for reply in connect(seed=1).ask_many("hi", 3)) == ["a", "b"]
 
 
 NO_SUCH_MODEL = [{"error": "model 'local' not found"}, {"detail": "model local does not exist"}]
@@ -121,6 +151,22 @@ def test_a_500_about_a_model_or_a_schema_is_not_tried_again(loopback: Start) -> 
     assert connect(retries=4).ask("hi").text == "ok" and len(server.requests) == 2
 
 
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("Model 'local' is not loaded", NoModel),
+        ("Failed to load model local", NoModel),
+        ("404 Client Error. Repository Not Found for url: https://huggingface.co/local", NoModel),
+        ("response format not supported", ModelError),
+    ],
+)
+def test_more_500s_that_no_second_try_mends(loopback: Start, said: str, kind: type[ModelError]) -> None:
+    server = loopback([Fault(500, {"error": {"message": said}})])
+    with pytest.raises(kind, match=said):
+        connect(retries=3).ask("hi")
+    assert len(server.requests) == 1
+
+
 def test_a_reply_that_drips_is_waited_for_no_longer_than_the_timeout() -> None:
     with talking(drip) as address:
         begun = time.monotonic()
@@ -130,6 +176,64 @@ def test_a_reply_that_drips_is_waited_for_no_longer_than_the_timeout() -> None:
         with pytest.raises(NoModel, match="no reply in time"):
             offered_models(address, seconds=1.0)
         assert time.monotonic() - begun < 10
+
+
+@pytest.mark.parametrize(
+    ("model", "address"),
+    [
+        ("openai:local", "OPENAI_BASE_URL"),
+        ("anthropic:claude-haiku-4-5", "ANTHROPIC_BASE_URL"),
+        ("google_genai:gemini-2.5-flash", "GOOGLE_GEMINI_BASE_URL"),
+    ],
+)
+def test_a_reply_without_an_end_is_read_up_to_a_bound(
+    monkeypatch: pytest.MonkeyPatch, model: str, address: str
+) -> None:
+    cut = threading.Event()
+
+    def flood(connection: socket.socket) -> None:
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")
+        try:
+            for _ in range(1_000):
+                connection.sendall(b" " * 100_000)
+        except OSError:
+            cut.set()
+
+    monkeypatch.setattr(bounds, "MOST_BYTES", 2_000_000)
+    with talking(flood) as server:
+        monkeypatch.setenv(address, server)
+        with pytest.raises(ModelError, match=f"{model}: the reply is longer than 2 MB"):
+            LLM.connect(model, api_key="k", retries=2).ask("hi")
+        assert cut.wait(10)
+
+
+def test_a_packed_reply_is_bounded_by_what_it_unpacks_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    body = gzip.compress(b" " * 4_000_000)
+    head = f"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+    monkeypatch.setattr(bounds, "MOST_BYTES", 2_000_000)
+    send = talking(lambda connection: connection.sendall(head + body))
+    with send as server, pytest.raises(ModelError, match="longer than 2 MB"):
+        connect(base_url=server).ask("hi")
+
+
+def test_nobody_reads_on_after_the_timeout() -> None:
+    cut = threading.Event()
+
+    def pour(connection: socket.socket) -> None:
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")
+        try:
+            while not cut.wait(0.02):
+                connection.sendall(b" ")
+        except OSError:
+            cut.set()
+
+    with talking(pour) as server:
+        with pytest.raises(ModelError, match=r"did not answer in time$"):
+            connect(base_url=server, timeout=0.2).ask("hi")
+        try:
+            assert cut.wait(10)
+        finally:
+            cut.set()
 
 
 @pytest.mark.parametrize(
@@ -174,7 +278,7 @@ def test_the_responses_api_at_an_address_of_ones_own_gets_its_own_limit() -> Non
 
 def test_a_server_that_is_gone_is_told_apart(loopback: Start) -> None:
     loopback().stop()
-    with pytest.raises(Unreachable):
+    with pytest.raises(Unreachable, match="no complete answer from the server: connection refused"):
         connect().ask("hi")
 
 

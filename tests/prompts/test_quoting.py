@@ -18,7 +18,7 @@ from chameleon.quoting import as_data, block, untagged
 from chameleon.state import State
 from chameleon.table import Table, as_subtable, parse_table
 from chameleon.table.formats import STYLES
-from chameleon.tokens import estimated_tokens
+from chameleon.text import estimated_tokens
 from tests.prompts.blocks import outside
 
 PROMPTS = Path(__file__).resolve().parents[2] / "prompts"

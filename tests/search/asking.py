@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from chameleon.llm.retry import Backoff
 from chameleon.modules.search.bing import Bing
 from chameleon.modules.search.brave import Brave
 from chameleon.modules.search.provider import Provider, SearchResult, WebProvider
 from chameleon.modules.search.searxng import SearXNG
 from chameleon.modules.search.tavily import Tavily
 from chameleon.modules.search.wikipedia import Wikipedia
+from chameleon.retry import Backoff
 from chameleon.web import Limits, Web
 from chameleon.web.pace import Pace
 from tests.web.servers import Answer, as_json

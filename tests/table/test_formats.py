@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from chameleon.errors import InputError
 from chameleon.table import Table, parse_table, read_table_text, to_text
 from chameleon.table.formats import excerpt
-from chameleon.tokens import estimated_tokens
+from chameleon.text import estimated_tokens
 from tests.table.strategies import tables
 
 SALES = Table(

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from chameleon.errors import InputError
 from chameleon.table import Row, Table, as_subtable, parse_table, to_text
-from chameleon.table.cells import clean_cell
+from chameleon.text import clean_cell
 from tests.table.strategies import tables
 
 SHOP = Table(

@@ -28,7 +28,7 @@ SEEING = ("image_captioner", "text_detector", "multimodal_captioner")
 @pytest.mark.parametrize(
     "code",
     [
-        *(f"import chameleon.modules.{name}" for name in SEEING),
+        *(f"import chameleon.modules.vision.{name}" for name in SEEING),
         "import chameleon.pictures.opening",
         "from chameleon import Inventory\n"
         "plan = {'use': 'fixed', 'plan': ['image_captioner', 'text_detector']}\n"

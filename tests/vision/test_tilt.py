@@ -28,7 +28,7 @@ from chameleon.pictures.pieces import (
     tilt_of,
 )
 from chameleon.pictures.tilt import measured, read_tilted
-from tests.vision.tilted import ANGLES, DRAWINGS, ENGINES, asked, counted
+from tests.vision.tilted import ANGLES, DRAWINGS, ENGINES, NARROW, asked, counted
 
 ROWS = [("Bread", "4.20"), ("Apple cake", "3.10"), ("VAT 10%", "0.73"), ("Total", "8.03"), ("Cash", "10.00")]
 TEXT = "\n".join(" ".join(row) for row in ROWS)
@@ -153,10 +153,17 @@ def test_tilted_pictures_are_answered_rightly_or_declined(engine: str, tmp_path:
         assert len(set(rows) & set(found)) * 2 > len(rows)
 
 
+@pytest.mark.parametrize("engine", EACH)
+def test_low_and_wide_rows_are_not_joined_to_the_next_ones(engine: str) -> None:
+    for drawing, angle in zip(NARROW, (11, -1.5, 3, -1.5, 2.5), strict=True):
+        counts = counted([drawing], [angle], engine)
+        assert not [key for key in counts if key[-1] == "wrong"], (drawing.name, angle)
+
+
 @pytest.mark.skipif(
     "TILTED" not in os.environ, reason="takes minutes: set TILTED=1, or run tests.vision.tilted"
 )
 @pytest.mark.parametrize("engine", EACH)
 def test_no_picture_at_any_angle_is_answered_wrongly(engine: str) -> None:
-    counts = counted(DRAWINGS, ANGLES, engine)
+    counts = counted((*DRAWINGS, *NARROW), ANGLES, engine)
     assert not {key: number for key, number in counts.items() if key[-1] == "wrong"}

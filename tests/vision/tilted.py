@@ -39,6 +39,8 @@ class Drawing:
     - `questions`: with their answers, None for what a reader without a model must decline.
     - `ground`: white, paper (grey with noise) or photo (paper lit unevenly, seen from one
       side, blurred).
+    - `font`: a file of DejaVu's, where the machine has it.
+    - `below`: level text under the turned page.
     """
 
     kind: str
@@ -50,10 +52,12 @@ class Drawing:
     title: str = ""
     size: int = 24
     pitch: int = 40
+    font: str = ""
+    below: Sequence[str] = ()
 
     def picture(self, angle: float) -> Image.Image:
         """The page, turned counter-clockwise by `angle` degrees."""
-        font = ImageFont.load_default(self.size)
+        font = _font(self.font, self.size)
         ends = [
             abs(place) + (font.getlength(text) if place >= 0 else 0)
             for row in self.rows
@@ -77,7 +81,26 @@ class Drawing:
             page = _from_one_side(page)
         colour = page.getpixel((2, 2))
         turned = page.rotate(angle, Image.Resampling.BICUBIC, expand=True, fillcolor=colour)
+        if self.below:
+            turned = _above(turned, self.below)
         return turned.filter(ImageFilter.GaussianBlur(0.7)) if self.ground == "photo" else turned
+
+
+def _font(name: str, size: int) -> Any:
+    try:
+        return ImageFont.truetype(name, size) if name else ImageFont.load_default(size)
+    except OSError:
+        return ImageFont.load_default(size)
+
+
+def _above(page: Image.Image, lines: Sequence[str]) -> Image.Image:
+    """The page with level lines of text under it."""
+    font, pitch = ImageFont.load_default(22), 26
+    whole = Image.new("RGB", (page.width, page.height + pitch * (len(lines) + 1)), "white")
+    whole.paste(page)
+    for number, line in enumerate(lines, 1):
+        ImageDraw.Draw(whole).text((10, page.height + pitch * number), line, "black", font, anchor="ls")
+    return whole
 
 
 def _on_paper(page: Image.Image, seed: str) -> Image.Image:
@@ -214,6 +237,33 @@ DRAWINGS = (
             size=34, pitch=56),
 )  # fmt: skip
 
+BILL = _prices(
+    "Milk 1.19", "Eggs 2.49", "Butter 2.89", "Flour 0.95", "Sugar 1.05", "Subtotal 8.57", "Discount 0.60",
+    "Total 7.97", "Cash 10.00", "Change 2.03",
+)  # fmt: skip
+DESK = [
+    ("Width", "120 cm"), ("Height", "75 cm"), ("Depth", "60 cm"), ("Weight", "18.5 kg"), ("Load", "40 kg"),
+]  # fmt: skip
+TICKET = [
+    ("Departure", "14:05"), ("Arrival", "16:45"), ("Platform", "7"), ("Coach", "12"), ("Seat", "64A"),
+]  # fmt: skip
+SALON = [
+    ("Haircut", "25.00"), ("Colour", ""), ("Beard trim", "12.00"), ("Shave", ""), ("Perm", "60.00"),
+    ("Wash", ""), ("Styling", "18.00"),
+]  # fmt: skip
+PHOTO = ("Photo taken on 12 March 2026", "with my phone camera app", "shared by holiday album")
+NARROW = (
+    Drawing("narrow", "bill", (20, -420), BILL, _what(BILL), size=20, pitch=23, font="DejaVuSansMono.ttf"),
+    Drawing("narrow", "far", (20, -900), BILL, _what(BILL), size=20, pitch=24, font="DejaVuSansMono.ttf"),
+    Drawing("narrow", "desk", (30, -700), DESK, _what(DESK), size=18, pitch=24,
+            font="DejaVuSansCondensed.ttf"),
+    Drawing("narrow", "ticket", (40, -1000), TICKET, _what(TICKET), size=26, pitch=36,
+            font="DejaVuSerif-Italic.ttf", below=PHOTO),
+    Drawing("narrow", "salon", (30, -480), SALON, _what(SALON) | {f"What is the {row[0].lower()}?": None
+            for row in SALON if not row[1]}, size=24, pitch=34, font="DejaVuSans.ttf", below=PHOTO),
+)  # fmt: skip
+"""Rows so low and wide that half a degree more or less joins a label to the next row's value."""
+
 
 def asked(
     drawing: Drawing, angle: float, engine: Any, folder: Path
@@ -266,9 +316,9 @@ def main() -> None:
     )
     parser.add_argument("--angles", nargs="+", type=float, default=ANGLES)
     options = parser.parse_args()
-    kinds = list(dict.fromkeys(drawing.kind for drawing in DRAWINGS))
+    kinds = list(dict.fromkeys(drawing.kind for drawing in (*DRAWINGS, *NARROW)))
     for engine in options.engines:
-        counts = counted(DRAWINGS, options.angles, engine, told=True)
+        counts = counted((*DRAWINGS, *NARROW), options.angles, engine, told=True)
         print(f"\n| {engine}: right / declined / wrong | " + " | ".join([*kinds, "all"]) + " |")
         print("|---" * (len(kinds) + 2) + "|")
         for angle in [*options.angles, "all"]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from chameleon.errors import WebError
-from chameleon.llm.retry import Backoff
+from chameleon.retry import Backoff
 from chameleon.web import Limits, Web
 from chameleon.web.pace import Pace
 from tests.web.servers import Route, WebServer

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from chameleon.errors import WebError
-from chameleon.llm.retry import Backoff
+from chameleon.retry import Backoff
 from chameleon.web import Limits, Web
 from chameleon.web.client import trusted_certificates
 from tests.web.servers import Answer, WebServer, moved

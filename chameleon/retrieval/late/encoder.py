@@ -12,8 +12,8 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from chameleon.errors import ChameleonError, InputError, MissingPackage, ModelError
-from chameleon.llm.redact import one_line, redact
 from chameleon.retrieval.embeddings import MINILM
+from chameleon.text import one_line, redact
 
 if TYPE_CHECKING:
     import numpy

@@ -12,8 +12,8 @@ from importlib.util import find_spec
 from typing import Any, TypeVar
 
 from chameleon.errors import ChameleonError, InputError, MissingPackage
-from chameleon.llm.redact import MASK, one_line
 from chameleon.retrieval.index.files import AGAIN
+from chameleon.text import MASK, one_line
 
 VARIABLE = "CHAMELEON_PGVECTOR"
 _TIMEOUT = 10  # seconds to connect

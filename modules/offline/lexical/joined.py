@@ -9,7 +9,7 @@ from chameleon import Table
 from chameleon.modules.offline.lexical.conditions import Condition
 from chameleon.modules.offline.lexical.reading import Link, Question, Reading
 
-_JOINT = re.compile(r"\s*(?:,\s*)?\b(?:while|and|but|whereas)\b\s*")
+_JOINT = re.compile(r"(?:(?<!\s)\s+)?(?:,\s*)?\b(?:while|and|but|whereas)\b\s*")
 _BOTH = 0.9  # two readings may go wrong
 _OF_ROWS = frozenset({"fact", "facts", "count", "fact within bounds"})
 

@@ -5,17 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from chameleon.errors import Declined
 from chameleon.modules.offline.lexical.label_questions import Wanted, ordered, same, singular, words_of
 from chameleon.modules.offline.lexical.short_values import OPEN, kind_of
 
-_MARK = re.compile(r"\s*[:=：]\s*")
+_MARK = re.compile(r"[:=：]")
 _WORD = re.compile(r"\w+")
 _GOES_ON = re.compile(r"[a-z\d$€£¥₹(+&/,;•–-]")
 _LEADERS = re.compile(r"^(?:\s|\.(?!\d))+")
 _SHOWN = 60
 _PRICE = re.compile(r"\d[.,]\d\d(?!\d)")  # two decimals, as prices without a sign have
+_WORDS_EACH = 6  # of a line, for each word of a label: articles, "of" and "'s" stand beside it
 # Beside a label without a colon, words are more likely to be the rest of a sentence than its value.
 _WITHOUT_MARK = frozenset(("clock", "span", "date", "dates", "money", "quantity", "number"))
 
@@ -78,11 +80,12 @@ def value_of(wanted: Wanted, lines: Sequence[str]) -> Found:
 
 def split_label(line: str) -> tuple[str, str] | None:
     """The label and the value of a line with a colon; that of a time or an address parts nothing."""
-    for mark in _MARK.finditer(line):
-        before, after = line[: mark.start()], line[mark.end() :]
-        within_time = mark[0] == ":" and before[-1:].isdigit() and after[:1].isdigit()
-        if not within_time and not after.startswith("//") and any(map(str.isalpha, before)):
-            return before, after
+    worded = next((place for place, letter in enumerate(line) if letter.isalpha()), len(line))
+    for mark in _MARK.finditer(line, worded):
+        begin, end = mark.span()
+        within_time = mark[0] == ":" and line[begin - 1].isdigit() and line[end : end + 1].isdigit()
+        if not within_time and not line.startswith("//", end):
+            return line[:begin].rstrip(), line[end:].lstrip()
     return None
 
 
@@ -92,7 +95,9 @@ def _beside(wanted: Wanted, line: str, below: str) -> _Beside | None:
     Of a label and a longer one, the longer is meant.
     """
     parted = split_label(line)
-    pairs = [parted] if parted else [(line[: end.end()], line[end.end() :]) for end in _WORD.finditer(line)]
+    longest = max(map(len, wanted.labels)) * _WORDS_EACH
+    ends = [word.end() for word in islice(_WORD.finditer(line), longest)]
+    pairs = [parted] if parted else [(line[:end], line[end:]) for end in ends]
     for before, value in reversed(pairs):
         label = tuple(words_of(before)) if wanted.exact else ordered(before)
         for asked in wanted.labels:

@@ -15,7 +15,7 @@ from chameleon.errors import InputError
 from chameleon.modules.statutes.library import Statutes
 from chameleon.modules.statutes.selection import Strategy
 from chameleon.modules.statutes.statute_retriever import StatuteRetriever
-from chameleon.tokens import estimated_tokens
+from chameleon.text import estimated_tokens
 from chameleon.values import freeze, to_json
 from tests.benchmarks.shared_data import DATA, needs_data, rows
 from tests.modules.statutes.samples import FEES, STATUTES

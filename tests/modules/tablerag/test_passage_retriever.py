@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chameleon.modules.tablerag.passage_retriever import PassageRetriever
-from chameleon.tokens import estimated_tokens
+from chameleon.text import estimated_tokens
 from tests.modules.tablerag.running import output, run
 
 FILLER = "The weather was mild and the town was quiet that year. "

@@ -9,9 +9,18 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from chameleon.errors import ModelError
-from chameleon.llm.failures import Failure
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What a failed request amounts to: the error to raise, whether trying again may help, when, and why."""
+
+    error: ModelError
+    retryable: bool = False
+    retry_after: float | None = None
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)

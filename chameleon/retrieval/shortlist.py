@@ -15,9 +15,9 @@ from functools import lru_cache
 
 from chameleon.errors import InventoryError
 from chameleon.inventory import Card, Inventory
-from chameleon.planner import nearest
 from chameleon.retrieval.dense import Dense
 from chameleon.state import State
+from chameleon.text import nearest
 
 _WORD = re.compile(r"[^\W\d_]+|\d+")
 _K1, _B = 1.5, 0.75

@@ -1,0 +1,98 @@
+"""Texts of models, servers and files take time in proportion to their length, whatever they repeat."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage
+
+from chameleon import State
+from chameleon.documents.found import LeftOut
+from chameleon.documents.pdf_headings import _HYPHEN
+from chameleon.documents.text_files import markdown_tables, unmarked
+from chameleon.errors import Declined, InputError
+from chameleon.llm.reading import read_message
+from chameleon.modules.documents.paper_program_generator import PaperProgramGenerator
+from chameleon.modules.offline.lexical.label_questions import wanted_by
+from chameleon.modules.offline.lexical.labelled import split_label, value_of
+from chameleon.modules.reports.cells import number_text
+from chameleon.modules.reports.program_reader import plain
+from chameleon.modules.sql.normal import _BREAK
+from chameleon.modules.sql.sql_generator import _START
+from chameleon.modules.statutes.acts import act_beside
+from chameleon.modules.statutes.replies import prose_in
+from chameleon.modules.tablerag.term_clarifier import terms_in
+from chameleon.retrieval.lexical.analysis import _PAIR
+from chameleon.table.grid import Origin
+from chameleon.table.replies import parse_table
+from tests.growth import grows_in_proportion
+
+
+def said(text: str) -> str:
+    return read_message(AIMessage(text)).text
+
+
+def table(text: str) -> object:
+    with pytest.raises(InputError):
+        parse_table(text)
+    return None
+
+
+def program(text: str) -> object:
+    passages = [{"text": "One.", "number": 1}]
+    state = State({"question": "?", "passages": passages})
+    return PaperProgramGenerator.interpret(PaperProgramGenerator.__new__(PaperProgramGenerator), text, state)
+
+
+def value(text: str) -> object:
+    wanted = wanted_by("what is the adult fare")
+    assert wanted is not None
+    with pytest.raises(Declined):
+        value_of(wanted, [text])
+    return None
+
+
+def headings(text: str) -> list[Any]:
+    return [found for found in markdown_tables(text, Origin("t")) if not isinstance(found, LeftOut)]
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (said, lambda n: " " * n + "<think><think></think>"),
+        (table, lambda n: "```a\n" * n),
+        (terms_in, lambda n: '\\"' * n),
+        (program, lambda n: "```python\nans = 1" + "\n" * n + "b\n```\n# passages: 1"),
+        (split_label, lambda n: "x" + " " * n + "y"),
+        (value, lambda n: "fine " * n),
+        (headings, lambda n: "# a" + " " * n + "x"),
+    ],
+)
+def test_what_repeats_takes_time_in_proportion(
+    call: Callable[[str], object], text: Callable[[int], str]
+) -> None:
+    assert grows_in_proportion(call, text)
+
+
+def of_page(text: str) -> list[str]:
+    return [found[0] for found in _HYPHEN.finditer(text)]
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (unmarked, lambda n: "*a " * 4 * n),
+        (of_page, lambda n: "a" * 4 * n),
+        (lambda text: _PAIR.findall(text), lambda n: "1" * 4 * n),
+        (prose_in, lambda n: "\n" * 4 * n + "a"),
+        (lambda text: act_beside(text, 0), lambda n: " AND" * (n // 200)),
+        (lambda text: _START.search(text), lambda n: "a" + "\n" * 4 * n + "b"),
+        (number_text, lambda n: "1" + " " * n + "x"),
+        (plain, lambda n: "1" + " " * 4 * n + "x"),
+        (lambda text: list(_BREAK.finditer(text)), lambda n: "a" + " " * 4 * n + "b"),
+    ],
+)
+def test_patterns_take_time_in_proportion(call: Callable[[str], object], text: Callable[[int], str]) -> None:
+    assert grows_in_proportion(call, text)
