@@ -119,7 +119,7 @@ class DataFile:
         return cast(IO[bytes], gzip.open(self.path)) if zipped else self.path.open("rb")
 
     def _names_its_problem(self, line: bytes) -> bool:
-        """Whether a row has an id; a broken one is taken for one that has."""
+        """Return whether a row has an id; a broken one is taken for one that has."""
         try:
             row = _json(line)
         except ValueError:
@@ -262,7 +262,7 @@ def _json(text: bytes) -> Any:
 
 
 def _is_row(line: bytes) -> bool:
-    """Whether the first line of a file is a whole row, as JSON lines have it."""
+    """Return whether the first line of a file is a whole row, as JSON lines have it."""
     try:
         first = _json(line)
     except ValueError:

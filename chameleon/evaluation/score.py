@@ -51,7 +51,7 @@ class Field:
         raise InputError(f"the prediction for problem {id} has no field {self.name!r}", hint=hint)
 
     def is_in(self, row: Row) -> bool:
-        """Whether the row has the field, and something in it."""
+        """Return whether the row has the field, and something in it."""
         return next(self._found(row), None) is not None
 
     def _found(self, row: Row) -> Iterator[Any]:
@@ -123,7 +123,7 @@ def score(
 
 
 def _was_answered(row: Row) -> bool:
-    """Whether a row is no result of ours that was declined or failed: such a one is never right."""
+    """Return whether a row is no result of ours that was declined or failed: such a one is never right."""
     return "declined" not in row or not (row["declined"] or row.get("error"))
 
 
