@@ -90,7 +90,7 @@ class TestReader:
     @pytest.mark.parametrize(
         ("row", "told"),
         [
-            ({**ROW, "id": None}, 'needs its id as "id" or "feta_id"'),
+            ({**ROW, "id": None}, 'needs its id as "feta_id"'),
             ({**ROW, "answer": ["a"]}, 'the key "answer" is'),
             ({**RELEASED, "table_array": []}, 'the key "table_array" is []'),
         ],

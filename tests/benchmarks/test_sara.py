@@ -22,8 +22,8 @@ from chameleon.benchmarks.scorers.sara import (
 )
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import GradedScorer, Problem
+from chameleon.evaluation.compare import half_width
 from chameleon.evaluation.data import DataFile, read_problems, recognised
-from chameleon.evaluation.intervals import half_width
 from tests.benchmarks.shared_data import DATA, anchors, needs_data, rows
 from tests.benchmarks.values import anything
 from tests.e2e.commands import Command

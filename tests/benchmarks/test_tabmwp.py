@@ -179,9 +179,3 @@ def test_published_results() -> None:
         if row.correct:
             assert row.n
             assert row.percent["ALL"] == pytest.approx(100 * row.correct / row.n, abs=0.01)
-
-
-def test_published_transitions() -> None:
-    transitions = Tabmwp().published_transitions
-    assert sum(transitions["START"].values()) == 7686
-    assert transitions["program_executor"] == {"answer_generator": 5528, "solution_generator": 5}

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from chameleon.benchmarks.scorers import chameleon_rule, promptpg
-from chameleon.benchmarks.scorers.numeric import floatify, typed_gold
+from chameleon.benchmarks.scorers.program_of_thought import floatify, typed_gold
 from chameleon.benchmarks.tabmwp import Tabmwp, breakdown_columns, inferred_types
 from chameleon.evaluation.benchmark import Problem, Scorer
 from chameleon.evaluation.results import Result, Tally

@@ -12,8 +12,13 @@ from hypothesis import strategies as st
 from chameleon.benchmarks.scorers import chameleon_rule
 from chameleon.benchmarks.scorers.chameleon_rule import ChameleonRule
 from chameleon.benchmarks.scorers.choices import most_similar, similarity
-from chameleon.benchmarks.scorers.numeric import decimal_places, floatify, read_number, same_number
-from chameleon.benchmarks.scorers.program_of_thought import ProgramOfThoughtRule
+from chameleon.benchmarks.scorers.program_of_thought import (
+    ProgramOfThoughtRule,
+    decimal_places,
+    floatify,
+    read_number,
+    same_number,
+)
 from chameleon.benchmarks.tabmwp import Tabmwp
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem

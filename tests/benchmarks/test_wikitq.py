@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chameleon import Table
-from chameleon.benchmarks.tables.escapes import unescaped, unescaped_list
-from chameleon.benchmarks.wikitq import Wikitq
+from chameleon.benchmarks.wikitq import Wikitq, unescaped, unescaped_list
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.data import DataFile, read_problems, recognised

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chameleon.benchmarks.scorers import recogniser
+from chameleon.benchmarks.scorers import binder
 from chameleon.benchmarks.scorers.binder import BinderRule
 from chameleon.benchmarks.scorers.denotation import DenotationRule, answers, normal_form, same_denotation
 from chameleon.benchmarks.scorers.tablecot import TableCotRule
@@ -219,10 +219,10 @@ def test_without_the_recogniser(monkeypatch: pytest.MonkeyPatch) -> None:
             raise ImportError(name)
         return importing(name, *args)
 
-    recogniser._recognisers.cache_clear()
+    binder._recognisers.cache_clear()
     monkeypatch.setattr(builtins, "__import__", imported)
     with pytest.raises(MissingPackage, match="needs Recognizers-Text") as told:
-        recogniser.recognised("a text that was never seen before")
+        binder.recognised("a text that was never seen before")
     assert "pip install 'chameleon-compose[binder-metric]'" in told.value.hint
     monkeypatch.undo()
-    recogniser._recognisers.cache_clear()
+    binder._recognisers.cache_clear()

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from chameleon.evaluation.folder import RunFolder
 from chameleon.evaluation.results import Result
+from chameleon.evaluation.run_dir import RunDir
 from tests.e2e.commands import ROOT, Command
 
 
@@ -37,15 +37,15 @@ def test_a_folder_that_went_away_ends_the_evaluation(
     after: int,
 ) -> None:
     out, finished = tmp_path / "run", list[str]()
-    finish = RunFolder.finish
+    finish = RunDir.finish
 
-    def finishes(folder: RunFolder, result: Result) -> None:
+    def finishes(folder: RunDir, result: Result) -> None:
         finish(folder, result)
         finished.append(result.id)
         if len(finished) == after:
             gone(out)
 
-    monkeypatch.setattr(RunFolder, "finish", finishes)
+    monkeypatch.setattr(RunDir, "finish", finishes)
     data = str(ROOT / "demos/data/problems.jsonl")
     outcome = command("eval", "tables_offline", data, "--limit", "12", "--out", str(out), "--workers", "1")
     assert outcome.code == 1 and "Kept in" not in outcome.out + outcome.err

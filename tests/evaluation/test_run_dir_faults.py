@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from chameleon.errors import ChameleonError, LogError
-from chameleon.evaluation.folder import RunFolder, read_run
+from chameleon.evaluation.run_dir import RunDir, read_run
 from tests.e2e.commands import Command
 from tests.evaluation.folders import KEPT, SETTINGS, evaluate
 from tests.evaluation.rows import Row
@@ -36,7 +36,7 @@ def test_damaged_lines_are_named(whole: Path, name: str, line: bytes, told: str,
         damaged.write(line)
     kept = (tmp_path / name).read_bytes()
     with pytest.raises(LogError) as error:
-        RunFolder(tmp_path, SETTINGS)
+        RunDir(tmp_path, SETTINGS)
     number = kept.count(b"\n")
     assert f"{tmp_path / name}: line {number} " in str(error.value) and told in str(error.value)
     assert (tmp_path / name).read_bytes() == kept
@@ -52,7 +52,7 @@ def test_a_second_result_of_a_problem_is_told(whole: Path, command: Command, tmp
     (tmp_path / "results.jsonl").write_bytes(b"".join([*lines, lines[2]]))
     id = json.loads(lines[2])["id"]
     told = f"{tmp_path / 'results.jsonl'}: line 7 is another result of problem {id}. Take out one of them."
-    for opened in (lambda: RunFolder(tmp_path, SETTINGS), lambda: read_run(tmp_path)):
+    for opened in (lambda: RunDir(tmp_path, SETTINGS), lambda: read_run(tmp_path)):
         with pytest.raises(LogError) as error:
             opened()
         assert str(error.value).startswith(told)
@@ -84,12 +84,12 @@ def test_settings_are_compared_by_what_results_depend_on(change: Row, told: str,
         "versions": {"python": "3.11"},
         "started": "now",
     }
-    RunFolder(tmp_path, before).close()
+    RunDir(tmp_path, before).close()
     if not told:
-        RunFolder(tmp_path, {**before, **change}).close()
+        RunDir(tmp_path, {**before, **change}).close()
         return
     with pytest.raises(LogError) as error:
-        RunFolder(tmp_path, {**before, **change})
+        RunDir(tmp_path, {**before, **change})
     assert f"the folder was made with other settings: {told}. Give another" in str(error.value)
 
 
@@ -97,7 +97,7 @@ def test_settings_are_compared_by_what_results_depend_on(change: Row, told: str,
 def test_settings_that_are_none_are_told(text: str, tmp_path: Path) -> None:
     (tmp_path / "settings.json").write_text(text)
     (tmp_path / "results.jsonl").touch()
-    for opened in (lambda: RunFolder(tmp_path, SETTINGS), lambda: read_run(tmp_path)):
+    for opened in (lambda: RunDir(tmp_path, SETTINGS), lambda: read_run(tmp_path)):
         with pytest.raises(LogError, match="these are no settings of an evaluation"):
             opened()
 
@@ -107,7 +107,7 @@ def test_settings_that_are_none_are_told(text: str, tmp_path: Path) -> None:
 def test_files_without_settings_are_not_ours(name: str, content: bytes, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(content)
     with pytest.raises(LogError, match=f"the folder has {name} and no settings that made it"):
-        RunFolder(tmp_path, SETTINGS)
+        RunDir(tmp_path, SETTINGS)
     assert (tmp_path / name).read_bytes() == content
     assert not (tmp_path / "settings.json").exists()
 
@@ -116,10 +116,10 @@ def test_folders_that_are_none_are_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     for place in (tmp_path / "file", tmp_path / "file" / "below"):
         with pytest.raises(ChameleonError, match="cannot make the folder"):
-            RunFolder(place, SETTINGS)
+            RunDir(place, SETTINGS)
     (tmp_path / "odd" / "events.jsonl").mkdir(parents=True)
     with pytest.raises(ChameleonError, match="cannot open the event log: it is not a regular file"):
-        RunFolder(tmp_path / "odd", SETTINGS)
+        RunDir(tmp_path / "odd", SETTINGS)
     for place in (tmp_path / "none", tmp_path):
         with pytest.raises(ChameleonError, match="this is no folder of an evaluation"):
             read_run(place)

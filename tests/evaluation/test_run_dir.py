@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from chameleon import Executor, State
 from chameleon.errors import LogError, ModelError
 from chameleon.evaluation.evaluate import Evaluation
-from chameleon.evaluation.folder import RunFolder, read_run
+from chameleon.evaluation.run_dir import RunDir, read_run
 from tests.e2e.commands import environment
 from tests.evaluation.folders import (
     BENCHMARK,
@@ -60,7 +60,7 @@ def test_cut_anywhere_it_comes_to_the_same(whole: Path, first: float, second: fl
             (path / name).write_bytes(content[: round(share * len(content))])
         evaluate(path, workers=3 if both else 1)
         assert results(path) == results(whole)
-        histories = read_run(path).histories(results(path).keys())
+        histories = read_run(path).events(results(path).keys())
         if first == 0:
             assert {id: State.fold(events).answer for id, events in histories.items()} == {
                 id: result["answer"] for id, result in results(whole).items()
@@ -107,7 +107,7 @@ def test_failures_go_on_from_their_last_good_step(whole: Path, tmp_path: Path) -
     before = (path / "results.jsonl").read_bytes()
     evaluate(path)
     assert (path / "results.jsonl").read_bytes() == before, "without being asked to it tries none again"
-    with RunFolder(path, SETTINGS) as folder:
+    with RunDir(path, SETTINGS) as folder:
         assert folder.forget_failures() == len(failed)
         assert set(folder.done) == results(whole).keys() - set(failed)
         for id in failed:
@@ -116,7 +116,7 @@ def test_failures_go_on_from_their_last_good_step(whole: Path, tmp_path: Path) -
             assert folder.unfinished(id) == ()
     evaluate(path)
     assert results(path) == results(whole)
-    with RunFolder(path, SETTINGS) as folder:
+    with RunDir(path, SETTINGS) as folder:
         assert folder.forget_failures() == 0
 
 
@@ -142,8 +142,8 @@ def test_a_failure_that_is_tried_again_and_cut_anywhere(whole: Path, tmp_path: P
 
 def test_another_process_has_the_folder(tmp_path: Path) -> None:
     code = (
-        "import sys; from chameleon.evaluation.folder import RunFolder\n"
-        f"folder = RunFolder({str(tmp_path)!r}, {SETTINGS!r}); print('open', flush=True); sys.stdin.read()"
+        "import sys; from chameleon.evaluation.run_dir import RunDir\n"
+        f"folder = RunDir({str(tmp_path)!r}, {SETTINGS!r}); print('open', flush=True); sys.stdin.read()"
     )
     other = subprocess.Popen(
         [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment()
@@ -151,26 +151,26 @@ def test_another_process_has_the_folder(tmp_path: Path) -> None:
     assert other.stdout is not None and other.stdout.readline() == b"open\n"
     try:
         with pytest.raises(LogError) as error:
-            RunFolder(tmp_path, SETTINGS)
+            RunDir(tmp_path, SETTINGS)
         assert "another run is writing to it. Wait for it. Give another folder with --out." in str(
             error.value
         )
     finally:
         other.communicate(b"")
-    RunFolder(tmp_path, SETTINGS).close()
+    RunDir(tmp_path, SETTINGS).close()
 
 
 def test_it_is_read_while_it_is_written(tmp_path: Path) -> None:
     seen: list[int] = []
-    with RunFolder(tmp_path, SETTINGS) as folder:
+    with RunDir(tmp_path, SETTINGS) as folder:
         scorer = BENCHMARK.scorers["chameleon"]()
 
         def look(result: Any) -> None:
             run = read_run(tmp_path)
             seen.append(run.tally.all.n)
-            assert State.fold(run.histories([result.id])[result.id]).ended is not None
+            assert State.fold(run.events([result.id])[result.id]).ended is not None
 
-        Evaluation(Executor(inventory(first_price)), scorer, folder=folder, on_result=look).run(PROBLEMS)
+        Evaluation(Executor(inventory(first_price)), scorer, run_dir=folder, on_result=look).run(PROBLEMS)
     assert seen == list(range(1, len(PROBLEMS) + 1))
     with (tmp_path / "results.jsonl").open("ab") as half:
         half.write(b'{"id": "half')

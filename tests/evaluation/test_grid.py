@@ -9,15 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chameleon import Inventory, State, Table
+from chameleon import Executor, Inventory, State, Table
 from chameleon.evaluation.benchmark import Benchmark, Problem
+from chameleon.evaluation.compare import ArmTable, difference, half_width
 from chameleon.evaluation.data import DataFile, find_benchmark, read_problems
-from chameleon.evaluation.grid.comparison import Comparison
-from chameleon.evaluation.grid.kept import Kept, has_gold, source_table
-from chameleon.evaluation.grid.line import Line
-from chameleon.evaluation.grid.measuring import Measuring
-from chameleon.evaluation.grid.prepared import Prepared
-from chameleon.evaluation.intervals import difference, half_width
+from chameleon.evaluation.grid import GoldCoverage, Prepared, has_gold, measure_arm, source_table
 from chameleon.inventory.grid import Grid
 from chameleon.state import Plan, RunStarted, Step, StepRecord
 from chameleon.text import estimated_tokens
@@ -75,9 +71,9 @@ def test_a_plan_that_a_model_makes_is_not_prepared() -> None:
 
 
 def test_the_table_is_told_as_the_prompt_shows_it() -> None:
-    given = {"question": "Which?", "table": TABLE}
+    given = Problem("1", {"question": "Which?", "table": TABLE, "unknown": 1}, None)
     plain, html = prepared("baseline"), prepared("format_html")
-    state = plain.state(given | {"unknown": 1})
+    state = plain.state(given)
     assert plain.prompted(state) == "Boat | Port\nSwift | Ostrand\nHeron | Tarn\nOtter | Varn"
     shown = html.prompted(html.state(given))
     assert shown is not None and shown.startswith("<table") and "<td>Otter</td>" in shown
@@ -135,7 +131,7 @@ def test_gold_cells_are_left_or_lost(records: list[StepRecord], groups: Any, exp
 def test_a_run_without_a_table_has_lost_them() -> None:
     assert has_gold(state_of(table=None), PROBLEM, CELLS) is False
     assert source_table(state_of(table=None)) is None
-    kept = Kept()
+    kept = GoldCoverage()
     kept.add(state_of(table=None), PROBLEM, CELLS, None)
     kept.add(state_of(), PROBLEM, CELLS, None, failed=True)
     assert (kept.n, kept.known, kept.having) == (0, 2, 0)
@@ -152,70 +148,76 @@ def test_more_rows_never_lose_a_cell(groups: list[frozenset[tuple[int, int]]], r
     assert has_gold(state_of(cut([0, 1, 2], [0, 1])), PROBLEM, groups) is True
 
 
-def measured(folder: Path, grid: str = GRID, inventory: str = INVENTORY) -> dict[str, Line]:
+def measured(folder: Path, grid: str = GRID, inventory: str = INVENTORY) -> dict[str, dict[str, Any]]:
     path, questions = make(folder, grid, inventory)
     benchmark: Benchmark = find_benchmark("wikitq")
     problems = list(read_problems(benchmark, DataFile(questions)))
     arms = Grid.load(path).arms.values()
-    return {arm.name: Measuring(arm, benchmark).line(problems) for arm in arms}
+    return {arm.name: measure_arm(arm, benchmark, problems) for arm in arms}
 
 
 def test_an_arm_is_measured_over_all_problems(tmp_path: Path) -> None:
-    lines = measured(tmp_path)
-    assert {name: line.asks for name, line in lines.items()} == dict.fromkeys(lines, ("table_answerer",))
-    assert {line.n for line in lines.values()} == {4} and {line.recall for line in lines.values()} == {None}
-    kept = {name: line.kept.to_json() for name, line in lines.items()}
+    arms = measured(tmp_path)
+    assert all(arm["needs_a_model"] == ["table_answerer"] for arm in arms.values())
+    assert {arm["problems"] for arm in arms.values()} == {4}
+    assert {arm["retrieval"] for arm in arms.values()} == {None}
+    tables = {name: arm["table"] for name, arm in arms.items()}
     # The answers stand in the rows 0, 2 and 1, and that of the fourth question in none.
-    assert [kept[name]["gold_kept"] for name in kept] == [1.0, 0.3333, 0.6667]
-    assert [kept[name]["gold_known"] for name in kept] == [3, 3, 3]
-    assert [kept[name]["rows"] for name in kept] == [3, 1, 2]
-    assert [kept[name]["cells"] for name in kept] == [1.0, 0.3333, 0.6667]
+    assert [tables[name]["gold_kept"] for name in tables] == [1.0, 0.3333, 0.6667]
+    assert [tables[name]["gold_known"] for name in tables] == [3, 3, 3]
+    assert [tables[name]["rows"] for name in tables] == [3, 1, 2]
+    assert [tables[name]["cells"] for name in tables] == [1.0, 0.3333, 0.6667]
     shown = "| Boat | Port |\n|---|---|\n| Swift | Ostrand |"
-    assert kept["one"]["tokens"] == estimated_tokens(shown)
+    assert tables["one"]["tokens"] == estimated_tokens(shown)
 
 
 def test_no_gold_answer_comes_to_a_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[dict[str, Any]] = []
-    whole = Prepared.state
-    monkeypatch.setattr(
-        Prepared, "state", lambda self, given: (seen.append(dict(given)), whole(self, given))[1]
-    )
+    seen: list[set[str]] = []
+    whole = Executor.run
+
+    def run(executor: Executor, given: Any) -> State:
+        seen.append(set(given))
+        return whole(executor, given)
+
+    monkeypatch.setattr(Executor, "run", run)
     measured(tmp_path)
-    assert seen and all(set(given) <= {"question", "table"} for given in seen)
+    assert seen and all(given <= {"question", "table"} for given in seen)
 
 
 def test_what_is_missing_here_is_told_at_once(tmp_path: Path) -> None:
     grid = GRID.replace("one: {}", "one: {modules: {keep: {lost: package}}}")
-    line = measured(tmp_path, grid)["one"]
-    assert (line.n, line.recall) == (0, None) and "the package sieve is missing" in line.lacks
+    one = measured(tmp_path, grid)["one"]
+    assert (one["problems"], one["retrieval"]) == (0, None)
+    assert "the package sieve is missing" in one["lacks"]
 
 
 def test_an_arm_that_fails_over_all_is_not_measured(tmp_path: Path) -> None:
     grid = GRID.replace("one: {}", "one: {modules: {keep: {lost: Fleet}}}")
-    line = measured(tmp_path, grid)["one"]
-    assert line.n == 0 and "it cannot be kept" in line.lacks
+    one = measured(tmp_path, grid)["one"]
+    assert one["problems"] == 0 and "it cannot be kept" in one["lacks"]
 
 
 def test_a_problem_that_fails_has_lost_its_answer(tmp_path: Path) -> None:
     grid = GRID.replace("one: {}", "one: {modules: {keep: {lost: Fleet 1, rows: 3}}}")
-    line = measured(tmp_path, grid)["one"]
-    assert (line.n, line.failed, line.lacks) == (4, 1, "") and "it cannot be kept" in line.reason
-    [answers, lost] = Comparison([line], "wikitq", {}).notes
+    one = measured(tmp_path, grid)["one"]
+    assert (one["problems"], one["failed"], one["lacks"]) == (4, 1, None)
+    assert "it cannot be kept" in one["failed_first_for"]
+    [answers, lost] = ArmTable([one], {}).notes
     assert "Answers need a model" in answers
     assert lost.startswith("one: 1 of 4 problems came to no table, the first since module keep: ")
-    assert line.kept.to_json()["gold_kept"] == 0.6667 and line.kept.n == 3
+    assert one["table"]["gold_kept"] == 0.6667 and one["table"]["n"] == 3
 
 
 def test_a_cut_that_nobody_tells_of_is_not_judged(tmp_path: Path) -> None:
-    line = measured(tmp_path, GRID.replace("one: {}", "one: {modules: {keep: {tells: false}}}"))["one"]
-    told = line.kept.to_json()
-    assert (told["gold_known"], told["gold_kept"], told["rows"]) == (0, None, 1)
+    grid = GRID.replace("one: {}", "one: {modules: {keep: {tells: false}}}")
+    table = measured(tmp_path, grid)["one"]["table"]
+    assert (table["gold_known"], table["gold_kept"], table["rows"]) == (0, None, 1)
 
 
 def test_a_tool_that_cannot_run_here_is_told_before_any_problem(tmp_path: Path) -> None:
     grid = GRID.replace("one: {}", "one: {modules: {keep: {use: table_retriever, retriever: bm26}}}")
-    line = measured(tmp_path, grid)["one"]
-    assert line.n == 0 and "there is no retriever 'bm26'" in line.lacks
+    one = measured(tmp_path, grid)["one"]
+    assert one["problems"] == 0 and "there is no retriever 'bm26'" in one["lacks"]
 
 
 @pytest.mark.parametrize(
