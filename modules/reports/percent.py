@@ -127,10 +127,10 @@ def _python_value(node: ast.expr, known: dict[str, _Value], depth: int = 0) -> _
             is_sum = isinstance(node.func, ast.Name) and node.func.id == "sum"
             return _Value("#" if is_sum else "const_1")
         case ast.BinOp() if operation := _PYTHON.get(type(node.op)):
-            first, second = (_python_value(each, known, depth + 1) for each in (node.left, node.right))
-            if operation == "divide" and second.text in _DIVISORS:
-                second = _Value(f"const_{second.text}")
-            return _Value("#", _combined(operation, first, second))
+            left, right = (_python_value(each, known, depth + 1) for each in (node.left, node.right))
+            if operation == "divide" and right.text in _DIVISORS:
+                right = _Value(f"const_{right.text}")
+            return _Value("#", _combined(operation, left, right))
     return _Value("#")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,30 @@ _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3})")
 
 Cell = Mapping[str, int]
 """A place in a report: "passage", "row" and "column", each where there is one, from 1."""
+
+
+def finqa_sources(state: State, program: str) -> list[dict[str, Any]]:
+    """Return the tables with the rows and columns that a program's numbers come from, and the passages.
+
+    A program may name a row. Of the places where another number stands one is taken: that with most of the
+    program's numbers, of several the one found first (`cache.retrieved`), else the first in the report. Rows
+    and passages are counted from 1; constants stand nowhere.
+    """
+    tokens = tokens_of(program)[:-1]
+    numbers, rows = set[str](), set[str]()
+    for place in range(0, len(tokens), 4):
+        if tokens[place].rstrip("(") in OVER_ROWS:
+            rows.add(tokens[place + 1])
+        else:
+            numbers |= {_plain(each) for each in tokens[place + 1 : place + 3] if each[0] not in "#c"}
+    return _Report(state).sources(numbers, rows)
+
+
+def python_sources(state: State, program: str) -> list[dict[str, Any]]:
+    """Return the same for the numbers of a Python program, without digits alone, which stand anywhere."""
+    said = (node.value for node in ast.walk(parsed(program)) if isinstance(node, ast.Constant))
+    numbers = {repr(each) for each in said if isinstance(each, int | float) and not isinstance(each, bool)}
+    return _Report(state).sources({_plain(each) for each in numbers if len(each) > 1})
 
 
 @dataclass(frozen=True)
@@ -37,99 +61,77 @@ class _Place:
             yield self.source
 
 
-def finqa_sources(state: State, program: str) -> list[dict[str, Any]]:
-    """Return the tables with the rows and columns that a program's numbers come from, and the passages.
+class _Report:
+    """The places of a state's report.
 
-    A program may name a row. Of the places where another number stands one is taken: that with most of the
-    program's numbers, of several the one found first (`cache.retrieved`), else the first in the report. Rows
-    and passages are counted from 1; constants stand nowhere.
+    `numbers` has the number of each passage in the report as it was given: a retriever may have kept some.
     """
-    tokens = tokens_of(program)[:-1]
-    numbers, rows = set[str](), set[str]()
-    for place in range(0, len(tokens), 4):
-        if tokens[place].rstrip("(") in OVER_ROWS:
-            rows.add(tokens[place + 1])
-        else:
-            numbers |= {_plain(each) for each in tokens[place + 1 : place + 3] if each[0] not in "#c"}
-    return _sources(state, _cells(state, numbers, rows))
 
+    def __init__(self, state: State) -> None:
+        self.table, self.passages = state.table, state.input.get("passages") or ()
+        self.found = [dict(each["source"]) for each in state.cache.get("retrieved") or ()]
+        kept = {source.get("passage") for source in self.found} - {None}
+        count = len(self.passages)
+        self.numbers: list[Any] = sorted(kept) if len(kept) == count else list(range(1, count + 1))
 
-def python_sources(state: State, program: str) -> list[dict[str, Any]]:
-    """Return the same for the numbers of a Python program, without digits alone, which stand anywhere."""
-    said = (node.value for node in ast.walk(parsed(program)) if isinstance(node, ast.Constant))
-    numbers = {repr(each) for each in said if isinstance(each, int | float) and not isinstance(each, bool)}
-    return _sources(state, _cells(state, {_plain(each) for each in numbers if len(each) > 1}, set()))
+    def sources(self, numbers: set[str], rows: Set[str] = frozenset()) -> list[dict[str, Any]]:
+        """Return the sources as states have them: each table and passage once, the report's table first."""
+        grouped: dict[int, list[Cell]] = {}
+        for cell in self._cells(numbers, rows):
+            grouped.setdefault(cell.get("passage", 0), []).append(cell)
+        found = list[dict[str, Any]]()
+        for place, cells in sorted(grouped.items()):
+            if not place:
+                assert self.table is not None
+                source = {"table": self.table.caption or "the table", **_rows_and_columns(self.table, cells)}
+                found.append({**source, "of": len(self.table.rows)})
+                continue
+            passage = self.passages[place - 1]
+            plain = passage if isinstance(passage, Mapping) else {}
+            source = source_of({"text": text_of(passage), **plain}, self.numbers[place - 1])
+            if (table := table_in(passage)) is not None:
+                source |= _rows_and_columns(table, cells)
+                caption = table.caption.strip()
+                if caption and not str(source.get("heading", "")).endswith(caption):
+                    source["table"] = caption
+                if whole := passage.get("rows"):  # the table is a part of a longer one
+                    source["rows"] = [whole[row - 1] for row in source["rows"]]
+            found.append(source)
+        return found
 
+    def _cells(self, left: set[str], rows: Set[str]) -> Iterator[Cell]:
+        """Yield the cells and passages that numbers and rows are taken to come from."""
+        places = list(self._places())
+        by_name = {place.name: place for place in places}  # of rows with the same name the last counts
+        for name in rows & by_name.keys():
+            yield from by_name[name].cells(by_name[name].columns)
+            left -= by_name[name].columns.keys()
+        now = {number: place for place, number in enumerate(self.numbers, 1)}
+        order = [
+            source | ({"passage": now[source["passage"]]} if source.get("passage") in now else {})
+            for source in self.found
+        ]
 
-def _cells(state: State, left: set[str], rows: set[str]) -> Iterator[Cell]:
-    """Yield the cells and passages that numbers and rows are taken to come from."""
-    places = list(_places(state))
-    by_name = {place.name: place for place in places}  # of rows with the same name the last counts
-    for name in rows & by_name.keys():
-        yield from by_name[name].cells(by_name[name].columns)
-        left -= by_name[name].columns.keys()
-    now = {number: place for place, number in enumerate(_passage_numbers(state), 1)}
-    order = [dict(each["source"]) for each in state.cache.get("retrieved") or ()]
-    for source in order:
-        if source.get("passage") in now:
-            source["passage"] = now[source["passage"]]
+        def rank(place: _Place) -> tuple[int, int]:
+            near = order.index(dict(place.source)) if place.source in order else len(order)
+            return -len(left & place.columns.keys()), near
 
-    def rank(place: _Place) -> tuple[int, int]:
-        near = order.index(dict(place.source)) if place.source in order else len(order)
-        return -len(left & place.columns.keys()), near
+        while having := [place for place in places if left & place.columns.keys()]:
+            best = min(having, key=rank)
+            yield from best.cells(left & best.columns.keys())
+            left -= best.columns.keys()
 
-    while having := [place for place in places if left & place.columns.keys()]:
-        best = min(having, key=rank)
-        yield from best.cells(left & best.columns.keys())
-        left -= best.columns.keys()
-
-
-def _places(state: State) -> Iterator[_Place]:
-    passages = state.input.get("passages") or ()
-    for table, passage, _ in tables_of(state.table, passages):
-        for row, (name, *cells) in enumerate(table.rows):
-            columns: dict[str, list[int]] = {}
-            for column, cell in enumerate(cells, 2):
-                for number in _numbers(cell):
-                    columns.setdefault(number, []).append(column)
-            yield _Place(row_source(passage, row), name, columns)
-    for place, passage in enumerate(passages, 1):
-        if table_in(passage) is None:
-            yield _Place({"passage": place}, "", dict.fromkeys(_numbers(text_of(passage)), ()))
-
-
-def _passage_numbers(state: State) -> list[int]:
-    """Return the number of each passage in the report as it was given; a retriever may have kept some."""
-    count = len(state.input.get("passages") or ())
-    kept = {each["source"].get("passage") for each in state.cache.get("retrieved") or ()} - {None}
-    return sorted(kept) if len(kept) == count else list(range(1, count + 1))
-
-
-def _sources(state: State, cells: Iterable[Cell]) -> list[dict[str, Any]]:
-    """Return the sources as states have them: each table and passage once, the report's own table first."""
-    passages, numbers = state.input.get("passages") or (), _passage_numbers(state)
-    grouped: dict[int, list[Cell]] = {}
-    for cell in cells:
-        grouped.setdefault(cell.get("passage", 0), []).append(cell)
-    found = list[dict[str, Any]]()
-    for place, here in sorted(grouped.items()):
-        if not place:
-            assert state.table is not None
-            source = {"table": state.table.caption or "the table", **_rows_and_columns(state.table, here)}
-            found.append({**source, "of": len(state.table.rows)})
-            continue
-        passage = passages[place - 1]
-        plain = passage if isinstance(passage, Mapping) else {}
-        source = source_of({"text": text_of(passage), **plain}, numbers[place - 1])
-        if (table := table_in(passage)) is not None:
-            source |= _rows_and_columns(table, here)
-            caption = table.caption.strip()
-            if caption and not str(source.get("heading", "")).endswith(caption):
-                source["table"] = caption
-            if whole := passage.get("rows"):  # the table is a part of a longer one
-                source["rows"] = [whole[row - 1] for row in source["rows"]]
-        found.append(source)
-    return found
+    def _places(self) -> Iterator[_Place]:
+        for table, passage, _ in tables_of(self.table, self.passages):
+            for row, (name, *cells) in enumerate(table.rows):
+                columns: dict[str, list[int]] = {}
+                for column, cell in enumerate(cells, 2):
+                    for number in _numbers(cell):
+                        columns.setdefault(number, []).append(column)
+                yield _Place(row_source(passage, row), name, columns)
+        for place, given in enumerate(self.passages, 1):
+            if table_in(given) is None:
+                yield _Place({"passage": place}, "", dict.fromkeys(_numbers(text_of(given)), ()))
 
 
 def _rows_and_columns(table: Table, cells: Sequence[Cell]) -> dict[str, Any]:

@@ -38,7 +38,7 @@ class Target:
 
     @property
     def name(self) -> str:
-        """The path, such as "152(d)(2)", or what the text says where no path is known."""
+        """Return the path, such as "152(d)(2)", or what the text says where no path is known."""
         name = written(self.path) if self.path else self.mention.text
         return f"{name} of {self.mention.act}" if self.lack == "elsewhere" else name
 

@@ -46,7 +46,7 @@ class StatuteRetriever(Module):
         facts: bool = False,
         max_tokens: PositiveInt = 8000,
     ) -> None:
-        """`strategy`: what of the statutes is given to the model (Vaibhav et al., 2023).
+        """Set `strategy`, what of the statutes is given to the model (Vaibhav et al., 2023).
 
         - "mentioned_only": the provision that the question names, with all that stands in it;
         - "entire_section": its whole section;
@@ -67,7 +67,7 @@ class StatuteRetriever(Module):
             raise InputError("there are no statutes there", where=self.statutes)
 
     def run(self, state: State) -> dict[str, Any]:
-        """`text`: what was found; `provisions`, `left_out` and `unknown` by name; `troubles` of parsing."""
+        """Return `text`, what was found; `provisions`, `left_out` and `unknown` by name; `troubles` of parsing."""
         given, text = state.input.get("statutes") or self.statutes, str(state.input.get("text") or "")
         law = Statutes.of(given or text)
         law.check()
