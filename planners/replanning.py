@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from chameleon.inventory import Inventory
-from chameleon.planner import Planner, plan_of
+from chameleon.planner import Planner, ask
 from chameleon.state import Plan, State
 
 
@@ -24,30 +24,30 @@ class Replanning(Planner):
         self.attempts = attempts
         self.whole = planner.whole
 
-    def bound(self, llm: Any) -> Replanning:
+    def with_llm(self, llm: Any) -> Replanning:
         bound = copy.copy(self)
-        bound.planners = [planner.bound(llm) for planner in self.planners]
+        bound.planners = [planner.with_llm(llm) for planner in self.planners]
         return bound
 
     @property
     def fixed_plans(self) -> Sequence[Sequence[str]]:
         return self.planners[0].fixed_plans
 
-    def takes_failure(self, state: State) -> bool:
+    def handles_failure(self, state: State) -> bool:
         """Whether an attempt is left."""
         return _attempt(state) < self.attempts
 
     def propose(self, state: State, inventory: Inventory) -> Plan:
-        if state.failure is not None and not self.takes_failure(state):
+        if state.failure is not None and not self.handles_failure(state):
             return Plan((), self.name)
         attempt = _attempt(state) + (state.failure is not None)
-        plan = plan_of(self.planners[0], replace(state, plans=_plans_of(attempt, state)), inventory)
+        plan = ask(self.planners[0], replace(state, plans=_plans_of(attempt, state)), inventory)
         if not plan.steps and not plan.refused:
             return plan
         plan = replace(plan, path=(attempt, *plan.path))
         if state.failure is None:
             return plan
-        return replace(plan, note=f"after {state.failure.error}", kind="again")
+        return replace(plan, note=f"after {state.failure.error}", kind="replan")
 
 
 def _attempt(state: State) -> int:

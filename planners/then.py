@@ -8,7 +8,7 @@ from typing import Any
 
 from chameleon.errors import InventoryError
 from chameleon.inventory import Inventory
-from chameleon.planner import Planner, plan_of
+from chameleon.planner import Planner, ask
 from chameleon.state import Plan, State
 
 
@@ -26,19 +26,19 @@ class Then(Planner):
             raise InventoryError("then needs two planners or more", where="planner then")
         self.planners: list[Planner] = planners
 
-    def bound(self, llm: Any) -> Then:
+    def with_llm(self, llm: Any) -> Then:
         bound = copy.copy(self)
-        bound.planners = [planner.bound(llm) for planner in self.planners]
+        bound.planners = [planner.with_llm(llm) for planner in self.planners]
         return bound
 
-    def takes_failure(self, state: State) -> bool:
+    def handles_failure(self, state: State) -> bool:
         """Whether the planner whose plan failed wants to be asked again."""
         turn = _turns(state)[1]
-        return self.planners[turn].takes_failure(_own(state, turn))
+        return self.planners[turn].handles_failure(_own(state, turn))
 
     def propose(self, state: State, inventory: Inventory) -> Plan:
         for position, planner in enumerate(self.planners):
-            plan = plan_of(planner, _own(state, position), inventory)
+            plan = ask(planner, _own(state, position), inventory)
             if plan.steps or plan.refused:
                 return replace(plan, path=(position, *plan.path))
         return Plan((), self.name)

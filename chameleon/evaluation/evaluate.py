@@ -15,7 +15,7 @@ from chameleon.evaluation.folder import RunFolder
 from chameleon.evaluation.results import Result
 from chameleon.evaluation.spending import Spending
 from chameleon.executor import Executor
-from chameleon.state import Begun, Ended, Event, Failure, State
+from chameleon.state import Event, Failure, RunEnded, RunStarted, State
 from chameleon.values import to_json
 
 # What would fail every problem after this one in the same way: the evaluation stops, and can go on later.
@@ -182,7 +182,7 @@ class Evaluation:
         try:
             checked = self.executor.inventory.check_input(given)
         except InputError as error:
-            return State(ended=Ended("failed", Failure.of(error)))
+            return State(ended=RunEnded("failed", Failure.of(error)))
         before = self.folder.unfinished(problem.id) if self.folder else ()
         state = State.fold(before)
         if self.folder and problem.sequence and state.begun and state.begun.input != checked:
@@ -199,7 +199,7 @@ class Evaluation:
     def _keep(self, id: str, event: Event) -> None:
         if self.folder is not None:
             self.folder.append(id, event)
-        if not isinstance(event, Begun) and event.calls:
+        if not isinstance(event, RunStarted) and event.calls:
             self.spending.add(event.calls)
             if self.spending.is_over:
                 self.stop()

@@ -10,7 +10,7 @@ from pathlib import Path
 from chameleon.budget import Usage
 from chameleon.errors import LogError
 from chameleon.log import event_from_json
-from chameleon.state import Begun, Event
+from chameleon.state import Event, RunStarted
 
 ELSEWHERE = "Give another folder with --out."
 BACK = "back"
@@ -54,7 +54,7 @@ def histories(
 
 
 def usage_of(events: Iterable[Event]) -> Usage:
-    calls = (call for event in events if not isinstance(event, Begun) for call in event.calls)
+    calls = (call for event in events if not isinstance(event, RunStarted) for call in event.calls)
     return sum((call.usage for call in calls), Usage())
 
 

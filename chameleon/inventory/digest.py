@@ -33,7 +33,7 @@ _log = logging.getLogger("chameleon")
 
 
 def settings_of(inventory: Inventory) -> dict[str, Any]:
-    """Digests of the inventory's file and of its prompts, for `Begun.settings`.
+    """Digests of the inventory's file and of its prompts, for `RunStarted.settings`.
 
     An inventory made in Python has no digest, and a prompt that cannot be read has none: the step that asks
     with it tells why.
@@ -47,7 +47,7 @@ def settings_of(inventory: Inventory) -> dict[str, Any]:
 
 
 def files_of(inventory: Inventory, given: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-    """Digests of the files that an input names, for `Begun.settings`: their names say nothing of a change."""
+    """Return digests of the files that an input names, for `RunStarted.settings`: names tell no change."""
     kinds = {key: kind.removesuffix("?") for key, kind in inventory.input_types.items()}
     digests = {
         key: _digest_of_file(Path(value))

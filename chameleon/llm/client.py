@@ -5,16 +5,14 @@ from __future__ import annotations
 import contextvars
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from chameleon.budget import current_recorder
 from chameleon.errors import EmptyReply, ModelError, Refused
-from chameleon.llm.answering import Answering
 from chameleon.llm.connection import Connection
-from chameleon.llm.message import Messages, Reply, Request, pairs_of, pictures_of, plain
-from chameleon.llm.outcome import Outcome
+from chameleon.llm.message import Messages, Reply, Request, canonical
+from chameleon.llm.pipeline import Pipeline
 from chameleon.llm.prices import Prices
 from chameleon.llm.providers import belongs_to_connection, full_name
 from chameleon.llm.store import ResponseStore
@@ -41,18 +39,17 @@ class LLM:
     does not take is dropped, and told with the reply and in the log.
     """
 
-    __slots__ = ("_answering", "_options", "_params", "_plain", "_siblings")
+    __slots__ = ("_options", "_params", "_pipeline", "_siblings")
 
     def __init__(
         self,
-        answering: Answering,
+        pipeline: Pipeline,
         params: Mapping[str, Any],
         options: Mapping[str, Any],
         siblings: _Siblings,
     ) -> None:
-        self._answering, self._params = answering, params
+        self._pipeline, self._params = pipeline, params
         self._options, self._siblings = options, siblings
-        self._plain: Mapping[str, Any] | None = None  # the parameters of a request that adds none
 
     @classmethod
     def connect(
@@ -84,18 +81,18 @@ class LLM:
             "settings": settings,
             "allow_dropped": allow_dropped,
         }
-        answering = _open(model, options, prices)
-        return cls(answering, defaults, options, _Siblings({answering.connection.name: answering}))
+        pipeline = _open(model, options, prices)
+        return cls(pipeline, defaults, options, _Siblings({pipeline.connection.name: pipeline}))
 
     @property
     def name(self) -> str:
         """The model's full name, "provider:model"."""
-        return self._answering.connection.name
+        return self._pipeline.connection.name
 
     @property
     def address(self) -> str:
         """The server's address, where it is not the provider's own; else empty."""
-        return self._answering.connection.address
+        return self._pipeline.connection.address
 
     @property
     def params(self) -> Mapping[str, Any]:
@@ -107,7 +104,7 @@ class LLM:
 
     def with_params(self, **params: Any) -> LLM:
         """A view with other default parameters; None removes one."""
-        return LLM(self._answering, self._merged(params), self._options, self._siblings)
+        return LLM(self._pipeline, self._merged(params), self._options, self._siblings)
 
     def with_model(
         self,
@@ -128,15 +125,15 @@ class LLM:
             options["settings"] = {}  # keys and addresses are those of the other provider
         differs = (retries, timeout, prices and tuple(prices))
         known_as = f"{name} {differs}" if any(each is not None for each in differs) else name
-        answering = self._siblings.get(known_as, partial(_open, name, options, prices))
-        return LLM(answering, self._params, self._options, self._siblings)
+        pipeline = self._siblings.get(known_as, partial(_open, name, options, prices))
+        return LLM(pipeline, self._params, self._options, self._siblings)
 
     def dropped(self, **params: Any) -> Mapping[str, str]:
         """The parameters that the model would be asked without, and why, as far as that is known by now.
 
         `params` are added to the default ones.
         """
-        return self._answering.connection.dropped(self._settled(params))
+        return self._pipeline.connection.dropped(canonical(self._merged(params)))
 
     def ask(
         self,
@@ -156,12 +153,8 @@ class LLM:
         `ReplayMiss`), `BudgetExceeded` before a call that the budget forbids or when its seconds
         are over (a reply that comes later is still recorded), and `StoreError`.
         """
-        recorder = current_recorder()
-        request = self._request(messages, sample, schema, params, whole)
-        outcome = self._answering.answer(request, recorder)
-        if recorder is not None:
-            recorder.calls.append(outcome.call())
-        return outcome.reply()
+        request = self._request(messages, params, sample=sample, schema=schema, whole=whole)
+        return self._told([request], self._pipeline.answer([request]))[0]
 
     def ask_many(
         self,
@@ -179,9 +172,11 @@ class LLM:
         sample that is refused, empty or lost is left out; raises its error where no other is left, and
         whatever concerns all of them, such as a budget that is spent.
         """
-        samples = range(first, first + n)
-        requests = [self._request(messages, sample, schema, params, whole) for sample in samples]
-        return self._replies(self._answering.answer_samples(requests, current_recorder()), _OF_ONE_SAMPLE)
+        requests = [
+            self._request(messages, params, sample=sample, schema=schema, whole=whole)
+            for sample in range(first, first + n)
+        ]
+        return self._told(requests, self._pipeline.answer_samples(requests), spares=_OF_ONE_SAMPLE)
 
     def ask_each(
         self, prompts: Sequence[Messages], *, schema: Mapping[str, Any] | None = None, **params: Any
@@ -190,19 +185,30 @@ class LLM:
 
         Raises the first error, if any.
         """
-        requests = [self._request(messages, 0, schema, params) for messages in prompts]
-        return self._replies(self._answering.answer_together(requests, current_recorder()))
+        requests = [self._request(messages, params, schema=schema) for messages in prompts]
+        groups = self._pipeline.answer_each([[request] for request in requests])
+        return self._told(requests, [replies[0] for replies in groups])
 
-    def _replies(
-        self, futures: Sequence[Future[Outcome]], spared: tuple[type[ModelError], ...] = ()
+    def _told(
+        self,
+        requests: Sequence[Request],
+        found: Sequence[Reply | BaseException],
+        spares: tuple[type[ModelError], ...] = (),
     ) -> list[Reply]:
-        """The replies in order, without those that failed with an error of the classes in `spared`."""
+        """Log what was found for the requests; return the good replies, without errors of those classes.
+
+        Raises the first other error, and any where no reply is left.
+        """
         recorder = current_recorder()
         if recorder is not None:
-            recorder.calls.extend(future.result().call() for future in futures if future.exception() is None)
-        outcomes = [future.result() for future in futures]
-        good = [outcome.reply() for outcome in outcomes if type(outcome.error) not in spared]
-        return good or [outcome.reply() for outcome in outcomes]
+            both = zip(requests, found, strict=True)
+            recorder.calls += [reply.to_call(request) for request, reply in both if isinstance(reply, Reply)]
+        errors = [each.error if isinstance(each, Reply) else each for each in found]
+        good = [each for each in found if isinstance(each, Reply) and each.error is None]
+        for error in errors:
+            if error is not None and not (good and type(error) in spares):
+                raise error
+        return good
 
     async def aask(
         self,
@@ -218,35 +224,12 @@ class LLM:
 
         ask = partial(self.ask, messages, sample=sample, schema=schema, whole=whole, **params)
         context = contextvars.copy_context()
-        return await asyncio.get_running_loop().run_in_executor(self._answering.threads(), context.run, ask)
+        return await asyncio.get_running_loop().run_in_executor(self._pipeline.threads, context.run, ask)
 
-    def _request(
-        self,
-        messages: Messages,
-        sample: int,
-        schema: Mapping[str, Any] | None,
-        params: Mapping[str, Any],
-        whole: bool = True,
-    ) -> Request:
-        connection, pairs = self._answering.connection, pairs_of(messages)
-        return Request(
-            connection.name,
-            pairs,
-            self._settled(params),
-            sample,
-            schema,
-            connection.own_settings,
-            connection.address,
-            pictures_of(pairs),
-            whole,
-        )
-
-    def _settled(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
-        if params:
-            return plain(self._merged(params))
-        if self._plain is None:
-            self._plain = plain(self._params)
-        return self._plain
+    def _request(self, messages: Messages, params: Mapping[str, Any], **others: Any) -> Request:
+        to = self._pipeline.connection
+        known = {"own_settings": to.own_settings, "address": to.address}
+        return Request.of(to.name, messages, self._merged(params), **known, **others)
 
     def _merged(self, params: Mapping[str, Any]) -> dict[str, Any]:
         for name in params:
@@ -258,25 +241,26 @@ class LLM:
 class _Siblings:
     """The models that were connected to beside the first, by name; safe to ask from many threads."""
 
-    def __init__(self, known: dict[str, Answering]) -> None:
+    def __init__(self, known: dict[str, Pipeline]) -> None:
         self._known = known
         self._lock = threading.Lock()
 
-    def get(self, name: str, make: Callable[[], Answering]) -> Answering:
+    def get(self, name: str, make: Callable[[], Pipeline]) -> Pipeline:
         with self._lock:
             if name not in self._known:
                 self._known[name] = make()
             return self._known[name]
 
 
-def _open(model: str | BaseChatModel, options: Mapping[str, Any], prices: Prices | None) -> Answering:
+def _open(model: str | BaseChatModel, options: Mapping[str, Any], prices: Prices | None) -> Pipeline:
     store: ResponseStore | None = options["store"]
     connection = Connection.open(
         model,
         options["timeout"],
         options["settings"],
+        prices,
         # A replay never asks, so that it needs neither a key nor the provider's package.
         at_once=store is None or store.mode != "replay",
         allow_dropped=options["allow_dropped"],
     )
-    return Answering(connection, store, options["backoff"], prices, options["timeout"])
+    return Pipeline(connection, store, options["backoff"], options["timeout"])

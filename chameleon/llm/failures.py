@@ -15,6 +15,7 @@ import socket
 import ssl
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from chameleon.errors import (
@@ -27,9 +28,7 @@ from chameleon.errors import (
     Refused,
     Unreachable,
 )
-from chameleon.llm.bounds import LongReply
-from chameleon.llm.deadline import TooLate
-from chameleon.retry import Failure
+from chameleon.llm.deadline import LongReply, TooLate
 from chameleon.text import one_line, redact
 
 _CONTEXT = re.compile(
@@ -73,6 +72,16 @@ _LOST = re.compile(
     re.IGNORECASE,
 )
 _RETRYABLE_STATUS = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529})
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What a failed request amounts to: the error to raise, whether trying again may help, when, and why."""
+
+    error: ModelError
+    retryable: bool = False
+    retry_after: float | None = None
+    reason: str = ""
 
 
 def classify(error: Exception, *, model: str = "the model", secrets: Iterable[str] = ()) -> Failure:

@@ -58,7 +58,8 @@ class Learned:
 
     `refuses` has the parameters that it refused, with its words; `limit_name` what it calls the limit, where
     that is not the usual name; `efforts` the reasoning efforts that are left, once some were `tried`; `spare`
-    the most that a limit may hold beyond what is asked for, where the context has no room for more.
+    the most that a limit may hold beyond what is asked for, where the context has no room for more; `without`
+    has those parameters of our own making that were refused.
     """
 
     refuses: Mapping[str, str] = field(default_factory=dict)
@@ -68,6 +69,7 @@ class Learned:
     tried: frozenset[str] = frozenset()
     thinks: bool = False
     spare: int | None = None
+    without: frozenset[str] = frozenset()
 
     def of(self, known: Capabilities) -> Capabilities:
         """What is known beforehand, corrected by what the server said."""
@@ -94,11 +96,11 @@ class Fitted:
     dropped: Mapping[str, str] = field(default_factory=dict)
 
 
-def fit(asked: Mapping[str, Any], known: Capabilities, learned: Learned, *, enlarged: int = 0) -> Fitted:
+def fit(asked: Mapping[str, Any], known: Capabilities, learned: Learned, *, widened: int = 0) -> Fitted:
     """Fit parameters to a model.
 
     `max_tokens` bounds the visible answer: a model that thinks gets room for its thoughts on top of it.
-    `enlarged` counts how often the reply was cut off before; each time the limit grows fourfold.
+    `widened` counts how often the reply was cut off before; each time the limit grows fourfold.
     """
     known = learned.of(known)
     sent, dropped = dict(asked), dict[str, str]()
@@ -125,7 +127,7 @@ def fit(asked: Mapping[str, Any], known: Capabilities, learned: Learned, *, enla
                 dropped[less] = f"it takes no {less} beside {other if less == kept else kept}"
     if "max_tokens" in sent:
         room = ROOM[effort or known.default_effort or "medium"] if thinking else 0
-        wider = sent["max_tokens"] * 4**enlarged + room * 2**enlarged
+        wider = sent["max_tokens"] * 4**widened + room * 2**widened
         if learned.spare is not None:
             wider = min(wider, sent["max_tokens"] + learned.spare)
         most = known.most_output or wider

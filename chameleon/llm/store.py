@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 
 from chameleon.errors import ReplayMiss, StoreError
 from chameleon.llm.message import Request
-from chameleon.llm.nearest import describe_miss
+from chameleon.llm.replay_miss import describe_miss
 from chameleon.sqlite_pool import Connections
 
 Mode = Literal["off", "record", "replay", "auto"]

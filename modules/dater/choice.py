@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from chameleon import State
 from chameleon.module import Keys
-from chameleon.modules.table_ops.operation import Operation
+from chameleon.modules.table_ops.operation import Operation, link_of
 
 
 class Choice(Operation):
@@ -17,6 +18,10 @@ class Choice(Operation):
 
     reads: ClassVar[Keys | None] = ("input.question", "input.table")
     kept_as: ClassVar[str]
+
+    def run(self, state: State) -> dict[str, Any]:
+        """Return the link alone: the table that it would make is not kept."""
+        return link_of(super().run(state))
 
     def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         return {}

@@ -18,7 +18,7 @@ class FinqaExecutor(Module):
 
     reads = ("cache.finqa_program", "input.table?", "input.passages?", "cache.retrieved?")
     writes = ("cache.program_result", "cache.sources")
-    wordless = ("cache.sources",)
+    non_text = ("cache.sources",)
 
     def run(self, state: State) -> dict[str, Any]:
         """Return `value`, a number to five places, "yes" or "no"; `steps`, each with its own; `sources`.

@@ -17,7 +17,7 @@ class ReportProgramExecutor(Module):
 
     reads = ("cache.program", "cache.verified?", "cache.retrieved?", "input.table?", "input.passages?")
     writes = ("cache.program_result", "cache.sources")
-    wordless = ("cache.sources",)
+    non_text = ("cache.sources",)
 
     def run(self, state: State) -> dict[str, Any]:
         """Return `value`, a number, "yes" or "no", and `sources`, the rows and passages of its numbers.

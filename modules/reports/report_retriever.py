@@ -20,7 +20,7 @@ class ReportRetriever(Module):
 
     reads = ("input.question", "input.table?", "input.passages?")
     writes = ("input.table", "input.passages", "cache.retrieved", "cache.relevant_rows")
-    wordless = ("cache.retrieved",)
+    non_text = ("cache.retrieved",)
 
     def __init__(self, k: PositiveInt = 5, *, by: str = "auto", table: Shown = "marked") -> None:
         """Set how facts are found, and what becomes of the table.
@@ -41,7 +41,7 @@ class ReportRetriever(Module):
         """Raise `InputError` for a way that there is not, `MissingPackage` where it needs a package."""
         check_way(self.by)
 
-    def resolved(self) -> Mapping[str, Any]:
+    def runtime_info(self) -> Mapping[str, Any]:
         return {"by": "lexical" if self.by == "auto" else self.by}
 
     def run(self, state: State) -> dict[str, Any]:

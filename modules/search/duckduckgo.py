@@ -53,7 +53,7 @@ class DuckDuckGo:
             )
         require_httpx()
 
-    def resolved(self) -> Mapping[str, Any]:
+    def runtime_info(self) -> Mapping[str, Any]:
         versions = {}
         for package in ("ddgs", "primp"):
             try:

@@ -53,7 +53,7 @@ class Folder:
         if next(self._files(), None) is None:
             raise InputError(f"the folder {str(self.path)!r} holds no .txt, .md or .html file")
 
-    def resolved(self) -> Mapping[str, Any]:
+    def runtime_info(self) -> Mapping[str, Any]:
         """The number of documents and a digest of them: of their names and lengths, and of what the first
         500 MB hold."""
         digest, count, left = hashlib.sha256(), 0, _DIGESTED

@@ -41,8 +41,8 @@ class Provider(Protocol):
     def check(self) -> None:
         """Raise a `ChameleonError` naming what is missing: a key, a package, a folder. Cheap."""
 
-    def resolved(self) -> Mapping[str, Any]:
-        """What is asked, as `Module.resolved` tells it: the provider and its host, never a whole address."""
+    def runtime_info(self) -> Mapping[str, Any]:
+        """Return the provider and its host, never a whole address."""
 
     def search(self, query: str, count: int) -> list[SearchResult]:
         """The best results, at most `count`; raises `WebError` (a `ModuleError`) for a failure."""
@@ -145,7 +145,7 @@ class WebProvider:
         set_outside = self.endpoint_variable and os.environ.get(self.endpoint_variable, "").strip()
         return self.endpoint_variable if set_outside and not self.endpoint else "endpoint"
 
-    def resolved(self) -> Mapping[str, Any]:
+    def runtime_info(self) -> Mapping[str, Any]:
         return {"provider": self.name, "host": self.host}
 
     @property

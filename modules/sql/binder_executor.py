@@ -11,9 +11,8 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from chameleon import Module, State, StepRejected
-from chameleon.asking import AsksModel
 from chameleon.errors import ContextTooLong, CutOff, EmptyReply, ModelError, ModuleError, Refused
-from chameleon.llm_module import RAISE_LIMIT
+from chameleon.llm_module import RAISE_LIMIT, AsksModel
 from chameleon.module import Keys
 from chameleon.modules.sql.normal import normalised
 from chameleon.modules.sql.query import check_sql, run_sql
@@ -59,7 +58,7 @@ class BinderExecutor(AsksModel, Module):
         check_sql()
         self.answer_template.check()
 
-    def resolved(self) -> Mapping[str, Any]:
+    def runtime_info(self) -> Mapping[str, Any]:
         return {"answer_prompt": self.answer_template.digest}
 
     def run(self, state: State) -> list[dict[str, Any]]:

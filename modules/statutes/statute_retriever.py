@@ -35,7 +35,7 @@ class StatuteRetriever(Module):
 
     reads = ("input.question", "input.statutes?", "input.text?")
     writes = ("input.text", "cache.statute", "cache.retrieved", "cache.sources")
-    wordless = ("cache.retrieved", "cache.sources")
+    non_text = ("cache.retrieved", "cache.sources")
 
     def __init__(
         self,

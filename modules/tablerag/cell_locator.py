@@ -22,7 +22,7 @@ class CellLocator(Module):
 
     reads = ("input.question", "cache.answer", "cache.kept?", "history")
     writes = ("cache.coordinates",)
-    wordless = ("cache.coordinates",)
+    non_text = ("cache.coordinates",)
 
     def run(self, state: State) -> dict[str, Any]:
         """`coordinates`: [row, column], from 0, below the header of the table before any cut; `missing`: the

@@ -17,7 +17,7 @@ class Cut(Module):
     """
 
     writes: ClassVar[Keys | None] = ("input.table", "cache.kept")
-    wordless: ClassVar[Keys] = ("cache.kept",)
+    non_text: ClassVar[Keys] = ("cache.kept",)
 
     def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         if output["whole"]:

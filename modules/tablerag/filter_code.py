@@ -18,7 +18,7 @@ from typing import Any
 from chameleon import Table
 from chameleon.errors import SandboxUnavailable
 from chameleon.modules.program.program_executor import in_words
-from chameleon.sandbox import shared_executor
+from chameleon.sandbox import shared_sandbox
 from chameleon.sandbox.values import DataFrame
 from chameleon.sandbox.zygote import why_unusable
 from chameleon.table import read_value
@@ -64,7 +64,7 @@ def run_filter(code: str, table: Table, timeout: float | None = None) -> Kept | 
     names = column_names(table)
     inputs = {"table": {"columns": names, "rows": [list(row) for row in table.rows]}}
     try:
-        result = shared_executor().run(f"{_PRELUDE}\n{code}", inputs, result=RESULT, timeout=timeout)
+        result = shared_sandbox().run(f"{_PRELUDE}\n{code}", inputs, result=RESULT, timeout=timeout)
     except SandboxUnavailable as problem:
         return str(problem)
     if result.status == "no_answer":

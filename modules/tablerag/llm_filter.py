@@ -41,7 +41,7 @@ class LLMFilter(Cut, LLMModule):
         self.agree: Agree = agree
         self.least_rows, self.timeout = least_rows, timeout
 
-    def resolved(self) -> Mapping[str, Any]:
+    def runtime_info(self) -> Mapping[str, Any]:
         try:
             pandas = version("pandas")
         except PackageNotFoundError:

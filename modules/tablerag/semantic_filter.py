@@ -47,7 +47,7 @@ class SemanticFilter(Cut):
     def check(self) -> None:
         check_likeness(self.by)
 
-    def resolved(self) -> Mapping[str, Any]:
+    def runtime_info(self) -> Mapping[str, Any]:
         return resolved_likeness(self.by)
 
     def run(self, state: State) -> dict[str, Any]:

@@ -21,7 +21,7 @@ class TableFormatter(Module):
 
     reads = ("input.table", "cache.kept?")
     writes = ("cache.table_format",)
-    wordless = ("cache.table_format",)
+    non_text = ("cache.table_format",)
 
     def __init__(self, format: Format = "markdown", *, numbers: bool = False) -> None:
         """`format`: "string" (aligned columns), "markdown" or "html", as published, or another table style.

@@ -24,7 +24,7 @@ class TableRetriever(Module):
 
     reads = ("input.question", "input.index?", "input.table?", "input.passages?", "input.history?")
     writes = ("input.table", "input.tables", "input.passages", "cache.retrieved", "cache.sources")
-    wordless = ("cache.retrieved", "cache.sources")
+    non_text = ("cache.retrieved", "cache.sources")
 
     def __init__(
         self, retriever: str = "auto", k: PositiveInt = 5, *, index: str = "", within: str = ""
@@ -45,7 +45,7 @@ class TableRetriever(Module):
 
     def check(self) -> None:
         """Raise `InputError` for a name that is no retriever."""
-        from chameleon.retrieval.names import check_retriever
+        from chameleon.retrieval.parts import check_retriever
 
         check_retriever(self.retriever)
 

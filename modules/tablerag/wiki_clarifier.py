@@ -61,10 +61,10 @@ class WikiClarifier(LLMModule):
         self._web = Web(Limits(seconds=timeout), user_agent=user_agent)
         self._source: Provider | str = "no search is set up"
 
-    def resolved(self) -> Mapping[str, Any]:
+    def runtime_info(self) -> Mapping[str, Any]:
         """The provider that is asked, or why none is."""
         source = self._provider()
-        return {"without": source} if isinstance(source, str) else source.resolved()
+        return {"without": source} if isinstance(source, str) else source.runtime_info()
 
     def setup(self) -> None:
         self._web = replace(self._web, cache=PageCache.default())

@@ -200,13 +200,6 @@ class TestTheFilter:
             )
 
 
-def test_a_description_that_answers_costs_one_call_more(loopback: Start, articles: Path) -> None:
-    reader = Reader(wiki_clarifier=["The statement is true.", "Each row is a train."], table_answerer="YES")
-    state = run(loopback, reader, "tabfact", articles, question="the amber arrow costs 38")
-    assert reader.asked == ONCE | {"wiki_clarifier": 2} and state.usage.calls == 13
-    assert state.cache["summary"] == "Each row is a train."
-
-
 def test_wikipedia_is_asked_by_the_caption_as_published(
     loopback: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:

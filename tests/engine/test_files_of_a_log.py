@@ -14,7 +14,7 @@ import pytest
 from chameleon import Executor, State
 from chameleon.errors import LogError
 from chameleon.log import EventLog
-from chameleon.state import Begun, Event
+from chameleon.state import Event, RunStarted
 from chameleon.values import freeze
 from tests.engine.doubles import executor
 
@@ -71,7 +71,7 @@ def test_a_log_of_an_earlier_version_goes_on_with_a_warning(
     asked: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
     begun, *rest = events(asked)
-    assert isinstance(begun, Begun)
+    assert isinstance(begun, RunStarted)
     without = {key: value for key, value in begun.settings.items() if key != "files"}
     old = [replace(begun, settings=freeze(without)), *rest]
     with caplog.at_level(logging.WARNING, "chameleon"):
@@ -83,14 +83,14 @@ def test_inputs_without_files_are_as_before_and_texts_name_no_file(tmp_path: Pat
     (tmp_path / "v.png").write_text("five")
     quiet = executor({"say": lambda state: "yes"}, input_types={"question": "str", "note": "str?"})
     begun = next(iter(quiet.stream({"question": "How many?", "note": str(tmp_path / "v.png")})))
-    assert isinstance(begun, Begun) and begun.settings == quiet.settings
+    assert isinstance(begun, RunStarted) and begun.settings == quiet.settings
 
 
 def test_a_path_counts_in_an_inventory_without_types(tmp_path: Path) -> None:
     (tmp_path / "v.png").write_text("five")
     free = executor({"say": lambda state: "yes"})
     begun = next(iter(free.stream({"question": "How many?", "scan": tmp_path / "v.png"})))
-    assert isinstance(begun, Begun) and len(begun.settings["files"]["scan"]) == 64
+    assert isinstance(begun, RunStarted) and len(begun.settings["files"]["scan"]) == 64
 
 
 def test_a_device_and_a_pipe_are_not_read(tmp_path: Path) -> None:
@@ -98,4 +98,4 @@ def test_a_device_and_a_pipe_are_not_read(tmp_path: Path) -> None:
     free = executor({"say": lambda state: "yes"})
     for place in (tmp_path / "pipe", Path("/dev/zero"), tmp_path, tmp_path / "nowhere"):
         begun = next(iter(free.stream({"question": "How many?", "scan": place})))
-        assert isinstance(begun, Begun) and begun.settings["files"]["scan"] == "absent"
+        assert isinstance(begun, RunStarted) and begun.settings["files"]["scan"] == "absent"

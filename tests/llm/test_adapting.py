@@ -15,8 +15,8 @@ import pytest
 from chameleon.budget import Budget, Meter, Usage, recording
 from chameleon.errors import ChameleonError, ContextTooLong, ModelError, ParameterRefused
 from chameleon.llm import LLM, Backoff, ResponseStore
-from chameleon.llm.connection import Connection
-from chameleon.llm.probe import Probe
+from chameleon.llm import connection as connection_module
+from chameleon.llm.learned import Probe
 from tests.hosted import RULES, HostedServer
 from tests.loopback import Answer, Fault, LoopbackServer, Reply
 
@@ -592,7 +592,7 @@ def test_what_is_kept_may_be_refused_and_nobody_misses_it(
 def test_another_model_shares_the_store_and_its_client_is_made_once(
     loopback: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import chameleon.llm.connection as module
+    import chameleon.llm.chat_clients as module
 
     made: list[str] = []
     make = module.make_client
@@ -678,7 +678,7 @@ def test_a_failure_proves_nothing_and_stops_nobody() -> None:
 
 
 def test_nobody_waits_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chameleon.llm.probe._PATIENCE_S", 0.05)
+    monkeypatch.setattr("chameleon.llm.learned._PATIENCE_S", 0.05)
     probe = Probe()
     with probe.turn(frozenset({"a"})), ThreadPoolExecutor(1) as threads:
         threads.submit(enter, probe, frozenset({"a"})).result(1)
@@ -890,12 +890,12 @@ def test_that_a_model_thinks_is_learned_once_by_many(
         thoughts = {"completion_tokens_details": {"reasoning_tokens": 60}}
         return Reply("", finish="length", extra=thoughts) if request["max_tokens"] == 60 else "ok"
 
-    def later(*args: Any) -> Any:
+    def later(*args: Any, **options: Any) -> Any:
         threading.Event().wait(0.2)
-        return read(*args)
+        return parse(*args, **options)
 
-    read = Connection.read
-    monkeypatch.setattr(Connection, "read", later)
+    parse = connection_module.parse_reply
+    monkeypatch.setattr(connection_module, "parse_reply", later)
     server = loopback(reply)
     llm = connect(server, "openai:local")
     with ThreadPoolExecutor(8) as threads:
@@ -916,7 +916,7 @@ def test_an_effort_that_there_is_not_is_an_error_that_names_those_there_are(
 def test_many_threads_make_the_client_of_another_model_once(
     loopback: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import chameleon.llm.connection as module
+    import chameleon.llm.chat_clients as module
 
     made: list[str] = []
     make = module.make_client

@@ -16,7 +16,7 @@ from chameleon.evaluation.grid.prepared import Prepared, prompted_table
 from chameleon.evaluation.grid.searching import recall_of
 from chameleon.inventory.grid import Arm
 from chameleon.inventory.obstacles import all_of
-from chameleon.state import Ended, Failure, State
+from chameleon.state import Failure, RunEnded, State
 
 _ALIKE = 3
 """So many problems that fail at the beginning, and in one way, are taken for all of them."""
@@ -78,7 +78,7 @@ class Measuring:
         try:
             state = prepared.state(problem.input)
         except InputError as error:
-            state = State(ended=Ended("failed", Failure.of(error)))
+            state = State(ended=RunEnded("failed", Failure.of(error)))
         failure = self._last = _failure(state)
         if len(self._first) < _ALIKE:
             self._first.append(failure)

@@ -13,7 +13,7 @@ from chameleon.inventory.grid import fixed_plan
 from chameleon.inventory.schema import RulesSpec
 from chameleon.llm_module import LLMModule
 from chameleon.planner import Planner, planned
-from chameleon.state import Begun, State, Step
+from chameleon.state import RunStarted, State, Step
 
 _TABLE = "input.table"
 
@@ -59,7 +59,7 @@ class Prepared:
 
     def begun(self, given: Mapping[str, Any]) -> State:
         """The state before anything runs. Raises `InputError` for an input that is none."""
-        return State().after(Begun(self.inventory.name, self.inventory.check_input(self._taken(given))))
+        return State().after(RunStarted(self.inventory.name, self.inventory.check_input(self._taken(given))))
 
     def _taken(self, given: Mapping[str, Any]) -> dict[str, Any]:
         taken = self.inventory.input_types

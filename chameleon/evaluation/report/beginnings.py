@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from chameleon.evaluation.report.text import Shown, both_ends, shown
-from chameleon.llm.nearest import shared_start
+from chameleon.text import shared_start
 
 _LEAST = 250
 _SAMPLE = 100

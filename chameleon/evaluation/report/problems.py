@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import islice
 from typing import Any
 
@@ -21,7 +21,7 @@ from chameleon.evaluation.report.summary import (
 from chameleon.evaluation.report.text import Shown, brief
 from chameleon.evaluation.report.views import Picture, TextView, View, picture_view, value_text, view_of
 from chameleon.evaluation.results import Result
-from chameleon.state import Begun, Ended, Event, Failure, Plan, Record
+from chameleon.state import Event, Failure, Plan, RunEnded, RunStarted, StepRecord
 from chameleon.table import Table
 
 AT_ONCE = 250
@@ -29,7 +29,7 @@ AT_ONCE = 250
 
 _PLANS = {
     "proposed": "Plan",
-    "again": "Another plan",
+    "replan": "Another plan",
     "repair": "Repair",
     "on_error": "Plan after the failure",
     "fallback": "Fallback plan",
@@ -59,7 +59,7 @@ class StepView:
 
     kind = "step"
     number: int
-    record: Record
+    record: StepRecord
     args: str
     output: View | None
     same: list[str]
@@ -178,35 +178,39 @@ class ProblemReader:
         table: Table | None = None
         number = 0
         for event in events:
-            if isinstance(event, Begun):
+            if isinstance(event, RunStarted):
                 _ask(view, event.input)
                 given = event.input.get("table")
                 table = given if isinstance(given, Table) else None
             elif isinstance(event, Plan):
                 names = event.names
                 view.events.append(PlanView(_PLANS[event.kind], event, names, self._calls(event.calls)))
-            elif isinstance(event, Record):
+            elif isinstance(event, StepRecord):
                 number += 1
                 view.events.append(self._step(number, event, table))
                 changed = event.input_changes.get("table")
                 table = changed if isinstance(changed, Table) and not event.dropped else table
-            elif isinstance(event, Ended):
+            elif isinstance(event, RunEnded):
                 why = None if event.error == view.result.error else event.error  # it stands above
                 view.events.append(EndView(event.reason, why, self._calls(event.calls)))
 
-    def _step(self, number: int, record: Record, table: Table | None) -> StepView:
+    def _step(self, number: int, record: StepRecord, table: Table | None) -> StepView:
         same, changes = [], []
+        parts = record.output.values() if isinstance(record.output, Mapping) else ()
+        tables = [part for part in parts if isinstance(part, Table)]
         for where, changed in (("input", record.input_changes), ("cache", record.cache_changes)):
             for key, value in changed.items():
                 name = f"{where}.{key}"
-                if value is record.output or value == record.output:
+                if value == record.output or any(value is part for part in tables):
                     same.append(name)
                 else:
                     changes.append((name, view_of(value)))
+        step = record.step
+        given = [step.args, asdict(step.redo) if step.redo else None]
         return StepView(
             number=number,
             record=record,
-            args=value_text(record.step.args) if record.step.args else "",
+            args="; ".join(value_text(each) for each in given if each),
             output=_output(record, table),
             same=same,
             changes=changes,
@@ -238,7 +242,7 @@ def _ask(view: ProblemView, given: Mapping[str, Any]) -> None:
     view.other = [(key, view_of(value)) for key, value in rest.items() if value not in (None, "")]
 
 
-def _output(record: Record, table: Table | None) -> View | None:
+def _output(record: StepRecord, table: Table | None) -> View | None:
     if record.error is not None and record.output is None:
         return None
     if isinstance(record.output, Table) and record.output == table:

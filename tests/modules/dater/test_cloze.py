@@ -33,7 +33,7 @@ def asks(module: Any, replies: list[Any], **cache: Any) -> tuple[Any, ScriptedMo
     client = ScriptedModel(replies)
     module.samples = len(replies) or 1
     state = State(input={"question": "are more crews from sel than from ost?", "table": TABLE}, cache=cache)
-    return module.bound(LLM.connect(client)).run(state), client
+    return module.with_llm(LLM.connect(client)).run(state), client
 
 
 class TestGenerator:

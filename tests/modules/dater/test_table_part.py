@@ -24,7 +24,7 @@ def noted(module: Any, replies: list[str]) -> tuple[dict[str, Any], ScriptedMode
     """What a choice writes to the cache, and the model that it asked; the table must stay."""
     client = ScriptedModel(replies)
     module.samples = len(replies)
-    output = module.bound(LLM.connect(client)).run(STATE)
+    output = module.with_llm(LLM.connect(client)).run(STATE)
     assert module.update_input(STATE.input, output) == {}
     return dict(module.update_cache(STATE.cache, output)), client
 

@@ -194,8 +194,8 @@ class TestNames:
 
     def test_what_auto_comes_to(self) -> None:
         ReportRetriever().check()
-        assert ReportRetriever().resolved() == {"by": "lexical"}
-        assert ReportRetriever(by="bm25").resolved() == {"by": "bm25"}
+        assert ReportRetriever().runtime_info() == {"by": "lexical"}
+        assert ReportRetriever(by="bm25").runtime_info() == {"by": "bm25"}
 
     def test_packages_that_are_missing(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("importlib.util.find_spec", lambda name: None)

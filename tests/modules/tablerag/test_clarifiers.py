@@ -129,7 +129,7 @@ class TestDescriptions:
     def test_a_search_that_cannot_be_made_is_told_and_ends_no_run(self, tmp_path: Path) -> None:
         module = WikiClarifier("folder", folder=str(tmp_path / "nowhere"))
         module.check()
-        assert "without" in module.resolved()
+        assert "without" in module.runtime_info()
         state, _ = run(module, [PLAIN])
         assert output(state, "wiki_clarifier")["without"] and state.cache["summary"] == PLAIN
 
