@@ -12,7 +12,7 @@ _HEADING = re.compile(r"[A-Z0-9½“\"‘'(\[][^;]{0,160}[^\s.,;:—–-]")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class StatuteLine:
     """A line as it stands in the text, with its end; `number` counts from 1."""
 
     number: int
@@ -41,7 +41,7 @@ class Node:
     label: str
     level: str
     parent: Node | None = field(default=None, repr=False)
-    parts: list[Line | Node] = field(default_factory=list, repr=False)
+    parts: list[StatuteLine | Node] = field(default_factory=list, repr=False)
     opening: str | None = None
 
     @property
@@ -50,15 +50,15 @@ class Node:
         return [part for part in self.parts if isinstance(part, Node)]
 
     @property
-    def own_lines(self) -> list[Line]:
-        """Return its lines without those of the provisions in it: heading, text, and flush text after these."""
-        return [part for part in self.parts if isinstance(part, Line)]
+    def own_lines(self) -> list[StatuteLine]:
+        """Return its lines without those of the provisions in it: heading, text, and flush text."""
+        return [part for part in self.parts if isinstance(part, StatuteLine)]
 
     @property
-    def lines(self) -> Iterator[Line]:
+    def lines(self) -> Iterator[StatuteLine]:
         """Yield all its lines, those of the provisions in it included, in order."""
         for part in self.parts:
-            if isinstance(part, Line):
+            if isinstance(part, StatuteLine):
                 yield part
             else:
                 yield from part.lines
@@ -96,7 +96,7 @@ class Node:
     @property
     def name(self) -> str:
         """Return the path as it is written: "152(d)(2)"."""
-        return written(self.path)
+        return path_name(self.path)
 
     @property
     def text(self) -> str:
@@ -138,6 +138,6 @@ class Statute:
     source: str = ""
 
 
-def written(path: tuple[str, ...]) -> str:
+def path_name(path: tuple[str, ...]) -> str:
     """Return a path as it is written: ("152", "d", "2") is "152(d)(2)"."""
     return path[0] + "".join(f"({label})" for label in path[1:]) if path else ""
