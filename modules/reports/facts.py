@@ -25,7 +25,7 @@ class ReportTable(NamedTuple):
 
     @property
     def above(self) -> list[str]:
-        """The headings and the caption, which may be the last of the headings already."""
+        """Return the headings and the caption, which may be the last of the headings already."""
         caption = self.table.caption.strip()
         return [each for each in (self.title, "" if self.title.endswith(caption) else caption) if each]
 
@@ -47,7 +47,7 @@ class Fact:
 
     @property
     def source(self) -> dict[str, int]:
-        """Its place as states have it, counted from 1: {"row": 2}, {"passage": 5}, or both."""
+        """Return its place as states have it, counted from 1: {"row": 2}, {"passage": 5}, or both."""
         if self.kind == "sentence":
             return {"passage": self.place + 1}
         return row_source(self.passage, self.place)

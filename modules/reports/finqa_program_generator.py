@@ -21,11 +21,11 @@ class FinqaProgramGenerator(LLMModule):
         return super().slots(state) | report_slots(state)
 
     def parse(self, text: str) -> str:
-        """The program in a reply, whatever it is about."""
+        """Return the program in a reply, whatever it is about."""
         return as_text(program_in(text))
 
     def interpret(self, text: str, state: State) -> str:
-        """The program in a reply, with the numbers and rows of the report; see `written`.
+        """Return the program in a reply, with the numbers and rows of the report; see `written`.
 
         Raises `StepRejected` for a program that comes to nothing: the inventory's `repair` may ask again.
         """

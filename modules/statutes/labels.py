@@ -30,7 +30,7 @@ _PARTS = re.compile(
 )
 
 
-class Reading(NamedTuple):
+class LabelReading(NamedTuple):
     """What a label may count: its level, its number there, and that of an addition ("5A" is 5 and 1)."""
 
     level: str
@@ -38,7 +38,7 @@ class Reading(NamedTuple):
     added: int = 0
 
 
-def readings(label: str) -> tuple[Reading, ...]:
+def readings(label: str) -> tuple[LabelReading, ...]:
     """Return all that a label may count, the likelier first; nothing for what is no label, such as "(and)".
 
     "(i)" is the ninth subsection and the first clause, "(aa)" the first item and the subsection after (z).
@@ -50,17 +50,17 @@ def readings(label: str) -> tuple[Reading, ...]:
     if found["number"]:
         letters = (found["added"] or "").lower()
         added = 26 * (len(letters) - 1) + _LETTERS[letters[-1]] if letters else after
-        return (Reading("paragraph", int(found["number"]), added),)
+        return (LabelReading("paragraph", int(found["number"]), added),)
     text = found["letters"].lower()
     is_lower = text == found["letters"]
     return tuple(
-        Reading(lower if is_lower else upper, values[text], after)
+        LabelReading(lower if is_lower else upper, values[text], after)
         for lower, upper, values in _KINDS
         if text in values
     )
 
 
-def follows(second: Reading, first: Reading) -> bool:
+def follows(second: LabelReading, first: LabelReading) -> bool:
     """Return whether a label is the next of its level: "(b)" after "(a)", "(5A)" after "(5)"."""
     step = (second.value - first.value, second.added - first.added)
     return second.level == first.level and (step == (0, 1) or (step[0] == 1 and second.added == 0))

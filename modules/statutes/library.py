@@ -73,7 +73,7 @@ class Statutes:
 
     @property
     def troubles(self) -> list[str]:
-        """The lines that may be read wrongly, each with the name of its file or section."""
+        """Return the lines that may be read wrongly, each with the name of its file or section."""
         return [f"{_name_of(each)}: {trouble}" for each in self.statutes for trouble in each.troubles]
 
 

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from chameleon.modules.statutes.labels import LABEL, LEVELS, Reading, follows, readings
-from chameleon.modules.statutes.tree import SECTION, TEXT, Line, Node, Statute
+from chameleon.modules.statutes.labels import LABEL, LEVELS, LabelReading, follows, readings
+from chameleon.modules.statutes.tree import SECTION, TEXT, Node, Statute, StatuteLine
 
 _DEEPEST = 32
 _LABELS = re.compile(rf"((?:{LABEL}\s*){{1,8}})(?:$|(?<=\s)|(?=[\[—–]))")
@@ -23,7 +23,7 @@ _SENDS_ON = re.compile(rf"\b(?:{'|'.join(LEVELS)})s?(?:(?:\s*{LABEL})+\s+(?:and|
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenProvision:
     """A provision that still takes lines.
 
     `at` is where its line begins, `inner` the indentation of the first labelled line in it, and `last` the
@@ -33,10 +33,10 @@ class _Open:
     node: Node
     at: int
     inner: int | None = None
-    last: dict[str, Reading] = field(default_factory=dict)
+    last: dict[str, LabelReading] = field(default_factory=dict)
 
 
-class _Fit(NamedTuple):
+class _LabelFit(NamedTuple):
     """How well a label fits as a child of the open provision at `depth`.
 
     `fits`: it begins a series there, or goes on with one, and is indented like it.
@@ -44,7 +44,7 @@ class _Fit(NamedTuple):
 
     score: float
     depth: int
-    reading: Reading
+    reading: LabelReading
     fits: bool
 
 
@@ -65,10 +65,12 @@ class _Parser:
     """A stack of open provisions, and the lines that are placed in them one by one."""
 
     def __init__(self, text: str, name: str, source: str) -> None:
-        self.lines = [Line(number, line) for number, line in enumerate(text.splitlines(keepends=True), 1)]
+        self.lines = [
+            StatuteLine(number, line) for number, line in enumerate(text.splitlines(keepends=True), 1)
+        ]
         self.name, self.source = name, source
         self.root = Node("", TEXT)
-        self.stack = [_Open(self.root, -1)]
+        self.stack = [_OpenProvision(self.root, -1)]
         self.margin = 0
         self.sections = set[str]()
         self.troubles: list[str] = []
@@ -91,7 +93,7 @@ class _Parser:
             self.troubles.append("there is no section, and no label such as (a)")
         return Statute(self.root, tuple(self.troubles), self.source)
 
-    def _place(self, line: Line, before: str) -> None:
+    def _place(self, line: StatuteLine, before: str) -> None:
         content, may_begin = line.content, len(self.stack) == 1 or line.indent <= self.margin
         if not content or _ELISION.fullmatch(content):
             self.stack[-1].node.parts.append(line)
@@ -106,20 +108,22 @@ class _Parser:
                 self._trouble(line, "it begins like a label, and is kept as text")
             self._place_text(line)
 
-    def _open_section(self, label: str, margin: int, line: Line | None = None, heading: str = "") -> None:
+    def _open_section(
+        self, label: str, margin: int, line: StatuteLine | None = None, heading: str = ""
+    ) -> None:
         del self.stack[1:]
         section = Node(label, SECTION, self.root, [line] if line else [], heading if line else None)
         self.root.parts.append(section)
         self.sections.add(label)
-        self.stack.append(_Open(section, -1))
+        self.stack.append(_OpenProvision(section, -1))
         self.margin = margin
 
-    def _place_text(self, line: Line) -> None:
+    def _place_text(self, line: StatuteLine) -> None:
         while len(self.stack) > 2 and line.indent < self.stack[-1].at:
             self.stack.pop()
         self.stack[-1].node.parts.append(line)
 
-    def _place_label(self, line: Line, labels: tuple[str, ...], before: str) -> None:
+    def _place_label(self, line: StatuteLine, labels: tuple[str, ...], before: str) -> None:
         best = max(
             (
                 self._fit(depth, reading, line)
@@ -147,11 +151,11 @@ class _Parser:
             node = Node(label, reading.level, parent.node)
             parent.node.parts.append(node)
             parent.last[reading.level] = reading
-            self.stack.append(_Open(node, line.indent))
+            self.stack.append(_OpenProvision(node, line.indent))
         node.parts.append(line)
         node.opening = opening
 
-    def _fit(self, depth: int, reading: Reading, line: Line) -> _Fit:
+    def _fit(self, depth: int, reading: LabelReading, line: StatuteLine) -> _LabelFit:
         parent = self.stack[depth]
         last = parent.last.get(reading.level)
         repeats = any(open_.node.level == reading.level for open_ in self.stack[1 : depth + 1])
@@ -170,7 +174,7 @@ class _Parser:
             indentation = 3.0 if line.indent > parent.at else -1.0 if line.indent == parent.at else -4.0
         later = readings(self.later.get(line.number, ""))
         number += 4 * any(follows(each, reading) for each in later) - 4 * repeats
-        return _Fit(number + indentation, depth, reading, fits and indentation >= 0)
+        return _LabelFit(number + indentation, depth, reading, fits and indentation >= 0)
 
     def _next_alike(self) -> dict[int, str]:
         """Return for the number of each labelled line the next label that is indented alike."""
@@ -182,7 +186,7 @@ class _Parser:
                 after[line.indent] = self.labels[line.number][0]
         return found
 
-    def _trouble(self, line: Line, why: str) -> None:
+    def _trouble(self, line: StatuteLine, why: str) -> None:
         self.troubles.append(f"line {line.number} ({line.content[:60]!r}): {why}")
 
 

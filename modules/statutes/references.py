@@ -49,13 +49,13 @@ _LAW_BEFORE = re.compile(rf"(?<![\w$.])({_LAW})(?:['’]s)?,?\s{{0,9}}$")
 
 
 @dataclass(frozen=True, slots=True)
-class Mention:
+class Citation:
     """One provision that a text names; `text[start:end]` is the phrase that names it.
 
     `labels` are counted from `section`, or from what `relation` and `level` say, or else the first of them is
     of that level: "paragraph (2) of subsection (b)" has the level "subsection" and the labels b and 2.
     `relation` is "this", "such", "preceding" or "succeeding", as in "this paragraph". `through` is the last
-    label of a range that begins with the mention, and `act` the law that it is of, where the text names one.
+    label of a range that begins with the citation, and `act` the law that it is of, where the text names one.
     """
 
     text: str
@@ -69,14 +69,14 @@ class Mention:
     act: str = ""
 
 
-def mentions_in(text: str) -> list[Mention]:
-    """Return all provisions that a text names, in order; lists are several mentions, a range is one.
+def citations_in(text: str) -> list[Citation]:
+    """Return all provisions that a text names, in order; lists are several citations, a range is one.
 
     A list goes on from the labels before it: "section 63(c)(2)(A), (B)" names 63(c)(2)(A) and 63(c)(2)(B),
     "section 151(c) or (d)(1)" names 151(c) and 151(d)(1). "This title" and the like, above the sections, are
-    mentions of the level "title".
+    citations of the level "title".
     """
-    found, at = list[Mention](), 0
+    found, at = list[Citation](), 0
     while (start := _LEAD.search(text, at)) is not None:
         phrase, end = _phrase(text, start)
         if phrase and phrase[0].section and not phrase[0].act:
@@ -87,8 +87,8 @@ def mentions_in(text: str) -> list[Mention]:
     return found
 
 
-def _phrase(text: str, lead: re.Match[str], depth: int = 0) -> tuple[list[Mention], int]:
-    """Return the mentions of the phrase that begins with `lead`, and where it ends."""
+def _phrase(text: str, lead: re.Match[str], depth: int = 0) -> tuple[list[Citation], int]:
+    """Return the citations of the phrase that begins with `lead`, and where it ends."""
     start, word = lead.start(), (lead["word"] or "section").lower()
     word = word.rstrip(".").removesuffix("s")
     level = "section" if word in ("sec", "§", "§§") else word
@@ -99,12 +99,12 @@ def _phrase(text: str, lead: re.Match[str], depth: int = 0) -> tuple[list[Mentio
         if not relation or (level not in LEVELS and relation != "this"):
             return [], lead.end()
         end = start + len(lead[0].rstrip())
-        found = [Mention(text[start:end], start, end, level=level, relation=relation)]
+        found = [Citation(text[start:end], start, end, level=level, relation=relation)]
     elif level not in LEVELS or (level == "section" and not number) or not (lead["word"] or labels):
         return [], lead.end()
     else:
         section = number[0].replace("–", "-") if number else ""
-        found = _listed(text, Mention(text[start:end], start, end, section, level, labels))
+        found = _listed(text, Citation(text[start:end], start, end, section, level, labels))
     return _closed(text, found, depth)
 
 
@@ -117,30 +117,30 @@ def _labels_at(text: str, at: int) -> tuple[tuple[str, ...], int]:
     return tuple(labels), at
 
 
-def _listed(text: str, first: Mention) -> list[Mention]:
-    """Return the mention with those that a list or a range adds to it."""
+def _listed(text: str, first: Citation) -> list[Citation]:
+    """Return the citation with those that a list or a range adds to it."""
     found = [first]
     while (step := _NEXT.match(text, found[-1].end)) is not None:
         last, start = found[-1], step.end()
         labels, end = _labels_at(text, start)
         if labels and (last.labels or not last.section):
-            mention = _beside(last, labels)
+            citation = _beside(last, labels)
         elif last.section and (number := _NUMBER.match(text, start)) and not _YEAR.fullmatch(number[0]):
             labels, end = _labels_at(text, number.end())
             if not labels and not _AFTER_NUMBER.match(text, end):
                 break
-            mention = replace(last, section=number[0], labels=labels, through="")
+            citation = replace(last, section=number[0], labels=labels, through="")
         else:
             break
         if step["through"]:
-            through = mention.labels[-1] if mention.labels else mention.section
+            through = citation.labels[-1] if citation.labels else citation.section
             found[-1] = replace(last, through=through, end=end, text=text[last.start : end])
         else:
-            found.append(replace(mention, text=text[start:end], start=start, end=end))
+            found.append(replace(citation, text=text[start:end], start=start, end=end))
     return found
 
 
-def _beside(last: Mention, labels: tuple[str, ...]) -> Mention:
+def _beside(last: Citation, labels: tuple[str, ...]) -> Citation:
     """Return what labels in a list mean: the first takes the place of the last label of its kind."""
     kinds = [{reading.level for reading in readings(label)} for label in (*last.labels, labels[0])]
     alike = [place for place, kind in enumerate(kinds[:-1]) if kind & kinds[-1]]
@@ -148,8 +148,8 @@ def _beside(last: Mention, labels: tuple[str, ...]) -> Mention:
     return replace(last, labels=(*last.labels[:place], *labels), through="")
 
 
-def _closed(text: str, found: list[Mention], depth: int) -> tuple[list[Mention], int]:
-    """Return the mentions with what they stand in: "of paragraph (2)", "of the Trade Act"."""
+def _closed(text: str, found: list[Citation], depth: int) -> tuple[list[Citation], int]:
+    """Return the citations with what they stand in: "of paragraph (2)", "of the Trade Act"."""
     end = found[-1].end
     step = _OF.match(text, end)
     if step is None or depth == _DEEPEST:

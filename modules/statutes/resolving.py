@@ -9,12 +9,12 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from chameleon.modules.statutes.labels import LABEL, LEVELS, readings
-from chameleon.modules.statutes.references import Mention, mentions_in
-from chameleon.modules.statutes.tree import SECTION, Node, written
+from chameleon.modules.statutes.references import Citation, citations_in
+from chameleon.modules.statutes.tree import SECTION, Node, path_name
 
 Lack = Literal["", "inline", "missing", "above", "elsewhere"]
 
-_NEAR = 50  # targets that "such paragraph" may mean
+_NEAR = 50  # referents that "such paragraph" may mean
 _INLINE = re.compile(rf"(?<!\w)(?<!section )(?<!graph )(?<!clause )({LABEL})\s")
 _ANY_LAW = re.compile(r"act|code|law|statutes?|ordinance|rules|charter|regulations?")
 _TAX_LAW = re.compile(
@@ -23,8 +23,8 @@ _TAX_LAW = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
-    """A provision that a mention means.
+class Referent:
+    """A provision that a citation means.
 
     `node` is the provision, or, where there is none of that path, the nearest that it would stand in. Then
     `lack` is "inline" where its label stands in the text of `node`, "above" for the title or the like that
@@ -33,71 +33,73 @@ class Target:
 
     path: tuple[str, ...]
     node: Node | None
-    mention: Mention
+    citation: Citation
     lack: Lack = ""
 
     @property
     def name(self) -> str:
-        """The path, such as "152(d)(2)", or what the text says where no path is known."""
-        name = written(self.path) if self.path else self.mention.text
-        return f"{name} of {self.mention.act}" if self.lack == "elsewhere" else name
+        """Return the path, such as "152(d)(2)", or what the text says where no path is known."""
+        name = path_name(self.path) if self.path else self.citation.text
+        return f"{name} of {self.citation.act}" if self.lack == "elsewhere" else name
 
 
-def references_in(text: str, sections: Mapping[str, Node], home: Node | None = None) -> list[Target]:
+def references_in(text: str, sections: Mapping[str, Node], home: Node | None = None) -> list[Referent]:
     """Return all that a text refers to. `home` is the provision that it stands in; None for a question.
 
     In a question "paragraph (2)" is that of the only section, where there is but one, else that of the last
     provision named before it.
     """
-    found = list[Target]()
-    for mention in mentions_in(text):
+    found = list[Referent]()
+    for citation in citations_in(text):
         last = found[-1].node if found and not found[-1].lack else None
         here = home or (next(iter(sections.values())) if len(sections) == 1 else last)
-        is_own = home is None and mention.act and _is_at_hand(mention.act, sections)
-        targets = resolve(replace(mention, act="") if is_own else mention, sections, here, found)
-        found += [each for each in targets if mention.relation != "such" or not each.lack]
+        is_own = home is None and citation.act and _is_at_hand(citation.act, sections)
+        referents = resolve(replace(citation, act="") if is_own else citation, sections, here, found)
+        found += [each for each in referents if citation.relation != "such" or not each.lack]
     return found
 
 
-def references_of(node: Node, sections: Mapping[str, Node]) -> list[Target]:
+def references_of(node: Node, sections: Mapping[str, Node]) -> list[Referent]:
     """Return all that a provision and what stands in it refer to, each seen from where it is written."""
-    return [target for inner in node.nodes for target in references_in(inner.wording, sections, inner)]
+    return [referent for inner in node.nodes for referent in references_in(inner.wording, sections, inner)]
 
 
 def resolve(
-    mention: Mention, sections: Mapping[str, Node], home: Node | None, said: Sequence[Target] = ()
-) -> list[Target]:
-    """Return what one mention means; at least one target, those that are not there included.
+    citation: Citation, sections: Mapping[str, Node], home: Node | None, said: Sequence[Referent] = ()
+) -> list[Referent]:
+    """Return what one citation means; at least one referent, those that are not there included.
 
     "Paragraph (2)" is looked for in what `home` stands in, from within to without. "Such paragraph" is the
     last one of what was `said` before, else the one that `home` stands in.
     """
-    path = (mention.section, *mention.labels) if mention.section else ()
-    if mention.act:
-        return [Target(path, None, mention, "elsewhere")]
-    if mention.section and mention.through and not mention.labels:
-        return _range(sections.values(), mention.section, mention)
-    if mention.section:
-        section = sections.get(mention.section)
-        return _descended(section, mention) if section else [Target(path, None, mention, "missing")]
-    if not mention.relation:
-        return _from_within(mention, home)
-    if mention.level not in LEVELS:
-        return [Target((), None, mention, "above")]
+    path = (citation.section, *citation.labels) if citation.section else ()
+    if citation.act:
+        return [Referent(path, None, citation, "elsewhere")]
+    if citation.section and citation.through and not citation.labels:
+        return _range(sections.values(), citation.section, citation)
+    if citation.section:
+        section = sections.get(citation.section)
+        return _descended(section, citation) if section else [Referent(path, None, citation, "missing")]
+    if not citation.relation:
+        return _from_within(citation, home)
+    if citation.level not in LEVELS:
+        return [Referent((), None, citation, "above")]
     near = [each.node for each in reversed(said[-_NEAR:]) if not each.lack]
-    places = [*near, home] if mention.relation == "such" else [home]
+    places = [*near, home] if citation.relation == "such" else [home]
     around = (node for place in places if place for node in place.outwards)
-    here = next((node for node in around if _is_of(node, mention.level)), None)
+    here = next((node for node in around if _is_of(node, citation.level)), None)
     if here is None:
-        return [Target((), home, mention, "missing")]
-    if mention.relation in ("this", "such"):
-        return _descended(here, mention)
+        return [Referent((), home, citation, "missing")]
+    if citation.relation in ("this", "such"):
+        return _descended(here, citation)
     siblings = here.parent.children if here.parent else []
     place = siblings.index(here)
-    found = siblings[:place] if mention.relation == "preceding" else siblings[place + 1 :]
-    if not mention.text.lower().endswith("s"):
-        found = found[-1:] if mention.relation == "preceding" else found[:1]
-    return [Target(node.path, node, mention) for node in found] or [Target((), here, mention, "missing")]
+    found = siblings[:place] if citation.relation == "preceding" else siblings[place + 1 :]
+    if not citation.text.lower().endswith("s"):
+        found = found[-1:] if citation.relation == "preceding" else found[:1]
+    return [Referent(node.path, node, citation) for node in found] or [
+        Referent((), here, citation, "missing")
+    ]
 
 
 def _is_at_hand(act: str, sections: Mapping[str, Node]) -> bool:
@@ -113,31 +115,33 @@ def _is_at_hand(act: str, sections: Mapping[str, Node]) -> bool:
     return is_own or bool(_ANY_LAW.fullmatch(name))
 
 
-def _descended(base: Node, mention: Mention) -> list[Target]:
+def _descended(base: Node, citation: Citation) -> list[Referent]:
     """Return the provision of these labels below another one, and those up to the end of a range."""
-    node, labels = base, list(mention.labels)
+    node, labels = base, list(citation.labels)
     while labels and (child := node.child(labels[0])) is not None:
         node = child
         del labels[0]
     if labels:
         lack: Lack = "inline" if labels[0] in _inline_labels(node) else "missing"
-        return [Target((*node.path, *labels), node, mention, lack)]
-    if mention.through and node.parent is not None:
-        return _range(node.parent.children, node.label, mention, node.parent, node.level)
-    return [Target(node.path, node, mention)]
+        return [Referent((*node.path, *labels), node, citation, lack)]
+    if citation.through and node.parent is not None:
+        return _range(node.parent.children, node.label, citation, node.parent, node.level)
+    return [Referent(node.path, node, citation)]
 
 
 def _range(
-    siblings: Iterable[Node], first: str, mention: Mention, parent: Node | None = None, level: str = SECTION
-) -> list[Target]:
+    siblings: Iterable[Node], first: str, citation: Citation, parent: Node | None = None, level: str = SECTION
+) -> list[Referent]:
     """Return the provisions of a level from one label to another; an end that is not there is missing."""
-    low, high = _order(first, level), _order(mention.through, level)
+    low, high = _order(first, level), _order(citation.through, level)
     alike = [node for node in siblings if node.level == level]
-    found = [Target(node.path, node, mention) for node in alike if low <= _order(node.label, level) <= high]
+    found = [
+        Referent(node.path, node, citation) for node in alike if low <= _order(node.label, level) <= high
+    ]
     labels = {node.label for node in alike}
     above = parent.path if parent else ()
-    ends = [end for end in (first, mention.through) if end not in labels]
-    return found + [Target((*above, end), parent, mention, "missing") for end in ends]
+    ends = [end for end in (first, citation.through) if end not in labels]
+    return found + [Referent((*above, end), parent, citation, "missing") for end in ends]
 
 
 def _order(label: str, level: str) -> tuple[Any, ...]:
@@ -148,26 +152,26 @@ def _order(label: str, level: str) -> tuple[Any, ...]:
     return next((reading[1:] for reading in readings(label) if reading.level == level), (0, 0))
 
 
-def _from_within(mention: Mention, home: Node | None) -> list[Target]:
+def _from_within(citation: Citation, home: Node | None) -> list[Referent]:
     """Return a provision named by level and label alone: the nearest of those around `home`."""
-    label = mention.labels[0]
+    label = citation.labels[0]
     outwards = list(home.outwards) if home else []
     for place in (*outwards, *(named for around in outwards for named in _named_in(around))):
-        if _child(place, label, mention.level) is not None:
-            return _descended(place, mention)
+        if _child(place, label, citation.level) is not None:
+            return _descended(place, citation)
     for around in outwards:
         if label in _inline_labels(around):
-            return [Target((*around.path, *mention.labels), around, mention, "inline")]
-    return [Target((), home, mention, "missing")]
+            return [Referent((*around.path, *citation.labels), around, citation, "inline")]
+    return [Referent((), home, citation, "missing")]
 
 
 @lru_cache(maxsize=1024)
 def _named_in(node: Node) -> tuple[Node, ...]:
     """Return what its own text names: "Paragraph (2) shall be applied by … in subparagraph (B)"."""
     found = dict[Node, None]()
-    for mention in mentions_in(node.wording):
-        if mention.labels and not mention.section and not mention.relation:
-            children = (_child(around, mention.labels[0], mention.level) for around in node.outwards)
+    for citation in citations_in(node.wording):
+        if citation.labels and not citation.section and not citation.relation:
+            children = (_child(around, citation.labels[0], citation.level) for around in node.outwards)
             found |= dict.fromkeys([child for child in children if child is not None][:1])
     return tuple(found)
 

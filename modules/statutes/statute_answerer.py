@@ -60,7 +60,7 @@ class StatuteAnswerer(LLMModule):
     max_text_tokens = 12_000
 
     def __init__(self, form: Literal["auto", "verdict", "amount", "text"] = "auto") -> None:
-        """`form`: what the answer is.
+        """Set `form`, what the answer is.
 
         - "verdict": "Entailment" or "Contradiction", for a statement;
         - "amount": dollars such as "$1234", for a question that asks how much;

@@ -15,8 +15,8 @@ from pydantic import PositiveInt
 from chameleon import Module, State
 from chameleon.errors import InputError
 from chameleon.modules.statutes.library import Statutes
-from chameleon.modules.statutes.resolving import Target, references_in, references_of
-from chameleon.modules.statutes.tree import Line, Node
+from chameleon.modules.statutes.resolving import Referent, references_in, references_of
+from chameleon.modules.statutes.tree import Node, StatuteLine
 from chameleon.text import estimated_tokens, harmless
 
 Strategy = Literal["mentioned_only", "entire_section", "references"]
@@ -46,7 +46,7 @@ class StatuteRetriever(Module):
         facts: bool = False,
         max_tokens: PositiveInt = 8000,
     ) -> None:
-        """`strategy`: what of the statutes is given to the model (Vaibhav et al., 2023).
+        """Set `strategy`, what of the statutes is given to the model (Vaibhav et al., 2023).
 
         - "mentioned_only": the provision that the question names, with all that stands in it;
         - "entire_section": its whole section;
@@ -67,36 +67,39 @@ class StatuteRetriever(Module):
             raise InputError("there are no statutes there", where=self.statutes)
 
     def run(self, state: State) -> dict[str, Any]:
-        """`text`: what was found; `provisions`, `left_out` and `unknown` by name; `troubles` of parsing."""
+        """Return `text`, what was found, with `provisions`, `left_out` and `unknown` by name."""
         given, text = state.input.get("statutes") or self.statutes, str(state.input.get("text") or "")
         law = Statutes.of(given or text)
         law.check()
         question, sections = str(state.input["question"]), law.sections
-        targets = references_in(question, sections)
-        targets += references_in(text, sections) if self.facts and given else []
-        page, found = Page(self.max_tokens, self.ancestors), wanted(targets, sections, self.strategy)
+        referents = references_in(question, sections)
+        referents += references_in(text, sections) if self.facts and given else []
+        excerpt, found = (
+            StatuteExcerpt(self.max_tokens, self.ancestors),
+            wanted(referents, sections, self.strategy),
+        )
         for node in found:
-            page.add(node)
-        found = {node: why for node, why in found.items() if page.has(node)}
-        lacking = (target.name for target in targets if target.lack in ("missing", "elsewhere"))
+            excerpt.add(node)
+        found = {node: why for node, why in found.items() if excerpt.has(node)}
+        lacking = (referent.name for referent in referents if referent.lack in ("missing", "elsewhere"))
         unknown = list(dict.fromkeys(lacking))
         if unknown:
             _warn(question, ", ".join(unknown), ", ".join(node.name for node in found))
         notes = [
             f"[{what}: {', '.join(names)}.]"
-            for what, names in (("Not in the statutes", unknown), ("Left out for length", page.left_out))
+            for what, names in (("Not in the statutes", unknown), ("Left out for length", excerpt.left_out))
             if names
         ]
         return {
-            "text": "\n\n".join(filter(None, [page.text(), *notes])),
+            "text": "\n\n".join(filter(None, [excerpt.text(), *notes])),
             "provisions": [
                 {"id": node.name, "name": node.heading or node.name, "why": why}
                 | {"score": float(why == "mentioned"), "source": _place(node, law)}
                 for node, why in found.items()
             ],
-            "left_out": page.left_out,
+            "left_out": excerpt.left_out,
             "unknown": unknown,
-            "tokens": page.tokens,
+            "tokens": excerpt.tokens,
             "troubles": law.troubles[:20],
             "is_text": not given,
         }
@@ -137,14 +140,16 @@ def _place(node: Node, law: Statutes) -> dict[str, Any]:
     return ({"file": file} if file else {}) | lines
 
 
-def wanted(targets: Sequence[Target], sections: Mapping[str, Node], strategy: Strategy) -> dict[Node, Why]:
+def wanted(
+    referents: Sequence[Referent], sections: Mapping[str, Node], strategy: Strategy
+) -> dict[Node, Why]:
     """Return the provisions that references ask for, in the order of importance, and why each.
 
     Of what is not there the nearest provision is taken that it would stand in; where nothing that is
     mentioned is there, every section. A reference to what a provision itself stands in, such as "this
     section", adds nothing.
     """
-    mentioned = _once(target.node for target in targets if target.node is not None)
+    mentioned = _once(referent.node for referent in referents if referent.node is not None)
     if not mentioned:
         return dict.fromkeys(sections.values(), "whole")
     if strategy == "entire_section":
@@ -152,17 +157,17 @@ def wanted(targets: Sequence[Target], sections: Mapping[str, Node], strategy: St
     found: dict[Node, Why] = dict.fromkeys(mentioned, "mentioned")
     if strategy == "references":
         named = _once(
-            target.node
+            referent.node
             for node in mentioned
-            for target in references_of(node, sections)
-            if target.node is not None and not target.lack and target.node not in node.outwards
+            for referent in references_of(node, sections)
+            if referent.node is not None and not referent.lack and referent.node not in node.outwards
         )
         found |= {node: "referenced" for node in named if found.keys().isdisjoint(node.outwards)}
     return found
 
 
 @dataclass(slots=True)
-class Page:
+class StatuteExcerpt:
     """Lines of statutes, up to a number of estimated tokens; `left_out` are provisions that did not fit.
 
     `ancestors` is what comes along of the provisions that they stand in: their own text with what leads into
@@ -175,7 +180,7 @@ class Page:
     left_out: list[str] = field(default_factory=list)
     numbers: dict[Node, set[int]] = field(default_factory=dict)  # of lines, by section
 
-    def add(self, node: Node, around: Sequence[Line] | None = None) -> None:
+    def add(self, node: Node, around: Sequence[StatuteLine] | None = None) -> None:
         """Add a provision and what comes along with it; part by part where it does not fit as a whole."""
         around = list(_around(node, self.ancestors)) if around is None else around
         if self._take(node, [*around, *node.lines]):
@@ -194,7 +199,7 @@ class Page:
         """Return the lines by section, with `...` where lines between are not shown."""
         return "\n\n".join(_section_text(node, shown) for node, shown in self.numbers.items() if shown)
 
-    def _take(self, node: Node, lines: Iterable[Line]) -> bool:
+    def _take(self, node: Node, lines: Iterable[StatuteLine]) -> bool:
         here = self.numbers.get(node.section, set())
         new = {line.number: line for line in lines if line.content and line.number not in here}
         cost = sum(estimated_tokens(line.text.rstrip()) + 1 for line in new.values())
@@ -215,7 +220,7 @@ def _section_text(section: Node, shown: set[int]) -> str:
     return "\n".join(told)
 
 
-def _around(node: Node, ancestors: Ancestors) -> Iterator[Line]:
+def _around(node: Node, ancestors: Ancestors) -> Iterator[StatuteLine]:
     """Yield the lines of what a provision stands in that come along with it."""
     path = [*node.ancestors, node] if ancestors != "none" else []
     for outer, inner in pairwise(path):
@@ -227,7 +232,7 @@ def _around(node: Node, ancestors: Ancestors) -> Iterator[Line]:
             yield own[0]
 
 
-def _lead_in(outer: Node, inner: Node) -> Iterator[Line]:
+def _lead_in(outer: Node, inner: Node) -> Iterator[StatuteLine]:
     """Yield the series that a provision begins after: "(A) … within the United States, and (B) …, except-".
 
     All of that series is shown: what ends its last provision may go on from each of them.

@@ -12,7 +12,7 @@ _HEADING = re.compile(r"[A-Z0-9½“\"‘'(\[][^;]{0,160}[^\s.,;:—–-]")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class StatuteLine:
     """A line as it stands in the text, with its end; `number` counts from 1."""
 
     number: int
@@ -20,12 +20,12 @@ class Line:
 
     @property
     def content(self) -> str:
-        """The text without blanks around it."""
+        """Return the text without blanks around it."""
         return self.text.strip()
 
     @property
     def indent(self) -> int:
-        """The blanks before the text; a tab goes on to the next multiple of 4."""
+        """Return the blanks before the text; a tab goes on to the next multiple of 4."""
         expanded = self.text.expandtabs(4)
         return len(expanded) - len(expanded.lstrip())
 
@@ -41,38 +41,38 @@ class Node:
     label: str
     level: str
     parent: Node | None = field(default=None, repr=False)
-    parts: list[Line | Node] = field(default_factory=list, repr=False)
+    parts: list[StatuteLine | Node] = field(default_factory=list, repr=False)
     opening: str | None = None
 
     @property
     def children(self) -> list[Node]:
-        """The provisions directly in it."""
+        """Return the provisions directly in it."""
         return [part for part in self.parts if isinstance(part, Node)]
 
     @property
-    def own_lines(self) -> list[Line]:
-        """Its lines without those of the provisions in it: heading, text, and flush text after these."""
-        return [part for part in self.parts if isinstance(part, Line)]
+    def own_lines(self) -> list[StatuteLine]:
+        """Return its lines without those of the provisions in it: heading, text, and flush text."""
+        return [part for part in self.parts if isinstance(part, StatuteLine)]
 
     @property
-    def lines(self) -> Iterator[Line]:
-        """All its lines, those of the provisions in it included, in order."""
+    def lines(self) -> Iterator[StatuteLine]:
+        """Yield all its lines, those of the provisions in it included, in order."""
         for part in self.parts:
-            if isinstance(part, Line):
+            if isinstance(part, StatuteLine):
                 yield part
             else:
                 yield from part.lines
 
     @property
     def nodes(self) -> Iterator[Node]:
-        """Itself and all provisions in it, in order."""
+        """Yield itself and all provisions in it, in order."""
         yield self
         for child in self.children:
             yield from child.nodes
 
     @property
     def outwards(self) -> Iterator[Node]:
-        """Itself and the provisions around it, up to its section."""
+        """Yield itself and the provisions around it, up to its section."""
         node: Node | None = self
         while node is not None and node.level != TEXT:
             yield node
@@ -80,27 +80,27 @@ class Node:
 
     @property
     def ancestors(self) -> list[Node]:
-        """The provisions around it, from its section down, without itself."""
+        """Return the provisions around it, from its section down, without itself."""
         return list(self.outwards)[:0:-1]
 
     @property
     def section(self) -> Node:
-        """The section around it, or itself."""
+        """Return the section around it, or itself."""
         return (self.ancestors or [self])[0]
 
     @cached_property
     def path(self) -> tuple[str, ...]:
-        """The labels from its section to its own: ("152", "d", "2")."""
+        """Return the labels from its section to its own: ("152", "d", "2")."""
         return tuple(node.label for node in self.outwards)[::-1]
 
     @property
     def name(self) -> str:
-        """The path as it is written: "152(d)(2)"."""
-        return written(self.path)
+        """Return the path as it is written: "152(d)(2)"."""
+        return path_name(self.path)
 
     @property
     def text(self) -> str:
-        """Its text exactly, with all that is in it."""
+        """Return its text exactly, with all that is in it."""
         return "".join(line.text for line in self.lines)
 
     def child(self, label: str) -> Node | None:
@@ -113,7 +113,7 @@ class Node:
 
     @cached_property
     def heading(self) -> str:
-        """Its heading, "" for none: a first line that is no sentence, where more follows."""
+        """Return its heading, "" for none: a first line that is no sentence, where more follows."""
         opening = (self.opening or "").strip()
         if self.level == SECTION:
             return opening.rstrip(".")
@@ -124,7 +124,7 @@ class Node:
 
     @cached_property
     def wording(self) -> str:
-        """Its own text without label, on one line."""
+        """Return its own text without label, on one line."""
         rest = self.own_lines[self.opening is not None :]
         return " ".join(filter(None, [(self.opening or "").strip(), *(line.content for line in rest)]))
 
@@ -138,6 +138,6 @@ class Statute:
     source: str = ""
 
 
-def written(path: tuple[str, ...]) -> str:
+def path_name(path: tuple[str, ...]) -> str:
     """Return a path as it is written: ("152", "d", "2") is "152(d)(2)"."""
     return path[0] + "".join(f"({label})" for label in path[1:]) if path else ""

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chameleon.modules.statutes.labels import LEVELS, Reading, follows, readings
+from chameleon.modules.statutes.labels import LEVELS, LabelReading, follows, readings
 from chameleon.modules.statutes.parser import parse
 from chameleon.modules.statutes.tree import Node, Statute
 from tests.benchmarks.shared_data import DATA, needs_data
@@ -155,9 +155,9 @@ class TestLabels:
         assert all(reading.level in LEVELS and reading.value >= 0 for reading in readings(label))
 
     def test_follow_each_other(self) -> None:
-        assert follows(Reading("paragraph", 6), Reading("paragraph", 5, 1))
-        assert follows(Reading("paragraph", 5, 1), Reading("paragraph", 5))
-        assert not follows(Reading("clause", 2), Reading("subsection", 1))
+        assert follows(LabelReading("paragraph", 6), LabelReading("paragraph", 5, 1))
+        assert follows(LabelReading("paragraph", 5, 1), LabelReading("paragraph", 5))
+        assert not follows(LabelReading("clause", 2), LabelReading("subsection", 1))
 
 
 class TestNumbering:

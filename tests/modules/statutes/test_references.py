@@ -12,21 +12,21 @@ from hypothesis import strategies as st
 
 from chameleon.errors import InputError
 from chameleon.modules.statutes.library import Statutes
-from chameleon.modules.statutes.references import Mention, mentions_in
+from chameleon.modules.statutes.references import Citation, citations_in
 from chameleon.modules.statutes.resolving import references_in, references_of
-from chameleon.modules.statutes.tree import Node, written
+from chameleon.modules.statutes.tree import Node, path_name
 from tests.benchmarks.shared_data import DATA, needs_data, rows
 from tests.modules.statutes.samples import STATUTES
 
 LAW = Statutes.of(STATUTES).sections
 
 
-def said(mention: Mention) -> str:
-    """A mention in short: "paragraph(2)(A)..C", "12(b)", "this paragraph"."""
-    head = mention.section or (f"{mention.relation} " if mention.relation else "") + mention.level
-    text = head + "".join(f"({label})" for label in mention.labels)
-    text += f"..{mention.through}" if mention.through else ""
-    return text + (f" @ {mention.act}" if mention.act else "")
+def said(citation: Citation) -> str:
+    """A citation in short: "paragraph(2)(A)..C", "12(b)", "this paragraph"."""
+    head = citation.section or (f"{citation.relation} " if citation.relation else "") + citation.level
+    text = head + "".join(f"({label})" for label in citation.labels)
+    text += f"..{citation.through}" if citation.through else ""
+    return text + (f" @ {citation.act}" if citation.act else "")
 
 
 def at(name: str, sections: Mapping[str, Node] = LAW) -> Node:
@@ -34,7 +34,9 @@ def at(name: str, sections: Mapping[str, Node] = LAW) -> Node:
 
 
 def meant(text: str, home: str = "") -> list[tuple[str, str]]:
-    return [(target.name, target.lack) for target in references_in(text, LAW, at(home) if home else None)]
+    return [
+        (referent.name, referent.lack) for referent in references_in(text, LAW, at(home) if home else None)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -109,10 +111,10 @@ def meant(text: str, home: str = "") -> list[tuple[str, str]]:
         ("", []),
     ],
 )
-def test_mentions_are_found_as_they_are_written(text: str, found: list[str]) -> None:
-    mentions = mentions_in(text)
-    assert [said(each) for each in mentions] == found
-    assert all(each.text == text[each.start : each.end] for each in mentions)
+def test_citations_are_found_as_they_are_written(text: str, found: list[str]) -> None:
+    citations = citations_in(text)
+    assert [said(each) for each in citations] == found
+    assert all(each.text == text[each.start : each.end] for each in citations)
 
 
 @given(
@@ -145,16 +147,16 @@ def test_mentions_are_found_as_they_are_written(text: str, found: list[str]) -> 
     ).map("".join)
 )
 def test_any_text_is_read(text: str) -> None:
-    mentions = mentions_in(text)
-    assert all(each.text == text[each.start : each.end] for each in mentions)
-    starts = [each.start for each in mentions]
+    citations = citations_in(text)
+    assert all(each.text == text[each.start : each.end] for each in citations)
+    starts = [each.start for each in citations]
     assert starts == sorted(starts)
     references_in(text, LAW)
     references_in(text, LAW, at("12(b)(1)(B)(ii)"))
 
 
 def test_endless_nesting_is_read() -> None:
-    assert len(mentions_in("clause (i) of " * 2000)) > 100
+    assert len(citations_in("clause (i) of " * 2000)) > 100
 
 
 _LABELS = st.tuples(
@@ -167,9 +169,9 @@ _LABELS = st.tuples(
 
 @given(st.integers(1, 9999), _LABELS, st.integers(0, 4), st.sampled_from(["section ", "§", "§ ", "Section "]))
 def test_written_paths_come_back(section: int, labels: tuple[str, ...], deep: int, word: str) -> None:
-    name = written((str(section), *labels[:deep]))
-    (mention,) = mentions_in(f"It is due under {word}{name}, for 3 years.")
-    assert said(mention) == name
+    name = path_name((str(section), *labels[:deep]))
+    (citation,) = citations_in(f"It is due under {word}{name}, for 3 years.")
+    assert said(citation) == name
 
 
 @pytest.mark.parametrize(
@@ -251,20 +253,20 @@ def test_they_mean_what_stands_there(home: str, text: str, found: list[tuple[str
 )
 def test_a_law_is_at_hand_where_it_says_its_name(title: str, act: str, is_own: bool) -> None:
     sections = Statutes.of(f"{title}§12. Fees\n(a) Boats.\n§13. Dues\n").sections
-    (target,) = references_in(f"Is it due under section 12(a) of {act}?", sections)
-    assert target.lack == ("" if is_own else "elsewhere")
-    assert target.name == ("12(a)" if is_own else f"12(a) of {act.removeprefix('the ')}")
+    (referent,) = references_in(f"Is it due under section 12(a) of {act}?", sections)
+    assert referent.lack == ("" if is_own else "elsewhere")
+    assert referent.name == ("12(a)" if is_own else f"12(a) of {act.removeprefix('the ')}")
 
 
 def test_a_question_about_the_only_statute_may_leave_out_its_section() -> None:
     sections = Statutes.of({"14": STATUTES["14"]}).sections
-    (target,) = references_in("Are museums exempt under subsection (a)(3)?", sections)
-    assert target.name == "14(a)(3)" and not target.lack
+    (referent,) = references_in("Are museums exempt under subsection (a)(3)?", sections)
+    assert referent.name == "14(a)(3)" and not referent.lack
     assert references_in("What does this section say?", sections)[0].name == "14"
 
 
 def test_a_provision_refers_to_what_its_parts_do() -> None:
-    found = [target.name for target in references_of(at("12(b)"), LAW)]
+    found = [referent.name for referent in references_of(at("12(b)"), LAW)]
     assert found == ["12(b)(1)", "12(b)(1)(A)", "12(b)(1)", "12(b)(1)(A)", "12(b)(1)(B)"]
 
 
@@ -309,7 +311,7 @@ class TestWhereStatutesComeFrom:
 class TestTheSharedCases:
     def test_each_question_names_what_it_is_about(self) -> None:
         cases = rows("sara/cases.jsonl")
-        found = {case["id"]: [said(each) for each in mentions_in(case["question"])] for case in cases}
+        found = {case["id"]: [said(each) for each in citations_in(case["question"])] for case in cases}
         assert found == {
             case["id"]: [case["section_mentioned"]] if case["section_mentioned"] else [] for case in cases
         }
@@ -318,19 +320,21 @@ class TestTheSharedCases:
     def test_all_that_is_named_is_there_but_one(self) -> None:
         sections = Statutes.of(DATA / "sara/statutes.json").sections
         lacking = {
-            (target.name, target.lack)
+            (referent.name, referent.lack)
             for case in rows("sara/cases.jsonl")
-            for target in references_in(f"{case['text']} {case['question']}", sections)
-            if target.lack
+            for referent in references_in(f"{case['text']} {case['question']}", sections)
+            if referent.lack
         }
         assert lacking == {("151(d)(5)(A)", "missing")}
 
     def test_all_that_the_statutes_name_is_there(self) -> None:
         sections = Statutes.of(DATA / "sara/statutes.json").sections
-        targets = [target for section in sections.values() for target in references_of(section, sections)]
-        assert {target.lack for target in targets} == {"", "above", "elsewhere"}
-        assert sum(not target.lack for target in targets) > 80
-        assert [target.name for target in targets if target.lack == "elsewhere"] == [
+        referents = [
+            referent for section in sections.values() for referent in references_of(section, sections)
+        ]
+        assert {referent.lack for referent in referents} == {"", "above", "elsewhere"}
+        assert sum(not referent.lack for referent in referents) > 80
+        assert [referent.name for referent in referents if referent.lack == "elsewhere"] == [
             "214(c) of Immigration and Nationality Act",
             "101(a)(15)(H) of Immigration and Nationality Act",
         ]

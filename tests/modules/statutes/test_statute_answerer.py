@@ -1,4 +1,4 @@
-"""Reading verdicts and amounts from replies, and the demonstrations that show models how to give them."""
+"""LabelReading verdicts and amounts from replies, and the demonstrations that show models how to give them."""
 
 from __future__ import annotations
 
@@ -284,9 +284,9 @@ class TestTheDemonstrations:
     def test_name_provisions_that_their_statute_has(self) -> None:
         for each in demonstrations("cot"):
             sections = Statutes.of(each["statute"] + "\n").sections
-            targets = references_in(each["question"], sections)
-            assert [target.lack for target in targets] == [""] * len(targets)
-            assert bool(targets) == (form_of(each["question"]) == "verdict")
+            referents = references_in(each["question"], sections)
+            assert [referent.lack for referent in referents] == [""] * len(referents)
+            assert bool(referents) == (form_of(each["question"]) == "verdict")
 
     def test_have_programs_that_come_to_the_same_answers(self) -> None:
         answers = {
