@@ -13,6 +13,7 @@ import string
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from chameleon.benchmarks.scorers.text_overlap import text_of
 from chameleon.evaluation.benchmark import GradedScorer, Problem, Scorer
 
 ENTAILMENT, CONTRADICTION = "Entailment", "Contradiction"
@@ -31,11 +32,11 @@ _LAST_AMOUNT = re.compile(r"\$\s*([0-9][0-9,]*(?:\.[0-9]+)?)[\s.\"'”)]*\Z")
 
 def label_of(value: Any) -> str | None:
     """Return "Entailment" or "Contradiction", whichever a value is, in any case; None for anything else."""
-    if isinstance(value, bool):
-        return ENTAILMENT if value else CONTRADICTION
-    if not isinstance(value, str | int):
+    if isinstance(value, int):
+        return ENTAILMENT if value == 1 else CONTRADICTION if value == 0 else None
+    if not isinstance(value, str):
         return None
-    return _WORDS.get(str(value).strip().removesuffix(".").strip("*\"' ").lower())
+    return _WORDS.get(value.strip().removesuffix(".").strip("*\"' ").lower())
 
 
 def dollars(value: Any) -> float | None:
@@ -102,7 +103,7 @@ class LegalbenchRule(GradedScorer):
         Oddities of the metric: commas and dots are deleted before the first run of digits is read, so that
         "$1,234.00" is 123,400; a tenth of a dollar is added to the gold amount, and $0 is never right.
         """
-        said = "" if prediction is None else str(prediction)
+        said = text_of(prediction)
         if not is_amount(problem):
             return _normalised(said) == _normalised(problem.gold)
         digits = re.search(r"[0-9]+", said.replace(",", "").replace(".", ""))

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from chameleon.benchmarks.scorers.text_overlap import text_of
 from chameleon.evaluation.benchmark import Problem, Scorer
 
 YES, NO = "yes", "no"
@@ -32,10 +33,9 @@ class VerdictRule(Scorer):
 
 def verdict(value: Any) -> str | None:
     """Return "yes" or "no", whichever a value says; None where it says neither."""
-    if not isinstance(value, str | bool | int | float):
-        return None
-    said = value if isinstance(value, str) else str(value) if isinstance(value, bool) else f"{value:.12g}"
-    said = said.strip().removesuffix(".").lower()
+    if isinstance(value, int | float):
+        return YES if value == 1 else NO if value == 0 else None
+    said = value.strip().removesuffix(".").lower() if isinstance(value, str) else ""
     return YES if said in _YES else NO if said in _NO else None
 
 
@@ -60,7 +60,7 @@ class StrictVerdictRule(Scorer):
         if prediction is None:
             return False
         responses = list(prediction) if isinstance(prediction, list | tuple) else [prediction]
-        said = self.chosen([str(each).strip() for each in responses]) if responses else ""
+        said = self.chosen([text_of(each).strip() for each in responses]) if responses else ""
         return bool({"true": YES, "false": NO}.get(said.lower(), said.lower()) == problem.gold)
 
     def chosen(self, responses: Sequence[str]) -> str:

@@ -178,9 +178,3 @@ def test_escapes_come_back(items: list[str]) -> None:
     escaped = [item.replace("\\", "\\\\").replace("\n", "\\n").replace("|", "\\p") for item in items]
     assert unescaped_list("|".join(escaped)) == items
     assert [unescaped(item) for item in escaped] == items
-
-
-def test_published() -> None:
-    rows = {row.system: row for row in Wikitq().published}
-    assert rows["Chain-of-Table (GPT-3.5)"].percent["ALL"] == 59.94
-    assert rows["Chain-of-Table (PaLM 2)"].percent["ALL"] == 67.31
