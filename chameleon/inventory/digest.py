@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
-import logging
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePath
 from typing import Any
@@ -29,11 +28,9 @@ _NEW_FILE = "Give a new file with --log."
 _ABSENT = "absent"
 _MOST_BYTES = 256 << 20
 
-_log = logging.getLogger("chameleon")
-
 
 def settings_of(inventory: Inventory) -> dict[str, Any]:
-    """Digests of the inventory's file and of its prompts, for `RunStarted.settings`.
+    """Return digests of the inventory's file and of its prompts, for `RunStarted.settings`.
 
     An inventory made in Python has no digest, and a prompt that cannot be read has none: the step that asks
     with it tells why.
@@ -58,16 +55,11 @@ def files_of(inventory: Inventory, given: Mapping[str, Any]) -> dict[str, dict[s
 
 
 def check_same_files(state: State, now: Mapping[str, Mapping[str, str]]) -> None:
-    """Raise `LogError` where a file of the input holds something else than when the run began.
-
-    A log of an earlier version says nothing of its files: it is taken, and a warning tells so.
-    """
+    """Raise `LogError` where a file of the input holds something else than when the run began."""
     assert state.begun is not None
-    before, files = state.begun.settings.get("files", {}), now.get("files", {})
-    for key, digest in files.items():
-        if key not in before:
-            _log.warning("the log does not tell what the %s held when it began: taken to be the same", key)
-        elif before[key] != digest:
+    before = state.begun.settings.get("files", {})
+    for key, digest in now.get("files", {}).items():
+        if before.get(key) != digest:
             raise LogError(
                 f"the log belongs to another question: the {key} has changed since it began",
                 where=str(state.begun.input[key]),
@@ -101,7 +93,7 @@ def _digest(spec: InventorySpec) -> str:
 
 
 def _plain(value: Any) -> str:
-    """A parameter that JSON cannot hold: a date of a YAML file, or an object that stands for its class."""
+    """Write a parameter that JSON cannot hold: a date of a YAML file, or an object, by its class."""
     return value.isoformat() if isinstance(value, datetime.date) else type(value).__qualname__
 
 
@@ -119,7 +111,7 @@ def _prompts(inventory: Inventory) -> Iterator[tuple[str, str]]:
 
 
 def _digest_of_file(file: Path) -> str:
-    """Of what the file holds, or of its size and time where that is more than a picture may have.
+    """Digest what the file holds, or its size and time where that is more than a picture may have.
 
     What cannot be read is told by the module that reads it.
     """
