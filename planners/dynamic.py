@@ -74,19 +74,19 @@ class Dynamic(AsksModel, Planner):
         }
 
     def handles_failure(self, state: State) -> bool:
-        """An operation that failed leaves the candidates, and the chain goes on without it."""
+        """Return whether an operation failed: it leaves the candidates, and the chain goes on without it."""
         failed = state.failure
         return failed is not None and failed.step.module in self.operations
 
     @property
     def operations(self) -> frozenset[str]:
-        """The modules that a chain may be made of."""
+        """Return the modules that a chain may be made of."""
         named = {name for names in self.follows.values() for name in names}
         return frozenset((named | set(self.follows)) - {START, END})
 
     @property
     def fixed_plans(self) -> list[list[str]]:
-        """What `chameleon check` can hold against the rules: that all modules are there and can be run."""
+        """Return the plans of one operation: all modules that they name must be there and run."""
         return [list(self.then), *([name, *self.then] for name in sorted(self.operations))]
 
     def propose(self, state: State, inventory: Inventory) -> Plan:
@@ -111,7 +111,7 @@ class Dynamic(AsksModel, Planner):
         return Plan(tuple(Step(name) for name in self.then), self.name, f"the chain ends: {note}")
 
     def _links(self, state: State) -> Iterator[Link]:
-        """The operations that ran, with what the chain shows of each."""
+        """Yield the operations that ran, with what the chain shows of each."""
         for record in state.executed:
             name = record.step.module
             if name in self.operations:
@@ -128,7 +128,7 @@ class Dynamic(AsksModel, Planner):
     def choose(
         self, state: State, chain: Sequence[Link], cards: Sequence[Card], names: Sequence[str]
     ) -> str | None:
-        """The next operation, one of `names`, or `END` among them; `cards` are those of operations.
+        """Choose the next operation, one of `names`, or `END` among them; `cards` are those of operations.
 
         A reply that names none of them counts as `END`, as published; `None` where only such replies end it.
         """
@@ -151,7 +151,7 @@ class Dynamic(AsksModel, Planner):
         return chosen if chosen in read else None
 
     def _shown(self, name: str, table: Table) -> dict[str, str]:
-        """Another table in short: enough to see what its columns could add to this one."""
+        """Write another table in short: enough to see what its columns could add to this one."""
         cut = self.limits | {"max_rows": 2, "max_cell": LONGEST_CELL}
         del cut["max_text_tokens"]
         count = len(table.rows)
@@ -187,7 +187,7 @@ def check_grammar(follows: Mapping[str, Sequence[str]]) -> None:
 
 
 def next_operation(text: str, candidates: Sequence[str]) -> str | None:
-    """The first candidate in a chain such as "f_select_row(row 1) -> f_sort_by(x) -> <END>".
+    """Find the first candidate in a chain such as "f_select_row(row 1) -> f_sort_by(x) -> <END>".
 
     Each part of the chain counts once, by the call that it begins with; what is written as arguments
     does not matter. Where the text holds no call, a candidate's bare name counts. `None`: it names none.

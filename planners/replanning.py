@@ -34,7 +34,7 @@ class Replanning(Planner):
         return self.planners[0].fixed_plans
 
     def handles_failure(self, state: State) -> bool:
-        """Whether an attempt is left."""
+        """Return whether an attempt is left."""
         return _attempt(state) < self.attempts
 
     def propose(self, state: State, inventory: Inventory) -> Plan:
@@ -51,12 +51,12 @@ class Replanning(Planner):
 
 
 def _attempt(state: State) -> int:
-    """The number of the attempt that is under way: 0 for the first, that of the last accepted plan."""
+    """Return the number of the attempt that is under way: 0 for the first, that of the last accepted plan."""
     return max((plan.path[0] for plan in state.plans if plan.path and not plan.refused), default=0)
 
 
 def _plans_of(attempt: int, state: State) -> tuple[Plan, ...]:
-    """The plans of one attempt, as its planner made them: to that planner an attempt is a fresh start."""
+    """Return the plans of one attempt as its planner made them: to it, each attempt is a fresh start."""
     plans: list[Plan] = []
     current = 0
     for plan in state.plans:

@@ -75,7 +75,7 @@ class Rules(Planner):
 
     @property
     def fixed_plans(self) -> list[list[str]]:
-        """The plans that `chameleon check` can hold against the rules of order beforehand."""
+        """Return the plans of all rules, for `chameleon check` to hold against the rules of order."""
         return [rule.plan for rule in self.rules]
 
     def propose(self, state: State, inventory: Inventory) -> Plan:
@@ -89,7 +89,7 @@ class Rules(Planner):
         raise self._without_plan(state)
 
     def _without_plan(self, state: State) -> Declined:
-        """Why no rule holds, to the person who asked: what the rules wait for may not have been given."""
+        """Tell the person who asked why no rule holds: what the rules wait for may not have been given."""
         awaited = {key: None for rule in self.rules for key, test in rule.when.items() if test.present}
         keys = [key for key in awaited if not _is_given(_subject(key, state))]
         if len(keys) < len(awaited) or not keys:
@@ -103,7 +103,7 @@ class Rules(Planner):
 
 
 def _is_given(value: Any) -> bool:
-    """Whether there is something: an empty text, or one of spaces alone, is nothing."""
+    """Return whether there is something: an empty text, or one of spaces alone, is nothing."""
     return value not in (None, (), "") and not (isinstance(value, str) and value.isspace())
 
 

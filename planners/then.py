@@ -32,7 +32,7 @@ class Then(Planner):
         return bound
 
     def handles_failure(self, state: State) -> bool:
-        """Whether the planner whose plan failed wants to be asked again."""
+        """Return whether the planner whose plan failed wants to be asked again."""
         turn = _turns(state)[1]
         return self.planners[turn].handles_failure(_own(state, turn))
 
@@ -45,14 +45,14 @@ class Then(Planner):
 
 
 def _own(state: State, position: int) -> State:
-    """The state with this planner's own plans, as it made them, and its own failure."""
+    """Return the state with this planner's own plans, as it made them, and its own failure."""
     plans, turn = _turns(state)
     mine = tuple(plan for owner, plan in plans if owner == position)
     return replace(state, plans=mine, failure=state.failure if turn == position else None)
 
 
 def _turns(state: State) -> tuple[list[tuple[int, Plan]], int]:
-    """Every plan with the position of the planner that it belongs to, and the position of the last one."""
+    """Return every plan with the position of its planner, and the position of the last one."""
     plans: list[tuple[int, Plan]] = []
     turn = 0
     for plan in state.plans:
