@@ -191,7 +191,7 @@ def slots_of(
     max_text_tokens: int = MAX_TEXT_TOKENS,
     **limits: Any,
 ) -> dict[str, Any]:
-    """Return what a state offers to a prompt: input, then cache, then what is derived from them; the first wins.
+    """Return what a state offers to a prompt: input, then cache, then what follows from both; the first wins.
 
     Tables appear as text in the given style, cut after `max_rows` (the text says so, or the slot `note` when
     the prompt has one: `noted`) and by the other `limits` of `to_text`. Of a text longer than
