@@ -14,7 +14,7 @@ from chameleon.inventory import Card, Inventory
 from chameleon.llm_module import AsksModel, Weights, votes, weights_of
 from chameleon.planner import Planner
 from chameleon.prompt import named_tables, slots_of, table_text
-from chameleon.state import Plan, State, Step, StepRecord
+from chameleon.state import Plan, State, Step
 from chameleon.table import Table
 from chameleon.table.formats import Style
 from chameleon.text import MAX_TEXT_TOKENS
@@ -101,11 +101,12 @@ class Dynamic(AsksModel, Planner):
         by_name = {card.name: card for card in inventory.cards}
         cards = [by_name[name] for name in candidates if name in by_name]
         chosen = self.choose(state, chain, cards, candidates)
+        offered = ", ".join(candidates)
         if chosen is None:
-            return self._end(f"the reply names none of {_named(candidates)}")
+            return self._end(f"the reply names none of {offered}")
         if chosen == END:
-            return self._end(f"chosen from {_named(candidates)}")
-        return Plan((Step(chosen),), self.name, f"chosen from {_named(candidates)}")
+            return self._end(f"chosen from {offered}")
+        return Plan((Step(chosen),), self.name, f"chosen from {offered}")
 
     def _end(self, note: str) -> Plan:
         return Plan(tuple(Step(name) for name in self.then), self.name, f"the chain ends: {note}")
@@ -113,9 +114,15 @@ class Dynamic(AsksModel, Planner):
     def _links(self, state: State) -> Iterator[Link]:
         """Yield the operations that ran, with what the chain shows of each."""
         for record in state.executed:
-            name = record.step.module
-            if name in self.operations:
-                yield {"name": name, "call": f"f_{name}()", **_told(record)}
+            name, output = record.step.module, record.output
+            if name not in self.operations:
+                continue
+            link = {"name": name, "call": f"f_{name}()"}
+            if record.error is not None:
+                link["refused"] = record.error.message
+            elif isinstance(output, Mapping):
+                link |= {key: output[key] for key in ("call", "refused") if key in output}
+            yield link
 
     def _candidates(self, chain: Sequence[Link], state: State, inventory: Inventory) -> list[str]:
         kept = [link["name"] for link in chain if "refused" not in link]
@@ -198,15 +205,3 @@ def next_operation(text: str, candidates: Sequence[str]) -> str | None:
         return named[1] if named else None
     names = (call[1] or END for call in calls)
     return next((name for name in names if name in candidates), None)
-
-
-def _told(record: StepRecord) -> Mapping[str, Any]:
-    if record.error is not None:
-        return {"refused": record.error.message}
-    if not isinstance(record.output, Mapping):
-        return {}
-    return {key: record.output[key] for key in ("call", "refused") if key in record.output}
-
-
-def _named(candidates: Sequence[str]) -> str:
-    return ", ".join(candidates)

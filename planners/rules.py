@@ -65,9 +65,11 @@ class Rules(Planner):
                 for test in rule.when.values():
                     re.compile(test.matches or "")
         except ValueError as problem:
-            raise InventoryError(
-                f"a rule cannot be used: {_first_line(problem)}", where="planner rules"
-            ) from problem
+            told = str(problem)
+            if isinstance(problem, ValidationError):
+                first = problem.errors()[0]
+                told = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+            raise InventoryError(f"a rule cannot be used: {told}", where="planner rules") from problem
         except re.error as problem:
             raise InventoryError(
                 f"a pattern is no regular expression: {problem}", where="planner rules"
@@ -125,10 +127,3 @@ def _subject(subject: str, state: State) -> Any:
 def _shown(test: Test) -> str:
     given = test.model_dump(exclude_none=True)
     return " ".join(f"{name.replace('_', ' ')} {value}" for name, value in given.items())
-
-
-def _first_line(problem: ValueError) -> str:
-    if not isinstance(problem, ValidationError):
-        return str(problem)
-    first = problem.errors()[0]
-    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"

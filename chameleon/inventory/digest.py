@@ -5,13 +5,13 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path, PurePath
 from typing import Any
 
 from chameleon.errors import ChameleonError, LogError
 from chameleon.inventory.inventory import Inventory
-from chameleon.inventory.schema import InventorySpec
 from chameleon.planner import every_planner
 from chameleon.prompt import Prompt
 from chameleon.state import State
@@ -35,8 +35,19 @@ def settings_of(inventory: Inventory) -> dict[str, Any]:
     An inventory made in Python has no digest, and a prompt that cannot be read has none: the step that asks
     with it tells why.
     """
-    settings: dict[str, Any] = {"inventory": _digest(inventory.spec)} if inventory.spec else {}
-    if prompts := dict(_prompts(inventory)):
+    settings: dict[str, Any] = {}
+    if inventory.spec:
+        data = inventory.spec.model_dump(exclude=_MAY_CHANGE, exclude_defaults=True)
+        settings["inventory"] = hashlib.sha256(json.dumps(data, default=_plain).encode()).hexdigest()[:12]
+    owners: dict[str, Any] = dict(inventory.modules)
+    for number, planner in enumerate(every_planner(inventory.planner)):
+        owners[f"planner {number}" if number else "the planner"] = planner
+    prompts = {}
+    for name, owner in owners.items():
+        with suppress(ChameleonError):  # told by the step that asks with it
+            if isinstance(template := getattr(owner, "template", None), Prompt):
+                prompts[name] = template.digest
+    if prompts:
         settings["prompts"] = prompts
     if inventory.left_out:
         settings["without"] = sorted(inventory.left_out)
@@ -87,27 +98,9 @@ def check_same(state: State, inventory: Inventory, settings: Mapping[str, Any]) 
         )
 
 
-def _digest(spec: InventorySpec) -> str:
-    data = spec.model_dump(exclude=_MAY_CHANGE, exclude_defaults=True)
-    return hashlib.sha256(json.dumps(data, default=_plain).encode()).hexdigest()[:12]
-
-
 def _plain(value: Any) -> str:
     """Write a parameter that JSON cannot hold: a date of a YAML file, or an object, by its class."""
     return value.isoformat() if isinstance(value, datetime.date) else type(value).__qualname__
-
-
-def _prompts(inventory: Inventory) -> Iterator[tuple[str, str]]:
-    owners: dict[str, Any] = dict(inventory.modules)
-    for number, planner in enumerate(every_planner(inventory.planner)):
-        owners[f"planner {number}" if number else "the planner"] = planner
-    for name, owner in owners.items():
-        try:
-            template = getattr(owner, "template", None)
-        except ChameleonError:  # told by the step that asks with it
-            continue
-        if isinstance(template, Prompt):
-            yield name, template.digest
 
 
 def _digest_of_file(file: Path) -> str:

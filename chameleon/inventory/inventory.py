@@ -170,7 +170,12 @@ class Inventory:
                     raise InputError(
                         f"the inventory {self.name} takes no {key}", hint=nearest(str(key), self.input_types)
                     )
-                _check_type(key, value, self.input_types[key].removesuffix("?"))
+                kind = self.input_types[key].removesuffix("?")
+                if not isinstance(value, _TYPES[kind]):
+                    given_as = _a(type(value).__name__)
+                    raise InputError(f"{key} is {given_as}, and the inventory takes {_a(kind)}")
+                if key == "question" and not str(value).strip():
+                    raise InputError("the question is empty")
         try:
             frozen: Mapping[str, Any] = values.freeze(present, "input")
         except ChameleonError as problem:
@@ -206,13 +211,6 @@ _TYPES: dict[str, type[Any] | tuple[type[Any], ...]] = {
     "path": (str, Path),
     "any": object,
 }
-
-
-def _check_type(key: str, value: Any, kind: str) -> None:
-    if not isinstance(value, _TYPES[kind]):
-        raise InputError(f"{key} is {_a(type(value).__name__)}, and the inventory takes {_a(kind)}")
-    if key == "question" and not str(value).strip():
-        raise InputError("the question is empty")
 
 
 def _a(noun: str) -> str:
