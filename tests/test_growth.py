@@ -23,7 +23,7 @@ from chameleon.modules.sql.binder_table import LINE_BREAK
 from chameleon.modules.sql.text_to_sql import _START
 from chameleon.modules.statutes.acts import act_beside
 from chameleon.modules.statutes.replies import prose_in
-from chameleon.modules.tablerag.term_clarifier import terms_in
+from chameleon.modules.tablerag.clarifiers import terms_in
 from chameleon.retrieval.lexical.analysis import _PAIR
 from chameleon.table.grid import Origin
 from chameleon.table.replies import parse_table
