@@ -76,6 +76,10 @@ class LogError(ChameleonError):
     """An event log that cannot be read, or that belongs to another run."""
 
 
+class OtherFormat(LogError):
+    """An event log of another format than this version reads."""
+
+
 class MissingPackage(ChameleonError):
     """An optional package is not installed; the hint is the pip line that installs it."""
 

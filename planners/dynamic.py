@@ -9,16 +9,15 @@ from typing import Any
 
 from pydantic import PositiveInt
 
-from chameleon.asking import AsksModel
 from chameleon.errors import EmptyReply, InventoryError
 from chameleon.inventory import Card, Inventory
+from chameleon.llm_module import AsksModel, Weights, votes, weights_of
 from chameleon.planner import Planner
 from chameleon.prompt import named_tables, slots_of, table_text
 from chameleon.state import Plan, State, Step, StepRecord
 from chameleon.table import Table
 from chameleon.table.formats import Style
 from chameleon.text import MAX_TEXT_TOKENS
-from chameleon.voting import Weights, votes, weights_of
 
 START, END = "start", "end"
 MOST_TABLES, LONGEST_CELL = 8, 40
@@ -34,9 +33,9 @@ class Dynamic(AsksModel, Planner):
       that was refused or failed is no candidate again, and none that reads what is not there is one; with one
       candidate left no model is asked.
     - `then`: the modules that answer from the table, run once the chain has ended.
-    - `longest`: the most operations that a chain may keep (published: 5).
+    - `max_operations`: the most operations that a chain may keep (published: 5).
     - `samples`: with more than one, the next operation is voted on; `weights` says what each reply counts
-      (`chameleon.voting.weights_of`).
+      (`chameleon.llm_module.weights_of`).
     - `table_style`, `max_rows`, `max_cell`, `max_table_tokens`: how the table is written into the prompt;
       `max_text_tokens`: how much of each text. Of the input's further `tables` it shows the names, columns
       and two rows.
@@ -53,7 +52,7 @@ class Dynamic(AsksModel, Planner):
         follows: dict[str, list[str]],
         then: list[str],
         *,
-        longest: PositiveInt = 5,
+        max_operations: PositiveInt = 5,
         samples: PositiveInt = 1,
         weights: Weights = "given",
         table_style: Style = "numbered",
@@ -64,7 +63,7 @@ class Dynamic(AsksModel, Planner):
     ) -> None:
         check_grammar(follows)
         self.follows, self.then = follows, tuple(then)
-        self.longest, self.samples = longest, samples
+        self.max_operations, self.samples = max_operations, samples
         self.weights: Weights = weights
         self.table_style = table_style
         self.limits: dict[str, Any] = {
@@ -122,7 +121,7 @@ class Dynamic(AsksModel, Planner):
         kept = [link["name"] for link in chain if "refused" not in link]
         gone = {link["name"] for link in chain if "refused" in link} | set(inventory.left_out)
         gone |= {name for name, access in inventory.access.items() if access.missing(state.keys)}
-        if len(kept) >= self.longest:
+        if len(kept) >= self.max_operations:
             return [END]
         return [name for name in self.follows.get(kept[-1] if kept else START, [END]) if name not in gone]
 

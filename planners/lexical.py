@@ -17,7 +17,7 @@ class Lexical(Dynamic):
 
     - `first`: the modules that read the question; one of them writes `cache.reading`, whose `chain` lists
       what is to be done to the table, each with the name of its `operation`.
-    - `follows`, `then`, `longest`: as for the dynamic planner.
+    - `follows`, `then`, `max_operations`: as for the dynamic planner.
 
     An operation that would change nothing refuses, and the chain goes on with the next.
     """
@@ -25,9 +25,14 @@ class Lexical(Dynamic):
     needs_model = False
 
     def __init__(
-        self, first: list[str], follows: dict[str, list[str]], then: list[str], *, longest: PositiveInt = 5
+        self,
+        first: list[str],
+        follows: dict[str, list[str]],
+        then: list[str],
+        *,
+        max_operations: PositiveInt = 5,
     ) -> None:
-        super().__init__(follows, then, longest=longest)
+        super().__init__(follows, then, max_operations=max_operations)
         self.first = tuple(first)
 
     def with_llm(self, llm: Any) -> Lexical:

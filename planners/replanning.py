@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from chameleon.inventory import Inventory
-from chameleon.planner import Planner, plan_of
+from chameleon.planner import Planner, ask
 from chameleon.state import Plan, State
 
 
@@ -41,13 +41,13 @@ class Replanning(Planner):
         if state.failure is not None and not self.handles_failure(state):
             return Plan((), self.name)
         attempt = _attempt(state) + (state.failure is not None)
-        plan = plan_of(self.planners[0], replace(state, plans=_plans_of(attempt, state)), inventory)
+        plan = ask(self.planners[0], replace(state, plans=_plans_of(attempt, state)), inventory)
         if not plan.steps and not plan.refused:
             return plan
         plan = replace(plan, path=(attempt, *plan.path))
         if state.failure is None:
             return plan
-        return replace(plan, note=f"after {state.failure.error}", kind="again")
+        return replace(plan, note=f"after {state.failure.error}", kind="replan")
 
 
 def _attempt(state: State) -> int:

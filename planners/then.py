@@ -8,7 +8,7 @@ from typing import Any
 
 from chameleon.errors import InventoryError
 from chameleon.inventory import Inventory
-from chameleon.planner import Planner, plan_of
+from chameleon.planner import Planner, ask
 from chameleon.state import Plan, State
 
 
@@ -38,7 +38,7 @@ class Then(Planner):
 
     def propose(self, state: State, inventory: Inventory) -> Plan:
         for position, planner in enumerate(self.planners):
-            plan = plan_of(planner, _own(state, position), inventory)
+            plan = ask(planner, _own(state, position), inventory)
             if plan.steps or plan.refused:
                 return replace(plan, path=(position, *plan.path))
         return Plan((), self.name)

@@ -21,7 +21,7 @@ _INDENT = "     "
 _LONGEST = 12
 _LABELS = {
     "proposed": "Plan",
-    "again": "Another plan",
+    "replan": "Another plan",
     "repair": "Repair",
     "on_error": "Plan after the failure",
     "fallback": "Fallback plan",
@@ -111,7 +111,7 @@ class Page:
             return
         self._line(f"{_LABELS[plan.kind]}: {' → '.join(plan.names)}")
         if self.trace:
-            by = f"by {plan.by}" if plan.kind in ("proposed", "again") else ""
+            by = f"by {plan.by}" if plan.kind in ("proposed", "replan") else ""
             by += f", {', '.join(map(harmless, asked))}" if (asked := self._others(plan.calls)) else ""
             usage = sum((call.usage for call in plan.calls), Usage())
             by += f"  [{in_words(usage)}]" if by and usage.calls else ""
@@ -123,7 +123,7 @@ class Page:
         spent += f", {', '.join(map(harmless, asked))}" if (asked := self._others(record.calls)) else ""
         spent += ", asked again after it was cut off" if any(c.usage.calls > 1 for c in record.calls) else ""
         spent += ", cut off" if any(call.finish == "length" for call in record.calls) else ""
-        again = f", attempt {record.step.args['attempt']}" if "attempt" in record.step.args else ""
+        again = f", attempt {redo.attempt}" if (redo := record.step.redo) else ""
         self._line(f"{self.steps:3}. {record.step.module}{again}  [{record.seconds:.3f} s{spent}]")
         if record.dropped:
             self._block("dropped: it ran beside a step that failed")

@@ -16,8 +16,7 @@ from chameleon.evaluation.data import find_benchmark
 from chameleon.evaluation.differences import difference
 from chameleon.evaluation.histories import BACK, ELSEWHERE, begun_in, histories, usage_of
 from chameleon.evaluation.results import Result, Tally
-from chameleon.lines import LineFile
-from chameleon.log import before_failure, event_from_json, event_to_json, json_line
+from chameleon.log import LineFile, before_failure, event_from_json, event_to_json, json_line
 from chameleon.state import Event
 
 SETTINGS, RESULTS, EVENTS = "settings.json", "results.jsonl", "events.jsonl"

@@ -9,14 +9,14 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from chameleon.asking import AsksModel
 from chameleon.budget import Budget
 from chameleon.errors import ChameleonError, InventoryError
+from chameleon.inventory.references import mentioned, not_there
 from chameleon.inventory.resolve import build, find_class
-from chameleon.inventory.rules import mentioned, not_there
 from chameleon.inventory.schema import InventorySpec, ModelSpec, ModuleSpec, PlannerSpec
 from chameleon.inventory.source import KeyPath, Source
 from chameleon.llm.providers import full_name
+from chameleon.llm_module import AsksModel
 from chameleon.module import Module
 from chameleon.planner import Planner
 from chameleon.text import nearest

@@ -9,19 +9,19 @@ from pathlib import Path
 from typing import Any
 
 from chameleon import values
-from chameleon.asking import AsksModel
 from chameleon.budget import Budget
 from chameleon.errors import ChameleonError, InputError, InventoryError
-from chameleon.inventory import rules as plan_rules
-from chameleon.inventory.ablation import leave_out
 from chameleon.inventory.building import parts_of
 from chameleon.inventory.obstacles import Obstacle, all_of, obstacles
+from chameleon.inventory.references import leave_out, mentioned, not_there
 from chameleon.inventory.schema import InventorySpec, ModelSpec, OnError, RepairSpec, RulesSpec
 from chameleon.inventory.source import Source, read_source, source_of, with_params
-from chameleon.module import Access, Module
-from chameleon.planner import Planner, every_planner
+from chameleon.llm_module import AsksModel
+from chameleon.module import Module
+from chameleon.planner import Planner, check_names, check_order, check_reads, every_planner
 from chameleon.prompt import Prompt
 from chameleon.state import State
+from chameleon.steps import Access
 from chameleon.table import Table
 from chameleon.text import nearest
 
@@ -64,9 +64,9 @@ class Inventory:
                 raise InventoryError(f"{name} is a {type(module).__name__}, not a Module", where=self.name)
         named = {name: module.with_name(name) for name, module in self.modules.items()}
         object.__setattr__(self, "modules", named)
-        for key, name in plan_rules.mentioned(self.fallback, self.rules, self.repair, self.on_error):
+        for key, name in mentioned(self.fallback, self.rules, self.repair, self.on_error):
             if name not in self.modules:
-                raise plan_rules.not_there(key, name, self.modules, where=self.name)
+                raise not_there(key, name, self.modules, where=self.name)
 
     @classmethod
     def load(cls, name: str | Path, folder: Path | None = None) -> Inventory:
@@ -181,10 +181,10 @@ class Inventory:
 
         `whole` plans are also held against the rules of order.
         """
-        plan_rules.check_names(plan, self.modules, self.rules)
+        check_names(plan, self.modules, self.rules)
         if whole:
-            plan_rules.check_order(plan, self.rules)
-        plan_rules.check_reads(plan, self.access, state.keys)
+            check_order(plan, self.rules)
+        check_reads(plan, self.access, state.keys)
 
     def obstacles(self) -> list[Obstacle]:
         """All that keeps it from working here, or a module that a run can do without: see `Obstacle`."""

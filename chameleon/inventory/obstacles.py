@@ -8,10 +8,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from chameleon.errors import ChameleonError, InventoryError, PlanError, raised_at
-from chameleon.inventory import rules as plan_rules
 from chameleon.inventory.source import KeyPath
 from chameleon.module import Module
-from chameleon.planner import every_planner
+from chameleon.planner import check_names, every_planner
 from chameleon.state import State
 
 if TYPE_CHECKING:
@@ -93,7 +92,7 @@ def _of_plans(inventory: Inventory) -> Iterator[Obstacle]:
             if whole:
                 inventory.check_plan(kept, state)
             else:
-                plan_rules.check_names(kept, inventory.modules, inventory.rules)
+                check_names(kept, inventory.modules, inventory.rules)
         except PlanError as problem:
             if (key, problem.what) in told:
                 continue

@@ -10,9 +10,8 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from chameleon import LLMModule, Module, State, StepRejected, Table
-from chameleon.asking import AsksModel
 from chameleon.errors import ContextTooLong, CutOff, EmptyReply, ModelError, ModuleError, Refused
-from chameleon.llm_module import RAISE_LIMIT
+from chameleon.llm_module import RAISE_LIMIT, AsksModel
 from chameleon.module import Keys
 from chameleon.modules.program.program_generator import program_in
 from chameleon.modules.sql.binder_calls import all_calls

@@ -37,7 +37,7 @@ class Tool(Module):
         self.reads, self.writes, self.behaviour = reads, writes, behaviour
 
     def run(self, state: State) -> Any:
-        attempt = state.step.args.get("attempt", 0) if state.step else 0
+        attempt = state.step.redo.attempt if state.step and state.step.redo else 0
         if self.behaviour == "crashes":
             raise KeyError("nothing there")
         if self.behaviour == "declines":
@@ -128,7 +128,9 @@ replies = st.lists(
 ).map(tuple)
 policies = st.sampled_from(["stop", "skip", "skip", "fallback"]) | st.lists(names, min_size=1, max_size=2)
 repairs = st.dictionaries(
-    names, st.builds(RepairSpec, redo=names, attempts=st.integers(1, 3), warmer=st.just(0.1)), max_size=5
+    names,
+    st.builds(RepairSpec, redo=names, attempts=st.integers(1, 3), temperature_step=st.just(0.1)),
+    max_size=5,
 )
 
 

@@ -110,7 +110,7 @@ def test_what_worked_later_or_is_tried_again_is_not_told() -> None:
         "caption": Does(once_rejected),
         "shows": Shows(),
     }
-    repair = {"caption": RepairSpec(redo="labels", attempts=3, warmer=0.1)}
+    repair = {"caption": RepairSpec(redo="labels", attempts=3, temperature_step=0.1)}
     state = executor(modules, repair=repair).run(QUESTION)
     assert state.answer == "Labels: text\n\nCaption: found"
     assert seen == ["", "Labels: text"]

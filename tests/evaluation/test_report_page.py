@@ -197,7 +197,7 @@ def _peak(run: Run, folder: Path) -> int:
 
 
 def test_steps_say_what_they_changed(tmp_path: Path) -> None:
-    step = Step("look", {"attempt": 3})
+    step = Step("look", {"column": 3})
     record = StepRecord(
         step, "found", {"question": "asked anew"}, {"look": "found", "more": ("a", "b")}, seconds=0.25
     )
@@ -215,7 +215,7 @@ def test_steps_say_what_they_changed(tmp_path: Path) -> None:
     for told in (
         "Plan refused by rules, 0.000 s look it has no end",
         "Plan by rules, 0.000 s look because",
-        '1. look 0.250 s, {"attempt": 3} found',
+        '1. look 0.250 s, {"column": 3} found',
         "Writes cache.look.",
         "Writes input.question: asked anew",
         "Writes cache.more: a; b",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import islice
 from typing import Any
 
@@ -29,7 +29,7 @@ AT_ONCE = 250
 
 _PLANS = {
     "proposed": "Plan",
-    "again": "Another plan",
+    "replan": "Another plan",
     "repair": "Repair",
     "on_error": "Plan after the failure",
     "fallback": "Fallback plan",
@@ -205,10 +205,12 @@ class ProblemReader:
                     same.append(name)
                 else:
                     changes.append((name, view_of(value)))
+        step = record.step
+        given = [step.args, asdict(step.redo) if step.redo else None]
         return StepView(
             number=number,
             record=record,
-            args=value_text(record.step.args) if record.step.args else "",
+            args="; ".join(value_text(each) for each in given if each),
             output=_output(record, table),
             same=same,
             changes=changes,

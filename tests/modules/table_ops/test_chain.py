@@ -104,7 +104,7 @@ class Guesses:
 def _executor(table: Table, seed: int, folder: Path) -> tuple[Executor, ScriptedModel]:
     modules: dict[str, Module] = {name: made() for name, made in OPERATIONS.items()}
     planner = Dynamic(
-        {"start": [*NAMES, "end"], **{name: [*NAMES, "end"] for name in NAMES}}, ["last"], longest=6
+        {"start": [*NAMES, "end"], **{name: [*NAMES, "end"] for name in NAMES}}, ["last"], max_operations=6
     )
     for name, owner in [*modules.items(), ("planner", planner)]:
         (folder / f"{name}.md").write_text(
