@@ -16,7 +16,7 @@ from chameleon.llm import choose_model
 from chameleon.llm.choose import with_end
 from chameleon.llm.providers import PROVIDERS, package_is_here
 from chameleon.retrieval.embeddings import automatic
-from chameleon.sandbox import make_executor
+from chameleon.sandbox import make_sandbox
 from chameleon.text import harmless, redact
 
 EXTRAS = {
@@ -129,8 +129,8 @@ def _version(package: str) -> str | None:
 
 def _sandbox() -> dict[str, Any]:
     try:
-        with make_executor() as executor:
-            guarantees = executor.guarantees()
+        with make_sandbox() as sandbox:
+            guarantees = sandbox.guarantees()
     except ChameleonError as problem:
         return {"text": str(problem), "tier": None, "layers": []}
     layers = [{"name": x.name, "active": x.active, "note": x.note} for x in guarantees.layers]

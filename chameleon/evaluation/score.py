@@ -11,7 +11,7 @@ from typing import Any
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Judgement, Problem, Row, Scorer
 from chameleon.evaluation.results import Result
-from chameleon.sandbox import ExecResult, ProgramExecutor, shared_executor
+from chameleon.sandbox import ExecResult, Sandbox, shared_sandbox
 from chameleon.text import nearest
 
 _AT_ONCE = 4
@@ -151,7 +151,7 @@ def _values(
             row = given.get(problem.id)
             yield problem, row, wanted.of(row, problem.id) if row is not None else None
         return
-    executor = shared_executor()
+    executor = shared_sandbox()
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         for batch in _batches(problems):
             programs = [wanted.of(given[p.id], p.id) if p.id in given else None for p in batch]
@@ -173,7 +173,7 @@ def _batches(problems: Iterable[Problem]) -> Iterator[list[Problem]]:
     yield batch
 
 
-def _run(executor: ProgramExecutor, program: Any) -> ExecResult | None:
+def _run(executor: Sandbox, program: Any) -> ExecResult | None:
     return executor.run(program, timeout=5.0) if isinstance(program, str) else None
 
 

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from chameleon.errors import SandboxUnavailable, StepRejected
 from chameleon.modules.program.answer_generator import tidy
 from chameleon.modules.sql.database import Cell, Database, SqlTable
 from chameleon.modules.table_ops.table_query import Answer, Form
-from chameleon.sandbox.choose import shared_executor
-from chameleon.sandbox.result import ExecResult, ProgramExecutor
+from chameleon.sandbox import ExecResult, Sandbox, shared_sandbox
 from chameleon.sandbox.zygote import why_unusable
 from chameleon.table import Table
 
 SqlStatus = Literal["ok", "error", "timeout", "refused", "too_large", "memory", "crashed"]
 
+_GUARDED = Path(__file__).with_name("guarded_query.py")
 _REFUSALS: dict[str, SqlStatus] = {"NotAllowed": "refused", "Interrupted": "timeout"}
 _TRUE, _FALSE = ("yes", "true", "1"), ("no", "false", "0", "none")
 
@@ -63,7 +64,7 @@ def run_sql(
     sql: str,
     *,
     timeout: float | None = None,
-    executor: ProgramExecutor | None = None,
+    executor: Sandbox | None = None,
 ) -> SqlResult:
     """Run one SQLite query that reads tables, and nothing else, in the sandbox.
 
@@ -79,9 +80,10 @@ def run_sql(
     is wherever programs run in Monty, and `InputError` for a table that SQL cannot hold.
     """
     database = as_database(tables)
-    runner = executor or shared_executor()
+    runner = executor or shared_sandbox()
     names = [table.name for table in database.tables]
-    return SqlResult.of(runner.query(sql, database.image, names, timeout=timeout))
+    request = {"sql": sql, "image": database.image, "tables": names}
+    return SqlResult.of(runner.call(_GUARDED, request, timeout=timeout))
 
 
 def check_sql() -> None:

@@ -23,7 +23,7 @@ from chameleon.modules.program.program_generator import program_in
 from chameleon.modules.tablerag.conversation import turns
 from chameleon.modules.tablerag.cut import Cut, part, whole
 from chameleon.prompt import table_text
-from chameleon.sandbox import shared_executor
+from chameleon.sandbox import shared_sandbox
 from chameleon.sandbox.values import DataFrame
 from chameleon.sandbox.zygote import why_unusable
 from chameleon.table import read_value
@@ -148,7 +148,7 @@ def run_filter(code: str, table: Table, timeout: float | None = None) -> Kept | 
     names = column_names(table)
     inputs = {"table": {"columns": names, "rows": [list(row) for row in table.rows]}}
     try:
-        result = shared_executor().run(f"{_PRELUDE}\n{code}", inputs, result=_RESULT, timeout=timeout)
+        result = shared_sandbox().run(f"{_PRELUDE}\n{code}", inputs, result=_RESULT, timeout=timeout)
     except SandboxUnavailable as problem:
         return str(problem)
     if result.status == "no_answer":

@@ -18,7 +18,7 @@ from chameleon.modules.statutes.library import Statutes
 from chameleon.modules.statutes.resolving import references_in
 from chameleon.modules.statutes.statute_answerer import StatuteAnswerer, answer_in, form_of
 from chameleon.prompt import Messages
-from chameleon.sandbox import shared_executor
+from chameleon.sandbox import shared_sandbox
 from tests.benchmarks.shared_data import needs_data, rows
 from tests.modules.statutes.samples import STATUTES
 
@@ -311,7 +311,7 @@ class TestTheDemonstrations:
         shown = demonstrations("program_generator")
         assert len(shown) == 8
         for each in shown:
-            result = shared_executor().run(program_in(each["reply"]), None)
+            result = shared_sandbox().run(program_in(each["reply"]), None)
             assert result.status == "ok"
             said = result.plain if isinstance(result.plain, str) else f"${result.plain}"
             assert said == answers[each["facts"]]

@@ -1,4 +1,4 @@
-"""Run one SQL query over tables that came as a database's image, and describe how it ended, as plain data.
+"""Run one SQL query over tables that came as a database's image; the sandbox loads this file by its path.
 
 The query may read those tables, call harmless functions and repeat itself, and nothing else: SQLite asks
 about every such step before it begins, and whatever is not on a list here is refused. The functions left
@@ -58,6 +58,7 @@ _BOUNDS = {
     sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 0,
     sqlite3.SQLITE_LIMIT_WORKER_THREADS: 0,
 }
+_MOST_ROWS = 10_000
 _MESSAGE = 500
 _RESERVE = 4 << 20
 _to_json = json.JSONEncoder(ensure_ascii=True).encode
@@ -124,7 +125,7 @@ class Printf:
 
 
 def _size(value: Any) -> float:
-    """How often a precision of that value repeats a character; 0 for what is no number."""
+    """Return how often a precision of that value repeats a character; 0 for what is no number."""
     try:
         return abs(float(value))
     except (TypeError, ValueError):
@@ -132,8 +133,9 @@ def _size(value: Any) -> float:
 
 
 def run(request: Mapping[str, Any], hidden: Sequence[str] = ()) -> str:
-    """Run `request["sql"]` and return a frame as `program.run` does; the value is {columns, rows}.
+    """Run `request["sql"]` and return a frame, as `sandbox.inside.program.run` does.
 
+    The value is a list of the names of the columns and a list of rows.
     An error of type NotAllowed is a refusal, one of type Interrupted a time-out.
     """
     reserve = bytearray(_RESERVE)
@@ -209,8 +211,8 @@ def _rows(cursor: sqlite3.Cursor, limits: Mapping[str, Any]) -> list[Any]:
         left -= sum(len(cell) if isinstance(cell, str) else 4 for cell in row) + 2
         if left < 0:
             raise TooLarge(f"the result is larger than {limits['result_bytes'] // 1024} KiB")
-        if len(rows) == limits["rows"]:
-            raise TooLarge(f"the result has more than {limits['rows']:,} rows")
+        if len(rows) == _MOST_ROWS:
+            raise TooLarge(f"the result has more than {_MOST_ROWS:,} rows")
         if any(isinstance(cell, bytes) for cell in row):
             raise NotAllowed("the query may not give binary data")
         rows.append(["l", row])
