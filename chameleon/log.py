@@ -52,7 +52,7 @@ def event_to_json(event: Event) -> dict[str, Any]:
                 "settings": values.to_json(event.settings),
             }
         case Plan():
-            written: dict[str, Any] = {
+            written = {
                 "event": "plan",
                 "steps": [step.to_json() for step in event.steps],
                 "by": event.by,

@@ -33,14 +33,8 @@ class Call:
         return f"{self.kind}@{self.asked}"
 
 
-def steps_of(program: str) -> list[str]:
-    """What is to be done for a program, in order: its calls, inner ones first and each once, then itself."""
-    steps = [call.text for call in all_calls(program)]
-    return list(dict.fromkeys([*steps, program.strip()]))
-
-
 def all_calls(program: str) -> Iterator[Call]:
-    """Every call in a program, inner ones first. Raises `StepRejected` for one that is not closed."""
+    """Yield every call in a program, inner ones first. Raises `StepRejected` for one that is not closed."""
     for call in outer_calls(program):
         for param in call.params:
             yield from all_calls(param)
@@ -48,7 +42,7 @@ def all_calls(program: str) -> Iterator[Call]:
 
 
 def outer_calls(text: str) -> Iterator[Call]:
-    """The calls in a text that stand in no other call and in no quotes."""
+    """Yield the calls in a text that stand in no other call and in no quotes."""
     position = 0
     while position < len(text):
         if text[position] in _QUOTES:
@@ -57,14 +51,12 @@ def outer_calls(text: str) -> Iterator[Call]:
             call = _call_at(text, position, start.end())
             yield call
             position += len(call.text)
-        elif text[position].isalnum() or text[position] == "_":
-            position = _after_word(text, position)
         else:
             position += 1
 
 
 def outside_quotes(text: str) -> Iterator[tuple[int, int]]:
-    """Where the parts of a program lie that are in no quotes, those of calls' questions included."""
+    """Yield where the parts of a program lie that are in no quotes, those of calls' questions included."""
     position = begun = 0
     while position < len(text):
         start = _START.match(text, position)
@@ -78,14 +70,14 @@ def outside_quotes(text: str) -> Iterator[tuple[int, int]]:
 
 
 def role_of(param: str, header: Sequence[str]) -> Role:
-    """What a call's parameter is: a column if the header has it in any case, a value, else SQL."""
+    """Return what a call's parameter is: a column if the header has it in any case, a value, else SQL."""
     if column_in(param, header) is not None:
         return "col"
     return "complete_sql" if value_of(param) is NotImplemented else "val"
 
 
 def column_in(param: str, header: Sequence[str]) -> str | None:
-    """The column that a parameter names, with or without back-quotes."""
+    """Return the column that a parameter names, with or without back-quotes."""
     name = param.strip()
     if len(name) > 1 and name[0] == name[-1] and name[0] in '`"':
         name = name[1:-1]
@@ -95,7 +87,7 @@ def column_in(param: str, header: Sequence[str]) -> str | None:
 
 
 def value_of(param: str) -> object:
-    """The literal that a parameter is; `NotImplemented` when it is none."""
+    """Return the literal that a parameter is; `NotImplemented` when it is none."""
     try:
         return ast.literal_eval(param.strip())
     except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
@@ -103,6 +95,7 @@ def value_of(param: str) -> object:
 
 
 def _call_at(text: str, start: int, inside: int, level: int = 0) -> Call:
+    """Return the call that begins at `start` and whose parameters begin at `inside`."""
     if level > _DEEPEST:
         raise StepRejected(f"the calls of QA() are nested more than {_DEEPEST} deep")
     question = _QUESTION.match(text, inside)
@@ -118,27 +111,18 @@ def _call_at(text: str, start: int, inside: int, level: int = 0) -> Call:
         if nested := _START.match(text, position):
             position += len(_call_at(text, position, nested.end(), level + 1).text)
             continue
-        if character == ")" and depth == 0:
+        if character in ";)" and depth == 0:
             params.append(text[begun:position].strip())
-            kind: Literal["map", "ans"] = "map" if question[2].lower() == "map" else "ans"
-            return Call(text[start : position + 1], kind, question[3].strip(), tuple(filter(None, params)))
-        if character == ";" and depth == 0:
-            if position > begun:
-                params.append(text[begun:position].strip())
             begun = position + 1
+            if character == ")":
+                kind: Literal["map", "ans"] = "map" if question[2].lower() == "map" else "ans"
+                return Call(text[start:begun], kind, question[3].strip(), tuple(filter(None, params)))
         depth += (character == "(") - (character == ")")
         position += 1
     raise StepRejected("a QA() is not closed")
 
 
 def _after_quote(text: str, start: int) -> int:
-    """The position behind the quoted part that begins at `start`; a quote that never ends quotes nothing."""
+    """Return the position behind the quoted part that begins at `start`; an unclosed quote quotes nothing."""
     end = text.find(text[start], start + 1)
     return end + 1 if end >= 0 else start + 1
-
-
-def _after_word(text: str, start: int) -> int:
-    end = start
-    while end < len(text) and (text[end].isalnum() or text[end] == "_"):
-        end += 1
-    return end

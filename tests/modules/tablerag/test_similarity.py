@@ -1,4 +1,4 @@
-"""The filter by likeness: how many rows and columns it keeps, which, and in which order."""
+"""What is kept by likeness: how many rows, columns and passages, which, and in which order."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 
 from chameleon import Table
 from chameleon.errors import ChameleonError
-from chameleon.modules.tablerag.semantic_filter import (
+from chameleon.modules.tablerag.similarity import (
+    PassageRetriever,
     SemanticFilter,
     column_texts,
-    cosines,
     row_texts,
     top,
 )
+from chameleon.text import estimated_tokens
 from tests.benchmarks.shared_data import DATA, needs_data
 from tests.modules.tablerag.running import REGATTA, output, run
 
@@ -119,10 +120,77 @@ def test_the_published_vectors() -> None:
     assert len(vectors) == 30
     for vector in vectors:
         place = places[vector["file"]]
-        rows = stored[place["offset"] : place["offset"] + len(place["rows"])]
-        near = cosines(rows[vector["query_row"]], rows)
+        rows = stored.astype(float)[place["offset"] : place["offset"] + len(place["rows"])]
+        asked = rows[vector["query_row"]]
+        near = (rows @ asked / (numpy.linalg.norm(rows, axis=1) * numpy.linalg.norm(asked))).tolist()
         assert top(near, vector["k"], "similarity") == vector["indices_returned"]
         assert top(near, vector["k"]) == sorted(vector["indices_returned"])
         assert [near[each] for each in vector["indices_returned"]] == pytest.approx(
             vector["similarity"], abs=1e-4
         )
+
+
+FILLER = "The weather was mild and the town was quiet that year. "
+
+
+HARBOUR = {
+    "title": "Quay Field",
+    "text": FILLER * 30 + "The lighthouse of Skerry was lit in 1861. " + FILLER * 30,
+}
+
+
+PARK = {"title": "Weir Park", "text": FILLER * 40}
+
+
+KEEPER = {"title": "Anna Brede", "text": "Anna Brede kept the lighthouse of Skerry for ten years."}
+
+
+QUESTION = "Who kept the lighthouse of Skerry?"
+
+
+def kept_passages(passages: list[Any], max_tokens: int = 150, **given: Any) -> tuple[Any, Any]:
+    state, _ = run(PassageRetriever(max_tokens, by="bm25"), passages=passages, question=QUESTION, **given)
+    return output(state, "passage_retriever"), state.input["passages"]
+
+
+def test_what_is_near_to_the_question_stays() -> None:
+    told, passages = kept_passages([PARK, HARBOUR, KEEPER])
+    assert [each["title"] for each in passages] in (["Quay Field", "Anna Brede"], ["Anna Brede"])
+    assert passages[-1] == KEEPER and told["kept"][0] < told["kept"][1]
+    _, passages = kept_passages([PARK, HARBOUR, KEEPER], 400)
+    assert "lit in 1861" in next(each["text"] for each in passages if each["title"] == "Quay Field")
+
+
+def test_what_fits_stays_whole() -> None:
+    told, passages = kept_passages([KEEPER, "A sentence alone."], 1000)
+    assert passages == (KEEPER, "A sentence alone.") and "kept" not in told
+
+
+def test_there_may_be_none() -> None:
+    for nothing in ([], None):
+        state, _ = run(PassageRetriever(by="bm25"), passages=nothing)
+        assert output(state, "passage_retriever") == {"passages": ()}
+
+
+def test_a_sentence_without_end_keeps_its_beginning() -> None:
+    _, passages = kept_passages([{"title": "Skerry", "text": "lighthouse of Skerry " * 500}, PARK])
+    assert 0 < estimated_tokens(passages[0]["text"]) <= 150
+
+
+@given(
+    st.lists(
+        st.fixed_dictionaries(
+            {"title": st.sampled_from(["", "Skerry"]), "text": st.text("ab .\nZ", max_size=900)}
+        ),
+        max_size=4,
+    ),
+    st.integers(20, 200),
+)
+def test_never_more_than_may_be_kept(passages: list[dict[str, str]], most: int) -> None:
+    told, left = kept_passages(passages, most)
+    if "kept" in told:
+        assert sum(estimated_tokens(f"{each['title']}: {each['text']}") for each in left) <= most + 3 * len(
+            passages
+        )
+        words = {word for each in passages for word in each["text"].split()}
+        assert all(set(each["text"].split()) <= words for each in left)

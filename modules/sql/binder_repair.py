@@ -14,12 +14,11 @@ from importlib.util import find_spec
 from itertools import zip_longest
 
 from chameleon.errors import MissingPackage
-from chameleon.modules.sql.calls import column_in, outer_calls, outside_quotes
+from chameleon.modules.sql.binder_calls import column_in, outer_calls, outside_quotes
+from chameleon.modules.sql.binder_table import LINE_BREAK, plain_date
 from chameleon.modules.sql.database import SqlTable
-from chameleon.modules.sql.normal import plain_date
 
 _FENCE = re.compile(r"^```[a-zA-Z]*[ \t]*\n?|\n?(?:(?<![ \t])[ \t]+)?```\s*$")
-_BREAK = re.compile(r"(?:(?<!\s)\s+)?(?:\n|\\n)\s*")
 _MIDNIGHT = re.compile(r"[ t]00:00(?::00)?$")
 _WORD = re.compile(r"[a-z_][a-z0-9_]*", re.IGNORECASE | re.ASCII)
 _FIGURES = re.compile(r"\d[\d,]*(?:\.\d+)?", re.ASCII)
@@ -35,30 +34,34 @@ isnull join left limit not notnull null on or order outer primary references rig
 transaction union unique update using values when where with
 """.split()  # noqa: SIM905
 )
-_BEFORE_BY = ("group", "order")
+_COMPARE = ("EQ", "NEQ", "IN", "LIKE", "IS", "NOT")
+_ORDER = ("LT", "LTE", "GT", "GTE", "BETWEEN")
+_WITHIN_A_COMPARISON = (*_COMPARE, *_ORDER, "L_PAREN", "COMMA")
+
+
+def require_sqlglot() -> None:
+    """Raise `MissingPackage` when sqlglot is not installed."""
+    if find_spec("sqlglot") is None:
+        raise MissingPackage(
+            "programs in SQL are repaired with sqlglot, which is not installed", hint="pip install sqlglot"
+        )
 
 
 def repaired(program: str, table: SqlTable, title: str = "") -> str:
-    """The program as it was meant for `table`.
+    """Return the program as it was meant for `table`.
 
     A code fence goes, lines are joined, `FROM <title>` reads from the table, names of columns are put into
     back-quotes where SQL needs it, and a text that a column is compared with becomes the cell of that column
     that is nearest to it (at least 70 % alike, no figure contradicted), or the column of that name, outside
     QA().
     """
-    text = _BREAK.sub(" ", _FENCE.sub("", program.strip())).strip().rstrip(";").rstrip()
-    text = _with_table_name(text, table.name, title)
-    text = _with_quoted_columns(text, [column.name for column in table.columns])
-    return _with_nearest_cells(text, table)
-
-
-def _with_table_name(text: str, name: str, title: str) -> str:
+    text = LINE_BREAK.sub(" ", _FENCE.sub("", program.strip())).strip().rstrip(";").rstrip()
     parts = re.findall(r"[^\W_]+|[^\w\s]", title)
-    if not any(part.isalnum() for part in parts):
-        return text
-    titled = r"[\s_]*".join(part if part.isalnum() else f"{re.escape(part)}?" for part in parts)
-    named = re.compile(rf"(\b(?:from|join)\s+)[\"'`\[]?{titled}(?!\w)[\"'`\]]?", re.IGNORECASE)
-    return named.sub(lambda match: match[1] + name, text)
+    if any(part.isalnum() for part in parts):
+        titled = r"[\s_]*".join(part if part.isalnum() else f"{re.escape(part)}?" for part in parts)
+        source = re.compile(rf"(\b(?:from|join)\s+)[\"'`\[]?{titled}(?!\w)[\"'`\]]?", re.IGNORECASE)
+        text = source.sub(lambda match: match[1] + table.name, text)
+    return _with_nearest_cells(_with_quoted_columns(text, table.header), table)
 
 
 def _with_quoted_columns(text: str, names: Sequence[str]) -> str:
@@ -82,45 +85,32 @@ def _needs_quotes(name: str) -> bool:
 
 
 def _edge(character: str, direction: str) -> str:
-    """A word's edge beside a character of a word."""
+    """Return the pattern of a word's edge beside a character of a word."""
     return rf"(?{direction}![\w.])" if character.isalnum() or character == "_" else ""
 
 
 def _quoted(match: re.Match[str]) -> str:
+    """Quote a name; a word of SQL only where nothing but a column can stand: behind a comparison, say."""
     name, after = match[0], match.string[match.end() :].lstrip().lower()
-    if name.lower() in _KEYWORDS and not _is_a_column(match.string[: match.start()].rstrip(), name, after):
-        return name
-    return f"`{name}`"
-
-
-def _is_a_column(before: str, name: str, after: str) -> bool:
-    """Whether a word of SQL stands where only a column can: behind a comma or comparison, or before one."""
-    if name.lower() in _BEFORE_BY:
-        return not after.startswith("by")
-    last = before.rpartition(" ")[2].lower()
-    return last in {"select", "by", "where", "and", "or", "="} or before[-1:] in {",", "=", "<", ">", "("}
+    before = match.string[: match.start()].rstrip()
+    if name.lower() in ("group", "order"):
+        is_column = not after.startswith("by")
+    else:
+        last = before.rpartition(" ")[2].lower()
+        is_column = last in {"select", "by", "where", "and", "or", "="} or before[-1:] in set(",=<>(")
+    return f"`{name}`" if is_column or name.lower() not in _KEYWORDS else name
 
 
 def _with_nearest_cells(text: str, table: SqlTable) -> str:
-    names = [column.name for column in table.columns]
-    calls = [call.text for call in outer_calls(text)]
     masked = text
-    for call in calls:
-        masked = masked.replace(call, "q" * len(call))
+    for call in outer_calls(text):
+        masked = masked.replace(call.text, "q" * len(call.text))
     for found in reversed(list(_comparisons(masked, table))):
         cell = nearest_cell(found.value, table, found.column)
-        named = column_in(found.value, names) if cell is None else None
+        named = column_in(found.value, table.header) if cell is None else None
         said = f"`{named}`" if named else "'" + (cell or found.value.lower()).replace("'", "''") + "'"
         text = text[: found.begun] + said + text[found.ended :]
     return text
-
-
-def require_sqlglot() -> None:
-    """Raise `MissingPackage` when sqlglot is not installed."""
-    if find_spec("sqlglot") is None:
-        raise MissingPackage(
-            "programs in SQL are repaired with sqlglot, which is not installed", hint="pip install sqlglot"
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +124,7 @@ class _Comparison:
 
 
 def _comparisons(text: str, table: SqlTable) -> Iterator[_Comparison]:
-    """The texts of `column = 'text'`, `column IN ('text', …)` and the like, but for patterns with % or _.
+    """Yield the texts of `column = 'text'`, `column IN ('text', …)` and the like, without patterns (% or _).
 
     Those of `column < 'text'` and the like only where the column holds dates.
     """
@@ -145,7 +135,7 @@ def _comparisons(text: str, table: SqlTable) -> Iterator[_Comparison]:
         tokens = sqlglot.tokenize(text, read="sqlite")
     except sqlglot.errors.SqlglotError:
         return  # SQLite will say what is wrong with it
-    names = {column.name.lower(): column.name for column in table.columns}
+    names = {name.lower(): name for name in table.header}
     dates = {column.name for column in table.columns if column.type == "DATE"}
     column: str | None = None
     for token, after in zip_longest(tokens, tokens[1:]):
@@ -160,17 +150,12 @@ def _comparisons(text: str, table: SqlTable) -> Iterator[_Comparison]:
             column = named if sign in _COMPARE or (sign in _ORDER and named in dates) else None
 
 
-_COMPARE = ("EQ", "NEQ", "IN", "LIKE", "IS", "NOT")
-_ORDER = ("LT", "LTE", "GT", "GTE", "BETWEEN")
-_WITHIN_A_COMPARISON = (*_COMPARE, *_ORDER, "L_PAREN", "COMMA")
-
-
 def nearest_cell(value: str, table: SqlTable, column: str) -> str | None:
-    """The cell of a column that a text stands for; None when no cell is near enough.
+    """Return the cell of a column that a text stands for; None when no cell is near enough.
 
     A date is compared as such: the text in the form of the column's cells is returned, if it is a date.
     """
-    index = [each.name for each in table.columns].index(column)
+    index = table.header.index(column)
     wanted = _MIDNIGHT.sub("", " ".join(value.lower().split()))
     if table.columns[index].type == "DATE":
         return plain_date(wanted)
@@ -178,10 +163,9 @@ def nearest_cell(value: str, table: SqlTable, column: str) -> str | None:
     texts = [cell for cell in cells if isinstance(cell, str)]
     if wanted in texts or len(wanted) > _LONGEST:
         return wanted if wanted in texts else None
-    alike = [(_likeness(wanted, cell), -place) for place, cell in enumerate(texts)]
-    near = [(ratio, place) for ratio, place in sorted(alike, reverse=True) if ratio >= _NEAREST]
-    fitting = (texts[-place] for _, place in near if _figures_agree(wanted, texts[-place]))
-    return next(fitting, None)
+    likeness = {cell: _likeness(wanted, cell) for cell in texts if _figures_agree(wanted, cell)}
+    nearest = max(likeness, key=likeness.__getitem__, default="")
+    return nearest if likeness.get(nearest, 0.0) >= _NEAREST else None
 
 
 def _likeness(one: str, other: str) -> float:
@@ -194,7 +178,7 @@ def _likeness(one: str, other: str) -> float:
 
 
 def _figures_agree(one: str, other: str) -> bool:
-    """Whether one text has all figures of the other; adding or leaving out some is no contradiction."""
+    """Return whether one text has all figures of the other."""
     mine, theirs = (
         {float(figure.replace(",", "")) for figure in _FIGURES.findall(text)} for text in (one, other)
     )
