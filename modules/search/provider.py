@@ -42,7 +42,7 @@ class Provider(Protocol):
         """Raise a `ChameleonError` naming what is missing: a key, a package, a folder. Cheap."""
 
     def runtime_info(self) -> Mapping[str, Any]:
-        """Return what is asked, for `Module.runtime_info`: the provider and its host, never a whole address."""
+        """Return the provider and its host, never a whole address."""
 
     def search(self, query: str, count: int) -> list[SearchResult]:
         """Return the best results, at most `count`; raise `WebError` (a `ModuleError`) for a failure."""
