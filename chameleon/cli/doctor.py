@@ -18,9 +18,9 @@ from chameleon.inventories import DEFAULTS
 from chameleon.inventory.resolve import find_class
 from chameleon.llm import choose_model
 from chameleon.llm.choose import with_end
-from chameleon.llm.providers import PROVIDERS, package_is_here
+from chameleon.llm.providers import package_is_here, providers
 from chameleon.retrieval.embeddings import automatic
-from chameleon.sandbox import make_executor
+from chameleon.sandbox import make_sandbox
 from chameleon.text import harmless, redact
 
 _PACKAGE = "chameleon-compose"
@@ -97,7 +97,7 @@ def _model() -> str:
     try:
         choice = with_end(choose_model(None, None))
         provider = (choice.model or "").partition(":")[0]
-        here = provider not in PROVIDERS or package_is_here(provider)
+        here = provider not in providers() or package_is_here(provider)
         offline = DEFAULTS["table"][1]
         lacks = "" if here else f"; its package is missing, and --inventory {offline} asks no model"
         return redact(in_options(f"{choice}{lacks}")).removeprefix("model ")
@@ -107,8 +107,8 @@ def _model() -> str:
 
 def _sandbox() -> dict[str, Any]:
     try:
-        with make_executor() as executor:
-            guarantees = executor.guarantees()
+        with make_sandbox() as sandbox:
+            guarantees = sandbox.guarantees()
     except ChameleonError as problem:
         return {"text": str(problem), "tier": None, "layers": []}
     return {"text": str(guarantees), **asdict(guarantees)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, Signature, signature
@@ -86,9 +86,45 @@ class ModelOptions:
     connected: MutableMapping[str, Any] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
-        from chameleon.cli.setup import read_params
+        object.__setattr__(self, "params", _read_params(self.param) if self.param else {})
 
-        object.__setattr__(self, "params", read_params(self.param or ()))
+
+def _read_params(given: Sequence[str]) -> Mapping[str, Any]:
+    """Read the parameters of `--param KEY=VALUE`, values in YAML; null leaves one out.
+
+    Raises `BadParameter` for what no `llm:` of an inventory may have.
+    """
+
+    import yaml
+    from pydantic import ValidationError
+
+    from chameleon.inventory.schema import ModelSpec
+    from chameleon.text import nearest
+
+    def bad(what: str) -> typer.BadParameter:
+        return typer.BadParameter(what, param_hint="--param")
+
+    found: dict[str, Any] = {}
+    names = [name for name in ModelSpec.model_fields if name not in ("model", "prices")]
+    for each in given:
+        name, is_pair, text = each.partition("=")
+        name = name.strip()
+        if not is_pair:
+            raise bad(f"{each!r} is no KEY=VALUE, such as reasoning=none")
+        if name not in names:
+            raise bad(f"there is no parameter {name!r}. {nearest(name, names)}")
+        try:
+            value = yaml.safe_load(text)
+        except yaml.YAMLError:
+            raise bad(f"the value of {name} cannot be read: {text!r}") from None
+        found[name] = [value] if name == "stop" and isinstance(value, str) else value
+    try:
+        ModelSpec.model_validate(found)
+    except ValidationError as problem:
+        first = problem.errors()[0]
+        typed = next(each for each in given if each.strip().startswith(str(first["loc"][0])))
+        raise bad(f"{typed!r}: {first['msg'].lower()}") from None
+    return found
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -33,7 +33,8 @@ def measure_recall(
         kept: the folder where the index stays, or None.
     """
     from chameleon.retrieval.index import Index
-    from chameleon.retrieval.names import AUTO, check_retriever, retriever
+    from chameleon.retrieval.names import retriever
+    from chameleon.retrieval.parts import AUTO, check_retriever
 
     check_retriever(name)
     asked = read_queries(queries)
@@ -73,7 +74,7 @@ def _build(
 ) -> Index:
     """Build an index of the documents that are wanted; None wants all."""
     from chameleon.retrieval.index import Index
-    from chameleon.retrieval.names import parts_for
+    from chameleon.retrieval.parts import parts_for
 
     count = 0
 

@@ -5,11 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
-
-import typer
-import yaml
-from pydantic import ValidationError
 
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import ModelOptions
@@ -17,14 +12,10 @@ from chameleon.errors import MissingPackage
 from chameleon.executor import Executor
 from chameleon.inventories import DEFAULTS
 from chameleon.inventory import Inventory, shipped_inventories
-from chameleon.inventory.schema import ModelSpec
 from chameleon.inventory.source import read_source
 from chameleon.llm import LLM, ModelChoice, ResponseStore, choose_model
 from chameleon.llm.capabilities import switch_off
 from chameleon.llm.choose import with_end
-from chameleon.text import nearest
-
-_NOT_OF_CALLS = ("model", "prices")
 
 
 @dataclass(frozen=True)
@@ -33,38 +24,6 @@ class Setup:
 
     executor: Executor
     why: str
-
-
-def read_params(given: Sequence[str]) -> Mapping[str, Any]:
-    """Read the parameters of `--param KEY=VALUE`, values in YAML; null leaves one out.
-
-    Raises `BadParameter` for what no `llm:` of an inventory may have.
-    """
-
-    def bad(what: str) -> typer.BadParameter:
-        return typer.BadParameter(what, param_hint="--param")
-
-    found: dict[str, Any] = {}
-    names = [name for name in ModelSpec.model_fields if name not in _NOT_OF_CALLS]
-    for each in given:
-        name, is_pair, text = each.partition("=")
-        name = name.strip()
-        if not is_pair:
-            raise bad(f"{each!r} is no KEY=VALUE, such as reasoning=none")
-        if name not in names:
-            raise bad(f"there is no parameter {name!r}. {nearest(name, names)}")
-        try:
-            value = yaml.safe_load(text)
-        except yaml.YAMLError:
-            raise bad(f"the value of {name} cannot be read: {text!r}") from None
-        found[name] = [value] if name == "stop" and isinstance(value, str) else value
-    try:
-        ModelSpec.model_validate(found)
-    except ValidationError as problem:
-        first = problem.errors()[0]
-        typed = next(each for each in given if each.strip().startswith(str(first["loc"][0])))
-        raise bad(f"{typed!r}: {first['msg'].lower()}") from None
-    return found
 
 
 def defaults_for(given: Collection[str]) -> tuple[str, str]:

@@ -126,7 +126,7 @@ class RunPage:
         spent += f", {', '.join(map(harmless, asked))}" if (asked := self._others(record.calls)) else ""
         spent += ", asked again after it was cut off" if any(c.usage.calls > 1 for c in record.calls) else ""
         spent += ", cut off" if any(call.finish == "length" for call in record.calls) else ""
-        again = f", attempt {record.step.args['attempt']}" if "attempt" in record.step.args else ""
+        again = f", attempt {redo.attempt}" if (redo := record.step.redo) else ""
         self._line(f"{self.steps:3}. {record.step.module}{again}  [{record.seconds:.3f} s{spent}]")
         if record.dropped:
             self._block("dropped: it ran beside a step that failed")

@@ -207,7 +207,7 @@ class Evaluation:
             turns.append(turn(problem, problem.gold if self.gold_history else answer))
 
     def _solve(self, problem: Problem) -> Result | None:
-        """The result of a run; None where it was stopped."""
+        """Return the result of a run; None where it was stopped."""
         state = self._state(problem)
         if state.ended is None:
             return None
@@ -249,7 +249,7 @@ class Evaluation:
             )
 
     def _state(self, problem: Problem) -> State:
-        """The state of the run at its end, or where it was stopped; it goes on from what is kept of it."""
+        """Run to the end, or until it is stopped, from where the kept events end; return the state."""
         given = taken_by(self.executor.inventory, problem)
         try:
             checked = self.executor.inventory.check_input(given)

@@ -126,7 +126,7 @@ def _mean(total: float, n: int) -> float | None:
 
 
 def has_gold(state: State, problem: Problem, groups: Groups) -> bool | None:
-    """Whether of each group a cell is left; None where that is not known.
+    """Return whether of each group a cell is left; None where that is not known.
 
     A table that was found in an index must be the problem's own, and whoever cuts a table tells in
     `cache.kept` which of its rows and columns are left.
@@ -153,7 +153,7 @@ def source_table(state: State) -> Table | None:
 
 
 def _same(table: Table, other: Table) -> bool:
-    """Whether two tables have the same cells; what they are called does not matter."""
+    """Return whether two tables have the same cells; what they are called does not matter."""
     return (table.header, table.rows) == (other.header, other.rows)
 
 
@@ -395,7 +395,7 @@ def _usable_parts(
 
     Each part is tried once, on one document, since its model may be missing here.
     """
-    from chameleon.retrieval.names import parts_for
+    from chameleon.retrieval.parts import parts_for
 
     parts: dict[str, Part] = {}
     for retriever in retrievers:

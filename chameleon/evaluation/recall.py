@@ -48,14 +48,14 @@ class Recall:
     queries_per_second: float
 
     def to_json(self) -> dict[str, float]:
-        """The figures by name, to four places."""
+        """Return the figures by name, to four places."""
         recall = {f"recall@{depth}": share for depth, share in self.recall.items()}
         rest = {"mrr": self.mrr, "queries_per_second": self.queries_per_second}
         return {"n": self.n} | {name: round(value, 4) for name, value in (recall | rest).items()}
 
 
 def read_corpus(path: Path, *, summaries: bool = False) -> Iterator[Document]:
-    """The tables of a file of JSON lines with `table_id`, `caption`, `header` and `rows`.
+    """Read the tables of a file of JSON lines with `table_id`, `caption`, `header` and `rows`.
 
     A table may lie under the key `table`, as in files of questions; one that comes again word for word counts
     once. Cells that are no text are written as JSON has them; short rows are filled up. With `summaries` the
@@ -79,7 +79,7 @@ def read_corpus(path: Path, *, summaries: bool = False) -> Iterator[Document]:
 
 
 def read_queries(path: Path) -> list[Query]:
-    """The questions of a file of JSON lines: `question` (or `statement`, `query`, `claim`) and
+    """Read the questions of a file of JSON lines: `question` (or `statement`, `query`, `claim`) and
     `gold_table_id` (or `table_id`). Raises `InputError` naming the row that has none.
     """
     found = []
@@ -171,7 +171,7 @@ def recall_of(inventory: Inventory, runs: Sequence[tuple[Problem, State]]) -> Re
 
 
 def _rank(index: Index, retriever: Retriever, query: Query, hits: Sequence[Hit]) -> int:
-    """The place of the query's table, from 1; what comes after the deepest depth is searched for here."""
+    """Find the place of the query's table, from 1, and search on where it is below the deepest depth."""
     depth = max(DEPTHS)
     if place := _place(query.gold, hits):
         return place
@@ -188,12 +188,12 @@ def _rank(index: Index, retriever: Retriever, query: Query, hits: Sequence[Hit])
 
 
 def _place(id: str, hits: Sequence[Hit]) -> int:
-    """The place of a document, from 1; 0 where it is not there."""
+    """Find the place of a document, from 1; 0 where it is not there."""
     return next((place for place, hit in enumerate(hits, 1) if hit.id == id), 0)
 
 
 def _summary(row: Mapping[str, Any], where: str) -> str:
-    """What is known of a table beside its cells: the text under a key, or what is under it as JSON."""
+    """Read what is known of a table beside its cells: the text under a key, or what is under it as JSON."""
     found = next((row[key] for key in _SUMMARIES if row.get(key)), None)
     if found is None:
         raise InputError(f"this row has no {_SUMMARIES[0]} of its table", where=where)

@@ -28,7 +28,7 @@ def figure(value: float | None) -> str:
 
 
 def in_figures(tally: Tally, count: Count) -> str:
-    """ "BLEU 27.1871, ROUGE-1 0.6110"."""
+    """Return "BLEU 27.1871, ROUGE-1 0.6110"."""
     return ", ".join(f"{name} {figure(value)}" for name, value in tally.figures(count).items())
 
 
@@ -155,14 +155,14 @@ def _listed(data: Mapping[str, Any]) -> str:
 
 
 def usage_in_words(usage: Usage) -> str:
-    """ "3 model calls, 812 + 40 tokens, $0.0012"."""
+    """Return "3 model calls, 812 + 40 tokens, $0.0012"."""
     if not usage.calls:
         return "no model calls"
     return f"{usage.calls:,} model call{'' if usage.calls == 1 else 's'}, {spent_in_words(usage)}"
 
 
 def spent_in_words(usage: Usage) -> str:
-    """ "812 + 40 tokens, $0.0012"; what the provider does not say is called unknown."""
+    """Return "812 + 40 tokens, $0.0012"; what the provider does not say is called unknown."""
     tokens, cost = "tokens unknown", "cost unknown"
     if usage.input_tokens is not None and usage.output_tokens is not None:
         tokens = f"{usage.input_tokens:,} + {usage.output_tokens:,} tokens{usage.parts}"

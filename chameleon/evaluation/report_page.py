@@ -8,7 +8,6 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -28,7 +27,6 @@ from chameleon.evaluation.report import (
     verdict_of,
 )
 from chameleon.evaluation.results import Count, Result
-from chameleon.llm.nearest import shared_start
 from chameleon.state import Event, RunStarted, StepRecord
 from chameleon.table import Table
 
@@ -44,7 +42,6 @@ _TABLE_TEXT = 200_000  # characters, shared by the cells of one table
 _MOST_PARTS, _DEEPEST = 50, 3
 _LARGEST_PICTURE = 2_000_000
 _PICTURES = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg"}
-_PREVIEW_LEAST, _PREVIEW_SAMPLE, _PREVIEW_LONGEST, _PREVIEWS_ALIKE = 250, 100, 20_000, 8
 
 _UNUSUAL = re.compile(r"[^\n\t -~]")
 _HIDDEN_KINDS = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
@@ -65,11 +62,8 @@ def write_page(
     path = Path(file)
     beside = path.with_name(f"{path.name}.new")
     sections = [Section(run, number, problems) for number, run in enumerate(runs, 1)]
-    previews = Previews()
     stream = (
-        _environment(previews)
-        .get_template("report_page.html.j2")
-        .stream(comparisons=comparisons, sections=sections, previews=previews)
+        _environment().get_template("report_page.html.j2").stream(comparisons=comparisons, sections=sections)
     )
     stream.enable_buffering(200)
     try:
@@ -82,7 +76,7 @@ def write_page(
         beside.unlink(missing_ok=True)
 
 
-def _environment(previews: Previews) -> Environment:
+def _environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
@@ -104,7 +98,7 @@ def _environment(previews: Previews) -> Environment:
         "excerpt": excerpt,
         "parts": parts_of,
         "picture": picture_of,
-        "preview": previews.split,
+        "both_ends": both_ends,
     }
     environment.tests |= {"table": lambda value: isinstance(value, Table), "parted": is_parted}
     environment.globals |= {"facts": facts, "module_use": _module_use, "MOST_PARTS": _MOST_PARTS}
@@ -137,41 +131,36 @@ class StepView(NamedTuple):
     changes: list[tuple[str, Any]]
 
 
-@dataclass
-class ProblemView:
-    """A problem as it opens on the page: what it was given, and each event, the steps as `StepView`."""
+class ProblemView(NamedTuple):
+    """A problem as it opens on the page: what its run was given, and the events, each with its kind."""
 
-    anchor: str
     result: Result
-    verdict: str
     grades: str
-    given: dict[str, Any] = field(default_factory=dict)
-    events: list[tuple[str, Any]] = field(default_factory=list)
+    given: Mapping[str, Any]
+    events: list[tuple[str, Any]]
 
-    def tell(self, events: Sequence[Event]) -> None:
-        """Take up the events of the problem's run."""
-        table: Any = None
-        steps = 0
-        for event in events:
-            if isinstance(event, RunStarted):
-                self.given = dict(event.input)
-                table = event.input.get("table")
-            elif isinstance(event, StepRecord):
-                steps += 1
-                self.events.append(("Step", _step(steps, event, table)))
-                table = table if event.dropped else event.input_changes.get("table", table)
-            else:
-                self.events.append((type(event).__name__, event))
+
+def _shown_events(events: Sequence[Event]) -> list[tuple[str, Any]]:
+    """List what the page shows of a run's events: plans, steps and its end."""
+    found: list[tuple[str, Any]] = []
+    table: Any = None
+    steps = 0
+    for event in events:
+        if isinstance(event, RunStarted):
+            table = event.input.get("table")
+        elif isinstance(event, StepRecord):
+            steps += 1
+            found.append(("Step", _step(steps, event, table)))
+            table = table if event.dropped else event.input_changes.get("table", table)
+        else:
+            found.append((type(event).__name__, event))
+    return found
 
 
 def _step(number: int, record: StepRecord, table: Any) -> StepView:
     changed = [(f"input.{key}", value) for key, value in record.input_changes.items()]
     changed += [(f"cache.{key}", value) for key, value in record.cache_changes.items()]
-    parts = record.output.values() if isinstance(record.output, Mapping) else ()
-    tables = [part for part in parts if isinstance(part, Table)]
-    same = [
-        name for name, value in changed if value == record.output or any(value is each for each in tables)
-    ]
+    same = [name for name, value in changed if value is record.output or value == record.output]
     output = record.output
     if isinstance(output, Table) and output == table:
         output = f"The table stays as it was, {len(output.rows):,} × {len(output.header):,}."
@@ -199,9 +188,9 @@ class Section:
                 count = Count()
                 count.add(result)
                 grades = in_figures(self.run.tally, count) if result.grades else ""
-                view = ProblemView(self.anchors[result.id], result, self.verdicts[result.id], grades)
-                view.tell(events.pop(result.id, ()))
-                yield view
+                told = events.pop(result.id, ())
+                given = next((event.input for event in told if isinstance(event, RunStarted)), {})
+                yield ProblemView(result, grades, given, _shown_events(told))
 
 
 class Excerpt(NamedTuple):
@@ -236,7 +225,7 @@ def excerpt(table: Table) -> Excerpt:
 
 
 def is_parted(value: Any, depth: int) -> bool:
-    """Whether a value is shown part by part: a mapping, or a list with something large in it."""
+    """Return whether a value is shown part by part: a mapping, or a list with something large in it."""
     if depth >= _DEEPEST or not isinstance(value, Mapping | tuple | list):
         return False
     return isinstance(value, Mapping) or any(
@@ -264,88 +253,26 @@ def value_text(value: Any) -> str:
     return "none" if value is None else json.dumps(values.to_json(value), ensure_ascii=False)
 
 
-class Picture(NamedTuple):
-    """A picture as a data: URI, or the reason why there is none."""
+def picture_of(path: str) -> str:
+    """Return the picture in a file as a data: URI, or the reason why there is none.
 
-    uri: str = ""
-    note: str = ""
-
-
-def picture_of(path: str) -> Picture:
-    """Embed the picture in a file: it is PNG or JPEG by its first bytes, and has at most 2 MB."""
+    It is PNG or JPEG by its first bytes, and has at most 2 MB.
+    """
     file, name = Path(path), brief(Path(path).name, 80)
     try:
         if not file.is_file():  # nor is a device or a pipe, which might never end
-            return Picture(note=f"The picture {name} is not there.")
+            return f"The picture {name} is not there."
         with file.open("rb") as opened:
             data = opened.read(_LARGEST_PICTURE + 1)
     except (OSError, ValueError) as problem:
         reason = getattr(problem, "strerror", None) or problem
-        return Picture(note=f"The picture {name} cannot be read: {reason}.")
+        return f"The picture {name} cannot be read: {reason}."
     kind = next((kind for magic, kind in _PICTURES.items() if data.startswith(magic)), None)
     if kind is None:
-        return Picture(note=f"The picture {name} is not shown: it is neither PNG nor JPEG.")
+        return f"The picture {name} is not shown: it is neither PNG nor JPEG."
     if len(data) > _LARGEST_PICTURE:
-        return Picture(note=f"The picture {name} is not shown: it is larger than 2 MB.")
-    return Picture(uri=f"data:{kind};base64,{base64.b64encode(data).decode('ascii')}")
-
-
-@dataclass
-class Preview:
-    """A text that prompts begin with: `used` is the longest part that any two of them share."""
-
-    number: int
-    text: str
-    used: int = 0
-
-
-class PromptText(NamedTuple):
-    """A message of a prompt: the shared beginning that it has, how long that is, and what comes after it."""
-
-    rest: Shown
-    preview: int = 0
-    length: int = 0
-
-
-class Previews:
-    """Recognise what many prompts begin with while they pass by: it stands on the page once.
-
-    No more than a few texts of each kind are kept. The first prompt of a kind is shown as it is, since nobody
-    knows yet what others will share with it.
-    """
-
-    def __init__(self) -> None:
-        self._alike: dict[str, list[Preview]] = {}
-        self._count = 0
-
-    def split(self, text: str) -> PromptText:
-        """Split off the part of a message that an earlier one has begun with too."""
-        if len(text) < _PREVIEW_LEAST:
-            return PromptText(both_ends(text))
-        alike = self._alike.setdefault(text[:_PREVIEW_SAMPLE], [])
-        lengths = [_shared(each.text, text) for each in alike]
-        length = max(lengths, default=0)
-        best = alike[lengths.index(length)] if length >= _PREVIEW_LEAST else None
-        if len(text) - length >= _PREVIEW_LEAST and len(alike) < _PREVIEWS_ALIKE:
-            self._count += 1
-            alike.append(Preview(self._count, text[:_PREVIEW_LONGEST]))
-        if best is None:
-            return PromptText(both_ends(text))
-        best.used = max(best.used, length)
-        return PromptText(both_ends(text[length:]), best.number, length)
-
-    def __iter__(self) -> Iterator[tuple[int, Shown]]:
-        """Yield the beginnings that were referred to: their numbers and texts."""
-        for alike in self._alike.values():
-            for each in alike:
-                if each.used:
-                    yield each.number, shown(each.text[: each.used], _PREVIEW_LONGEST)
-
-
-def _shared(one: str, other: str) -> int:
-    """Count the characters that both begin with, in whole lines; all of `other` where `one` has it."""
-    alike = shared_start(one, other)
-    return alike if alike == len(other) else one.rfind("\n", 0, alike) + 1
+        return f"The picture {name} is not shown: it is larger than 2 MB."
+    return f"data:{kind};base64,{base64.b64encode(data).decode('ascii')}"
 
 
 class Shown(str):

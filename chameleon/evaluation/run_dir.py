@@ -15,8 +15,7 @@ from chameleon.errors import InputError, LogError
 from chameleon.evaluation.data import find_benchmark
 from chameleon.evaluation.results import Result, Tally
 from chameleon.evaluation.settings import settings_diff
-from chameleon.lines import LineFile
-from chameleon.log import before_failure, event_from_json, event_to_json, json_line
+from chameleon.log import LineFile, before_failure, event_from_json, event_to_json, json_line
 from chameleon.state import Event, RunStarted
 
 SETTINGS, RESULTS, EVENTS = "settings.json", "results.jsonl", "events.jsonl"

@@ -11,12 +11,11 @@ from pydantic import PositiveInt
 
 from chameleon import State, StepRejected, Table
 from chameleon.errors import CutOff, InventoryError
-from chameleon.llm_module import RAISE_LIMIT
+from chameleon.llm_module import RAISE_LIMIT, Weights
 from chameleon.modules.table_ops.names import call_in, whole_choice
 from chameleon.modules.table_ops.operation import Args, Operation
 from chameleon.modules.table_ops.table_operation import TableOperation
 from chameleon.prompt import table_text
-from chameleon.voting import Weights
 
 if TYPE_CHECKING:
     from chameleon.llm import Reply

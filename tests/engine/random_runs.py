@@ -37,7 +37,7 @@ class Tool(Module):
         self.reads, self.writes, self.behaviour = reads, writes, behaviour
 
     def run(self, state: State) -> Any:
-        attempt = state.step.args.get("attempt", 0) if state.step else 0
+        attempt = state.step.redo.attempt if state.step and state.step.redo else 0
         if self.behaviour == "crashes":
             raise KeyError("nothing there")
         if self.behaviour == "declines":

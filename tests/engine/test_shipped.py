@@ -14,8 +14,9 @@ from chameleon import Inventory, LLMModule, Module, Table
 from chameleon.errors import ChameleonError, InventoryError
 from chameleon.inventory import InventorySpec, shipped_inventories
 from chameleon.inventory.resolve import find_class, shipped
-from chameleon.module import Access, split_keys
+from chameleon.module import split_keys
 from chameleon.state import State
+from chameleon.steps import Access
 from chameleon.values import freeze
 
 STATE = State(

@@ -27,6 +27,7 @@ from chameleon.errors import ChameleonError, InventoryError, MissingPackage
 from chameleon.modules.offline.lexical_reader import LexicalReader
 from chameleon.modules.vision.text_detector import TextDetector
 from chameleon.pictures import engines
+from chameleon.steps import PreparedModule
 from tests.engine.doubles import executor
 from tests.vision.pictures import text_picture
 
@@ -85,7 +86,7 @@ def test_boxes_are_in_pixels_of_the_upright_original(engine: str, tmp_path: Path
 def test_many_threads_read_what_one_reads(tmp_path: Path) -> None:
     paths = [text_picture(tmp_path / f"{n}.png", {(20, 40): f"Number {n}{n}"}) for n in range(8)]
     module = TextDetector("rapidocr")
-    module.ready()
+    PreparedModule(module).ready()
     states = [State(input={"image": str(path)}) for path in paths] * 2
     alone = [module.run(state) for state in states]
     with ThreadPoolExecutor(16) as pool:

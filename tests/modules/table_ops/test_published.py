@@ -15,6 +15,7 @@ import pytest
 from chameleon import State, Step, Table
 from chameleon.inventory import Inventory
 from chameleon.llm import LLM, ScriptedModel
+from chameleon.llm_module import votes, weights_of
 from chameleon.modules.table_ops.add_column import AddColumn
 from chameleon.modules.table_ops.group_by import GroupBy
 from chameleon.modules.table_ops.select_column import SelectColumn
@@ -23,7 +24,6 @@ from chameleon.modules.table_ops.sort_by import SortBy
 from chameleon.modules.table_ops.table_operation import TableOperation
 from chameleon.planners.dynamic import Dynamic
 from chameleon.state import StepRecord
-from chameleon.voting import votes, weights_of
 from tests.engine.doubles import Does
 
 VECTORS = Path(__file__).parents[4] / "shared" / "data" / "vectors"
