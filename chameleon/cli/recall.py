@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,8 +14,7 @@ import typer
 from chameleon.cli.out import counted, echo, echo_json, say
 from chameleon.cli.progress import Progress
 from chameleon.errors import InputError
-from chameleon.evaluation.recall import Query, check_gold, measure, read_corpus, read_queries
-from chameleon.retrieval.retriever import Hit, Retriever
+from chameleon.evaluation.recall import check_gold, measure, read_corpus, read_queries
 
 if TYPE_CHECKING:
     from chameleon.retrieval.document import Document
@@ -50,10 +49,9 @@ def measure_recall(
                 built_for = index.retriever if name == AUTO and index.retriever else name
                 index = _build(index.documents(), built_for, wanted, None, close)
         check_gold(index.ids, asked)
-        watched = _Watched(retriever(index, name), asked)
-        found = measure(index, watched, asked).to_json()
-        unmatched = watched.unmatched(asked)
+        measured = measure(index, retriever(index, name), asked)
         documents = counted(len(index), "document")
+    found, unmatched = measured.to_json(), measured.unmatched
     if as_json:
         echo_json(found | {"unmatched": unmatched})
         return
@@ -98,28 +96,3 @@ def _build(
         )
     say(f"{counted(count, 'table')} indexed in {time.monotonic() - begun:.1f} s.")
     return index
-
-
-class _Watched(Retriever):
-    """A retriever, and for how many queries it never found the table, however deep it was asked."""
-
-    def __init__(self, watched: Retriever, queries: Sequence[Query]) -> None:
-        self._watched, self._wanted = watched, set(queries)
-        self._timed: list[tuple[Sequence[str], list[list[Hit]]]] = []
-
-    def search(self, query: str, k: int = 10) -> list[Hit]:
-        hits = self._watched.search(query, k)
-        self._wanted.difference_update(Query(query, hit.id) for hit in hits)
-        return hits
-
-    def search_many(self, queries: Sequence[str], k: int = 10) -> list[list[Hit]]:
-        found = self._watched.search_many(queries, k)
-        self._timed.append((queries, found))  # looked at later: these searches are timed
-        return found
-
-    def unmatched(self, queries: Sequence[Query]) -> int:
-        """Count the queries whose table was among no hits."""
-        for texts, many in self._timed:
-            for text, hits in zip(texts, many, strict=True):
-                self._wanted.difference_update(Query(text, hit.id) for hit in hits)
-        return sum(query in self._wanted for query in queries)

@@ -40,12 +40,15 @@ class Query(NamedTuple):
 class Recall:
     """`recall` by depth: the share of `n` queries whose table is among so many first; `mrr`: the mean of
     1 / rank over the whole ranking; `queries_per_second` of searches alone, for the deepest of the depths.
+
+    `unmatched` counts the queries whose table was not found, however deep the retriever searched.
     """
 
     n: int
     recall: Mapping[int, float]
     mrr: float
     queries_per_second: float
+    unmatched: int
 
     def to_json(self) -> dict[str, float]:
         """Return the figures by name, to four places."""
@@ -126,9 +129,12 @@ def measure(index: Index, retriever: Retriever, queries: Sequence[Query]) -> Rec
     begun = time.perf_counter()
     found = retriever.search_many(texts, max(DEPTHS))
     seconds = time.perf_counter() - begun
-    ranks = [_rank(index, retriever, *pair) for pair in zip(queries, found, strict=True)]
+    ranked = [_rank(index, retriever, *pair) for pair in zip(queries, found, strict=True)]
+    ranks = [rank for rank, _ in ranked]
     shares = {depth: sum(rank <= depth for rank in ranks) / len(ranks) for depth in DEPTHS}
-    return Recall(len(ranks), shares, sum(1 / rank for rank in ranks) / len(ranks), len(ranks) / seconds)
+    mrr = sum(1 / rank for rank in ranks) / len(ranks)
+    unmatched = sum(not is_found for _, is_found in ranked)
+    return Recall(len(ranks), shares, mrr, len(ranks) / seconds, unmatched)
 
 
 @runtime_checkable
@@ -170,21 +176,24 @@ def recall_of(inventory: Inventory, runs: Sequence[tuple[Problem, State]]) -> Re
     return None
 
 
-def _rank(index: Index, retriever: Retriever, query: Query, hits: Sequence[Hit]) -> int:
-    """Find the place of the query's table, from 1, and search on where it is below the deepest depth."""
+def _rank(index: Index, retriever: Retriever, query: Query, hits: Sequence[Hit]) -> tuple[int, bool]:
+    """Find the place of the query's table, from 1, and whether the retriever found it.
+
+    Search on where it is below the deepest depth.
+    """
     depth = max(DEPTHS)
     if place := _place(query.gold, hits):
-        return place
+        return place, True
     for deeper in (_DEEPER, len(index)):
         if len(hits) < depth:
             break
         hits, depth = retriever.search(query.text, deeper), deeper
         if place := _place(query.gold, hits):
-            return max(place, max(DEPTHS) + 1)
+            return max(place, max(DEPTHS) + 1), True
     found = index.positions(hit.id for hit in hits)
     [gold] = index.positions([query.gold])
     before = int(index.catalogue.alive[:gold].sum()) - int((found < gold).sum())
-    return len(hits) + before + 1
+    return len(hits) + before + 1, False
 
 
 def _place(id: str, hits: Sequence[Hit]) -> int:
