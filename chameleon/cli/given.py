@@ -61,10 +61,11 @@ def check_options(options: QuestionOptions) -> None:
             param_hint="--index",
         )
     if lacking:
+        keys = ["passages" if key == "text" else key for key in given]
         raise InputError(
             f"{' and '.join(f'a {_SOURCES[key]}' for key in given)} are given, and {both} take no "
             f"{' and no '.join(lacking)}",
-            hint=f"Leave one out, or name an inventory that takes them with --inventory{that_takes(*given)}.",
+            hint=f"Leave one out, or name an inventory that takes them with --inventory{that_takes(*keys)}.",
         )
 
 

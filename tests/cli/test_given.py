@@ -116,6 +116,7 @@ def test_a_table_beside_a_picture_is_told_which_inventory_takes_what(
         outcome = command("ask", QUESTION, "--table", str(table), option, str(file))
         assert outcome.code == 1 and f"a table and a {kind} are given" in outcome.complaint
         assert "tables_offline" in outcome.complaint and "--inventory" in outcome.complaint
+        assert ("such as finqa" in outcome.complaint) == (kind == "text")
     named = command(
         "ask", QUESTION, "--table", str(table), "--image", str(FERRY), "--inventory", "tables_offline"
     )

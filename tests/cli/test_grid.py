@@ -10,12 +10,10 @@ from typing import Any
 
 import pytest
 
-from chameleon.evaluation.recall import measure, read_corpus, read_queries
+from chameleon.evaluation.recall import read_corpus
 from chameleon.inventory.source import shipped_grids
 from chameleon.retrieval.index import Index
-from chameleon.retrieval.names import retriever
 from chameleon.retrieval.parts import parts_for
-from tests.benchmarks.shared_data import DATA, needs_data
 from tests.e2e.commands import Command
 from tests.engine.files import write
 from tests.evaluation.grid_runs import BOATS, GRID, HEADER, arms, last_boat, make
@@ -312,20 +310,6 @@ def test_an_index_that_others_have_built_is_searched(
     Index.build(tmp_path / "index" / "plain", changed, parts_for("bm25"))
     refused = command(*asked, *out)
     assert refused.code == 1 and "made with other settings: index.plain" in refused.out
-
-
-@needs_data
-def test_okapi_finds_what_the_reference_finds(command: Command, tmp_path: Path) -> None:
-    data = DATA / "tablerag/e2ewtq.jsonl.gz"
-    write(tmp_path, FINDER, "finder.yaml")
-    grid = write(tmp_path, SEARCHED.partition("  dense:")[0], "searched.yaml")
-    found = arms(command("grid", str(grid), str(data), "--json", "--arm", "okapi").out)["okapi"]["retrieval"]
-    assert (found["recall@1"], found["recall@10"], found["mrr"]) == (0.6604, 0.9057, 0.7343)
-    index = Index.build(tmp_path / "own", read_corpus(data), parts_for("okapi"))
-    own = measure(index, retriever(index, "okapi"), read_queries(data)).to_json()
-    assert {key: value for key, value in own.items() if "second" not in key} == {
-        key: value for key, value in found.items() if "second" not in key
-    }
 
 
 def test_shipped_grids_run_over_questions_of_ours(command: Command, tmp_path: Path) -> None:
