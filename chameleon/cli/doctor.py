@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 import re
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from importlib import metadata
@@ -30,7 +29,7 @@ _OF_SEARCHES = re.compile(r"(BRAVE|TAVILY|SEARXNG|BING_SEARCH|WIKIPEDIA)_\w+|CHA
 
 
 def examine(*, as_json: bool) -> None:
-    """Look at everything; a thing that is missing is a line, not an error."""
+    """Print what there is of everything; a thing that is missing is a line, not an error."""
     variables = sorted(name for name, value in os.environ.items() if value.strip())  # never their values
     packages: dict[str, dict[str, str | None]] = {}
     for line in metadata.requires(_PACKAGE) or ():
@@ -39,6 +38,12 @@ def examine(*, as_json: bool) -> None:
             packages.setdefault(requirement[2], {})[requirement[1]] = None
             with suppress(metadata.PackageNotFoundError):
                 packages[requirement[2]][requirement[1]] = metadata.version(requirement[1])
+    try:
+        with make_sandbox() as made:
+            guarantees = made.guarantees()
+        sandbox = {"text": str(guarantees), **asdict(guarantees)}
+    except ChameleonError as problem:
+        sandbox = {"text": str(problem), "tier": None, "layers": []}
     found: dict[str, Any] = {
         "chameleon": metadata.version(_PACKAGE),
         "python": platform.python_version(),
@@ -52,24 +57,20 @@ def examine(*, as_json: bool) -> None:
         "search_variables": [name for name in variables if _OF_SEARCHES.fullmatch(name)],
         "captioner": _automatic("image_captioner", "device"),
         "embeddings": automatic(),
-        "sandbox": _sandbox(),
+        "sandbox": sandbox,
     }
     if as_json:
         echo_json(found)
-    else:
-        _print(found)
-
-
-def _print(found: Mapping[str, Any]) -> None:
+        return
     echo(f"{_PACKAGE} {found['chameleon']}, Python {found['python']}, {found['platform']}")
     echo(f"Model: {harmless(found['model'])}")
     echo(f"Keys set: {', '.join(found['keys']) or 'none'}")
     echo(f"Response store: {harmless(found['store'])}")
     echo("Extras:")
-    width = max(map(len, found["packages"]))
-    for extra, packages in found["packages"].items():
-        missing = [name for name, version in packages.items() if version is None]
-        have = ", ".join(f"{name} {version}" for name, version in packages.items() if version)
+    width = max(map(len, packages), default=0)
+    for extra, versions in packages.items():
+        missing = [name for name, version in versions.items() if version is None]
+        have = ", ".join(f"{name} {version}" for name, version in versions.items() if version)
         state = have if not missing else f"missing {', '.join(missing)}: pip install {' '.join(missing)}"
         echo(f"  {extra:{width}} {state}")
     for key, label in (
@@ -103,12 +104,3 @@ def _model() -> str:
         return redact(in_options(f"{choice}{lacks}")).removeprefix("model ")
     except ChameleonError as problem:
         return redact(in_options(str(problem)))
-
-
-def _sandbox() -> dict[str, Any]:
-    try:
-        with make_sandbox() as sandbox:
-            guarantees = sandbox.guarantees()
-    except ChameleonError as problem:
-        return {"text": str(problem), "tier": None, "layers": []}
-    return {"text": str(guarantees), **asdict(guarantees)}

@@ -69,16 +69,7 @@ def compare(name: str, options: GridOptions, *, as_json: bool) -> int:
     with ExitStack() as close:
         run = GridRun(grid, data, problems, options, close)
         figures = [run.figures_of(arm) for arm in grid.arms.values()]
-    about = {
-        "grid": grid.name,
-        "inventory": grid.inventory,
-        "benchmark": data.benchmark.name,
-        "scorer": data.scorer,
-        "data": {"name": data.path.name, "sha256": data.file.sha256},
-        "problems": len(problems),
-        "model": run.options.model,
-    }
-    _show(ArmTable(figures, about), options.out, as_json=as_json)
+    run.show(figures, as_json=as_json)
     if run.stopped is not None:
         goes_on = "the same command goes on" if options.out else "--out DIR would keep what was done"
         say(f"Stopped: {goes_on}.")
@@ -222,6 +213,38 @@ class GridRun:
             table=coverage.to_json(),
         )
 
+    def show(self, figures: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
+        """Print the arms' figures in one table, and keep them in the folder that is asked for, if any."""
+        out, benchmark, over = self.options.out, self.data.benchmark.name, len(self.problems)
+        about = {
+            "grid": self.grid.name,
+            "inventory": self.grid.inventory,
+            "benchmark": benchmark,
+            "scorer": self.data.scorer,
+            "data": {"name": self.data.path.name, "sha256": self.data.file.sha256},
+            "problems": over,
+            "model": self.options.model,
+        }
+        table = ArmTable(figures, about)
+        if out is not None:
+            try:
+                out.mkdir(parents=True, exist_ok=True)
+                text = json.dumps(table.to_json(), indent=2, ensure_ascii=False)
+                write_whole(out / _FIGURES, text + "\n")
+                write_whole(out / _TABLE, table.markdown)
+            except OSError as problem:
+                raise InputError(f"cannot be written: {problem.strerror}", where=str(out)) from problem
+        if as_json:
+            echo_json(table.to_json())
+            return
+        echo(f"{self.grid.name} over {counted(over, 'problem')} of {benchmark}\n")
+        columns = [TextColumn(name, cells, name != NEEDS) for name, cells in table.columns.items()]
+        echo(in_blocks(TextColumn("arm", table.names), columns, terminal_width()))
+        for note in table.notes:
+            echo(f"\n{one_line(note)}")
+        if out is not None:
+            say(f"Kept in {out}: {_TABLE}, {_FIGURES}, and a folder for each arm that was evaluated.")
+
     def _left(self, arm: Arm) -> float | None:
         """Return what is left for an arm of what the whole grid may cost."""
         most = self.options.max_cost
@@ -232,28 +255,6 @@ class GridRun:
                 self.spent[path.parent.name] = spent_in(path.parent)
         cost = sum((spent for name, spent in self.spent.items() if name != arm.name), Usage()).cost
         return most if cost is None else max(most - cost, 0.0)
-
-
-def _show(comparison: ArmTable, out: Path | None, *, as_json: bool) -> None:
-    if out is not None:
-        try:
-            out.mkdir(parents=True, exist_ok=True)
-            figures = json.dumps(comparison.to_json(), indent=2, ensure_ascii=False)
-            write_whole(out / _FIGURES, figures + "\n")
-            write_whole(out / _TABLE, comparison.markdown)
-        except OSError as problem:
-            raise InputError(f"cannot be written: {problem.strerror}", where=str(out)) from problem
-    if as_json:
-        echo_json(comparison.to_json())
-        return
-    about = comparison.about
-    echo(f"{about['grid']} over {counted(about['problems'], 'problem')} of {about['benchmark']}\n")
-    columns = [TextColumn(name, cells, name != NEEDS) for name, cells in comparison.columns.items()]
-    echo(in_blocks(TextColumn("arm", comparison.names), columns, terminal_width()))
-    for note in comparison.notes:
-        echo(f"\n{one_line(note)}")
-    if out is not None:
-        say(f"Kept in {out}: {_TABLE}, {_FIGURES}, and a folder for each arm that was evaluated.")
 
 
 def _list_arms(grid: Grid, typed: str, *, as_json: bool) -> int:

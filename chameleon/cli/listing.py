@@ -90,28 +90,27 @@ def show_module(name: str, *, as_json: bool) -> None:
 
 
 def _interface(cls: type[Any]) -> dict[str, Any]:
-    """Return what a module reads (None: everything), writes and uses, and its parameters with defaults."""
+    """Return what a module reads (None: everything), writes and uses, and its parameters with defaults.
+
+    The type of a parameter is as it is written, or the values that there are where it is one of several.
+    """
     hints = hints_of(cls, cls.__name__)
+    parameters = []
+    for name, each in inspect.signature(cls).parameters.items():
+        default, hint, kind = each.default, hints.get(name), "any"
+        if get_origin(hint) is Literal:
+            kind = " or ".join(map(str, get_args(hint)))
+        elif each.annotation is not each.empty:
+            kind = inspect.formatannotation(each.annotation).strip("'")
+        shown: dict[str, Any] = {"name": name, "type": kind}
+        if default is not each.empty:
+            plain = default is None or isinstance(default, str | int | float | list | dict)
+            shown["default"] = default if plain else repr(default)
+        parameters.append(shown)
     return {
         "reads": None if cls.reads is None else list(split_keys(cls.reads)),
         "writes": [f"cache.{cls.name}"] if cls.writes is None else list(split_keys(cls.writes)),
         "uses": list(split_keys(cls.uses)),
         "asks_model": issubclass(cls, LLMModule),
-        "parameters": [
-            _parameter(each, hints.get(each.name)) for each in inspect.signature(cls).parameters.values()
-        ],
+        "parameters": parameters,
     }
-
-
-def _parameter(parameter: inspect.Parameter, hint: Any) -> dict[str, Any]:
-    """Return name, type and default; the values that there are where a parameter is one of several."""
-    default, kind = parameter.default, "any"
-    if get_origin(hint) is Literal:
-        kind = " or ".join(map(str, get_args(hint)))
-    elif parameter.annotation is not inspect.Parameter.empty:
-        kind = inspect.formatannotation(parameter.annotation).strip("'")
-    shown: dict[str, Any] = {"name": parameter.name, "type": kind}
-    if default is inspect.Parameter.empty:
-        return shown
-    plain = default is None or isinstance(default, str | int | float | list | dict)
-    return {**shown, "default": default if plain else repr(default)}

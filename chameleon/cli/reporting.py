@@ -10,7 +10,7 @@ from chameleon.cli.columns import TextColumn, in_blocks, terminal_width
 from chameleon.cli.counts import counts_table
 from chameleon.cli.out import echo, echo_json, one_line
 from chameleon.evaluation.data import find_benchmark
-from chameleon.evaluation.report import DASH, Comparison, RunSummary, compare, facts
+from chameleon.evaluation.report import DASH, RunSummary, compare, facts
 from chameleon.evaluation.report_page import write_page
 from chameleon.evaluation.results import Count
 from chameleon.evaluation.run_dir import read_run
@@ -66,7 +66,18 @@ def print_report(runs: Sequence[Path], *, html: Path | None, problems: int, as_j
         return
     for comparison in comparisons:
         echo(f"{comparison.benchmark.name}: {comparison.shown}\n")
-        echo(f"{_table(comparison)}\n")
+        rows = comparison.rows
+        figures = {"n": [row.problems for row in rows]}
+        figures |= {name: [row.cells.get(name, DASH) for row in rows] for name in comparison.columns}
+        texts = {
+            "date": [row.date or DASH for row in rows],
+            "model": [row.model or DASH for row in rows],
+            "settings or source": [row.settings for row in rows],
+        }
+        columns = [TextColumn(name, cells) for name, cells in figures.items()]
+        columns += [TextColumn(name, cells, figures=False) for name, cells in texts.items()]
+        systems = TextColumn("system", [row.system for row in rows])
+        echo(f"{in_blocks(systems, columns, terminal_width())}\n")
     for run in summaries:
         echo(one_line(run.name))
         for name, text in facts(run):
@@ -113,19 +124,3 @@ def _overview(runs: Sequence[RunSummary]) -> str:
         shares = [f"{row.module_use[name]:.2f}" if name in row.module_use else DASH for name in modules]
         columns.append(TextColumn(row.system, [f"{row.n:,}" if row.n else DASH, DASH, DASH, *shares]))
     return in_blocks(TextColumn("run", names), columns, terminal_width())
-
-
-def _table(comparison: Comparison) -> str:
-    """Write the paper's table: figures, then what each system is."""
-    rows = comparison.rows
-    figures = {"n": [row.problems for row in rows]}
-    figures |= {name: [row.cells.get(name, DASH) for row in rows] for name in comparison.columns}
-    texts = {
-        "date": [row.date or DASH for row in rows],
-        "model": [row.model or DASH for row in rows],
-        "settings or source": [row.settings for row in rows],
-    }
-    columns = [TextColumn(name, cells) for name, cells in figures.items()]
-    columns += [TextColumn(name, cells, figures=False) for name, cells in texts.items()]
-    systems = TextColumn("system", [row.system for row in rows])
-    return in_blocks(systems, columns, terminal_width())
