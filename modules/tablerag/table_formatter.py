@@ -8,8 +8,7 @@ from typing import Any, Literal
 from chameleon import Module, State, Table
 from chameleon.prompt import table_text
 from chameleon.quoting import unframed
-from chameleon.table.formats import Style, excerpt
-from chameleon.table.terminal import places
+from chameleon.table.formats import Style, excerpt, places
 
 Format = Literal["string", "markdown", "html"] | Style
 NUMBER = "row"

@@ -15,7 +15,7 @@ from chameleon.documents import indexing
 from chameleon.documents.found import LeftOut, tables_of
 from chameleon.documents.indexing import Summary, index_files
 from chameleon.retrieval.index import Index
-from chameleon.table.grid import MAX_CELL, Origin
+from chameleon.table.records import MAX_CELL, Origin
 
 pytest.importorskip("bm25s")
 

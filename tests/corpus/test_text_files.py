@@ -13,7 +13,7 @@ from chameleon.documents.sections import sections
 from chameleon.documents.table_files import file_tables
 from chameleon.documents.text_files import markdown_tables, unmarked, windows_text
 from chameleon.errors import InputError
-from chameleon.table.grid import Origin
+from chameleon.table.records import Origin
 from tests.corpus.reading import only, read, rows, written
 
 

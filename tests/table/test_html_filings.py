@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chameleon.table.grid import Origin
 from chameleon.table.html import page_tables
 from chameleon.table.html_grid import html_table
+from chameleon.table.records import Origin
 from tests.corpus.reading import only, written
 
 pytest.importorskip("lxml")

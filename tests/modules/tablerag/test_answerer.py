@@ -12,8 +12,7 @@ from chameleon import StepRejected, Table
 from chameleon.modules.tablerag.consistency import Consistency, agreed
 from chameleon.modules.tablerag.table_answerer import Form, TableAnswerer, answer_in, label_in
 from chameleon.modules.tablerag.table_formatter import TableFormatter, aligned, formatted
-from chameleon.table.formats import STYLES
-from chameleon.table.terminal import places
+from chameleon.table.formats import STYLES, places
 from tests.modules.tablerag.running import REGATTA, output, run
 from tests.prompts.blocks import outside
 
