@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from chameleon.table.html import page_tables
 from chameleon.table.html_grid import html_table
 from chameleon.table.records import Origin
-from tests.corpus.reading import only, written
+from tests.documents.reading import only, written
 
 pytest.importorskip("lxml")
 
