@@ -10,10 +10,9 @@ import pytest
 
 from chameleon import Table
 from chameleon.errors import InputError
-from chameleon.modules.tablerag import opened as opening
-from chameleon.modules.tablerag.opened import opened
+from chameleon.modules.tablerag import table_retriever as opening
 from chameleon.modules.tablerag.summaries import summarised
-from chameleon.modules.tablerag.table_retriever import TableRetriever
+from chameleon.modules.tablerag.table_retriever import TableRetriever, opened
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.index import Index
 from chameleon.retrieval.names import retriever
@@ -122,8 +121,8 @@ def test_an_index_is_opened_once_for_all_threads(index: str, monkeypatch: pytest
         return plain(path)
 
     monkeypatch.setattr(Index, "open", counted)
-    monkeypatch.setattr(opening, "_indexes", type(opening._indexes)())
-    monkeypatch.setattr(opening, "_retrievers", {})
+    opening._open_index.cache_clear()
+    opening._open_retriever.cache_clear()
     threads = [threading.Thread(target=found, args=("When was Tolle founded?", index)) for _ in range(8)]
     for thread in threads:
         thread.start()
