@@ -70,7 +70,7 @@ class NoRun(Module):
     """Does nothing."""
 
 
-HERE = "tests.engine.test_obstacles"
+HERE = "tests.inventory.test_obstacles"
 
 
 def inventory(plan: list[str], **modules: Any) -> Inventory:

@@ -1,10 +1,10 @@
-"""A run as a log: what is written comes back, a crash costs a line at most, and no state can be changed."""
+"""Events come back from a log as they were, and a crash costs a line at most."""
 
 from __future__ import annotations
 
-import enum
 import json
 import os
+import subprocess
 import sys
 import threading
 from collections.abc import Mapping
@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from chameleon import values
 from chameleon.budget import Call, Usage
-from chameleon.errors import InputError, LogError, ModuleError
-from chameleon.log import FORMAT, EventLog, event_from_json, event_to_json
+from chameleon.errors import ChameleonError, InputError, LogError
+from chameleon.log import FORMAT, EventLog, LineFile, event_from_json, event_to_json
 from chameleon.state import (
     Event,
     Failure,
@@ -27,11 +27,11 @@ from chameleon.state import (
     Redo,
     RunEnded,
     RunStarted,
-    State,
     Step,
     StepRecord,
 )
 from chameleon.table import Table
+from tests.e2e.commands import environment
 
 # Any text that Python can hold: half a surrogate pair comes out of badly decoded files.
 texts = st.text(st.characters(exclude_categories=()), max_size=8)
@@ -101,8 +101,6 @@ events: st.SearchStrategy[Event] = (
         many_calls,
     )
 )
-
-
 BEGINS = {"event": "run_started", "format": FORMAT}
 
 
@@ -154,64 +152,6 @@ class TestEventsAsJson:
             event_from_json(data)
 
 
-class Colour(enum.StrEnum):
-    RED = "red"
-
-
-class OldColour(str, enum.Enum):  # noqa: UP042 - its str() is the member's name, unlike a StrEnum's
-    RED = "red"
-
-
-class TestFreezing:
-    @pytest.mark.parametrize(
-        ("value", "told"),
-        [
-            ({1}, "output is a set"),
-            (b"x", "output is a bytes"),
-            ({"a": [{}, {"b": object()}]}, "output.a[1].b is a object"),
-            ([1.0, float("nan")], "output[1] is nan"),
-            ({"x": (float("-inf"),)}, "output.x[0] is -inf"),
-            ({"a": {5: 1}}, "output.a has the key 5"),
-            ({"n": [10**5000]}, "output.n[0] is a number of more than 4,000 digits"),
-        ],
-    )
-    def test_names_the_key_path_of_what_a_log_cannot_hold(self, value: Any, told: str) -> None:
-        with pytest.raises(ModuleError) as error:
-            values.freeze(value, "output")
-        assert error.value.what.startswith(told)
-
-    def test_refuses_what_never_ends(self) -> None:
-        loop: list[Any] = []
-        loop.append(loop)
-        with pytest.raises(ModuleError, match="nested more than 64 levels"):
-            values.freeze(loop)
-
-    @pytest.mark.parametrize("value", [Colour.RED, OldColour.RED, {OldColour.RED: [Colour.RED]}])
-    def test_keeps_of_an_enum_what_a_log_keeps(self, value: Any) -> None:
-        frozen = values.freeze(value)
-        assert repr(frozen) == repr(values.from_json(json.loads(json.dumps(values.to_json(frozen)))))
-
-    def test_takes_numpy_scalars_that_are_floats_as_floats(self) -> None:
-        numpy = pytest.importorskip("numpy")
-        assert type(values.freeze(numpy.float64(0.5))) is float
-
-    def test_hands_out_nothing_that_can_be_changed(self) -> None:
-        given = {"list": [1, [2]], "mapping": {"key": ["value"]}}
-        frozen = values.freeze(given)
-        given["list"].append(3)  # type: ignore[attr-defined]
-        given["mapping"]["key"].append("more")  # type: ignore[index]
-        assert frozen == {"list": (1, (2,)), "mapping": {"key": ("value",)}}
-        for mapping in (frozen, frozen["mapping"]):
-            with pytest.raises(TypeError):
-                mapping["new"] = 1
-
-    def test_merging_keeps_the_order_in_which_keys_were_last_written(self) -> None:
-        merged = values.merge({"a": 1, "b": 2, "c": 3}, {"a": 4, "d": 5})
-        assert list(merged.items()) == [("b", 2), ("c", 3), ("a", 4), ("d", 5)]
-        with pytest.raises(TypeError):
-            merged["a"] = 0  # type: ignore[index]
-
-
 RUN: list[Event] = [
     RunStarted("mine", values.freeze({"question": "How many? é 🦎"})),
     Plan((Step("look"), Step("say")), "fixed"),
@@ -219,35 +159,6 @@ RUN: list[Event] = [
     StepRecord(Step("say"), "3", {}, values.freeze({"say": "3"})),
     RunEnded("answered"),
 ]
-
-
-class TestState:
-    def test_is_the_fold_of_its_events(self) -> None:
-        state = State.fold(RUN)
-        assert (state.answer, state.program, state.plan) == ("3", ("look", "say"), ("look", "say"))
-        assert dict(state.cache) == {"look": 3, "say": "3"}
-
-    def test_is_the_same_after_its_log_was_read_from_a_file(self, tmp_path: Path) -> None:
-        path = _write(tmp_path, RUN)
-        with EventLog(path) as log:
-            assert State.fold(log) == State.fold(RUN)
-
-    @pytest.mark.parametrize(
-        ("events", "told"),
-        [
-            (RUN[1:], "no beginning"),
-            ([RUN[0], RUN[0]], "two beginnings"),
-            ([*RUN, RUN[2]], "after its end"),
-            ([RUN[0], RUN[2]], "was not pending: look"),
-            ([RUN[0], RUN[1], RUN[3]], "was not pending: say"),
-        ],
-    )
-    def test_refuses_events_out_of_order(self, events: list[Event], told: str) -> None:
-        with pytest.raises(LogError, match=told):
-            State.fold(events)
-
-    def test_has_no_answer_before_the_end(self) -> None:
-        assert State.fold(RUN[:-1]).answer is None
 
 
 class TestEventLog:
@@ -390,3 +301,88 @@ def _types(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: _types(item) for key, item in value.items()}
     return type(value)
+
+
+def whole(file: LineFile) -> list[bytes]:
+    return [line for _, line in file.whole_lines() if line.endswith(b"\n")]
+
+
+contents = st.binary(max_size=6).map(lambda line: line.replace(b"\n", b""))
+
+
+@given(st.lists(contents.map(lambda line: line + b"\n")), contents)
+def test_lines_come_back_and_an_unfinished_one_is_cut_off(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[bytes], rest: bytes
+) -> None:
+    path = tmp_path_factory.mktemp("lines") / "file"
+    path.write_bytes(b"".join(lines) + rest)
+    file = LineFile(path)
+    places = list(file.whole_lines())
+    assert [line for _, line in places] == [*lines, *([rest] if rest else [])]
+    assert all(path.read_bytes()[start:].startswith(line) for start, line in places if line.endswith(b"\n"))
+    assert path.read_bytes() == b"".join(lines)
+    start = file.append(b"new\n")
+    assert path.read_bytes()[start:] == b"new\n" and whole(file) == [*lines, b"new\n"]
+    file.close()
+
+
+def test_many_threads_append_whole_lines(tmp_path: Path) -> None:
+    file = LineFile(tmp_path / "file")
+
+    def write(name: int) -> None:
+        for number in range(50):
+            file.append(f"{name} {number} {'x' * 5000}\n".encode())
+
+    threads = [threading.Thread(target=write, args=(name,)) for name in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    found = [tuple(line.split()[:2]) for line in whole(file)]
+    assert sorted(found) == sorted((str(a).encode(), str(b).encode()) for a in range(8) for b in range(50))
+    file.close()
+
+
+def test_lines_are_replaced_whole(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    file = LineFile(path)
+    file.append(b"old\n")
+    file.rewrite([b"a\n", b"b\n"])
+    file.append(b"c\n")
+    assert path.read_bytes() == b"a\nb\nc\n" and [each.name for each in tmp_path.iterdir()] == ["file"]
+    with pytest.raises(LogError, match="another run is writing to it"):
+        LineFile(path)
+    file.close()
+    LineFile(path).close()
+
+
+def test_what_is_no_file_is_told(tmp_path: Path) -> None:
+    for place in (tmp_path, tmp_path / "none" / "file", Path("/dev/null")):
+        with pytest.raises(ChameleonError, match="cannot open the log: "):
+            LineFile(place)
+
+
+def test_a_full_disk_leaves_whole_lines(tmp_path: Path) -> None:
+    """A file that may not grow stands for a disk that is full."""
+    code = """
+import resource, signal, sys
+from chameleon.errors import LogError
+from chameleon.log import LineFile
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+file = LineFile(sys.argv[1], "event log", "Or elsewhere.")
+try:
+    while True:
+        file.append(b"x" * 299 + b"\\n")
+except LogError as error:
+    print(error)
+"""
+    pytest.importorskip("resource")
+    path = tmp_path / "file"
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(path)], capture_output=True, text=True, env=environment(), check=True
+    )
+    assert (
+        done.stdout == f"{path}: the event log cannot be written: File too large. Make room. Or elsewhere.\n"
+    )
+    assert path.read_bytes() == (b"x" * 299 + b"\n") * 3

@@ -12,7 +12,7 @@ import pytest
 from chameleon import Executor, Inventory
 from chameleon.errors import InventoryError, MissingPackage, PromptError
 from tests.engine.files import TOOL, fault, write
-from tests.engine.inventory_faults import GOOD
+from tests.inventory.faults import GOOD
 
 
 class TestCodeBesideTheInventory:
