@@ -4,103 +4,26 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import threading
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chameleon import values
-from chameleon.budget import Call, Usage
-from chameleon.errors import ChameleonError, InputError, LogError
+from chameleon.errors import InputError, LogError
 from chameleon.log import FORMAT, EventLog, LineFile, event_from_json, event_to_json
 from chameleon.state import (
     Event,
-    Failure,
     Plan,
-    PlanKind,
-    Redo,
-    RunEnded,
-    RunStarted,
     Step,
     StepRecord,
 )
 from chameleon.table import Table
-from tests.e2e.commands import environment
+from tests.engine.strategies import RUN, events, write_log
 
-# Any text that Python can hold: half a surrogate pair comes out of badly decoded files.
-texts = st.text(st.characters(exclude_categories=()), max_size=8)
-keys = texts | st.sampled_from(["$", "$$", "$table", "$path", "$output", "$$output", "event", "error"])
-tables = st.integers(1, 3).flatmap(
-    lambda width: st.builds(
-        Table,
-        st.lists(texts, min_size=width, max_size=width),
-        st.lists(st.lists(texts, min_size=width, max_size=width), max_size=3),
-        texts,
-    )
-)
-scalars = (
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | texts
-    | tables
-    | st.sampled_from([Path("a/b.csv"), Path("/tmp"), Path()])
-)
-anything = st.recursive(
-    scalars,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys, inner, max_size=3),
-    max_leaves=8,
-)
-mappings = st.dictionaries(keys, anything, max_size=3).map(values.freeze)
-failures = st.builds(Failure, texts, texts, texts)
-usages = st.builds(
-    Usage, st.integers(0, 3), st.none() | st.integers(0, 9), st.none(), st.none() | st.just(0.5)
-)
-calls = st.builds(
-    Call,
-    model=texts,
-    messages=st.lists(st.tuples(texts, texts), max_size=2).map(tuple),
-    params=st.dictionaries(texts, st.integers() | texts, max_size=2),
-    text=texts,
-    finish=texts,
-    sample=st.integers(0, 9),
-    usage=usages,
-    cached=st.booleans(),
-    error=texts,
-)
-many_calls = st.lists(calls, max_size=2).map(tuple)
-redos = st.builds(Redo, st.integers(1, 9), st.sampled_from([0.0, 0.1]), st.booleans())
-steps = st.builds(Step, texts, st.none() | mappings, st.none() | redos)
-kinds = st.sampled_from(get_args(PlanKind))
-seconds = st.integers(0, 10**6).map(lambda micro: micro / 10**6)
-events: st.SearchStrategy[Event] = (
-    st.builds(RunStarted, texts, mappings, mappings)
-    | st.builds(Plan, st.lists(steps, max_size=3).map(tuple), texts, texts, kinds, texts, seconds, many_calls)
-    | st.builds(
-        StepRecord,
-        steps,
-        anything.map(values.freeze),
-        mappings,
-        mappings,
-        st.none() | failures,
-        seconds,
-        many_calls,
-        st.booleans(),
-    )
-    | st.builds(
-        RunEnded,
-        st.sampled_from(["answered", "declined", "failed", "budget"]),
-        st.none() | failures,
-        many_calls,
-    )
-)
 BEGINS = {"event": "run_started", "format": FORMAT}
 
 
@@ -110,13 +33,6 @@ class TestEventsAsJson:
         line = json.dumps(event_to_json(event), allow_nan=False)
         assert "\n" not in line and line.isascii()
         assert event_from_json(json.loads(line)) == event
-
-    @given(anything)
-    def test_values_come_back_frozen(self, value: Any) -> None:
-        frozen = values.freeze(value)
-        read = values.from_json(json.loads(json.dumps(values.to_json(frozen))))
-        assert read == frozen
-        assert _types(read) == _types(frozen)
 
     def test_an_output_that_is_also_written_to_the_state_stands_in_the_line_once(self) -> None:
         table = Table(["fruit"], [["a fruit that occurs once"]])
@@ -152,18 +68,9 @@ class TestEventsAsJson:
             event_from_json(data)
 
 
-RUN: list[Event] = [
-    RunStarted("mine", values.freeze({"question": "How many? é 🦎"})),
-    Plan((Step("look"), Step("say")), "fixed"),
-    StepRecord(Step("look"), 3, {}, values.freeze({"look": 3})),
-    StepRecord(Step("say"), "3", {}, values.freeze({"say": "3"})),
-    RunEnded("answered"),
-]
-
-
 class TestEventLog:
     def test_survives_a_crash_at_every_byte(self, tmp_path: Path) -> None:
-        whole = _write(tmp_path, RUN).read_bytes()
+        whole = write_log(tmp_path, RUN).read_bytes()
         lines = whole.splitlines(keepends=True)
         path = tmp_path / "cut.jsonl"
         for end in range(len(whole) + 1):
@@ -191,7 +98,7 @@ class TestEventLog:
     def test_names_the_file_and_line_of_a_whole_line_that_is_no_event(
         self, tmp_path: Path, garbage: bytes, position: int
     ) -> None:
-        path = _write(tmp_path, RUN)
+        path = write_log(tmp_path, RUN)
         lines = path.read_bytes().splitlines()
         lines.insert(position, garbage)
         damaged = b"".join(line + b"\n" for line in lines)
@@ -205,7 +112,7 @@ class TestEventLog:
         ("old", "told"), [(b"begun", "names no format"), (b"new", "has the format 'new'")]
     )
     def test_of_another_format_is_refused(self, tmp_path: Path, old: bytes, told: str) -> None:
-        path = _write(tmp_path, RUN)
+        path = write_log(tmp_path, RUN)
         begun = b'"begun"' if old == b"begun" else b'"run_started", "format": "new"'
         path.write_bytes(path.read_bytes().replace(b'"run_started", "format": "chameleon-log-1"', begun))
         with pytest.raises(
@@ -246,7 +153,7 @@ class TestEventLog:
 
     @pytest.mark.skipif(sys.platform == "win32", reason="needs file locks")
     def test_is_for_one_run_at_a_time(self, tmp_path: Path) -> None:
-        path = _write(tmp_path, RUN[:2])
+        path = write_log(tmp_path, RUN[:2])
         with EventLog(path) as log:
             with pytest.raises(LogError, match="another run is writing to it"):
                 EventLog(path)
@@ -256,7 +163,7 @@ class TestEventLog:
 
     def test_a_full_disk_is_told_and_leaves_whole_lines(self, tmp_path: Path) -> None:
         resource = pytest.importorskip("resource")
-        path = _write(tmp_path, RUN[:2])
+        path = write_log(tmp_path, RUN[:2])
         before = path.read_bytes()
         limits = resource.getrlimit(resource.RLIMIT_FSIZE)
         with EventLog(path) as log:
@@ -276,7 +183,7 @@ class TestEventLog:
     def test_opens_or_tells_whatever_stands_at_its_end(
         self, tmp_path_factory: Any, tail: bytes, kept: int
     ) -> None:
-        path = _write(tmp_path_factory.mktemp("log"), RUN[:kept])
+        path = write_log(tmp_path_factory.mktemp("log"), RUN[:kept])
         whole = path.read_bytes() + tail
         path.write_bytes(whole)
         try:
@@ -285,22 +192,6 @@ class TestEventLog:
         except LogError as error:
             assert tail and str(path) in str(error)
             assert path.read_bytes() == whole
-
-
-def _write(folder: Path, events: list[Event]) -> Path:
-    path = folder / "run.jsonl"
-    with EventLog(path) as log:
-        for event in events:
-            log.append(event)
-    return path
-
-
-def _types(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return [_types(item) for item in value]
-    if isinstance(value, Mapping):
-        return {key: _types(item) for key, item in value.items()}
-    return type(value)
 
 
 def whole(file: LineFile) -> list[bytes]:
@@ -326,23 +217,6 @@ def test_lines_come_back_and_an_unfinished_one_is_cut_off(
     file.close()
 
 
-def test_many_threads_append_whole_lines(tmp_path: Path) -> None:
-    file = LineFile(tmp_path / "file")
-
-    def write(name: int) -> None:
-        for number in range(50):
-            file.append(f"{name} {number} {'x' * 5000}\n".encode())
-
-    threads = [threading.Thread(target=write, args=(name,)) for name in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    found = [tuple(line.split()[:2]) for line in whole(file)]
-    assert sorted(found) == sorted((str(a).encode(), str(b).encode()) for a in range(8) for b in range(50))
-    file.close()
-
-
 def test_lines_are_replaced_whole(tmp_path: Path) -> None:
     path = tmp_path / "file"
     file = LineFile(path)
@@ -354,35 +228,3 @@ def test_lines_are_replaced_whole(tmp_path: Path) -> None:
         LineFile(path)
     file.close()
     LineFile(path).close()
-
-
-def test_what_is_no_file_is_told(tmp_path: Path) -> None:
-    for place in (tmp_path, tmp_path / "none" / "file", Path("/dev/null")):
-        with pytest.raises(ChameleonError, match="cannot open the log: "):
-            LineFile(place)
-
-
-def test_a_full_disk_leaves_whole_lines(tmp_path: Path) -> None:
-    """A file that may not grow stands for a disk that is full."""
-    code = """
-import resource, signal, sys
-from chameleon.errors import LogError
-from chameleon.log import LineFile
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
-file = LineFile(sys.argv[1], "event log", "Or elsewhere.")
-try:
-    while True:
-        file.append(b"x" * 299 + b"\\n")
-except LogError as error:
-    print(error)
-"""
-    pytest.importorskip("resource")
-    path = tmp_path / "file"
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(path)], capture_output=True, text=True, env=environment(), check=True
-    )
-    assert (
-        done.stdout == f"{path}: the event log cannot be written: File too large. Make room. Or elsewhere.\n"
-    )
-    assert path.read_bytes() == (b"x" * 299 + b"\n") * 3

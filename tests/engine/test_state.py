@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from chameleon import Declined, errors, values
+from chameleon import Declined, errors
 from chameleon.errors import (
     ChameleonError,
     LogError,
@@ -19,22 +19,10 @@ from chameleon.planners.fixed import Fixed
 from chameleon.state import (
     Event,
     Failure,
-    Plan,
-    RunEnded,
-    RunStarted,
     State,
-    Step,
-    StepRecord,
 )
 from tests.engine.doubles import failing, run
-
-RUN: list[Event] = [
-    RunStarted("mine", values.freeze({"question": "How many? é 🦎"})),
-    Plan((Step("look"), Step("say")), "fixed"),
-    StepRecord(Step("look"), 3, {}, values.freeze({"look": 3})),
-    StepRecord(Step("say"), "3", {}, values.freeze({"say": "3"})),
-    RunEnded("answered"),
-]
+from tests.engine.strategies import RUN, write_log
 
 
 class TestState:
@@ -44,7 +32,7 @@ class TestState:
         assert dict(state.cache) == {"look": 3, "say": "3"}
 
     def test_is_the_same_after_its_log_was_read_from_a_file(self, tmp_path: Path) -> None:
-        path = _write(tmp_path, RUN)
+        path = write_log(tmp_path, RUN)
         with EventLog(path) as log:
             assert State.fold(log) == State.fold(RUN)
 
@@ -64,14 +52,6 @@ class TestState:
 
     def test_has_no_answer_before_the_end(self) -> None:
         assert State.fold(RUN[:-1]).answer is None
-
-
-def _write(folder: Path, events: list[Event]) -> Path:
-    path = folder / "run.jsonl"
-    with EventLog(path) as log:
-        for event in events:
-            log.append(event)
-    return path
 
 
 class OutOfReach(Declined):

@@ -7,41 +7,15 @@ import enum
 import json
 import pickle
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import strategies as st
+from hypothesis import given
 
-from chameleon import Table, values
+from chameleon import values
 from chameleon.errors import ModuleError
 from chameleon.values import freeze
-
-# Any text that Python can hold: half a surrogate pair comes out of badly decoded files.
-texts = st.text(st.characters(exclude_categories=()), max_size=8)
-keys = texts | st.sampled_from(["$", "$$", "$table", "$path", "$output", "$$output", "event", "error"])
-tables = st.integers(1, 3).flatmap(
-    lambda width: st.builds(
-        Table,
-        st.lists(texts, min_size=width, max_size=width),
-        st.lists(st.lists(texts, min_size=width, max_size=width), max_size=3),
-        texts,
-    )
-)
-scalars = (
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | texts
-    | tables
-    | st.sampled_from([Path("a/b.csv"), Path("/tmp"), Path()])
-)
-anything = st.recursive(
-    scalars,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys, inner, max_size=3),
-    max_leaves=8,
-)
+from tests.engine.strategies import anything
 
 
 class Colour(enum.StrEnum):
@@ -50,6 +24,14 @@ class Colour(enum.StrEnum):
 
 class OldColour(str, enum.Enum):  # noqa: UP042 - its str() is the member's name, unlike a StrEnum's
     RED = "red"
+
+
+@given(anything)
+def test_come_back_from_json_frozen(value: Any) -> None:
+    frozen = values.freeze(value)
+    read = values.from_json(json.loads(json.dumps(values.to_json(frozen))))
+    assert read == frozen
+    assert _types(read) == _types(frozen)
 
 
 class TestFreezing:
