@@ -27,6 +27,7 @@ from tests.prompts.chains import (
     TASKS,
     Demonstration,
     demonstrations,
+    normalised,
     parts,
     planner_demonstrations,
 )
@@ -120,10 +121,6 @@ def every_demonstration() -> Iterator[Demonstration]:
             yield from demonstrations(f"{task}/{name}")
     for task in TASKS:
         yield from (demo for some in planner_demonstrations(task) for demo in some)
-
-
-def normalised(text: str) -> str:
-    return " ".join(re.findall(r"\w+", text.lower()))
 
 
 def lines_of(path: Path) -> list[str]:
