@@ -12,11 +12,10 @@ from typing import Any
 import pytest
 
 from chameleon import State, Table
-from chameleon.modules.dater.cloze_filler import filled, queries_in
-from chameleon.modules.dater.cloze_generator import GAP, cloze_of
 from chameleon.modules.program.program_executor import run_program
 from chameleon.modules.program.program_generator import program_in
 from chameleon.modules.program.table_answer import as_answer
+from chameleon.modules.sql.dater import GAP, cloze_of, filled, queries_in
 from chameleon.modules.sql.query import run_sql
 from chameleon.modules.table_ops.table_query import Form, answer_in
 from chameleon.sandbox.zygote import why_unusable
