@@ -8,7 +8,6 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -180,16 +179,6 @@ def test_a_read_only_recording_replays_and_refuses_to_record(
     assert shipped.get(a_request()) == {"text": "x"}
     with pytest.raises(StoreError, match="readonly"):
         shipped.put(a_request("new"), {})
-
-
-def test_many_threads_share_a_store(store: ResponseStore) -> None:
-    def work(number: int) -> bool:
-        store.put(a_request(f"q{number}"), {"text": str(number)})
-        return store.get(a_request(f"q{number}")) == {"text": str(number)}
-
-    with ThreadPoolExecutor(16) as threads:
-        assert all(threads.map(work, range(400)))
-    assert len(store) == 400
 
 
 def test_many_processes_open_and_fill_a_new_store(tmp_path: Path) -> None:

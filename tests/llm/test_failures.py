@@ -1,4 +1,4 @@
-"""Which failures are tried again, how long apart, and as which error they end."""
+"""Which failures are tried again, and as which error they end, in whose words."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ from chameleon.errors import (
     Unreachable,
 )
 from chameleon.llm.failures import classify
-from chameleon.retry import Backoff
+from tests.llm.asking import Start, local, talking
+from tests.loopback import Fault
+
+DEEP = b"[" * 100_000
 
 
 class Response:
@@ -36,21 +39,6 @@ class ProviderError(Exception):
         if status is not None:
             self.response = Response(status, attributes.pop("headers", None))
         self.__dict__.update(attributes)
-
-
-@given(chance=st.floats(0, 1, exclude_max=True))
-def test_backoff_waits_longer_each_time_within_bounds(chance: float) -> None:
-    backoff = Backoff(first=0.5, longest=4, chance=lambda: chance)
-    for attempt in range(1, 9):
-        doubled = min(4, 0.5 * 2 ** (attempt - 1))
-        assert doubled / 2 <= backoff.wait(attempt) <= doubled
-
-
-@given(st.floats(min_value=0, max_value=1e9), st.integers(1, 2000))
-def test_a_wait_is_never_shorter_than_asked_nor_longer_than_the_cap(asked: float, attempt: int) -> None:
-    backoff = Backoff()
-    wait = backoff.wait(attempt, asked)
-    assert min(asked, backoff.longest_asked) <= wait <= backoff.longest_asked
 
 
 @pytest.mark.parametrize(
@@ -160,3 +148,56 @@ def test_any_exception_becomes_one_line_of_ours(
     if status in (400, 401, 403, 404):
         assert not failure.retryable
     assert failure.retry_after is None or failure.retry_after >= 0
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ({"detail": "no such thing"}, "no such thing"),
+        ({"error": "a plain text"}, "a plain text"),
+        ({"message": "said by itself", "type": "x"}, r"said by itself \(x\)"),
+        ({"detail": [{"loc": ["body", "messages"], "msg": "field required"}]}, "messages: field required"),
+        ("just text, no JSON", "just text"),
+        (["first reason", "second"], "first reason; second"),
+        ([{"loc": ["body", "seed"], "msg": "not permitted"}], "seed: not permitted"),
+        ({"errors": [{"message": "in a list"}]}, "in a list"),
+        ({"error": ["in a list"]}, "in a list"),
+        ({"error": "invalid_request", "error_description": "described"}, "described"),
+        ({"msg": "said so"}, "said so"),
+        ({"detail": ["a text"]}, "a text"),
+        ({"detail": {"reason": "a reason"}}, "a reason"),
+        ({"error": {"message": 42}}, r"\(400\): .*42"),
+        ({"wrong": "by another name"}, "by another name"),
+    ],
+)
+def test_the_servers_own_words_reach_the_user(loopback: Start, body: Any, said: str) -> None:
+    loopback([Fault(400, body)])
+    with pytest.raises(ModelError, match=said):
+        local().ask("hi")
+
+
+@pytest.mark.parametrize("status", [200, 400])
+@pytest.mark.parametrize("body", [DEEP, b'{"error":' * 3_000 + b"1" + b"}" * 3_000], ids=["list", "error"])
+def test_a_body_nested_too_deep_is_told_with_the_server(status: int, body: bytes) -> None:
+    head = f"HTTP/1.1 {status} X\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    send = talking(lambda connection: connection.sendall(head.encode() + body))
+    told = "openai:local: the server does not answer in JSON that can be read|openai:local: .*rejected .400"
+    with send as server, pytest.raises(ModelError, match=told) as caught:
+        local(base_url=server, retries=3).ask("hi")
+    assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("Model 'local' is not loaded", NoModel),
+        ("Failed to load model local", NoModel),
+        ("404 Client Error. Repository Not Found for url: https://huggingface.co/local", NoModel),
+        ("response format not supported", ModelError),
+    ],
+)
+def test_more_500s_that_no_second_try_mends(loopback: Start, said: str, kind: type[ModelError]) -> None:
+    server = loopback([Fault(500, {"error": {"message": said}})])
+    with pytest.raises(kind, match=said):
+        local(retries=3).ask("hi")
+    assert len(server.requests) == 1
