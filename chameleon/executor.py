@@ -13,7 +13,6 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from chameleon.budget import Budget, Meter, recording
 from chameleon.decide import AskPlanner, RunSteps, decide, finished, goes_on
 from chameleon.errors import BudgetExceeded, Declined, InputError, LogError, NoModel, PlanError
 from chameleon.inventory import Inventory
@@ -23,6 +22,7 @@ from chameleon.log import EventLog
 from chameleon.planner import plan_of
 from chameleon.state import Begun, Ended, Event, Failure, Plan, Record, State, Step
 from chameleon.steps import beside, run_step
+from chameleon.usage import Budget, Meter, recording
 from chameleon.values import freeze
 
 # How many inputs for each worker are taken before the first is done: one that waits minutes for its model

@@ -11,10 +11,10 @@ from types import TracebackType
 from typing import Any, get_args
 
 from chameleon import values
-from chameleon.budget import Call
 from chameleon.errors import InputError, LogError
 from chameleon.lines import LineFile
 from chameleon.state import Begun, Dropped, Ended, Event, Failure, Plan, PlanKind, Reason, Record, Step
+from chameleon.usage import Call
 
 _JSON = json.JSONEncoder(allow_nan=False, check_circular=False).encode  # frozen values hold no circle
 _SAME = {"$output": True}

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from chameleon import values
-from chameleon.budget import Call, Usage
 from chameleon.errors import ChameleonError, LogError
 from chameleon.table import Table
+from chameleon.usage import Call, Usage
 
 Reason = Literal["answered", "declined", "failed", "budget"]
 PlanKind = Literal["proposed", "again", "repair", "on_error", "fallback"]

@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from chameleon import values
-from chameleon.budget import Meter, recording
 from chameleon.errors import ChameleonError, ModuleError, raised_at
 from chameleon.module import Access, Module
 from chameleon.state import Failure, Record, State, Step
+from chameleon.usage import Meter, recording
 
 _NOTHING: Mapping[str, Any] = values.ReadOnly()
 

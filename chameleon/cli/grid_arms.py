@@ -11,7 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from chameleon.budget import Usage
 from chameleon.cli import Interrupted
 from chameleon.cli.counts import counted
 from chameleon.cli.evaluating import Counts, check_history, check_parameters, check_runnable, run_all
@@ -30,6 +29,7 @@ from chameleon.evaluation.results import Tally
 from chameleon.evaluation.spending import Spending
 from chameleon.inventory.grid import Arm
 from chameleon.text import harmless
+from chameleon.usage import Usage
 
 if TYPE_CHECKING:
     from chameleon.cli.grid import Asked

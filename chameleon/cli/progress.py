@@ -7,9 +7,9 @@ import time
 from types import TracebackType
 from typing import Any
 
-from chameleon.budget import Usage
 from chameleon.evaluation.results import Tally
 from chameleon.evaluation.spending import Spending
+from chameleon.usage import Usage
 
 _SECONDS_BETWEEN_LINES = 10.0
 

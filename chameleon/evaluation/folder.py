@@ -10,7 +10,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from chameleon.budget import Usage
 from chameleon.errors import InputError, LogError
 from chameleon.evaluation.data import find_benchmark
 from chameleon.evaluation.differences import difference
@@ -19,6 +18,7 @@ from chameleon.evaluation.results import Result, Tally
 from chameleon.lines import LineFile
 from chameleon.log import before_failure, event_from_json, event_to_json, json_line
 from chameleon.state import Event
+from chameleon.usage import Usage
 
 SETTINGS, RESULTS, EVENTS = "settings.json", "results.jsonl", "events.jsonl"
 PROBLEMS = "problems"

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from chameleon.budget import Usage
 from chameleon.errors import LogError
 from chameleon.log import event_from_json
 from chameleon.state import Begun, Event
+from chameleon.usage import Usage
 
 ELSEWHERE = "Give another folder with --out."
 BACK = "back"

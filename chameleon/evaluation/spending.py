@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable
 
-from chameleon.budget import Call, Usage
 from chameleon.errors import InputError
+from chameleon.usage import Call, Usage
 
 
 class Spending:

@@ -10,7 +10,6 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 
 from chameleon.asking import AsksModel
-from chameleon.budget import Budget
 from chameleon.errors import ChameleonError, InventoryError
 from chameleon.inventory.resolve import build, find_class
 from chameleon.inventory.rules import mentioned, not_there
@@ -20,6 +19,7 @@ from chameleon.llm.providers import full_name
 from chameleon.module import Module
 from chameleon.planner import Planner
 from chameleon.text import nearest
+from chameleon.usage import Budget
 
 _PROMPT_SETTINGS = ("table_style", "max_rows", "max_cell", "max_table_tokens", "max_text_tokens")
 

@@ -10,7 +10,6 @@ from typing import Any
 
 from chameleon import values
 from chameleon.asking import AsksModel
-from chameleon.budget import Budget
 from chameleon.errors import ChameleonError, InputError, InventoryError
 from chameleon.inventory import rules as plan_rules
 from chameleon.inventory.ablation import leave_out
@@ -24,6 +23,7 @@ from chameleon.prompt import Prompt
 from chameleon.state import State
 from chameleon.table import Table
 from chameleon.text import nearest
+from chameleon.usage import Budget
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from chameleon.budget import current_recorder
 from chameleon.errors import EmptyReply, ModelError, Refused
 from chameleon.llm.connection import Connection
 from chameleon.llm.message import Messages, Reply, Request, canonical
@@ -18,6 +17,7 @@ from chameleon.llm.prices import Prices
 from chameleon.llm.providers import belongs_to_connection, full_name
 from chameleon.llm.store import ResponseStore
 from chameleon.retry import Backoff
+from chameleon.usage import current_recorder
 
 _OF_ONE_SAMPLE = (EmptyReply, ModelError, Refused)
 

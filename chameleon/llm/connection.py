@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from chameleon.budget import Usage
 from chameleon.errors import ModelError, NoModel, ParameterRefused
 from chameleon.llm.capabilities import Capabilities, capabilities_of
 from chameleon.llm.chat_clients import ChatClient, GivenClient, NamedClient
@@ -23,6 +22,7 @@ from chameleon.llm.parameters import Fitted, Learned, efforts_of, fit, reasoning
 from chameleon.llm.parse_reply import fault, parse_reply
 from chameleon.llm.prefixes import Prefix, Prefixes
 from chameleon.llm.prices import Prices, Pricing
+from chameleon.usage import Usage
 
 if TYPE_CHECKING:
     from langchain_core.language_models.chat_models import BaseChatModel

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from chameleon.budget import Call, Usage
 from chameleon.errors import ChameleonError, ModelError, PromptError, StoreError
 from chameleon.llm.capabilities import EFFORTS
 from chameleon.pictures.opening import Attachment
+from chameleon.usage import Call, Usage
 
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 

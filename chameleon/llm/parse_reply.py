@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
-from chameleon.budget import Usage
 from chameleon.errors import EmptyReply, ModelError, Refused
 from chameleon.llm.message import Reply
 from chameleon.llm.prices import Pricing, Tokens
 from chameleon.text import mask_known, one_line, redact
+from chameleon.usage import Usage
 
 LONGEST_REPLY = 1_000_000  # characters, thoughts among them
 

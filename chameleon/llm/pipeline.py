@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
-from chameleon.budget import UNKNOWN, Meter, Usage, current_recorder
 from chameleon.errors import BudgetExceeded, ReplayMiss, StoreError
 from chameleon.llm.connection import Connection
 from chameleon.llm.deadline import TooLate, within
@@ -23,6 +22,7 @@ from chameleon.llm.message import Reply, Request
 from chameleon.llm.single_flight import SingleFlight, WaitedTooLong
 from chameleon.llm.store import ResponseStore
 from chameleon.retry import Backoff
+from chameleon.usage import UNKNOWN, Meter, Usage, current_recorder
 
 _log = logging.getLogger("chameleon")
 _MOST_AT_ONCE, _MOST_ASYNC = 32, 128

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from chameleon import LLM, Budget, Executor, Inventory, LLMModule, Module, State, StepRejected
-from chameleon.budget import Meter, Usage
 from chameleon.errors import BudgetExceeded
 from chameleon.inventory.schema import RepairSpec
 from chameleon.llm import ScriptedModel
@@ -17,6 +16,7 @@ from chameleon.planner import Planner
 from chameleon.planners.fixed import Fixed
 from chameleon.planners.one_shot import OneShot
 from chameleon.prompt import Prompt
+from chameleon.usage import Meter, Usage
 from tests.engine.doubles import QUESTION, Does, executor, failing, why
 
 REPLY = {"text": "7", "input_tokens": 30, "output_tokens": 20, "cost": 0.25}

@@ -16,11 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chameleon import values
-from chameleon.budget import Call, Usage
 from chameleon.errors import InputError, LogError, ModuleError
 from chameleon.log import EventLog, event_from_json, event_to_json
 from chameleon.state import Begun, Ended, Event, Failure, Plan, PlanKind, Record, State, Step
 from chameleon.table import Table
+from chameleon.usage import Call, Usage
 
 # Any text that Python can hold: half a surrogate pair comes out of badly decoded files.
 texts = st.text(st.characters(exclude_categories=()), max_size=8)

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from chameleon import Executor, Inventory, State, Table
-from chameleon.budget import Call, Usage
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.data import find_benchmark
 from chameleon.evaluation.folder import Run, RunFolder, read_run
@@ -18,6 +17,7 @@ from chameleon.evaluation.results import Result
 from chameleon.llm import LLM
 from chameleon.llm.scripted import ScriptedModel
 from chameleon.state import Begun, Ended, Event, Failure, Plan, Record, Step
+from chameleon.usage import Call, Usage
 from tests.e2e.problems import make_problems
 from tests.e2e.rule_model import RuleModel
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from chameleon.budget import Budget, Meter, recording
 from chameleon.errors import ChameleonError, ContextTooLong, ModelError, ParameterRefused
 from chameleon.llm import LLM
 from chameleon.llm import connection as connection_module
+from chameleon.usage import Budget, Meter, recording
 from tests.llm.asking import (
     Host,
     Json,

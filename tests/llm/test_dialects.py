@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from chameleon.budget import Budget, Meter, recording
 from chameleon.errors import (
     ModelError,
 )
 from chameleon.llm import LLM, ScriptedModel
+from chameleon.usage import Budget, Meter, recording
 from tests.hosted import HostedServer
 from tests.llm.asking import (
     Host,

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage
 
-from chameleon.budget import Usage
 from chameleon.errors import Refused
 from chameleon.llm.parse_reply import LONGEST_REPLY, parse_reply
 from chameleon.llm.prices import Pricing
+from chameleon.usage import Usage
 
 
 def test_a_reply_has_a_bound() -> None:

@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 
-from chameleon.budget import UNKNOWN, Budget, Call, Meter, Usage, recording
 from chameleon.errors import (
     AuthFailed,
     BudgetExceeded,
@@ -31,6 +30,7 @@ from chameleon.errors import (
 )
 from chameleon.llm import LLM, Backoff, ResponseStore, ScriptedModel
 from chameleon.llm.message import Request
+from chameleon.usage import UNKNOWN, Budget, Call, Meter, Usage, recording
 from tests.llm.asking import (
     Host,
     Start,

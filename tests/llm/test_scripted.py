@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from chameleon.budget import Usage
 from chameleon.errors import InputError, ModelError, ScriptExhausted
 from chameleon.llm import LLM, ScriptedModel
+from chameleon.usage import Usage
 
 
 def test_replies_come_in_order_and_run_out() -> None:

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from chameleon import LLM, Executor, Inventory
-from chameleon.budget import Usage
 from chameleon.llm.prices import Pricing, Tokens
 from chameleon.log import EventLog
 from chameleon.state import Dropped, State
 from chameleon.table import read_table
+from chameleon.usage import Usage
 from tests import every_inventory
 from tests.e2e.commands import ROOT, Command
 from tests.e2e.conftest import command as command

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from chameleon.budget import Usage
 from chameleon.evaluation.grid.line import Evaluated, Line
 from chameleon.evaluation.report.columns import TextColumn
 from chameleon.evaluation.report.figures import figure
+from chameleon.usage import Usage
 
 DASH = "–"
 _DEPTHS = (1, 5, 10)

@@ -8,7 +8,6 @@ from itertools import islice
 from typing import Any
 
 from chameleon import values
-from chameleon.budget import Call
 from chameleon.evaluation.report.beginnings import Beginnings, PromptText
 from chameleon.evaluation.report.figures import count_of, in_figures
 from chameleon.evaluation.report.summary import (
@@ -23,6 +22,7 @@ from chameleon.evaluation.report.views import Picture, TextView, View, picture_v
 from chameleon.evaluation.results import Result
 from chameleon.state import Begun, Ended, Event, Failure, Plan, Record
 from chameleon.table import Table
+from chameleon.usage import Call
 
 AT_ONCE = 250
 """As many problems' events are in memory at once."""

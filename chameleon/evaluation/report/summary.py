@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from chameleon.budget import Usage
 from chameleon.evaluation.report.figures import in_figures
 from chameleon.evaluation.results import Result, Tally
 from chameleon.evaluation.stats import PlanStats
+from chameleon.usage import Usage
 
 if TYPE_CHECKING:
     from chameleon.evaluation.folder import Run
