@@ -83,11 +83,6 @@ def test_defaults_are_models_of_providers_that_there_are() -> None:
     assert default_model("ollama") is None
 
 
-def test_defaults_are_not_switched_off() -> None:
-    for provider in providers_with_default():
-        assert switch_off(str(default_model(provider))) is None, provider
-
-
 def test_models_end_on_a_day_and_what_takes_their_place_does_not_end_before() -> None:
     for name, entry in entries("switched_off"):
         provider = name.partition(":")[0]

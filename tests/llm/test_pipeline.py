@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import random
 import sqlite3
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
@@ -33,6 +33,7 @@ from chameleon.llm.message import Request
 from chameleon.usage import UNKNOWN, Budget, Call, Meter, Usage, recording
 from tests.llm.asking import (
     Host,
+    Json,
     Start,
     connect,
     local,
@@ -274,36 +275,40 @@ def test_silence_is_explained_once(loopback: Start, caplog: pytest.LogCaptureFix
 def test_a_call_ends_with_the_runs_seconds_and_its_late_reply_is_recorded(
     loopback: Start, tmp_path: Path
 ) -> None:
-    loopback(lambda request: Reply("late", delay=1.2))
+    loopback(lambda request: Reply("late", delay=1))
     store = ResponseStore(tmp_path / "r.sqlite")
     llm = LLM.connect("openai:local", store=store)
     begun = time.monotonic()
-    said = r"its budget of 0\.4 seconds before openai:local"
-    with recording(Meter(Budget(seconds=0.4))) as recorder, pytest.raises(BudgetExceeded, match=said):
+    said = r"its budget of 0\.3 seconds before openai:local"
+    with recording(Meter(Budget(seconds=0.3))) as recorder, pytest.raises(BudgetExceeded, match=said):
         llm.ask("hi")
-    assert time.monotonic() - begun < 0.9
+    assert time.monotonic() - begun < 0.8
     assert recorder.meter.spent == recorder.calls[0].usage == UNKNOWN
     assert recorder.calls[0].error.startswith("BudgetExceeded")
-    while not len(store) and time.monotonic() - begun < 10:
-        time.sleep(0.02)
+    for thread in threading.enumerate():
+        if thread.name == "chameleon-call":
+            thread.join(10)
     assert llm.ask("hi").cached
 
 
 def test_samples_and_waiters_end_with_the_runs_seconds_too(loopback: Start) -> None:
-    loopback(lambda request: Reply("late", delay=1.2))
+    begun = threading.Event()
+
+    def reply(request: Json) -> Reply:
+        begun.set()
+        return Reply("late", delay=1)
+
+    loopback(reply)
     llm = LLM.connect("openai:local")
     with ThreadPoolExecutor(1) as threads:
         patient = threads.submit(llm.ask, "hi")
-        time.sleep(0.1)
-        begun = time.monotonic()
-        with recording(Meter(Budget(seconds=0.4))) as recorder, pytest.raises(BudgetExceeded):
-            llm.ask_many("hi", 3)
-        assert time.monotonic() - begun < 0.9
-        assert sorted(call.usage.calls for call in recorder.calls) == [
-            0,
-            0,
-            1,
-        ]  # one request was to bring all three
+        begun.wait(5)
+        for asked, calls in ((1, [0]), (3, [0, 0, 1])):  # one request was to bring all three
+            start = time.monotonic()
+            with recording(Meter(Budget(seconds=0.2))) as recorder, pytest.raises(BudgetExceeded):
+                llm.ask_many("hi", asked)
+            assert time.monotonic() - start < 0.8
+            assert sorted(call.usage.calls for call in recorder.calls) == calls
         assert patient.result().text == "late"
 
 
@@ -354,8 +359,10 @@ def test_a_useless_reply_is_an_error_but_its_tokens_are_paid() -> None:
 
 
 def test_samples_are_logged_in_order_whoever_is_faster() -> None:
+    together = threading.Barrier(12, timeout=10)
+
     def reply(messages: list[tuple[str, str]]) -> str:
-        time.sleep(random.random() / 50)
+        together.wait()
         return "x"
 
     with recording(Meter()) as recorder:
@@ -394,7 +401,7 @@ def test_failed_calls_give_their_reservation_back() -> None:
 
 def test_one_run_without_budget_does_not_stop_another_that_waits_for_the_same_reply() -> None:
     def slow(messages: list[tuple[str, str]]) -> str:
-        time.sleep(0.05)
+        threading.Event().wait(0.05)
         return "x"
 
     llm = LLM.connect(ScriptedModel(slow))
