@@ -137,7 +137,7 @@ class LLM:
         are over (a reply that comes later is still recorded), and `StoreError`.
         """
         request = self._request(messages, params, sample=sample, schema=schema, whole=whole)
-        return self._told([request], self._pipeline.answer([request]))[0]
+        return self._collect([request], self._pipeline.answer([request]))[0]
 
     def ask_many(
         self,
@@ -159,7 +159,7 @@ class LLM:
             self._request(messages, params, sample=sample, schema=schema, whole=whole)
             for sample in range(first, first + n)
         ]
-        return self._told(requests, self._pipeline.answer_samples(requests), spares=_OF_ONE_SAMPLE)
+        return self._collect(requests, self._pipeline.answer_samples(requests), spares=_OF_ONE_SAMPLE)
 
     def ask_each(
         self, prompts: Sequence[Messages], *, schema: Mapping[str, Any] | None = None, **params: Any
@@ -170,9 +170,9 @@ class LLM:
         """
         requests = [self._request(messages, params, schema=schema) for messages in prompts]
         groups = self._pipeline.answer_each([[request] for request in requests])
-        return self._told(requests, [replies[0] for replies in groups])
+        return self._collect(requests, [replies[0] for replies in groups])
 
-    def _told(
+    def _collect(
         self,
         requests: Sequence[Request],
         found: Sequence[Reply | BaseException],
@@ -193,11 +193,7 @@ class LLM:
                 raise error
         return good
 
-    async def aask(
-        self,
-        messages: Messages,
-        **options: Any,
-    ) -> Reply:
+    async def aask(self, messages: Messages, **options: Any) -> Reply:
         """Ask in a thread, with the parameters of `ask`, so that the event loop is never blocked."""
         import asyncio
 
