@@ -243,67 +243,40 @@ def test_a_model_that_cannot_be_kept_from_thinking_has_room_and_it_is_told(
     assert "reasoning" in fitted.dropped
 
 
+OFF = {"thinking": {"type": "disabled"}}
+TOKENS = {"minimal": 1_024, "low": 1_024, "medium": 8_192, "high": 24_576, "max": 24_576}
+
+
+def by_effort(*efforts: str, **others: Any) -> Mapping[str, Any]:
+    """Return how a client is told these efforts that takes them by name."""
+    return {effort: {"reasoning_effort": effort, **others} for effort in efforts}
+
+
 @pytest.mark.parametrize(
     ("client", "thinking", "fields"),
     [
-        (
-            "langchain_openai.ChatOpenAI",
-            "",
-            {effort: {"reasoning_effort": effort} for effort in EFFORTS},
-        ),
-        (
-            "langchain_anthropic.ChatAnthropic",
-            "",
-            {
-                "none": {"thinking": {"type": "disabled"}},
-                "low": {"reasoning_effort": "low"},
-                "high": {"reasoning_effort": "high"},
-            },
-        ),
+        ("langchain_openai.ChatOpenAI", "", by_effort(*EFFORTS)),
+        ("langchain_anthropic.ChatAnthropic", "", {"none": OFF, **by_effort("low", "high")}),
         (
             "langchain_anthropic.ChatAnthropic",
             "adaptive",
-            {
-                "none": {"thinking": {"type": "disabled"}},
-                "low": {"thinking": {"type": "adaptive"}, "reasoning_effort": "low"},
-                "medium": {"thinking": {"type": "adaptive"}, "reasoning_effort": "medium"},
-                "max": {"thinking": {"type": "adaptive"}, "reasoning_effort": "max"},
-            },
+            {"none": OFF, **by_effort("low", "medium", "max", thinking={"type": "adaptive"})},
         ),
         (
             "langchain_anthropic.ChatAnthropic",
             "budget",
             {
-                "none": {"thinking": {"type": "disabled"}},
-                "minimal": {"thinking": {"type": "enabled", "budget_tokens": 1_024}},
-                "low": {"thinking": {"type": "enabled", "budget_tokens": 1_024}},
-                "medium": {"thinking": {"type": "enabled", "budget_tokens": 8_192}},
-                "high": {"thinking": {"type": "enabled", "budget_tokens": 24_576}},
-                "max": {"thinking": {"type": "enabled", "budget_tokens": 24_576}},
+                "none": OFF,
+                **{e: {"thinking": {"type": "enabled", "budget_tokens": n}} for e, n in TOKENS.items()},
             },
         ),
         (
             "langchain_google_genai.ChatGoogleGenerativeAI",
             "budget",
-            {
-                "none": {"thinking_budget": 0},
-                "minimal": {"thinking_budget": 1_024},
-                "low": {"thinking_budget": 1_024},
-                "medium": {"thinking_budget": 8_192},
-                "high": {"thinking_budget": 24_576},
-                "xhigh": {"thinking_budget": 24_576},
-            },
+            {"none": {"thinking_budget": 0}, **{e: {"thinking_budget": n} for e, n in TOKENS.items()}},
         ),
-        (
-            "langchain_google_genai.ChatGoogleGenerativeAI",
-            "",
-            {effort: {"reasoning_effort": effort} for effort in ("minimal", "low", "medium", "high")},
-        ),
-        (
-            "langchain_ollama.ChatOllama",
-            "",
-            {"none": {"reasoning": False}, "low": {"reasoning": True}, "high": {"reasoning": True}},
-        ),
+        ("langchain_google_genai.ChatGoogleGenerativeAI", "", by_effort("minimal", "low", "medium", "high")),
+        ("langchain_ollama.ChatOllama", "", {"none": {"reasoning": False}, "low": {"reasoning": True}}),
     ],
 )
 def test_each_client_is_told_in_its_own_way(
