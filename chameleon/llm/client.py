@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from chameleon.errors import EmptyReply, ModelError, Refused
 from chameleon.llm.connection import Connection
-from chameleon.llm.message import Messages, Reply, Request, canonical
+from chameleon.llm.message import Messages, ModelRequest, Reply, canonical
 from chameleon.llm.pipeline import Pipeline
 from chameleon.llm.prices import Prices
 from chameleon.llm.providers import belongs_to_connection, full_name
@@ -174,7 +174,7 @@ class LLM:
 
     def _collect(
         self,
-        requests: Sequence[Request],
+        requests: Sequence[ModelRequest],
         found: Sequence[Reply | BaseException],
         spares: tuple[type[ModelError], ...] = (),
     ) -> list[Reply]:
@@ -201,10 +201,10 @@ class LLM:
         context = contextvars.copy_context()
         return await asyncio.get_running_loop().run_in_executor(self._pipeline.threads, context.run, ask)
 
-    def _request(self, messages: Messages, params: Mapping[str, Any], **others: Any) -> Request:
+    def _request(self, messages: Messages, params: Mapping[str, Any], **others: Any) -> ModelRequest:
         to = self._pipeline.connection
         known = {"own_settings": to.own_settings, "address": to.address}
-        return Request.of(to.name, messages, self._merged(params), **known, **others)
+        return ModelRequest.of(to.name, messages, self._merged(params), **known, **others)
 
     def _merged(self, params: Mapping[str, Any]) -> dict[str, Any]:
         for name in params:

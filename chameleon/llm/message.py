@@ -1,4 +1,4 @@
-"""What is asked of a model, `Request`, and what it replies, `Reply`."""
+"""What is asked of a model, `ModelRequest`, and what it replies, `Reply`."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class Reply:
         # One exception raised in two threads would mix up their tracebacks.
         return replace(self, usage=Usage(), seconds=0.0, cached=cached, error=copy.copy(self.error))
 
-    def to_call(self, request: Request) -> Call:
+    def to_call(self, request: ModelRequest) -> Call:
         """Return the entry for the run's log, with references in place of pictures."""
         schema = {} if request.schema is None else {"schema": dict(request.schema)}
         return Call(
@@ -127,7 +127,7 @@ class Reply:
 
 
 @dataclass(frozen=True)
-class Request:
+class ModelRequest:
     """One question to one model, in the form that the response store knows it by.
 
     - `own_settings`: those of a client that the user made.
@@ -147,7 +147,7 @@ class Request:
     whole: bool = True
 
     @classmethod
-    def of(cls, model: str, messages: Messages, params: Mapping[str, Any], **others: Any) -> Request:
+    def of(cls, model: str, messages: Messages, params: Mapping[str, Any], **others: Any) -> ModelRequest:
         """Build a request; raise `PromptError` for an unknown role and `ModelError` for a bad parameter."""
         given = (("user", messages),) if isinstance(messages, str) else messages
         if unknown := [role for role, _ in given if role not in ROLES]:

@@ -29,7 +29,7 @@ from chameleon.errors import (
     StoreError,
 )
 from chameleon.llm import LLM, Backoff, ResponseStore, ScriptedModel
-from chameleon.llm.message import Request
+from chameleon.llm.message import ModelRequest
 from chameleon.usage import UNKNOWN, Budget, Call, Meter, Usage, recording
 from tests.llm.asking import (
     Host,
@@ -454,7 +454,7 @@ def test_samples_of_one_question_are_recorded_apart(tmp_path: Path) -> None:
 def test_a_replay_needs_neither_key_nor_package_nor_langchain(tmp_path: Path) -> None:
     store = ResponseStore(tmp_path / "r.sqlite")
     for model in ("openai:gpt-4.1-mini", "anthropic:claude"):
-        store.put(Request(model, (("user", "q"),), {"temperature": 0}), {"text": "a", "finish": "stop"})
+        store.put(ModelRequest(model, (("user", "q"),), {"temperature": 0}), {"text": "a", "finish": "stop"})
     replay = ResponseStore(store.path, "replay")
     for model in ("gpt-4.1-mini", "anthropic:claude"):
         assert LLM.connect(model, store=replay, temperature=0).ask("q").text == "a"
@@ -462,7 +462,7 @@ def test_a_replay_needs_neither_key_nor_package_nor_langchain(tmp_path: Path) ->
 
 def test_a_damaged_record_is_an_error(tmp_path: Path) -> None:
     store = ResponseStore(tmp_path / "r.sqlite")
-    store.put(Request("scripted:script", (("user", "q"),)), {"text": None})
+    store.put(ModelRequest("scripted:script", (("user", "q"),)), {"text": None})
     with pytest.raises(StoreError, match="damaged"):
         LLM.connect(ScriptedModel(["paid"]), store=store).ask("q")
 
