@@ -311,6 +311,20 @@ def test_limits_that_are_too_large_of_many_at_once(loopback: Start) -> None:
     assert server.requests[-1]["max_tokens"] == 9_000
 
 
+def test_samples_that_are_refused_of_many_at_once(loopback: Start) -> None:
+    wait = together(3)
+
+    def reply(request: Json) -> Answer:
+        if "n" not in request:
+            return "ok"
+        wait()
+        return Fault(400, {"error": {"message": "only one choice can be had"}})
+
+    llm = connect(loopback(reply), "openai:gpt-5-mini")
+    llm.ask("hi")
+    assert [reply.text for reply in llm.ask_many("hi", 20)] == ["ok"] * 20
+
+
 def test_a_server_that_takes_no_effort_is_not_asked_for_ever(loopback: Start) -> None:
     def reply(request: Json) -> Answer:
         if "reasoning_effort" not in request or len(server.requests) > 20:
