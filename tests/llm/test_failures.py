@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import email.utils
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,14 +19,14 @@ from chameleon.errors import (
     ModelError,
     NoModel,
     RateLimited,
-    Refused,
     ScriptExhausted,
     Unreachable,
 )
 from chameleon.llm.failures import classify
-from tests.llm.asking import Start, local, talking
+from tests.llm.asking import Json, Start, local, talking
 from tests.loopback import Fault
 
+CASES = yaml.safe_load(Path(__file__).with_name("failures.yaml").read_text("utf-8"))
 DEEP = b"[" * 100_000
 
 
@@ -41,48 +43,16 @@ class ProviderError(Exception):
         self.__dict__.update(attributes)
 
 
+@pytest.mark.parametrize("case", CASES["raised"], ids=[case["said"][:40] for case in CASES["raised"]])
+def test_what_clients_raise(case: Json) -> None:
+    told = {name: value for name, value in case.items() if name not in ("said", "error", "retryable")}
+    failure = classify(ProviderError(case["said"], **told))
+    assert (type(failure.error).__name__, failure.retryable) == (case["error"], case["retryable"])
+
+
 @pytest.mark.parametrize(
     ("error", "kind", "retryable"),
     [
-        (ProviderError("x", 429), RateLimited, True),
-        (ProviderError("You exceeded your current quota", 429), RateLimited, False),
-        (ProviderError("x", 500), ModelError, True),
-        (ProviderError("x", 529), ModelError, True),
-        (ProviderError("x", 501), ModelError, False),
-        (ProviderError("x", 408), ModelError, True),
-        (ProviderError("x", 400), ModelError, False),
-        (ProviderError("x", 402), ModelError, False),
-        (ProviderError("x", 401), AuthFailed, False),
-        (
-            ProviderError("Project has no access to model; does not have access to model x", 403),
-            NoModel,
-            False,
-        ),
-        (ProviderError("x", 413), ContextTooLong, False),
-        (ProviderError("prompt is too long: 9 tokens > 8 maximum", 400), ContextTooLong, False),
-        (ProviderError("the request exceeds the available context size", 500), ContextTooLong, False),
-        (ProviderError("Input is too long for requested model", 400), ContextTooLong, False),
-        (
-            ProviderError("The input token count (9) exceeds the maximum number of tokens", 400),
-            ContextTooLong,
-            False,
-        ),
-        (ProviderError("model 'x' not found, try pulling it first", 404), NoModel, False),
-        (
-            ProviderError("x", 404, body={"error": {"type": "not_found_error", "message": "model: x"}}),
-            NoModel,
-            False,
-        ),
-        (ProviderError("x is not a valid model ID", 400), NoModel, False),
-        (ProviderError("The model `x` does not exist or you do not have access to it.", 404), NoModel, False),
-        (ProviderError("ResponsibleAIPolicyViolation", 400), Refused, False),
-        (ProviderError("ollama style", status_code=503), ModelError, True),
-        (ProviderError("google style", code=429), RateLimited, True),
-        (
-            ProviderError("aws style", response={"ResponseMetadata": {"HTTPStatusCode": 429}}),
-            RateLimited,
-            True,
-        ),
         (TimeoutError("slow"), ModelError, True),
         (ConnectionResetError("gone"), Unreachable, True),
         (TypeError("unexpected keyword 'foo'"), ModelError, False),
@@ -90,7 +60,7 @@ class ProviderError(Exception):
         (ScriptExhausted("empty"), ScriptExhausted, False),
     ],
 )
-def test_classification(error: Exception, kind: type[ModelError], retryable: bool) -> None:
+def test_what_has_no_status(error: Exception, kind: type[ModelError], retryable: bool) -> None:
     failure = classify(error)
     assert (type(failure.error), failure.retryable) == (kind, retryable)
 
@@ -150,29 +120,10 @@ def test_any_exception_becomes_one_line_of_ours(
     assert failure.retry_after is None or failure.retry_after >= 0
 
 
-@pytest.mark.parametrize(
-    ("body", "said"),
-    [
-        ({"detail": "no such thing"}, "no such thing"),
-        ({"error": "a plain text"}, "a plain text"),
-        ({"message": "said by itself", "type": "x"}, r"said by itself \(x\)"),
-        ({"detail": [{"loc": ["body", "messages"], "msg": "field required"}]}, "messages: field required"),
-        ("just text, no JSON", "just text"),
-        (["first reason", "second"], "first reason; second"),
-        ([{"loc": ["body", "seed"], "msg": "not permitted"}], "seed: not permitted"),
-        ({"errors": [{"message": "in a list"}]}, "in a list"),
-        ({"error": ["in a list"]}, "in a list"),
-        ({"error": "invalid_request", "error_description": "described"}, "described"),
-        ({"msg": "said so"}, "said so"),
-        ({"detail": ["a text"]}, "a text"),
-        ({"detail": {"reason": "a reason"}}, "a reason"),
-        ({"error": {"message": 42}}, r"\(400\): .*42"),
-        ({"wrong": "by another name"}, "by another name"),
-    ],
-)
-def test_the_servers_own_words_reach_the_user(loopback: Start, body: Any, said: str) -> None:
-    loopback([Fault(400, body)])
-    with pytest.raises(ModelError, match=said):
+@pytest.mark.parametrize("case", CASES["bodies"], ids=[str(case["body"])[:40] for case in CASES["bodies"]])
+def test_the_servers_own_words_reach_the_user(loopback: Start, case: Json) -> None:
+    loopback([Fault(400, case["body"])])
+    with pytest.raises(ModelError, match=case["said"]):
         local().ask("hi")
 
 
