@@ -10,13 +10,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from chameleon.budget import Usage
 from chameleon.errors import InputError, LogError
 from chameleon.evaluation.data import find_benchmark
 from chameleon.evaluation.results import Result, Tally
 from chameleon.evaluation.settings import settings_diff
 from chameleon.log import LineFile, before_failure, event_from_json, event_to_json, json_line
 from chameleon.state import Event, RunStarted
+from chameleon.usage import Usage
 
 SETTINGS, RESULTS, EVENTS = "settings.json", "results.jsonl", "events.jsonl"
 _PROBLEMS, _BACK = "problems", "back"

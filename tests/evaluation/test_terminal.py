@@ -16,11 +16,11 @@ from pathlib import Path
 
 import pytest
 
-from chameleon.budget import Call, Usage
 from chameleon.cli.progress import Progress, running
 from chameleon.evaluation.evaluate import Spending
 from chameleon.evaluation.results import Result, Tally
 from chameleon.state import Failure
+from chameleon.usage import Call, Usage
 from tests.e2e.commands import environment
 from tests.e2e.rule_model import PROGRAM, RuleModel
 from tests.evaluation.asking import Start, model_rows

@@ -1,12 +1,14 @@
-"""Which failures are tried again, how long apart, and as which error they end."""
+"""Which failures are tried again, and as which error they end, in whose words."""
 
 from __future__ import annotations
 
 import email.utils
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,12 +19,15 @@ from chameleon.errors import (
     ModelError,
     NoModel,
     RateLimited,
-    Refused,
     ScriptExhausted,
     Unreachable,
 )
 from chameleon.llm.failures import classify
-from chameleon.retry import Backoff
+from tests.llm.asking import Json, Start, local, talking
+from tests.loopback import Fault
+
+CASES = yaml.safe_load(Path(__file__).with_name("failures.yaml").read_text("utf-8"))
+DEEP = b"[" * 100_000
 
 
 class Response:
@@ -38,63 +43,16 @@ class ProviderError(Exception):
         self.__dict__.update(attributes)
 
 
-@given(chance=st.floats(0, 1, exclude_max=True))
-def test_backoff_waits_longer_each_time_within_bounds(chance: float) -> None:
-    backoff = Backoff(first=0.5, longest=4, chance=lambda: chance)
-    for attempt in range(1, 9):
-        doubled = min(4, 0.5 * 2 ** (attempt - 1))
-        assert doubled / 2 <= backoff.wait(attempt) <= doubled
-
-
-@given(st.floats(min_value=0, max_value=1e9), st.integers(1, 2000))
-def test_a_wait_is_never_shorter_than_asked_nor_longer_than_the_cap(asked: float, attempt: int) -> None:
-    backoff = Backoff()
-    wait = backoff.wait(attempt, asked)
-    assert min(asked, backoff.longest_asked) <= wait <= backoff.longest_asked
+@pytest.mark.parametrize("case", CASES["raised"], ids=[case["said"][:40] for case in CASES["raised"]])
+def test_what_clients_raise(case: Json) -> None:
+    told = {name: value for name, value in case.items() if name not in ("said", "error", "retryable")}
+    failure = classify(ProviderError(case["said"], **told))
+    assert (type(failure.error).__name__, failure.retryable) == (case["error"], case["retryable"])
 
 
 @pytest.mark.parametrize(
     ("error", "kind", "retryable"),
     [
-        (ProviderError("x", 429), RateLimited, True),
-        (ProviderError("You exceeded your current quota", 429), RateLimited, False),
-        (ProviderError("x", 500), ModelError, True),
-        (ProviderError("x", 529), ModelError, True),
-        (ProviderError("x", 501), ModelError, False),
-        (ProviderError("x", 408), ModelError, True),
-        (ProviderError("x", 400), ModelError, False),
-        (ProviderError("x", 402), ModelError, False),
-        (ProviderError("x", 401), AuthFailed, False),
-        (
-            ProviderError("Project has no access to model; does not have access to model x", 403),
-            NoModel,
-            False,
-        ),
-        (ProviderError("x", 413), ContextTooLong, False),
-        (ProviderError("prompt is too long: 9 tokens > 8 maximum", 400), ContextTooLong, False),
-        (ProviderError("the request exceeds the available context size", 500), ContextTooLong, False),
-        (ProviderError("Input is too long for requested model", 400), ContextTooLong, False),
-        (
-            ProviderError("The input token count (9) exceeds the maximum number of tokens", 400),
-            ContextTooLong,
-            False,
-        ),
-        (ProviderError("model 'x' not found, try pulling it first", 404), NoModel, False),
-        (
-            ProviderError("x", 404, body={"error": {"type": "not_found_error", "message": "model: x"}}),
-            NoModel,
-            False,
-        ),
-        (ProviderError("x is not a valid model ID", 400), NoModel, False),
-        (ProviderError("The model `x` does not exist or you do not have access to it.", 404), NoModel, False),
-        (ProviderError("ResponsibleAIPolicyViolation", 400), Refused, False),
-        (ProviderError("ollama style", status_code=503), ModelError, True),
-        (ProviderError("google style", code=429), RateLimited, True),
-        (
-            ProviderError("aws style", response={"ResponseMetadata": {"HTTPStatusCode": 429}}),
-            RateLimited,
-            True,
-        ),
         (TimeoutError("slow"), ModelError, True),
         (ConnectionResetError("gone"), Unreachable, True),
         (TypeError("unexpected keyword 'foo'"), ModelError, False),
@@ -102,7 +60,7 @@ def test_a_wait_is_never_shorter_than_asked_nor_longer_than_the_cap(asked: float
         (ScriptExhausted("empty"), ScriptExhausted, False),
     ],
 )
-def test_classification(error: Exception, kind: type[ModelError], retryable: bool) -> None:
+def test_what_has_no_status(error: Exception, kind: type[ModelError], retryable: bool) -> None:
     failure = classify(error)
     assert (type(failure.error), failure.retryable) == (kind, retryable)
 
@@ -160,3 +118,37 @@ def test_any_exception_becomes_one_line_of_ours(
     if status in (400, 401, 403, 404):
         assert not failure.retryable
     assert failure.retry_after is None or failure.retry_after >= 0
+
+
+@pytest.mark.parametrize("case", CASES["bodies"], ids=[str(case["body"])[:40] for case in CASES["bodies"]])
+def test_the_servers_own_words_reach_the_user(loopback: Start, case: Json) -> None:
+    loopback([Fault(400, case["body"])])
+    with pytest.raises(ModelError, match=case["said"]):
+        local().ask("hi")
+
+
+@pytest.mark.parametrize("status", [200, 400])
+@pytest.mark.parametrize("body", [DEEP, b'{"error":' * 3_000 + b"1" + b"}" * 3_000], ids=["list", "error"])
+def test_a_body_nested_too_deep_is_told_with_the_server(status: int, body: bytes) -> None:
+    head = f"HTTP/1.1 {status} X\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    send = talking(lambda connection: connection.sendall(head.encode() + body))
+    told = "openai:local: the server does not answer in JSON that can be read|openai:local: .*rejected .400"
+    with send as server, pytest.raises(ModelError, match=told) as caught:
+        local(base_url=server, retries=3).ask("hi")
+    assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("Model 'local' is not loaded", NoModel),
+        ("Failed to load model local", NoModel),
+        ("404 Client Error. Repository Not Found for url: https://huggingface.co/local", NoModel),
+        ("response format not supported", ModelError),
+    ],
+)
+def test_more_500s_that_no_second_try_mends(loopback: Start, said: str, kind: type[ModelError]) -> None:
+    server = loopback([Fault(500, {"error": {"message": said}})])
+    with pytest.raises(kind, match=said):
+        local(retries=3).ask("hi")
+    assert len(server.requests) == 1
