@@ -11,7 +11,7 @@ from chameleon.table.terminal import places
 from tests.e2e.commands import Command
 from tests.e2e.rule_model import RuleModel
 from tests.engine.files import write
-from tests.evaluation.asking import PRICED, Start, model_rows
+from tests.evaluation.asking import MINE, PRICED, Start, model_rows
 from tests.evaluation.rows import make_rows, write_rows
 
 FAILING = """
@@ -26,12 +26,6 @@ class Tool(Module):
     def run(self, state):
         number = int(state.input["question"])
         raise ValueError(REASONS[0 if number < 4 else 1 if number < 7 else 2 if number < 9 else 3])
-"""
-MINE = """
-name: mine
-input: {question: str, table: Table, choices: "list?", unit: "str?"}
-planner: {use: fixed, plan: [tool]}
-modules: {tool: {use: "tools:Tool"}}
 """
 
 

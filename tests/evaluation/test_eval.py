@@ -87,15 +87,6 @@ def test_results_keep_what_the_issue_names(command: Command, problems: str, tmp_
     assert kinds == {"begun", "plan", "step", "ended"}
 
 
-def test_what_is_declined_is_never_right(command: Command, tmp_path: Path) -> None:
-    """Chameleon's rule takes the first choice where there is no answer; an evaluation does not."""
-    rows = [{**row, "question": "Why so?", "choices": [row["answer"], "x"]} for row in make_rows(4)]
-    found = json.loads(
-        command("eval", "tables_offline", str(write_rows(tmp_path / "d.jsonl", rows)), "--json").out
-    )
-    assert (found["n"], found["correct"], found["answered"], found["answered_accuracy"]) == (4, 0, 0, None)
-
-
 def test_the_settings_tell_how_many_are_to_be_run(command: Command, problems: str, tmp_path: Path) -> None:
     out = tmp_path / "out"
     for limit in ("5", "7"):
@@ -103,17 +94,6 @@ def test_the_settings_tell_how_many_are_to_be_run(command: Command, problems: st
         assert json.loads((out / "settings.json").read_text())["problems"] == int(limit)
     assert command("eval", "tables_offline", problems, "--limit", "5", "--out", str(out)).code == 1
     assert json.loads((out / "settings.json").read_text())["problems"] == 7
-
-
-def test_limit_takes_the_first(command: Command, problems: str, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    found = json.loads(
-        command("eval", "tables_offline", problems, "--limit", "5", "--out", str(out), "--json").out
-    )
-    assert found["n"] == 5
-    assert sorted(line["id"] for line in read_lines(out / "results.jsonl")) == [
-        str(1000 + number) for number in range(5)
-    ]
 
 
 def test_eight_workers_come_to_what_one_does(loopback: Start, command: Command, tmp_path: Path) -> None:
