@@ -19,7 +19,7 @@ from contextlib import contextmanager
 
 import psutil
 
-from chameleon.sandbox import ExecResult, Limits, ProgramExecutor, make_executor
+from chameleon.sandbox import ExecResult, Limits, Sandbox, make_sandbox
 
 STD = [
     "price, count = 12.5, 4\ntotal = price * count\nans = round(total * 1.08, 2)",
@@ -38,7 +38,7 @@ MIX = [*STD, SCI[0], *STD, SCI[1], *STD, SCI[2]]
 IDLE_SECONDS = 0.04
 
 
-def run(executor: ProgramExecutor, code: str) -> ExecResult:
+def run(executor: Sandbox, code: str) -> ExecResult:
     outcome = executor.run(code)
     if not outcome.ok:
         raise SystemExit(f"a program of this file failed: {outcome}")
@@ -51,7 +51,7 @@ def milliseconds(work: Callable[[], object]) -> float:
     return (time.perf_counter() - begun) * 1000
 
 
-def idle(executor: ProgramExecutor, programs: list[str], count: int) -> str:
+def idle(executor: Sandbox, programs: list[str], count: int) -> str:
     """Median and 95th percentile of a program that arrives when nothing else runs."""
     times = []
     for number in range(count):
@@ -60,7 +60,7 @@ def idle(executor: ProgramExecutor, programs: list[str], count: int) -> str:
     return f"{statistics.median(times):6.1f} /{statistics.quantiles(times, n=20)[-1]:6.1f}"
 
 
-def throughput(executor: ProgramExecutor, programs: list[str], count: int, threads: int) -> float:
+def throughput(executor: Sandbox, programs: list[str], count: int, threads: int) -> float:
     """Programs per second, back to back, from as many threads as there are workers."""
     work = [programs[number % len(programs)] for number in range(count)]
     with ThreadPoolExecutor(threads) as pool:
@@ -68,7 +68,7 @@ def throughput(executor: ProgramExecutor, programs: list[str], count: int, threa
     return count / spent * 1000
 
 
-def overrun(executor: ProgramExecutor, wall: float) -> float:
+def overrun(executor: Sandbox, wall: float) -> float:
     """Seconds past the limit that the most stubborn of a few programs got."""
     stubborn = (
         "while True:\n    pass",
@@ -87,8 +87,8 @@ def memory() -> float:
 
 
 @contextmanager
-def started(kind: str, workers: int, limits: Limits = Limits(wall_s=5)) -> Iterator[ProgramExecutor]:  # noqa: B008
-    with make_executor(kind, limits=limits, workers=workers) as executor:  # type: ignore[arg-type]
+def started(kind: str, workers: int, limits: Limits = Limits(wall_s=5)) -> Iterator[Sandbox]:  # noqa: B008
+    with make_sandbox(kind, limits=limits, workers=workers) as executor:  # type: ignore[arg-type]
         yield executor
 
 

@@ -19,7 +19,7 @@ from contextlib import closing
 
 from chameleon.modules.sql.database import SqlTable
 from chameleon.modules.sql.query import run_sql
-from chameleon.sandbox import make_executor
+from chameleon.sandbox import make_sandbox
 from chameleon.table import Table
 
 SIZES = (20, 1_000, 100_000)
@@ -60,7 +60,7 @@ def measure(rows: int, count: int) -> None:
     made = milliseconds(lambda: (typed.append(SqlTable.of(table)), typed[0].alone.image))
     few = max(30, count if rows < 50_000 else count // 5)
     print(f"\n{rows:,} rows (made in {made:.1f} ms)                     p50 /     p95 ms")
-    with make_executor("sealed") as executor:
+    with make_sandbox("sealed") as executor:
 
         def ask(sql: str) -> None:
             result = run_sql(typed[0], sql, executor=executor)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from chameleon.cli.out import echo, echo_json
 from chameleon.errors import InputError
-from chameleon.sandbox import Limits, make_executor
+from chameleon.sandbox import Limits, make_sandbox
 from chameleon.sandbox.choose import Kind
 from chameleon.text import harmless
 
@@ -26,9 +26,9 @@ def run_file(file: Path, *, result: str, timeout: float, kind: Kind, as_json: bo
         ) from problem
     except OSError as problem:
         raise InputError(f"cannot be read: {problem.strerror}", where=str(file)) from problem
-    with make_executor(kind, limits=limits) as executor:
-        outcome = executor.run(code, result=result)
-        guarantees = executor.guarantees()
+    with make_sandbox(kind, limits=limits) as sandbox:
+        outcome = sandbox.run(code, result=result)
+        guarantees = sandbox.guarantees()
     if as_json:
         fields = (
             "status",

@@ -16,7 +16,7 @@ from chameleon.evaluation.results import Result
 from chameleon.evaluation.run_dir import RunDir
 from chameleon.executor import Executor
 from chameleon.inventory import Inventory
-from chameleon.state import Begun, Ended, Event, Failure, State
+from chameleon.state import Event, Failure, RunEnded, RunStarted, State
 from chameleon.values import to_json
 
 HISTORY = "history"
@@ -254,7 +254,7 @@ class Evaluation:
         try:
             checked = self.executor.inventory.check_input(given)
         except InputError as error:
-            return State(ended=Ended("failed", Failure.of(error)))
+            return State(ended=RunEnded("failed", Failure.of(error)))
         before = self.run_dir.unfinished(problem.id) if self.run_dir else ()
         state = State.fold(before)
         if self.run_dir and problem.sequence and state.begun and state.begun.input != checked:
@@ -271,7 +271,7 @@ class Evaluation:
     def _keep(self, id: str, event: Event) -> None:
         if self.run_dir is not None:
             self.run_dir.append(id, event)
-        if not isinstance(event, Begun) and event.calls:
+        if not isinstance(event, RunStarted) and event.calls:
             self.spending.add(event.calls)
             if self.spending.is_over:
                 self.stop()

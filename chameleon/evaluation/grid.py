@@ -24,7 +24,7 @@ from chameleon.inventory.obstacles import all_of
 from chameleon.inventory.schema import RulesSpec
 from chameleon.llm_module import LLMModule
 from chameleon.planner import Planner, planned
-from chameleon.state import Begun, Ended, Failure, State, Step
+from chameleon.state import Failure, RunEnded, RunStarted, State, Step
 from chameleon.table import Table
 from chameleon.text import estimated_tokens
 
@@ -194,7 +194,7 @@ class Prepared:
     def begun(self, problem: Problem) -> State:
         """Return the state before anything runs. Raises `InputError` for an input that is none."""
         given = self.inventory.check_input(taken_by(self.inventory, problem))
-        return State().after(Begun(self.inventory.name, given))
+        return State().after(RunStarted(self.inventory.name, given))
 
     def state(self, problem: Problem) -> State:
         """Return the state after what runs. Raises `InputError` for an input that is none."""
@@ -283,7 +283,7 @@ def measure_arm(
         try:
             state = prepared.state(problem)
         except InputError as error:
-            state = State(ended=Ended("failed", Failure.of(error)))
+            state = State(ended=RunEnded("failed", Failure.of(error)))
         failure = _failure(state)
         failures.append(failure)
         seconds += state.seconds
@@ -391,7 +391,7 @@ def _usable_parts(
 
     Each part is tried once, on one document, since its model may be missing here.
     """
-    from chameleon.retrieval.names import parts_for
+    from chameleon.retrieval.parts import parts_for
 
     parts: dict[str, Part] = {}
     for retriever in retrievers:

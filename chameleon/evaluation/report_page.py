@@ -26,7 +26,7 @@ from chameleon.evaluation.report import (
     verdict_of,
 )
 from chameleon.evaluation.results import Count, Result
-from chameleon.state import Begun, Event, Record
+from chameleon.state import Event, RunStarted, StepRecord
 from chameleon.table import Table
 
 if TYPE_CHECKING:
@@ -116,13 +116,13 @@ class StepView(NamedTuple):
     """A step: `same` names the keys that hold its output, `changes` those that hold something else."""
 
     number: int
-    record: Record
+    record: StepRecord
     output: Any
     same: list[str]
     changes: list[tuple[str, Any]]
 
     @classmethod
-    def of(cls, number: int, record: Record, table: Any) -> StepView:
+    def of(cls, number: int, record: StepRecord, table: Any) -> StepView:
         """Make the view of a step that was given this `table`."""
         changed = [(f"input.{key}", value) for key, value in record.input_changes.items()]
         changed += [(f"cache.{key}", value) for key, value in record.cache_changes.items()]
@@ -148,9 +148,9 @@ class ProblemView(NamedTuple):
         found: list[tuple[str, Any]] = []
         table: Any = None
         for event in events:
-            if isinstance(event, Begun):
+            if isinstance(event, RunStarted):
                 given, table = event.input, event.input.get("table")
-            elif isinstance(event, Record):
+            elif isinstance(event, StepRecord):
                 number = 1 + sum(kind == "Step" for kind, _ in found)
                 found.append(("Step", StepView.of(number, event, table)))
                 table = table if event.dropped else event.input_changes.get("table", table)

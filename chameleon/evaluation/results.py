@@ -77,7 +77,7 @@ class Result:
             gold=to_json(problem.gold),
             columns=(*problem.columns, *run_columns),
             picture=str(problem.picture or ""),
-            passed_over={each.where: _short(each.message) for each in state.passed_over} if answered else {},
+            passed_over={each.where: _short(each.message) for each in state.skipped} if answered else {},
             grades=judgement.grades,
             sequence=problem.sequence,
             position=problem.position,

@@ -15,9 +15,8 @@ from chameleon.errors import InputError, LogError
 from chameleon.evaluation.data import find_benchmark
 from chameleon.evaluation.results import Result, Tally
 from chameleon.evaluation.settings import settings_diff
-from chameleon.lines import LineFile
-from chameleon.log import before_failure, event_from_json, event_to_json, json_line
-from chameleon.state import Begun, Event
+from chameleon.log import LineFile, before_failure, event_from_json, event_to_json, json_line
+from chameleon.state import Event, RunStarted
 
 SETTINGS, RESULTS, EVENTS = "settings.json", "results.jsonl", "events.jsonl"
 _PROBLEMS, _BACK = "problems", "back"
@@ -284,5 +283,5 @@ def _id_of(line: bytes) -> str:
 
 
 def _usage_of(events: Iterable[Event]) -> Usage:
-    calls = (call for event in events if not isinstance(event, Begun) for call in event.calls)
+    calls = (call for event in events if not isinstance(event, RunStarted) for call in event.calls)
     return sum((call.usage for call in calls), Usage())

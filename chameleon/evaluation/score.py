@@ -12,7 +12,7 @@ from typing import Any
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Judgement, Problem, Row, Scorer
 from chameleon.evaluation.results import Result
-from chameleon.sandbox import ExecResult, shared_executor
+from chameleon.sandbox import ExecResult, shared_sandbox
 from chameleon.text import nearest
 
 _AT_ONCE = 4
@@ -140,10 +140,10 @@ def _values(
             row = given.get(problem.id)
             yield problem, row, wanted.of(row, problem.id) if row is not None else None
         return
-    executor, waiting = shared_executor(), iter(problems)
+    sandbox, waiting = shared_sandbox(), iter(problems)
 
     def run(program: Any) -> ExecResult | None:
-        return executor.run(program, timeout=5.0) if isinstance(program, str) else None
+        return sandbox.run(program, timeout=5.0) if isinstance(program, str) else None
 
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         while batch := list(islice(waiting, _BATCH)):

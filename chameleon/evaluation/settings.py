@@ -50,7 +50,7 @@ def settings_of(
 ) -> dict[str, Any]:
     """Return what `settings.json` holds: all that a result depends on, and when the run began.
 
-    Raises `InputError` for data that cannot be read, and what `resolved` of a module or planner raises.
+    Raises `InputError` for data that cannot be read, and what `runtime_info` of a module or planner raises.
     """
     inventory = executor.inventory
     made: Any = to_json(executor.settings)
@@ -110,9 +110,9 @@ def _resolved(executor: Executor) -> Iterator[tuple[str, Any]]:
     asked = [(name, planner, (inventory,)) for name, planner in _planners(inventory).items()]
     may_run = {name: each for name, each in inventory.modules.items() if name not in inventory.left_out}
     for name, owner, given in [*asked, *((name, module, ()) for name, module in may_run.items())]:
-        told = getattr(owner, "resolved", None)
+        told = getattr(owner, "runtime_info", None)
         if told is not None and (found := told(*given)):
-            yield name, to_json(freeze(dict(found), f"resolved of {name}"))
+            yield name, to_json(freeze(dict(found), f"runtime_info of {name}"))
 
 
 def _pictures(problems: Iterable[Problem]) -> Mapping[str, Any]:

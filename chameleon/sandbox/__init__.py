@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-from chameleon.sandbox.choose import make_executor, shared_executor
-from chameleon.sandbox.result import ExecResult, Guarantees, Layer, Limits, ProgramExecutor
+from chameleon.sandbox.choose import make_sandbox, shared_sandbox
+from chameleon.sandbox.result import ExecResult, Guarantees, Layer, Limits
+from chameleon.sandbox.sandbox import Sandbox
 
-__all__ = [
-    "ExecResult",
-    "Guarantees",
-    "Layer",
-    "Limits",
-    "ProgramExecutor",
-    "make_executor",
-    "shared_executor",
-]
+__all__ = ["ExecResult", "Guarantees", "Layer", "Limits", "Sandbox", "make_sandbox", "shared_sandbox"]

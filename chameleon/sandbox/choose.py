@@ -1,4 +1,4 @@
-"""Pick the executor that a machine can offer, or say why it cannot."""
+"""Pick the sandbox that a machine can offer, or say why it cannot."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from typing import Literal, get_args
 
 from chameleon.errors import InputError, SandboxUnavailable
-from chameleon.sandbox.layered import LayeredExecutor
-from chameleon.sandbox.monty import MontyExecutor
-from chameleon.sandbox.result import Limits, ProgramExecutor
-from chameleon.sandbox.sealed import MONTY_HINT, SealedExecutor
-from chameleon.sandbox.unsafe import UnsafeInProcessExecutor, UnsafeSubprocessExecutor
+from chameleon.sandbox.monty import LayeredSandbox, MontySandbox
+from chameleon.sandbox.result import Limits
+from chameleon.sandbox.sandbox import Sandbox
+from chameleon.sandbox.sealed import MONTY_HINT, SealedSandbox
+from chameleon.sandbox.unsafe import UnsafeInProcess, UnsafeSubprocess
 from chameleon.sandbox.zygote import why_unusable
 
 Kind = Literal["auto", "sealed", "monty", "monty+sealed", "unsafe_subprocess", "unsafe_inprocess"]
@@ -21,55 +21,55 @@ Kind = Literal["auto", "sealed", "monty", "monty+sealed", "unsafe_subprocess", "
 _DEFAULT_LIMITS = Limits()
 
 
-def make_executor(
+def make_sandbox(
     kind: Kind = "auto",
     libraries: Sequence[str] = ("numpy", "pandas", "sympy"),
     limits: Limits = _DEFAULT_LIMITS,
     workers: int = 1,
     require: Sequence[str] = ("seccomp", "rlimits"),
-) -> ProgramExecutor:
-    """Start an executor for model-written programs; close it when done, or use it in a `with`.
+) -> Sandbox:
+    """Start a sandbox for model-written programs; close it when done, or use it in a `with`.
 
     `auto` is `sealed` on Linux x86_64 and `monty` elsewhere. `monty+sealed` tries Monty first and reruns
     in the sealed sandbox what does not end well there. The `unsafe_*` kinds do not contain a hostile
-    program; they are never chosen, only named. `require` lists layers without which a sealed executor
+    program; they are never chosen, only named. `require` lists layers without which a sealed sandbox
     does not start. Raises SandboxUnavailable, with the reason, rather than run with less.
     """
     if kind not in get_args(Kind):
         raise InputError(
-            f"there is no executor '{kind}'", where="make_executor", hint=f"Choose of {get_args(Kind)}."
+            f"there is no sandbox '{kind}'", where="make_sandbox", hint=f"Choose of {get_args(Kind)}."
         )
     if workers < 1:
-        raise InputError("workers must be at least 1", where="make_executor")
+        raise InputError("workers must be at least 1", where="make_sandbox")
     if kind == "auto":
         kind = "monty" if why_unusable() else "sealed"
     if kind == "unsafe_inprocess":
-        return UnsafeInProcessExecutor(limits)
+        return UnsafeInProcess(limits)
     if kind == "unsafe_subprocess":
-        return UnsafeSubprocessExecutor(libraries, limits)
+        return UnsafeSubprocess(libraries, limits)
     if kind == "monty":
-        return MontyExecutor(libraries, limits, workers)
+        return MontySandbox(libraries, limits, workers)
     if reason := why_unusable():
         raise SandboxUnavailable(reason, hint=MONTY_HINT)
     if kind == "sealed":
-        return SealedExecutor(libraries, limits, workers, require)
-    first = MontyExecutor(libraries, limits, workers)
-    return LayeredExecutor(first, SealedExecutor(libraries, limits, workers, require), limits)
+        return SealedSandbox(libraries, limits, workers, require)
+    first = MontySandbox(libraries, limits, workers)
+    return LayeredSandbox(first, SealedSandbox(libraries, limits, workers, require), limits)
 
 
 _lock = threading.Lock()
-_shared: ProgramExecutor | None = None
+_shared: Sandbox | None = None
 
 
-def shared_executor() -> ProgramExecutor:
-    """The process's one `auto` executor, started at the first call and closed at exit.
+def shared_sandbox() -> Sandbox:
+    """Return the process's one `auto` sandbox, started at the first call and closed at exit.
 
     Every thread may use it; a forked copy of the process gets interpreters of its own.
     """
     global _shared  # noqa: PLW0603
     with _lock:
         if _shared is None:
-            _shared = make_executor("auto", workers=max(1, min(4, os.cpu_count() or 1)))
+            _shared = make_sandbox("auto", workers=max(1, min(4, os.cpu_count() or 1)))
             atexit.register(_shared.close)
         return _shared
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import datetime
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any
@@ -23,7 +23,7 @@ class BadFrame(ValueError):
 
 
 def read_frame(data: bytes, depth: int, digits: int) -> dict[str, Any]:
-    """The frame's fields, with the answer decoded under "value"; raises `BadFrame`."""
+    """Return the frame's fields, with the answer decoded under "value"; raise `BadFrame`."""
     try:
         fields = json.loads(data)
     except (ValueError, RecursionError) as error:
@@ -60,10 +60,10 @@ class Decoder:
         self._depth, self._digits = depth, digits
         self._most = 10**digits
         self._readers: dict[str, Callable[[list[Any], int], Any]] = {
-            "l": lambda items, level: self._items(_one(items), level),
-            "t": lambda items, level: tuple(self._items(_one(items), level)),
-            "S": lambda items, level: set(self._distinct(self._items(_one(items), level))),
-            "F": lambda items, level: frozenset(self._distinct(self._items(_one(items), level))),
+            "l": lambda items, level: self._items(_exactly(items, 1)[0], level),
+            "t": lambda items, level: tuple(self._items(_exactly(items, 1)[0], level)),
+            "S": lambda items, level: set(self._distinct(self._items(_exactly(items, 1)[0], level))),
+            "F": lambda items, level: frozenset(self._distinct(self._items(_exactly(items, 1)[0], level))),
             "d": self._dict,
             "q": self._fraction,
             "D": self._decimal,
@@ -75,6 +75,7 @@ class Decoder:
         }
 
     def decode(self, form: Any, level: int = 0) -> Any:
+        """Return the value that was encoded as `form`, at that level of nesting; raise `BadFrame`."""
         if level > self._depth:
             raise BadFrame("nested too deep")
         if form is None or isinstance(form, (bool, float, str)):
@@ -96,7 +97,7 @@ class Decoder:
         return [self.decode(form, level + 1) for form in forms]
 
     def _distinct(self, keys: list[Any]) -> list[Any]:
-        """The keys, if a hash table can hold them: hashable, and not chosen to collide."""
+        """Return the keys, if a hash table can hold them: hashable, and not chosen to collide."""
         try:
             hashes = Counter(sorted(hash(key) for key in keys))
         except TypeError:
@@ -106,7 +107,7 @@ class Decoder:
         return keys
 
     def _dict(self, items: list[Any], level: int) -> dict[Any, Any]:
-        pairs = [self._items(pair, level) for pair in _listed(_one(items))]
+        pairs = [self._items(pair, level) for pair in _listed(_exactly(items, 1)[0])]
         if any(len(pair) != 2 for pair in pairs):
             raise BadFrame("a pair is missing")
         self._distinct([key for key, _ in pairs])
@@ -120,7 +121,7 @@ class Decoder:
 
     def _decimal(self, items: list[Any], level: int) -> Decimal:
         try:
-            value = Decimal(_text(_one(items)))
+            value = Decimal(_text(_exactly(items, 1)[0]))
         except InvalidOperation:
             raise BadFrame("not a decimal") from None
         if value.is_finite() and abs(value.adjusted()) > self._digits:
@@ -190,8 +191,3 @@ def _exactly(form: Any, count: int) -> list[Any]:
     if len(_listed(form)) != count:
         raise BadFrame("a tag with the wrong number of parts")
     return list(form)
-
-
-def _one(items: Iterable[Any]) -> Any:
-    (item,) = _exactly(list(items), 1)
-    return item

@@ -5,18 +5,21 @@ It knows a subset of Python and no numpy, pandas or sympy. Needs the package pyd
 
 from __future__ import annotations
 
+import ast
+import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
 from chameleon.errors import MissingPackage, SandboxUnavailable
 from chameleon.sandbox.decode import BadFrame, Decoder
-from chameleon.sandbox.executor import Executor
-from chameleon.sandbox.imports import without_unused
 from chameleon.sandbox.inside.encode import Encoder, TooLarge, Unsupported
+from chameleon.sandbox.inside.program import Printed
 from chameleon.sandbox.result import ExecResult, Guarantees, Layer, Limits, Status
+from chameleon.sandbox.sandbox import Sandbox
+from chameleon.sandbox.sealed import SealedSandbox
 from chameleon.sandbox.values import kind_of
 
 # Monty 1.4 rounds 2.675 to 2.68 where CPython gives 2.67; formatting is right in both.
@@ -35,9 +38,13 @@ _RECURSION = 900
 _STATUS: dict[str, Status] = {"MemoryError": "memory", "TimeoutError": "timeout"}
 # What Monty lacks, as opposed to what a program did wrong.
 _UNKNOWN_TO_MONTY = {"ModuleNotFoundError", "ImportError", "NotImplementedError"}
+_TRIAL_SECONDS = 0.15
+_MOST_SOURCE = 32 * 1024
+# With these a program can reach a name without spelling it.
+_INDIRECT = {"eval", "exec", "globals", "locals", "vars", "__import__", "compile", "dir"}
 
 
-class MontyExecutor(Executor):
+class MontySandbox(Sandbox):
     """Runs programs in pooled Monty workers, a fresh session each; safe to share between threads."""
 
     tier = "monty"
@@ -59,8 +66,13 @@ class MontyExecutor(Executor):
         super().__init__(limits)
 
     def _run(self, request: dict[str, Any], wall: float) -> ExecResult:
+        if "file" in request:
+            raise SandboxUnavailable(
+                "this needs the sealed sandbox, and programs run in Monty here",
+                hint="Use Linux on x86_64, or name kind='unsafe_subprocess' to do it without the seal.",
+            )
         begun = time.monotonic()
-        printed = Collected(self._limits.stdout_kb * 1024)
+        printed = Printed(self._limits.stdout_kb * 1024)
         session = self._open().checkout(
             limits={
                 "max_feed_duration_secs": wall,
@@ -80,20 +92,14 @@ class MontyExecutor(Executor):
             tier=self.tier,
         )
 
-    def _query(self, request: dict[str, Any], wall: float) -> ExecResult:
-        raise SandboxUnavailable(
-            "SQL runs in the sealed sandbox, and programs run in Monty here, which knows none",
-            hint="Use Linux on x86_64, or name kind='unsafe_subprocess' to run SQL without the seal.",
-        )
-
     def _open(self) -> Any:
         with self._lock:
             if self._closed:
-                raise SandboxUnavailable("the executor is closed")
+                raise SandboxUnavailable("the sandbox is closed")
             if self._forked:
                 raise SandboxUnavailable(
                     "Monty does not work in a fork of a process that has used it",
-                    hint="Start processes by 'spawn', or make the executor in each of them.",
+                    hint="Start processes by 'spawn', or make the sandbox in each of them.",
                 )
             if self._pool is None:
                 self._pool = self._monty.Monty(
@@ -103,14 +109,18 @@ class MontyExecutor(Executor):
                 ).__enter__()
             return self._pool
 
-    def _feed(self, session: Any, request: dict[str, Any], printed: Collected) -> ExecResult:
+    def _feed(self, session: Any, request: dict[str, Any], printed: Printed) -> ExecResult:
+        def keep(stream: str, text: str) -> None:
+            if stream == "stdout":
+                printed.write(text)
+
         monty = self._monty
-        code = without_unused(request["code"], self._libraries)
+        code = drop_unused_imports(request["code"], self._libraries)
         try:
             with session:
                 session.feed_run(_PRELUDE)
                 try:
-                    session.feed_run(code, inputs=request["inputs"], print_callback=printed)
+                    session.feed_run(code, inputs=request["inputs"], print_callback=keep)
                 except (monty.MontyRuntimeError, monty.MontySyntaxError) as error:
                     return _failure(error, request)
                 try:
@@ -166,27 +176,8 @@ class MontyExecutor(Executor):
 
     @property
     def forked(self) -> bool:
-        """Whether this is a forked copy of an executor that had workers; it can run nothing."""
+        """Tell whether this is a forked copy of a sandbox that had workers; it can run nothing."""
         return self._forked
-
-
-class Collected:
-    """What a program printed, up to `limit` characters."""
-
-    def __init__(self, limit: int) -> None:
-        self._left = limit
-        self._parts: list[str] = []
-        self.truncated = False
-
-    def __call__(self, stream: str, text: str) -> None:
-        if stream != "stdout":
-            return
-        self.truncated |= len(text) > self._left
-        self._parts.append(text[: self._left])
-        self._left -= len(self._parts[-1])
-
-    def text(self) -> str:
-        return "".join(self._parts)
 
 
 def _failure(error: Any, request: Mapping[str, Any]) -> ExecResult:
@@ -199,3 +190,76 @@ def _failure(error: Any, request: Mapping[str, Any]) -> ExecResult:
     if kind in _UNKNOWN_TO_MONTY or lacks_frame:
         status = "refused"
     return ExecResult(status, error_type=kind, message=str(cause)[:500], line=line)
+
+
+class LayeredSandbox(Sandbox):
+    """Only an `ok` of Monty is final: any other end may be Monty's own, so the program runs again."""
+
+    tier = "monty+sealed"
+
+    def __init__(self, first: MontySandbox, second: SealedSandbox, limits: Limits) -> None:
+        super().__init__(limits)
+        self._first, self._second = first, second
+
+    def _run(self, request: dict[str, Any], wall: float) -> ExecResult:
+        if "file" in request:
+            return self._second._run(request, wall)
+        code, inputs, result = request["code"], request["inputs"], request["result"]
+        spent_ms = 0.0
+        if len(code) <= _MOST_SOURCE and not self._first.forked:
+            first = self._first.run(code, inputs, result=result, timeout=min(_TRIAL_SECONDS, wall))
+            if first.ok:
+                return first
+            spent_ms = first.wall_ms
+        left = max(wall - spent_ms / 1000, _TRIAL_SECONDS)
+        second = self._second.run(code, inputs, result=result, timeout=left)
+        return replace(second, wall_ms=second.wall_ms + spent_ms)
+
+    def guarantees(self) -> Guarantees:
+        both = (*self._first.guarantees().layers, *self._second.guarantees().layers)
+        return Guarantees(self.tier, both)
+
+    def close(self) -> None:
+        self._first.close()
+        self._second.close()
+
+
+def drop_unused_imports(code: str, libraries: Set[str]) -> str:
+    """Drop unused `import x` of the stdlib and of `libraries`, so that Monty can run more; line numbers stay.
+
+    Of 533 recorded programs that import numpy, 525 never use it.
+    A program that cannot be parsed, is longer than 32 KiB or looks names up by text comes back as it is.
+    `from x import y` stays, since it fails where y does not exist.
+    """
+    if "import" not in code or len(code) > _MOST_SOURCE:
+        return code
+    try:
+        tree = ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return code
+    nodes = list(ast.walk(tree))
+    used = {node.id for node in nodes if isinstance(node, ast.Name)}
+    used |= {name for node in nodes if isinstance(node, ast.Global | ast.Nonlocal) for name in node.names}
+    if used & _INDIRECT:
+        return code
+    lines = code.splitlines()
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            _rewrite(lines, node, used, libraries)
+    return "\n".join(lines)
+
+
+def _rewrite(lines: list[str], node: ast.Import, used: set[str], libraries: Set[str]) -> None:
+    known = libraries | sys.stdlib_module_names
+    kept = [
+        alias
+        for alias in node.names
+        if alias.name not in known or (alias.asname or alias.name.partition(".")[0]) in used
+    ]
+    if len(kept) == len(node.names) or node.end_lineno != node.lineno:
+        return
+    line = lines[node.lineno - 1]
+    before, after = line[: node.col_offset], line[node.end_col_offset :].strip()
+    if before.strip() or (after and not after.startswith("#")):
+        return
+    lines[node.lineno - 1] = before + (ast.unparse(ast.Import(kept)) if kept else "pass")

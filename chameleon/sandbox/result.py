@@ -1,15 +1,22 @@
-"""What goes into a sandbox and what comes out: limits, results, guarantees, the executor's interface."""
+"""What goes into a sandbox and what comes out: limits, results, guarantees."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import signal
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, Self
+from typing import Any, Literal
 
 from chameleon.errors import InputError
-from chameleon.sandbox.values import plain
+from chameleon.sandbox.decode import BadFrame, read_frame
+from chameleon.sandbox.inside.program import EXHAUSTED, UNSEALED
+from chameleon.sandbox.values import kind_of, plain
 
 Status = Literal["ok", "no_answer", "error", "timeout", "memory", "too_large", "crashed", "refused"]
+
+_REPORTED = {"ok", "no_answer", "error", "memory", "too_large"}
+_NEEDS_SCIENCE = "NeedsScience"
+# Named by number, because Windows has neither.
+_SIGKILL, _SIGXCPU = 9, 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +58,7 @@ class ExecResult:
     `value` is the answer rebuilt from plain data: numbers, text, dates, containers; a sympy expression
     or pandas table comes as a small stand-in (chameleon.sandbox.values). `plain` is the same as JSON.
     `error_type`, `message` (at most 500 characters) and `line` (of the program) suit a repair prompt.
-    `wall_ms` is the program's own time, without the wait for a free worker. `tier` names the executor
+    `wall_ms` is the program's own time, without the wait for a free worker. `tier` names the sandbox
     that gave the result.
     """
 
@@ -72,7 +79,7 @@ class ExecResult:
 
     @property
     def plain(self) -> Any:
-        """The value as JSON; `chameleon.sandbox.values.plain` lists the forms."""
+        """Return the value as JSON; `chameleon.sandbox.values.plain` lists the forms."""
         return plain(self.value)
 
 
@@ -87,7 +94,7 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class Guarantees:
-    """Which layers are really active, measured when the executor started."""
+    """Which layers are really active, measured when the sandbox started."""
 
     tier: str
     layers: tuple[Layer, ...]
@@ -104,52 +111,63 @@ class Guarantees:
         return "\n".join([f"{self.tier}:", *lines])
 
 
-class ProgramExecutor(Protocol):
-    """Runs model-written programs; each starts from the same fresh state."""
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a child ended. `frame` is what it sent, checked for its nonce only; None when incomplete.
 
-    def run(
-        self,
-        code: str,
-        inputs: Mapping[str, Any] | None = None,
-        *,
-        result: str = "ans",
-        timeout: float | None = None,
-    ) -> ExecResult:
-        """Run a program and return the value of its variable `result`.
+    `code` is its exit code, negative for a signal, None when its frame came first. `overrun` says that
+    its time was up, `excess` that it sent more than it may, `cpu` are its user seconds.
+    """
 
-        `inputs` are JSON values that become its globals; an input `table` of the form {"columns": […],
-        "rows": [[…]]} is also there as a pandas DataFrame `df`. `timeout` in seconds takes the place of
-        the wall and CPU limits for this program.
-        """
-        ...
+    frame: bytes | None
+    code: int | None = None
+    overrun: bool = False
+    excess: bool = False
+    cpu: float = 0.0
 
-    async def arun(
-        self,
-        code: str,
-        inputs: Mapping[str, Any] | None = None,
-        *,
-        result: str = "ans",
-        timeout: float | None = None,
-    ) -> ExecResult:
-        """Like `run`, without blocking the event loop."""
-        ...
 
-    def query(
-        self, sql: str, image: str, tables: Sequence[str], *, timeout: float | None = None
-    ) -> ExecResult:
-        """Run one SQL query over a database of these tables.
+def judge(ending: Ending, limits: Limits, cpu_seconds: float, tier: str) -> ExecResult:
+    """Return the result of a program; raise for nothing that it may have done."""
+    if ending.frame is not None:
+        return _from_frame(ending.frame, limits, tier)
+    if ending.excess:
+        return ExecResult("too_large", message="the answer is larger than the limit", tier=tier)
+    if ending.overrun or ending.code == -_SIGXCPU:
+        return ExecResult("timeout", error_type="Timeout", message="the program took too long", tier=tier)
+    if ending.code == UNSEALED:
+        message = "its process could not be sealed, so the program was not run"
+        return ExecResult("refused", error_type="Unsealed", message=message, tier=tier)
+    if ending.code == EXHAUSTED:
+        return ExecResult("memory", error_type="MemoryError", message="out of memory", tier=tier)
+    if ending.code == -_SIGKILL and ending.cpu < cpu_seconds:
+        return ExecResult("memory", error_type="Killed", message="killed by the system", tier=tier)
+    if ending.code == -_SIGKILL:
+        return ExecResult("timeout", error_type="Timeout", message="the program took too long", tier=tier)
+    if (code := ending.code or 0) >= 0:
+        message = f"the program ended its process with code {code}"
+        return ExecResult("crashed", error_type="Exit", message=message, tier=tier)
+    try:
+        name = signal.Signals(-code).name
+    except ValueError:
+        name = f"signal {-code}"
+    return ExecResult("crashed", error_type=name, message=f"the program died of {name}", tier=tier)
 
-        `image` is the database as SQLite serialises it, in base64. The value is the names of the result's
-        columns and its rows. Raises SandboxUnavailable where there is no SQLite within the sandbox.
-        """
-        ...
 
-    def guarantees(self) -> Guarantees: ...
+def left_for_science(outcome: ExecResult) -> bool:
+    """Tell whether the program ended because it uses a library that is loaded elsewhere."""
+    return outcome.status == "refused" and outcome.error_type == _NEEDS_SCIENCE
 
-    def close(self) -> None:
-        """End the processes; calling it again does nothing."""
-        ...
 
-    def __enter__(self) -> Self: ...
-
-    def __exit__(self, *exception: object) -> None: ...
+def _from_frame(data: bytes, limits: Limits, tier: str) -> ExecResult:
+    try:
+        frame = read_frame(data, limits.depth, limits.int_digits)
+    except BadFrame as error:
+        return ExecResult("crashed", error_type="BadFrame", message=f"its answer is {error}", tier=tier)
+    status = frame.pop("status")
+    if status == "need_sci":
+        message = "it uses a library that is not loaded here"
+        return ExecResult("refused", error_type=_NEEDS_SCIENCE, message=message, tier=tier)
+    if status not in _REPORTED:
+        return ExecResult("crashed", error_type="BadFrame", message="an unknown status", tier=tier)
+    kind = kind_of(frame["value"]) if status == "ok" else ""
+    return ExecResult(status, value_type=kind, tier=tier, **frame)

@@ -1,19 +1,17 @@
-"""The default executor on Linux: programs run in sealed, forked children of preloaded interpreters."""
+"""The default sandbox on Linux: programs run in sealed, forked children of preloaded interpreters."""
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from chameleon.errors import SandboxUnavailable
-from chameleon.sandbox.executor import Executor
-from chameleon.sandbox.pool import Pool
-from chameleon.sandbox.probe import PROBE, probed
-from chameleon.sandbox.result import ExecResult, Guarantees, Layer, Limits, Status
-from chameleon.sandbox.verdict import judge, left_for_science
-from chameleon.sandbox.zygote import Lost, Stuck, Zygote
+from chameleon.sandbox.result import ExecResult, Guarantees, Layer, Limits, Status, judge, left_for_science
+from chameleon.sandbox.sandbox import Sandbox
+from chameleon.sandbox.zygote import Lost, Stuck, ZygoteClient
 
 # Long enough for a program to reach its first use of a library that its text names.
 _TRIAL_SECONDS = 0.15
@@ -27,8 +25,95 @@ MONTY_HINT = (
     "it runs programs without numpy, pandas and sympy."
 )
 
+# System call numbers of x86_64: open 2, socket 41, fork 57, kill 62, clone3 435.
+PROBE = """
+import ctypes, errno, os
+kernel = ctypes.CDLL(None, use_errno=True)
+def refused(number, *arguments):
+    outcome = kernel.syscall(number, *arguments)
+    if number == 57 and outcome == 0:
+        os._exit(0)
+    return outcome == -1 and ctypes.get_errno() == errno.EPERM
+ans = {
+    "open": refused(2, b"/", 0),
+    "socket": refused(41, 2, 1, 0),
+    "kill": refused(62, os.getpid(), 0),
+    "fork": refused(57),
+    "clone3": refused(435, None, 0),
+}
+try:
+    bytearray(1 << 46)
+    ans["memory"] = False
+except MemoryError:
+    ans["memory"] = True
+"""
 
-class SealedExecutor(Executor):
+
+class Pool:
+    """At most `size` zygotes of one kind, started when first needed."""
+
+    def __init__(self, make: Callable[[], ZygoteClient], size: int) -> None:
+        self._make, self._size = make, size
+        self._lock = threading.Condition()
+        self._idle: list[ZygoteClient] = []
+        self._made: list[ZygoteClient] = []
+        self._live = 0
+        self._closed = False
+
+    def take(self) -> ZygoteClient:
+        """Return an idle zygote, a new one, or wait for one."""
+        with self._lock:
+            while not self._idle and self._live >= self._size and not self._closed:
+                self._lock.wait()
+            if self._closed:
+                raise SandboxUnavailable("the sandbox is closed")
+            if self._idle:
+                return self._idle.pop()
+            self._live += 1
+        try:
+            zygote = self._make()
+        except BaseException:
+            self._release()
+            raise
+        self._made.append(zygote)
+        return zygote
+
+    def give(self, zygote: ZygoteClient) -> None:
+        with self._lock:
+            if not self._closed:
+                self._idle.append(zygote)
+                self._lock.notify()
+                return
+        zygote.kill()
+
+    def drop(self, zygote: ZygoteClient) -> None:
+        """End a zygote that was taken and will not come back."""
+        zygote.kill()
+        self._made.remove(zygote)
+        self._release()
+
+    def _release(self) -> None:
+        with self._lock:
+            self._live -= 1
+            self._lock.notify()
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+            idle, self._idle = self._idle, []
+            self._lock.notify_all()
+        for zygote in idle:
+            zygote.kill()
+
+    def start_afresh(self) -> None:
+        """Forget, in a forked copy of the process, the zygotes and the lock: they are the parent's."""
+        for zygote in self._made:
+            zygote.forget()
+        self._lock = threading.Condition()
+        self._idle, self._made, self._live = [], [], 0
+
+
+class SealedSandbox(Sandbox):
     """Runs each program in a child without files, network, processes, environment or host memory.
 
     Programs start where only the stdlib is loaded; the first use of a heavy library starts the program
@@ -43,10 +128,10 @@ class SealedExecutor(Executor):
     ) -> None:
         self._libraries = tuple(libraries)
         self._require = tuple(require)
-        self._pools = {
-            kind: Pool(lambda kind=kind: self._start(kind), workers)  # type: ignore[misc]
-            for kind in ("std", "sci", "sql")
-        }
+        self._workers = workers
+        self._lock = threading.Lock()
+        self._pools: dict[str, Pool] = {}
+        self._closed = False
         super().__init__(limits)
         self._guarantees = self._measure()
 
@@ -54,6 +139,8 @@ class SealedExecutor(Executor):
         return self._guarantees
 
     def _run(self, request: dict[str, Any], wall: float) -> ExecResult:
+        if "file" in request:
+            return self._run_in(request["file"], request, wall)
         named = any(library in request["code"] for library in self._libraries)
         first = self._run_in("std", request, min(wall, _TRIAL_SECONDS) if named else wall)
         if not left_for_science(first) and not (named and first.status == "timeout"):
@@ -64,23 +151,33 @@ class SealedExecutor(Executor):
             second = replace(second, status="crashed")
         return replace(second, wall_ms=first.wall_ms + second.wall_ms)
 
-    def _query(self, request: dict[str, Any], wall: float) -> ExecResult:
-        return self._run_in("sql", request, wall)
-
     def close(self) -> None:
-        for pool in self._pools.values():
+        with self._lock:
+            self._closed = True
+            pools = list(self._pools.values())
+        for pool in pools:
             pool.close()
 
     def start_afresh(self) -> None:
+        self._lock = threading.Lock()
         for pool in self._pools.values():
             pool.start_afresh()
 
-    def _start(self, kind: str) -> Zygote:
+    def _pool(self, kind: str) -> Pool:
+        """Return the zygotes for programs ("std", "sci") or for the work of one file."""
+        with self._lock:
+            if kind not in self._pools:
+                if self._closed:
+                    raise SandboxUnavailable("the sandbox is closed")
+                self._pools[kind] = Pool(lambda: self._start(kind), self._workers)
+            return self._pools[kind]
+
+    def _start(self, kind: str) -> ZygoteClient:
         limits = self._limits
-        zygote = Zygote(
+        zygote = ZygoteClient(
             {
                 "science": kind == "sci",
-                "sql": kind == "sql",
+                "file": "" if kind in ("std", "sci") else kind,
                 "libraries": self._libraries,
                 "memory_bytes": limits.memory_mb << 20,
             },
@@ -108,9 +205,10 @@ class SealedExecutor(Executor):
                 )
 
     def _measure(self) -> Guarantees:
-        """What is active, asked of a program that tries what no program may do."""
-        zygote = self._pools["std"].take()
-        self._pools["std"].give(zygote)
+        """Return what is active, asked of a program that tries what no program may do."""
+        pool = self._pool("std")
+        zygote = pool.take()
+        pool.give(zygote)
         try:
             found = self._run_in("std", self._request(PROBE, None, "ans", None), _PROBE_SECONDS)
             if found.status != "ok":
@@ -118,15 +216,32 @@ class SealedExecutor(Executor):
                     f"the sealed sandbox does not work here: {found.error_type} {found.message}",
                     hint=MONTY_HINT,
                 )
-            layers = (*probed(found.value, self._limits), *zygote.layers)
+            layers = (*self._per_program(found.value), *zygote.layers)
             self._insist(layers, measured=True)
         except SandboxUnavailable:
             self.close()
             raise
         return Guarantees(self.tier, layers)
 
+    def _per_program(self, answer: Any) -> tuple[Layer, ...]:
+        """Return the layers that are set up afresh for each program, from the answer of `PROBE`."""
+        calls = [
+            name for name in ("open", "socket", "fork", "clone3", "kill") if answer.get(name) is not True
+        ]
+        bound = answer.get("memory") is True
+        return (
+            Layer("seccomp", not calls, f"{', '.join(calls)} got through" if calls else "allow-list"),
+            Layer(
+                "rlimits",
+                bound,
+                f"{self._limits.memory_mb} MB, {self._limits.cpu_s:g} s of CPU, no files, no processes"
+                if bound
+                else "memory is not bounded",
+            ),
+        )
+
     def _run_in(self, kind: str, request: dict[str, Any], wall: float) -> ExecResult:
-        pool = self._pools[kind]
+        pool = self._pool(kind)
         while True:
             zygote = pool.take()
             begun = time.monotonic()

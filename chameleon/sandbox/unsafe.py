@@ -1,4 +1,4 @@
-"""Executors that contain nothing: for programs that you would also run by hand.
+"""Sandboxes that contain nothing: for programs that you would also run by hand.
 
 Chosen only when a user names them. A hostile program reads and writes the user's files, uses the
 network and, in process, the caller's memory.
@@ -12,21 +12,23 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from chameleon.sandbox.executor import Executor
-from chameleon.sandbox.inside import program
-from chameleon.sandbox.inside.wire import LENGTH, NONCE
-from chameleon.sandbox.launch import ENVIRONMENT, command
-from chameleon.sandbox.result import ExecResult, Guarantees, Layer, Limits
-from chameleon.sandbox.verdict import Ending, judge
+from chameleon.sandbox.inside import libraries, program
+from chameleon.sandbox.inside.libraries import Work
+from chameleon.sandbox.inside.program import LENGTH, NONCE
+from chameleon.sandbox.result import Ending, ExecResult, Guarantees, Layer, Limits, judge
+from chameleon.sandbox.sandbox import Sandbox
+from chameleon.sandbox.zygote import ENVIRONMENT, command
 
-_NOTHING = ("files", "network", "processes")
+_ABSENT = tuple(
+    Layer(name, False, "a program has the caller's") for name in ("files", "network", "processes")
+)
 
 
-class UnsafeSubprocessExecutor(Executor):
+class UnsafeSubprocess(Sandbox):
     """A fresh interpreter per program, bounded in time and (where the system can) memory."""
 
     tier = "unsafe_subprocess"
@@ -62,13 +64,13 @@ class UnsafeSubprocessExecutor(Executor):
 
     def guarantees(self) -> Guarantees:
         bounded = Layer("time", True, f"killed after {self._limits.wall_s:g} s")
-        return Guarantees(self.tier, (*_absent(), bounded))
+        return Guarantees(self.tier, (*_ABSENT, bounded))
 
     def close(self) -> None:
-        """Nothing outlives a program."""
+        """Do nothing: no process outlives a program."""
 
 
-class UnsafeInProcessExecutor(Executor):
+class UnsafeInProcess(Sandbox):
     """`exec` in this very process, one program at a time; not even a time limit holds."""
 
     tier = "unsafe_inprocess"
@@ -84,7 +86,7 @@ class UnsafeInProcessExecutor(Executor):
             recursion, digits = sys.getrecursionlimit(), sys.get_int_max_str_digits()
             trace, profile = sys.gettrace(), sys.getprofile()
             try:
-                frame = self._work(request)(request)
+                frame = self._work(request)(request, ())
             finally:
                 sys.stdout, sys.stderr, sys.stdin = streams
                 sys.modules["__main__"] = main
@@ -95,24 +97,18 @@ class UnsafeInProcessExecutor(Executor):
         outcome = judge(Ending(frame.encode()), self._limits, self._limits.cpu_s, self.tier)
         return replace(outcome, wall_ms=(time.monotonic() - begun) * 1000)
 
-    def _work(self, request: dict[str, Any]) -> Callable[[dict[str, Any]], str]:
-        if "sql" not in request:
+    def _work(self, request: dict[str, Any]) -> Work:
+        if "file" not in request:
             return program.run
-        from chameleon.sandbox.inside import query
-
         # The heap limit of SQLite is one for the whole process, and cannot be raised again.
         request["limits"]["memory_bytes"] = 0
-        return query.run
+        return libraries.work_of(request["file"])
 
     def start_afresh(self) -> None:
         self._lock = threading.Lock()
 
     def guarantees(self) -> Guarantees:
-        return Guarantees(self.tier, (*_absent(), Layer("time", False, "no limit holds in process")))
+        return Guarantees(self.tier, (*_ABSENT, Layer("time", False, "no limit holds in process")))
 
     def close(self) -> None:
-        """There is no process to end."""
-
-
-def _absent() -> tuple[Layer, ...]:
-    return tuple(Layer(name, False, "a program has the caller's") for name in _NOTHING)
+        """Do nothing: there is no process to end."""

@@ -42,33 +42,32 @@ class Cells(list[Any]):
         return list(self)
 
 
+class _Labelled(_StandIn):
+    """Has the row labels of a pandas object; 0, 1, … when the program set none."""
+
+    labels: tuple[str, ...] | None
+    values: Cells
+
+    @property
+    def index(self) -> tuple[str, ...]:
+        return self.labels if self.labels is not None else tuple(map(str, range(len(self.values))))
+
+
 @dataclass(frozen=True)
-class DataFrame(_StandIn):
-    """A pandas frame: column names, row labels (0, 1, … when the program set none), rows."""
+class DataFrame(_Labelled):
+    """A pandas frame: column names, row labels, rows."""
 
     columns: tuple[str, ...]
     labels: tuple[str, ...] | None
     values: Cells
 
-    @property
-    def index(self) -> tuple[str, ...]:
-        return self.labels if self.labels is not None else _numbered(self.values)
-
 
 @dataclass(frozen=True)
-class Series(_StandIn):
-    """A pandas column: labels (0, 1, … when the program set none) and values."""
+class Series(_Labelled):
+    """A pandas column: labels and values."""
 
     labels: tuple[str, ...] | None
     values: Cells
-
-    @property
-    def index(self) -> tuple[str, ...]:
-        return self.labels if self.labels is not None else _numbered(self.values)
-
-
-def _numbered(values: Cells) -> tuple[str, ...]:
-    return tuple(str(number) for number in range(len(values)))
 
 
 # Code that asks a value for its library, as serialisers do without importing one, gets the true answer.
@@ -87,12 +86,12 @@ _KINDS = {
 
 
 def kind_of(value: Any) -> str:
-    """The name of a value's type in a result: int, float, str, list, fraction, date, dataframe, sympy…"""
+    """Return the name of a type in a result: int, float, str, list, fraction, date, dataframe, sympy…"""
     return _KINDS.get(type(value), type(value).__name__)
 
 
 def plain(value: Any) -> Any:
-    """The value as JSON.
+    """Return the value as JSON.
 
     Tuples, ranges and sets are lists (sets in order), dict keys are text, a fraction is "a/b", a decimal
     a float, dates and times are ISO text, a time span is seconds, a complex number is text, nan and
@@ -110,7 +109,7 @@ def plain(value: Any) -> Any:
         number = float(value) if quiet else math.nan
         return number if math.isfinite(number) else str(value)
     if isinstance(value, dict):
-        return {_key(key): plain(item) for key, item in value.items()}
+        return {str(plain(key)): plain(item) for key, item in value.items()}
     if isinstance(value, (set, frozenset)):
         return sorted((plain(item) for item in value), key=_order)
     if isinstance(value, (list, tuple, range)):
@@ -124,11 +123,6 @@ def plain(value: Any) -> Any:
     if isinstance(value, (DataFrame, Series)):
         return _plain_table(value)
     return str(value)
-
-
-def _key(key: Any) -> str:
-    form = plain(key)
-    return form if isinstance(form, str) else str(form)
 
 
 def _order(item: Any) -> tuple[str, Any, str]:

@@ -11,18 +11,41 @@ import subprocess
 import sys
 import tempfile
 import time
+from pathlib import Path
 from typing import IO, Any
 
 from chameleon.errors import SandboxUnavailable
 from chameleon.sandbox.inside import seccomp
-from chameleon.sandbox.inside.wire import LENGTH, NONCE
-from chameleon.sandbox.launch import ENVIRONMENT, command
-from chameleon.sandbox.result import Layer
-from chameleon.sandbox.verdict import Ending
+from chameleon.sandbox.inside.program import LENGTH, NONCE
+from chameleon.sandbox.result import Ending, Layer
 
 _START_SECONDS = 60.0
 _GRACE_SECONDS = 2.0
 _UNREADABLE = "the zygote said what cannot be read"
+
+_INSIDE = Path(__file__).with_name("inside")
+
+# Loads the folder `inside` as a package of its own: the engine is not imported on the other side, and
+# neither the caller's directory nor its PYTHONPATH can put another module in its place.
+_BOOT = """
+import sys, importlib.util as u
+folder = sys.argv[1]
+s = u.spec_from_file_location("inside", folder + "/__init__.py", submodule_search_locations=[folder])
+m = u.module_from_spec(s); sys.modules["inside"] = m; s.loader.exec_module(m)
+from inside import {entry}
+{entry}.main()
+"""
+# As `-I`, which would also ignore the hash seed; the environment is ours alone.
+_FLAGS = ("-s", "-P", "-B", "-X", "utf8")
+ENVIRONMENT = {
+    "PYTHONHASHSEED": "0",
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "NUMEXPR_MAX_THREADS": "1",
+}
+if sys.platform == "win32":  # without it Python finds no source of randomness there
+    ENVIRONMENT["SYSTEMROOT"] = os.environ.get("SYSTEMROOT", "")
 
 
 class Stuck(Exception):
@@ -33,7 +56,7 @@ class Lost(Stuck):
     """As `Stuck`, and the program was not started: it can be run elsewhere."""
 
 
-class Zygote:
+class ZygoteClient:
     """One sealed interpreter; used by one thread at a time.
 
     Raises SandboxUnavailable when it does not come up, with what it said last.
@@ -185,7 +208,7 @@ class Zygote:
 
     @property
     def served(self) -> bool:
-        """Whether it has run a program before; one that fails at its first would fail again."""
+        """Tell whether it has run a program before; one that fails at its first would fail again."""
         return self._serial > 1
 
     def forget(self) -> None:
@@ -207,8 +230,13 @@ class Zygote:
         self._process.wait()
 
 
+def command(entry: str, *arguments: str) -> list[str]:
+    """Return the command line that runs `main` of `inside/<entry>.py`: bare, without the engine in it."""
+    return [sys.executable, *_FLAGS, "-c", _BOOT.format(entry=entry), str(_INSIDE), *arguments]
+
+
 def why_unusable() -> str:
-    """Why no sealed interpreter can start on this machine; empty when one can."""
+    """Return why no sealed interpreter can start on this machine; empty when one can."""
     if not sys.platform.startswith("linux"):
         return f"the sealed sandbox needs Linux, and this is {sys.platform}"
     if not sys.executable:

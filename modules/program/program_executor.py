@@ -7,7 +7,7 @@ from typing import Any
 
 from chameleon import Module, State, Table
 from chameleon.errors import ModuleError
-from chameleon.sandbox import ExecResult, shared_executor
+from chameleon.sandbox import ExecResult, shared_sandbox
 
 _NAMES_TABLE = re.compile(r"\b(table|df)\b")
 
@@ -37,7 +37,7 @@ def run_program(state: State, timeout: float | None = None) -> ExecResult:
 def run_code(program: str, table: Table | None, timeout: float | None = None) -> ExecResult:
     """Run a program in the sandbox; it sees the table as `table` and `df` if it names them."""
     inputs = {"table": table.to_program_input()} if table and _NAMES_TABLE.search(program) else None
-    return shared_executor().run(program, inputs, timeout=timeout)
+    return shared_sandbox().run(program, inputs, timeout=timeout)
 
 
 def in_words(result: ExecResult) -> str:

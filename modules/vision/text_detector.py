@@ -27,7 +27,7 @@ class TextDetector(Module):
 
     reads = ("input.image",)
     writes = ("cache.detected_text", "cache.text_boxes")
-    wordless = ("cache.text_boxes",)
+    non_text = ("cache.text_boxes",)
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class TextDetector(Module):
         languages: list[str] | None = None,
         boxes: bool = False,
         least_confidence: float = 0.5,
-        longest: int = 736,
+        max_side: int = 736,
     ) -> None:
         """Settings, all optional.
 
@@ -44,7 +44,7 @@ class TextDetector(Module):
         - `boxes`: write where each text is into the prompt's context, as the paper does.
         - `least_confidence`: from 0 to 1; of text that the engine is less sure of, "[…]" on a line with
           other text is all that is told.
-        - `longest`: to how many pixels RapidOCR scales larger pictures down to find text.
+        - `max_side`: to how many pixels RapidOCR scales larger pictures down to find text.
         """
         if languages and engine == "rapidocr":
             raise InventoryError(
@@ -53,26 +53,26 @@ class TextDetector(Module):
             )
         if not 0 <= least_confidence <= 1:
             raise InventoryError(f"least_confidence is {least_confidence}, and is to be between 0 and 1")
-        if longest < _SHORTEST:
-            raise InventoryError(f"longest is {longest}, and is to be at least {_SHORTEST} pixels")
+        if max_side < _SHORTEST:
+            raise InventoryError(f"max_side is {max_side}, and is to be at least {_SHORTEST} pixels")
         if languages and not all(language.strip() for language in languages):
             raise InventoryError("languages has an empty code", hint="Leave languages out for English.")
         self.engine = engine
         self.languages = tuple(languages or ())
         self.boxes = boxes
         self.least_confidence = least_confidence
-        self.longest = longest
+        self.max_side = max_side
 
     def check(self) -> None:
         require_pillow()
         chosen_engine(self.engine, self.languages)
 
-    def resolved(self) -> Mapping[str, Any]:
+    def runtime_info(self) -> Mapping[str, Any]:
         """The engine that `auto` came to, None if there is none, and the versions; nothing is loaded."""
         return resolved_engine(self.engine, self.languages)
 
     def setup(self) -> None:
-        self._reader = shared_engine(self.engine, self.languages, self.longest)
+        self._reader = shared_engine(self.engine, self.languages, self.max_side)
 
     def run(self, state: State) -> list[dict[str, Any]]:
         """The pieces of text in reading order, as mappings: `text`, `box` (four corners in pixels of the

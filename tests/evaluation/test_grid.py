@@ -15,7 +15,7 @@ from chameleon.evaluation.compare import ArmTable, difference, half_width
 from chameleon.evaluation.data import DataFile, find_benchmark, read_problems
 from chameleon.evaluation.grid import GoldCoverage, Prepared, has_gold, measure_arm, source_table
 from chameleon.inventory.grid import Grid
-from chameleon.state import Begun, Plan, Record, Step
+from chameleon.state import Plan, RunStarted, Step, StepRecord
 from chameleon.text import estimated_tokens
 from tests.evaluation.grid_runs import BOATS, GRID, HEADER, INVENTORY, make
 
@@ -81,21 +81,23 @@ def test_the_table_is_told_as_the_prompt_shows_it() -> None:
     assert unknown.prompted(unknown.state(given)) is None
 
 
-def state_of(*records: Record, table: Table | None = TABLE) -> State:
-    state = State().after(Begun("mine", {"question": "Which?", **({"table": table} if table else {})}))
+def state_of(*records: StepRecord, table: Table | None = TABLE) -> State:
+    state = State().after(RunStarted("mine", {"question": "Which?", **({"table": table} if table else {})}))
     state = state.after(Plan(tuple(record.step for record in records), "test"))
     for record in records:
         state = state.after(record)
     return state
 
 
-def cut(rows: list[int], columns: list[int]) -> Record:
+def cut(rows: list[int], columns: list[int]) -> StepRecord:
     part = TABLE.take_rows(rows).take_columns(columns)
-    return Record(Step("cut"), 1, {"table": part}, {"kept": {"rows": tuple(rows), "columns": tuple(columns)}})
+    return StepRecord(
+        Step("cut"), 1, {"table": part}, {"kept": {"rows": tuple(rows), "columns": tuple(columns)}}
+    )
 
 
-def found_in_index(table: Table) -> Record:
-    return Record(Step("find"), 1, {"table": table}, {"retrieved": ({"id": "x"},)})
+def found_in_index(table: Table) -> StepRecord:
+    return StepRecord(Step("find"), 1, {"table": table}, {"retrieved": ({"id": "x"},)})
 
 
 PROBLEM = Problem("1", {"question": "Which?", "table": TABLE}, ["Heron"])
@@ -112,13 +114,17 @@ CELLS = [frozenset({(1, 0)}), frozenset({(0, 1), (2, 1)})]
         ([cut([1, 2], [0, 1])], CELLS, True),
         ([cut([1], [0, 1])], CELLS, False),  # of the second group none is left
         ([cut([0, 1, 2], [0])], CELLS, False),
-        ([Record(Step("cut"), 1, {"table": TABLE.take_rows([1])})], CELLS, None),  # nobody says what is left
+        (
+            [StepRecord(Step("cut"), 1, {"table": TABLE.take_rows([1])})],
+            CELLS,
+            None,
+        ),  # nobody says what is left
         ([found_in_index(TABLE.with_caption("another name"))], CELLS, True),
         ([found_in_index(Table(HEADER, BOATS[:2]))], CELLS, False),
         ([found_in_index(TABLE), cut([1], [0, 1])], CELLS, False),
     ],
 )
-def test_gold_cells_are_left_or_lost(records: list[Record], groups: Any, expected: bool | None) -> None:
+def test_gold_cells_are_left_or_lost(records: list[StepRecord], groups: Any, expected: bool | None) -> None:
     assert has_gold(state_of(*records), PROBLEM, groups) is expected
 
 

@@ -18,7 +18,7 @@ from chameleon.evaluation.data import find_benchmark
 from chameleon.evaluation.report import RunSummary, compare
 from chameleon.evaluation.report_page import write_page
 from chameleon.evaluation.run_dir import Run, read_run
-from chameleon.state import Begun, Ended, Event, Plan, Record, Step
+from chameleon.state import Event, Plan, RunEnded, RunStarted, Step, StepRecord
 from tests.evaluation.html_outline import Outline, assert_ours
 from tests.evaluation.report_runs import (
     PNG,
@@ -48,13 +48,13 @@ def test_a_problem_opens_to_all_that_is_known_of_it(two_runs: tuple[Run, Run, st
     problem = next(e for e in outline.of_class("problem") if e.attributes["id"] == f"run2-problem{number}")
     assert "right" in problem.classes
     begun = events[0]
-    assert isinstance(begun, Begun)
+    assert isinstance(begun, RunStarted)
     wanted = [begun.input["question"], result.id, str(result.answer), str(result.gold), *result.columns]
     wanted += [cell for row in begun.input["table"].rows for cell in row]
     for event in events:
         if isinstance(event, Plan):
             wanted += [*event.names, event.by, event.note, *(call.text for call in event.calls)]
-        elif isinstance(event, Record):
+        elif isinstance(event, StepRecord):
             wanted += [event.step.module, *(call.text for call in event.calls)]
             wanted += [event.output] if isinstance(event.output, str) else []
             wanted += [event.error.message] if event.error else []
@@ -118,7 +118,7 @@ def test_pictures_are_embedded_when_they_are_pictures(tmp_path: Path) -> None:
     runs = []
     for name in [*files, "missing.png"]:
         problem = Problem(name, {}, 1, picture=tmp_path / name)
-        runs.append((problem, [Begun("x", {}), Ended("declined")], False))
+        runs.append((problem, [RunStarted("x", {}), RunEnded("declined")], False))
     page = page_of(write_run(tmp_path / "run", settings("x"), runs), folder=tmp_path)
     outline = Outline(page)
     assert_ours(outline)
@@ -181,16 +181,16 @@ def _peak(run: Run, folder: Path) -> int:
 
 def test_steps_say_what_they_changed(tmp_path: Path) -> None:
     step = Step("look", {"attempt": 3})
-    record = Record(
+    record = StepRecord(
         step, "found", {"question": "asked anew"}, {"look": "found", "more": ("a", "b")}, seconds=0.25
     )
     events: list[Event] = [
-        Begun("x", {"question": "What?"}),
+        RunStarted("x", {"question": "What?"}),
         Plan((step,), "rules", refused="it has no end"),
         Plan((step,), "rules", "because"),
         record,
         replace(record, dropped=True),
-        Ended("answered"),
+        RunEnded("answered"),
     ]
     problem = Problem("one", {}, None)
     page = page_of(write_run(tmp_path / "run", settings("x"), [(problem, events, True)]), folder=tmp_path)

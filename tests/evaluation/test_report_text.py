@@ -15,7 +15,7 @@ from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.data import find_benchmark
 from chameleon.evaluation.report import RunSummary, compare
 from chameleon.evaluation.run_dir import Run, RunDir, read_run
-from chameleon.state import Begun, Ended, Failure
+from chameleon.state import Failure, RunEnded, RunStarted
 from chameleon.table.terminal import places
 from tests.evaluation.report_runs import hostile_run, model_run, offline_run, settings, write_run
 
@@ -110,8 +110,8 @@ def test_what_is_said_of_a_run_is_wrapped_and_tells_why_problems_failed(
     monkeypatch.setenv("COLUMNS", "70")
     problem = Problem("p", {"question": "?"}, "7")
     reasons = ["the server failed (500)"] * 3 + ["no ink"] * 2
-    ends = [Ended("failed", Failure("ModelError", reason)) for reason in reasons]
-    begun = Begun("tabmwp", {"question": "?"})
+    ends = [RunEnded("failed", Failure("ModelError", reason)) for reason in reasons]
+    begun = RunStarted("tabmwp", {"question": "?"})
     made = ((replace(problem, id=f"p{n}"), (begun, end), False) for n, end in enumerate(ends))
     digests = {f"digest {n}": "0f" * 8 for n in range(9)}
     write_run(tmp_path / "run", settings("tabmwp", digests=digests), made)

@@ -105,7 +105,7 @@ def test_failures_go_on_from_their_last_good_step(whole: Path, tmp_path: Path) -
         assert set(folder.done) == results(whole).keys() - set(failed)
         for id in failed:
             kept = folder.unfinished(id)
-            assert [type(event).__name__ for event in kept] == ["Begun", "Plan", "Record"]
+            assert [type(event).__name__ for event in kept] == ["RunStarted", "Plan", "StepRecord"]
             assert folder.unfinished(id) == ()
     evaluate(path)
     assert results(path) == results(whole)

@@ -22,11 +22,11 @@ DAMAGE: dict[str, tuple[str, bytes, str]] = {
     "a number": ("results.jsonl", b"3\n", "results.jsonl: line 7 is no result"),
     "NUL bytes": ("results.jsonl", b"\0\0\0\n", "results.jsonl: line 7 is no result"),
     "odd usage": ("results.jsonl", b'{"id": "1", "usage": [1]}\n', "results.jsonl: line 7 is no result"),
-    "no event": ("events.jsonl", b'{"event": "begun"}\n', "is not an event"),
+    "no event": ("events.jsonl", b'{"event": "run_started"}\n', "is not an event"),
     "of a new problem": ("events.jsonl", b'{"id": "new", "event": "odd"}\n', "is not an event"),
     "not closed": ("events.jsonl", b'{"id": "new", \n', "is not an event"),
     "no text": ("events.jsonl", b"\xff\xfe\n", "is not an event"),
-    "an id that is none": ("events.jsonl", b'{"id": [], "event": "begun"}\n', "is not an event"),
+    "an id that is none": ("events.jsonl", b'{"id": [], "event": "run_started"}\n', "is not an event"),
     "a cut back to nowhere": ("events.jsonl", b'{"id": "new", "event": "back"}\n', "is not an event"),
 }
 

@@ -17,7 +17,7 @@ import pytest
 from chameleon import Table
 from chameleon.errors import Declined
 from chameleon.modules.offline.grammar import counts, groups, lookups, rows, selection, write_program
-from chameleon.sandbox import ProgramExecutor, make_executor
+from chameleon.sandbox import Sandbox, make_sandbox
 from chameleon.table import read_table
 
 _HERE = Path(__file__).parent / "everyday"
@@ -35,17 +35,15 @@ def _table(name: str) -> Table:
 
 
 @pytest.fixture(scope="module")
-def executor() -> Iterator[ProgramExecutor]:
-    with make_executor(libraries=()) as ready:
+def executor() -> Iterator[Sandbox]:
+    with make_sandbox(libraries=()) as ready:
         yield ready
 
 
 @pytest.mark.parametrize(
     ("name", "question", "expected"), ANSWERED, ids=[f"{name}: {question}" for name, question, _ in ANSWERED]
 )
-def test_an_everyday_question_is_answered(
-    executor: ProgramExecutor, name: str, question: str, expected: Any
-) -> None:
+def test_an_everyday_question_is_answered(executor: Sandbox, name: str, question: str, expected: Any) -> None:
     table = _table(name)
     result = executor.run(write_program(question, table).code, {"table": table.to_program_input()})
     assert result.ok, result.message
@@ -62,7 +60,7 @@ def test_what_the_table_does_not_tell_is_declined(name: str, question: str) -> N
 
 
 def test_programs_that_read_the_table_find_the_same(
-    executor: ProgramExecutor, monkeypatch: pytest.MonkeyPatch
+    executor: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Conditions that a program states as code choose the same rows as those that it lists."""
     for module in (selection, counts, groups, lookups, rows):

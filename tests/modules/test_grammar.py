@@ -13,7 +13,7 @@ from hypothesis import strategies as some
 from chameleon import Table
 from chameleon.errors import Declined
 from chameleon.modules.offline.grammar import relevant_columns, relevant_rows, write_program
-from chameleon.sandbox import ProgramExecutor, make_executor
+from chameleon.sandbox import Sandbox, make_sandbox
 from tests.modules.grammar_tables import (
     BUDGET,
     CLIMATE,
@@ -205,12 +205,12 @@ DECLINED: list[tuple[Table, str, str]] = [
 
 
 @pytest.fixture(scope="module")
-def executor() -> Iterator[ProgramExecutor]:
-    with make_executor(libraries=()) as ready:
+def executor() -> Iterator[Sandbox]:
+    with make_sandbox(libraries=()) as ready:
         yield ready
 
 
-def answer(executor: ProgramExecutor, question: str, table: Table, *choices: str) -> Any:
+def answer(executor: Sandbox, question: str, table: Table, *choices: str) -> Any:
     program = write_program(question, table, choices)
     result = executor.run(program.code, {"table": table.to_program_input()})
     assert result.ok, f"{result.message} in\n{program.code}"
@@ -218,7 +218,7 @@ def answer(executor: ProgramExecutor, question: str, table: Table, *choices: str
 
 
 @pytest.mark.parametrize(("table", "question", "expected"), RIGHT, ids=[case[1] for case in RIGHT])
-def test_it_answers(executor: ProgramExecutor, table: Table, question: str, expected: Any) -> None:
+def test_it_answers(executor: Sandbox, table: Table, question: str, expected: Any) -> None:
     assert answer(executor, question, table) == expected
 
 
@@ -228,7 +228,7 @@ def test_it_declines(table: Table, question: str, says: str) -> None:
         write_program(question, table)
 
 
-def test_the_answer_is_the_choice_as_it_is_written(executor: ProgramExecutor) -> None:
+def test_the_answer_is_the_choice_as_it_is_written(executor: Sandbox) -> None:
     question = "Which team has the most points, Rovers or City?"
     assert answer(executor, question, LEAGUE, "the City", "the Rovers") == "the Rovers"
 
@@ -261,7 +261,7 @@ def test_a_program_says_how_the_question_was_read() -> None:
         "What percentage of the units were sold in the North?",
     ],
 )
-def test_a_long_table_is_read_by_the_program(executor: ProgramExecutor, question: str) -> None:
+def test_a_long_table_is_read_by_the_program(executor: Sandbox, question: str) -> None:
     """A hundred copies of the rows change sums and counts a hundredfold, and nothing else."""
     long = Table(SALES.header, SALES.rows * 100, SALES.caption)
     assert 'table["rows"]' in write_program(question, long).code or "different" in question

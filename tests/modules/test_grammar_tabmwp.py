@@ -13,7 +13,7 @@ import pytest
 from chameleon import Table
 from chameleon.errors import Declined
 from chameleon.modules.offline.grammar import write_program
-from chameleon.sandbox import make_executor
+from chameleon.sandbox import make_sandbox
 
 _PROBLEMS = (Path(__file__).parents[2] / "../shared/data/tabmwp/dev1k.jsonl.gz").resolve()
 
@@ -24,7 +24,7 @@ def test_development_problems(titled: bool) -> None:
     with gzip.open(_PROBLEMS, "rt", encoding="utf-8") as lines:
         problems = [json.loads(line) for line in lines]
     answered = right = 0
-    with make_executor(libraries=()) as executor:
+    with make_sandbox(libraries=()) as executor:
         for problem in problems:
             table = _table(problem["table"], (problem["table_title"] or "") if titled else "")
             unit = (problem["unit"] or "") if titled else ""

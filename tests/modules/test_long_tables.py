@@ -10,7 +10,7 @@ import pytest
 from chameleon import Table
 from chameleon.errors import Declined
 from chameleon.modules.offline.grammar import relevant_columns, relevant_rows, write_program
-from chameleon.sandbox import ProgramExecutor, make_executor
+from chameleon.sandbox import Sandbox, make_sandbox
 
 _CITIES = ("Leeds", "York", "Hull", "Bath", "Ely")
 _ROWS = 50_000
@@ -40,8 +40,8 @@ def orders() -> Table:
 
 
 @pytest.fixture(scope="module")
-def executor() -> Iterator[ProgramExecutor]:
-    with make_executor(libraries=()) as ready:
+def executor() -> Iterator[Sandbox]:
+    with make_sandbox(libraries=()) as ready:
         yield ready
 
 
@@ -57,9 +57,7 @@ def executor() -> Iterator[ProgramExecutor]:
         ("What percentage of the orders are from Hull?", 20),
     ],
 )
-def test_a_long_table_is_answered(
-    executor: ProgramExecutor, orders: Table, question: str, expected: Any
-) -> None:
+def test_a_long_table_is_answered(executor: Sandbox, orders: Table, question: str, expected: Any) -> None:
     program = write_program(question, orders)
     result = executor.run(program.code, {"table": orders.to_program_input()}, timeout=20)
     assert result.ok, result.message

@@ -10,7 +10,7 @@ import pytest
 from chameleon import Table
 from chameleon.errors import Declined
 from chameleon.modules.offline.grammar import write_program
-from chameleon.sandbox import ProgramExecutor, make_executor
+from chameleon.sandbox import Sandbox, make_sandbox
 from tests.modules import untitled_tables as on
 
 _VET = "A vet weighed the dogs that came in. "
@@ -174,8 +174,8 @@ DECLINED: list[tuple[Table, str]] = [
 
 
 @pytest.fixture(scope="module")
-def executor() -> Iterator[ProgramExecutor]:
-    with make_executor(libraries=()) as ready:
+def executor() -> Iterator[Sandbox]:
+    with make_sandbox(libraries=()) as ready:
         yield ready
 
 
@@ -183,7 +183,7 @@ def executor() -> Iterator[ProgramExecutor]:
     ("table", "question", "expected"), ANSWERED, ids=[question for _, question, _ in ANSWERED]
 )
 def test_what_question_and_story_tell_is_answered(
-    executor: ProgramExecutor, table: Table, question: str, expected: Any
+    executor: Sandbox, table: Table, question: str, expected: Any
 ) -> None:
     result = executor.run(write_program(question, table).code, {"table": table.to_program_input()})
     assert result.ok, result.message
@@ -197,7 +197,7 @@ def test_what_looks_alike_is_declined(table: Table, question: str) -> None:
     assert declined.value.what
 
 
-def test_a_change_is_compared_without_its_sign_only_where_one_asks_for_it(executor: ProgramExecutor) -> None:
+def test_a_change_is_compared_without_its_sign_only_where_one_asks_for_it(executor: Sandbox) -> None:
     story = "She can get a discount with a used one. "
     choices = ("adding a case", "taking a used one")
     for question, expected in (

@@ -1,4 +1,4 @@
-"""One sealed executor per test file; the tests that need it skip where it cannot run."""
+"""One sealed sandbox for all files; the tests that need it skip where it cannot run."""
 
 from __future__ import annotations
 
@@ -7,26 +7,32 @@ from decimal import localcontext
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
-from chameleon.sandbox import Limits, ProgramExecutor, make_executor
+from chameleon.sandbox import Limits, Sandbox, make_sandbox
 from chameleon.sandbox.zygote import why_unusable
-from tests.sandbox.processes import know_strangers
 
-LIMITS = Limits(wall_s=1.5, cpu_s=2, memory_mb=256)
+LIMITS = Limits(wall_s=5, cpu_s=5, memory_mb=256)
+_strangers: set[int] = set()
 
 
-@pytest.fixture(scope="module")
-def sealed() -> Iterator[ProgramExecutor]:
+@pytest.fixture(scope="session")
+def sealed() -> Iterator[Sandbox]:
     if reason := why_unusable():
         pytest.skip(reason)
-    with make_executor("sealed", limits=LIMITS) as executor:
-        yield executor
+    with make_sandbox("sealed", limits=LIMITS) as sandbox:
+        yield sandbox
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _know_strangers() -> None:
-    know_strangers()
+    _strangers.update(process.pid for process in psutil.Process().children())
+
+
+def own_children() -> list[psutil.Process]:
+    """Return the processes that this test file started: zygotes, each a child that waits for the real one."""
+    return [process for process in psutil.Process().children() if process.pid not in _strangers]
 
 
 def each_program(*kinds: str) -> pytest.MarkDecorator:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from chameleon.sandbox import ProgramExecutor
+from chameleon.sandbox import Sandbox
 from tests.sandbox.test_attacks import Canary, attack, canary
 
 __all__ = ["canary"]
@@ -60,7 +60,7 @@ def close(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def test_recorded_programs_end_as_in_plain_python(sealed: ProgramExecutor) -> None:
+def test_recorded_programs_end_as_in_plain_python(sealed: Sandbox) -> None:
     programs = rows("programs_dev.jsonl.gz")
     different = []
     for program in programs:
@@ -90,9 +90,7 @@ def placed(code: str, folder: Path) -> str:
 
 
 @pytest.mark.parametrize("case", rows("attacks_dev.jsonl"), ids=lambda case: case["name"])
-def test_recorded_attacks_have_no_effect(
-    sealed: ProgramExecutor, canary: Canary, case: dict[str, Any]
-) -> None:
+def test_recorded_attacks_have_no_effect(sealed: Sandbox, canary: Canary, case: dict[str, Any]) -> None:
     outcome = attack(sealed, canary, placed(case["code"], canary.folder))
     if case["expected"] == "error":
         assert not outcome.ok

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from chameleon.sandbox import Limits, ProgramExecutor, make_executor
-from chameleon.sandbox.imports import without_unused
+from chameleon.sandbox import Limits, Sandbox, make_sandbox
+from chameleon.sandbox.monty import drop_unused_imports
 from chameleon.sandbox.zygote import why_unusable
 from tests.sandbox.conftest import each_program, in_plain_python
 from tests.sandbox.test_attacks import Canary, attack, canary
@@ -17,17 +17,17 @@ __all__ = ["canary"]
 
 
 @pytest.fixture(scope="module")
-def monty() -> Iterator[ProgramExecutor]:
-    with make_executor("monty", limits=Limits(wall_s=1.0, memory_mb=128)) as executor:
-        yield executor
+def monty() -> Iterator[Sandbox]:
+    with make_sandbox("monty", limits=Limits(memory_mb=128)) as sandbox:
+        yield sandbox
 
 
 @pytest.fixture(scope="module")
-def layered() -> Iterator[ProgramExecutor]:
+def layered() -> Iterator[Sandbox]:
     if reason := why_unusable():
         pytest.skip(reason)
-    with make_executor("monty+sealed", limits=Limits(wall_s=1.5)) as executor:
-        yield executor
+    with make_sandbox("monty+sealed", limits=Limits(wall_s=5)) as sandbox:
+        yield sandbox
 
 
 @pytest.mark.parametrize(
@@ -47,33 +47,33 @@ def layered() -> Iterator[ProgramExecutor]:
         ("import time\ntime.sleep(5)\nans = 1", "timeout", None),
     ],
 )
-def test_ends(monty: ProgramExecutor, code: str, status: str, value: object) -> None:
-    outcome = monty.run(code)
+def test_ends(monty: Sandbox, code: str, status: str, value: object) -> None:
+    outcome = monty.run(code, timeout=0.3 if status == "timeout" else None)
     assert (outcome.status, outcome.value, outcome.tier) == (status, value, "monty"), outcome
 
 
-def test_errors_name_the_line_of_the_program(monty: ProgramExecutor) -> None:
+def test_errors_name_the_line_of_the_program(monty: Sandbox) -> None:
     outcome = monty.run("x = 1\n\ndef f():\n    return x / 0\nf()")
     assert (outcome.error_type, outcome.line) == ("ZeroDivisionError", 4)
 
 
 @pytest.mark.parametrize(("number", "digits"), [(2.675, 2), (5252.05, 1), (0.5, 0), (-1.25, 1), (1e300, 2)])
-def test_rounding_is_that_of_python(monty: ProgramExecutor, number: float, digits: int) -> None:
+def test_rounding_is_that_of_python(monty: Sandbox, number: float, digits: int) -> None:
     assert monty.run(f"ans = round({number!r}, {digits})").value == round(number, digits)
 
 
 @pytest.mark.parametrize("call", ["round(2.5)", "round(1234, -2)", "round(1234.5, -2)", "round(7, 1)"])
-def test_other_rounding_is_that_of_python(monty: ProgramExecutor, call: str) -> None:
+def test_other_rounding_is_that_of_python(monty: Sandbox, call: str) -> None:
     assert repr(monty.run(f"ans = {call}").value) == repr(eval(call))
 
 
-def test_output_is_kept_up_to_the_limit(monty: ProgramExecutor) -> None:
+def test_output_is_kept_up_to_the_limit(monty: Sandbox) -> None:
     assert monty.run("print('a', 1)\nans = 1").stdout == "a 1\n"
     outcome = monty.run("for _ in range(100):\n    print('x' * 2000)\nans = 1")
     assert (len(outcome.stdout), outcome.stdout_truncated) == (64 * 1024, True)
 
 
-def test_inputs_are_globals_and_the_next_program_is_fresh(monty: ProgramExecutor) -> None:
+def test_inputs_are_globals_and_the_next_program_is_fresh(monty: Sandbox) -> None:
     assert (
         monty.run("ans = table['rows'][0][0] + n", {"table": {"columns": [], "rows": [[1]]}, "n": 2}).value
         == 3
@@ -83,17 +83,17 @@ def test_inputs_are_globals_and_the_next_program_is_fresh(monty: ProgramExecutor
 
 
 @each_program("reads", "secrets", "writes", "network", "processes", "exhaustion")
-def test_attacks(monty: ProgramExecutor, canary: Canary, code: str) -> None:
+def test_attacks(monty: Sandbox, canary: Canary, code: str) -> None:
     attack(monty, canary, code)
 
 
 @each_program("harmless")
-def test_monty_first_gives_what_plain_python_gives(layered: ProgramExecutor, code: str) -> None:
+def test_monty_first_gives_what_plain_python_gives(layered: Sandbox, code: str) -> None:
     outcome = layered.run(code)
     assert (outcome.status, outcome.value) == ("ok", in_plain_python(code)), outcome
 
 
-def test_only_a_good_end_in_monty_is_final(layered: ProgramExecutor) -> None:
+def test_only_a_good_end_in_monty_is_final(layered: Sandbox) -> None:
     assert layered.run("ans = 1").tier == "monty"
     assert layered.run("def g():\n    yield 1\nans = list(g())").tier == "sealed"
     assert layered.run("ans = 1 / 0").tier == "sealed"
@@ -115,4 +115,4 @@ def test_only_a_good_end_in_monty_is_final(layered: ProgramExecutor) -> None:
     ],
 )
 def test_unused_imports_are_dropped(code: str, stripped: str | None) -> None:
-    assert without_unused(code, {"numpy"}) == (stripped or code)
+    assert drop_unused_imports(code, {"numpy"}) == (stripped or code)

@@ -202,7 +202,7 @@ def test_what_is_asked_is_told_by_its_host_alone(name: str, monkeypatch: pytest.
         monkeypatch.setenv(service.key_variable, KEY)
     endpoint = "https://search.example:8443/secret-path" + ("?secret=1" if service.takes_query else "")
     provider = choose_provider(Settings(name, endpoint=endpoint), Web())  # type: ignore[arg-type]
-    assert provider.resolved() == {"provider": name, "host": "search.example"}
+    assert provider.runtime_info() == {"provider": name, "host": "search.example"}
 
 
 def test_without_the_web_packages_the_pip_line_is_given(monkeypatch: pytest.MonkeyPatch) -> None:

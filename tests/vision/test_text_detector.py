@@ -27,6 +27,7 @@ from chameleon.errors import ChameleonError, InventoryError, MissingPackage
 from chameleon.modules.offline.lexical_reader import LexicalReader
 from chameleon.modules.vision.text_detector import TextDetector
 from chameleon.pictures import engines
+from chameleon.steps import PreparedModule
 from tests.engine.doubles import executor
 from tests.vision.pictures import text_picture
 
@@ -85,7 +86,7 @@ def test_boxes_are_in_pixels_of_the_upright_original(engine: str, tmp_path: Path
 def test_many_threads_read_what_one_reads(tmp_path: Path) -> None:
     paths = [text_picture(tmp_path / f"{n}.png", {(20, 40): f"Number {n}{n}"}) for n in range(8)]
     module = TextDetector("rapidocr")
-    module.ready()
+    PreparedModule(module).ready()
     states = [State(input={"image": str(path)}) for path in paths] * 2
     alone = [module.run(state) for state in states]
     with ThreadPoolExecutor(16) as pool:
@@ -95,7 +96,7 @@ def test_many_threads_read_what_one_reads(tmp_path: Path) -> None:
 
 @rapidocr
 def test_nothing_is_printed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    detect(text_picture(tmp_path / "words.png", WORDS), engine="rapidocr", longest=700)
+    detect(text_picture(tmp_path / "words.png", WORDS), engine="rapidocr", max_side=700)
     assert capfd.readouterr() == ("", "")
 
 
@@ -230,7 +231,7 @@ def test_what_auto_came_to_is_told_without_loading_it(monkeypatch: pytest.Monkey
         monkeypatch.setattr(engines, "_is_there", present.__contains__)
         if "tesseract" in present and shutil.which("tesseract") is None:
             continue
-        resolved = TextDetector().resolved()
+        resolved = TextDetector().runtime_info()
         assert resolved["engine"] == (present or [None])[0]
         assert resolved["versions"]["pillow"] == version("pillow")
         assert set(resolved["versions"]) >= set(present[:1])
@@ -241,9 +242,9 @@ def test_bad_settings_are_told_when_the_inventory_is_loaded() -> None:
         inventory_with({"engine": "rapidocr", "languages": ["de"]})
     with pytest.raises(ChameleonError, match="between 0 and 1"):
         inventory_with({"least_confidence": 50})
-    for longest in (0, -5):
-        with pytest.raises(ChameleonError, match=f"longest is {longest}, and is to be at least 32"):
-            inventory_with({"longest": longest})
+    for max_side in (0, -5):
+        with pytest.raises(ChameleonError, match=f"max_side is {max_side}, and is to be at least 32"):
+            inventory_with({"max_side": max_side})
     with pytest.raises(ChameleonError, match="languages has an empty code"):
         inventory_with({"languages": [""]})
     with pytest.raises(ChameleonError, match="engine is 'magic'"):

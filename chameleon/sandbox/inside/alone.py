@@ -8,13 +8,13 @@ import sys
 from typing import NoReturn
 
 from . import libraries, program
-from .wire import BROKEN, EXHAUSTED, LENGTH, NONCE
+from .program import BROKEN, EXHAUSTED, LENGTH, NONCE
 
 _ROOM_FOR_LIBRARIES = 1 << 30
 
 
 def main() -> NoReturn:
-    """argv: folder of this package, options as JSON; the program on stdin, its frame on stdout."""
+    """Run the program on stdin and write its frame; argv: folder of this package, options as JSON."""
     options = json.loads(sys.argv[2])
     answers, asked = os.dup(1), sys.stdin.buffer
     request = json.loads(asked.read(int.from_bytes(asked.read(LENGTH), "big")))
@@ -24,17 +24,18 @@ def main() -> NoReturn:
         os.dup2(null, number)
     code = BROKEN
     try:
-        work = program.run
-        if "sql" in request:
-            from . import query
-
-            work = query.run
+        work: libraries.Work = program.run
+        if "file" in request:
+            work = libraries.work_of(request["file"])
         else:
             present = libraries.installed(options["libraries"])
             missing = [name for name in options["libraries"] if name not in present]
-            libraries.announce([], missing, _never)
+            libraries.announce([], missing)
         if os.name == "posix":
-            _limit(options["memory_bytes"], request["limits"]["cpu_s"])
+            from . import rlimits
+
+            room = _ROOM_FOR_LIBRARIES + options["memory_bytes"]
+            rlimits.bound(room, request["limits"]["cpu_s"], rlimits.address_space())
         data = work(request, sorted({sys.base_prefix, sys.prefix}, key=len, reverse=True)).encode()
         rest = memoryview(nonce + len(data).to_bytes(LENGTH, "big") + data)
         while rest:
@@ -44,13 +45,3 @@ def main() -> NoReturn:
         code = EXHAUSTED
     finally:
         os._exit(code)
-
-
-def _never(library: str) -> NoReturn:
-    raise AssertionError(f"{library} is announced as missing only")
-
-
-def _limit(memory_bytes: int, cpu_seconds: float) -> None:
-    from . import rlimits
-
-    rlimits.bound(_ROOM_FOR_LIBRARIES + memory_bytes, cpu_seconds, rlimits.address_space())

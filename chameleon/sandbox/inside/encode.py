@@ -95,7 +95,7 @@ class Encoder:
             return ["c", value.real, value.imag]
         if isinstance(value, range):
             # A range weighs what its list would, since that is what its reader will make of it.
-            self._spend(2 * _length(value))
+            self._spend(2 * max(0, (value.stop - value.start) // value.step))
             return ["r", value.start, value.stop, value.step]
         return self._moment(value, level)
 
@@ -149,7 +149,7 @@ class Encoder:
         raise Unsupported(_describe(value))
 
     def _labels(self, index: Any) -> Any:
-        """None for the default numbering, else the labels as text."""
+        """Return None for the default numbering, else the labels as text."""
         if type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1:
             return None
         labels = [str(label) for label in index]
@@ -175,13 +175,6 @@ class Encoder:
         if type(value).__module__ == "collections" and type(value).__name__ == "deque":
             return ["l", self._items(value, level)]
         raise Unsupported(_describe(value))
-
-
-def _length(value: range) -> int:
-    try:
-        return len(value)
-    except OverflowError:
-        return 1 << 62
 
 
 def _describe(value: Any) -> str:

@@ -16,10 +16,10 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 def errno_text() -> str:
-    """What the last call of `libc` failed for."""
+    """Return what the last call of `libc` failed for."""
     return os.strerror(ctypes.get_errno())
 
 
 def die_with_parent() -> None:
-    """Be killed when the parent ends; a change of user clears it, so call this last."""
+    """Have the kernel kill this process with its parent; a change of user clears it, so call this last."""
     libc.prctl(_PR_SET_PDEATHSIG, _SIGKILL, 0, 0, 0)

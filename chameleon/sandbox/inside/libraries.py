@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
-from importlib.util import find_spec
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from types import ModuleType
 from typing import Any, NoReturn
 
@@ -32,8 +32,12 @@ _COMPANIONS = {"pandas": ("dateutil",), "sympy": ("mpmath",)}
 
 INSTALL = "pip install numpy pandas sympy"
 
+Work = Callable[[dict[str, Any], Sequence[str]], str]
+"""What a process does with a request, and with the paths that no message may show; returns a frame."""
+
 
 def load_stdlib() -> None:
+    """Import what programs may want of the stdlib, with what it loads late."""
     for name in (*STDLIB, "_strptime", *(f"encodings.{codec}" for codec in CODECS)):
         importlib.import_module(name)
     import datetime
@@ -45,6 +49,7 @@ def load_stdlib() -> None:
 
 
 def installed(names: Sequence[str]) -> list[str]:
+    """Return those that are installed, without importing them."""
     return [name for name in names if find_spec(name) is not None]
 
 
@@ -57,6 +62,17 @@ def load(names: Sequence[str]) -> None:
         for name in names:
             if name in _WARM_UPS:
                 _WARM_UPS[name]()
+
+
+def work_of(file: str) -> Work:
+    """Load a trusted file (see `Sandbox.call`), have it warm up, and return its `run`."""
+    spec = spec_from_file_location("work_of_file", file)
+    assert spec is not None and spec.loader is not None, "a path that ends in .py"
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    module.warm_up()
+    run: Work = module.run
+    return run
 
 
 class Announced(ModuleType):
@@ -82,14 +98,18 @@ class AnnouncingFinder(MetaPathFinder, Loader):
         module.__class__ = Announced
 
 
-def announce(elsewhere: Sequence[str], missing: Sequence[str], leave: Callable[[str], NoReturn]) -> None:
+def announce(
+    elsewhere: Sequence[str], missing: Sequence[str], leave: Callable[[str], NoReturn] | None = None
+) -> None:
     """Make libraries importable that are not loaded.
 
     The first use of one of `elsewhere` calls `leave`, which ends the process, so that no `except` of
     the program can hide it; that of one of `missing` raises ModuleNotFoundError with the pip line.
     """
     companions = [name for library in elsewhere for name in _COMPANIONS.get(library, ())]
-    uses = dict.fromkeys([*elsewhere, *companions], leave) | dict.fromkeys(missing, _not_installed)
+    uses: dict[str, Callable[[str], NoReturn]] = dict.fromkeys(missing, _not_installed)
+    if leave is not None:
+        uses = dict.fromkeys((*elsewhere, *companions), leave) | uses
     sys.meta_path.insert(0, AnnouncingFinder(uses))
 
 

@@ -19,9 +19,9 @@ _HOST_NAME = b"sandbox"
 
 
 def main() -> NoReturn:
-    """argv: folder of this package, number of the control socket, options as JSON."""
+    """Start the zygote; argv: folder of this package, number of the control socket, options as JSON."""
     control = int(sys.argv[2])
-    namespaces = unshare()
+    namespaces = _unshare()
     child = os.fork()
     if child:
         os.close(control)
@@ -34,7 +34,7 @@ def main() -> NoReturn:
     zygote.main(control, json.loads(sys.argv[3]), namespaces)
 
 
-def unshare() -> Layer:
+def _unshare() -> Layer:
     """Leave the host's process, network, mount, IPC and host-name spaces.
 
     Root needs no user namespace for it; everyone else gets the rest only together with one.

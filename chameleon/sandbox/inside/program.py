@@ -1,4 +1,4 @@
-"""Run one program in this process and describe how it ended, as plain data."""
+"""Run one program in this process and describe how it ended, as plain data: its frame."""
 
 from __future__ import annotations
 
@@ -11,6 +11,11 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from .encode import Encoder, TooLarge, Unsupported
+
+# The host sends length, JSON and a nonce; the child answers with the nonce, length and JSON.
+LENGTH, NONCE = 4, 16
+# Exit codes of a child that could not tell its end by a frame.
+BROKEN, UNSEALED, EXHAUSTED = 1, 97, 98
 
 FILENAME = "<program>"
 _MESSAGE = 500
@@ -78,8 +83,16 @@ def _answer(request: Mapping[str, Any]) -> dict[str, Any]:
     namespace["__builtins__"] = builtins
     namespace.update(inputs)
     sys.modules["__main__"] = main
-    if "df" not in inputs and _is_table(inputs.get("table")) and _names(code, "df"):
-        namespace["df"] = _data_frame(inputs["table"])
+    table = inputs.get("table")
+    if (
+        "df" not in inputs
+        and isinstance(table, dict)
+        and {"columns", "rows"} <= table.keys()
+        and _names(code, "df")
+    ):
+        import pandas
+
+        namespace["df"] = pandas.DataFrame(table["rows"], columns=table["columns"])
     exec(code, namespace)  # noqa: S102
     _restore_interpreter()
     return _encode(namespace, request["result"], request["limits"])
@@ -98,20 +111,10 @@ def _encode(namespace: dict[str, Any], name: str, limits: Mapping[str, int]) -> 
         return {"s": "too_large", "t": "AnswerTooLarge", "m": f"'{name}' is too large: {error}"}
 
 
-def _is_table(value: Any) -> bool:
-    return isinstance(value, dict) and {"columns", "rows"} <= value.keys()
-
-
 def _names(code: CodeType, name: str) -> bool:
     return name in code.co_names or any(
         _names(const, name) for const in code.co_consts if isinstance(const, CodeType)
     )
-
-
-def _data_frame(table: dict[str, Any]) -> Any:
-    import pandas
-
-    return pandas.DataFrame(table["rows"], columns=table["columns"])
 
 
 def _restore_interpreter() -> None:
@@ -136,7 +139,7 @@ def _failure(error: BaseException, hidden: Sequence[str]) -> dict[str, Any]:
 
 
 def _line(error: BaseException) -> int | None:
-    """The line of the program where the error passed last."""
+    """Return the line of the program where the error passed last."""
     line, trace = None, error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code.co_filename == FILENAME:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def address_space() -> int | None:
-    """Bytes of address space that this process uses now; None where the system does not say."""
+    """Return the bytes of address space that this process uses; None where the system does not say."""
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[0])
     except OSError:

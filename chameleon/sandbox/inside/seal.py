@@ -33,7 +33,7 @@ def _forbid_new_privileges() -> Layer:
 
 
 def _enter_empty_root() -> Layer:
-    """A removed directory is empty for ever: nothing can be made in it, by anyone."""
+    """Enter a removed directory, which is empty for ever: nobody can make anything in it."""
     handle = -1
     try:
         place = tempfile.mkdtemp(prefix="chameleon-")
@@ -93,5 +93,5 @@ def _leave_root() -> Layer:
 
 
 def forbid_inspection() -> None:
-    """No core file, no ptrace, no /proc/self/mem of another process."""
+    """Allow no core file, no ptrace and no /proc/self/mem of another process."""
     libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)

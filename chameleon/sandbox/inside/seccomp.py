@@ -80,7 +80,7 @@ class _Program(ctypes.Structure):
 
 
 def supported() -> str:
-    """Why no filter can be written for this machine; empty when one can."""
+    """Return why no filter can be written for this machine; empty when one can."""
     machine = platform.machine()
     if machine != "x86_64":
         return f"the list of system calls is written for x86_64, not for {machine}"

@@ -22,7 +22,7 @@ from typing import Any, NoReturn
 
 from . import libraries, program, rlimits, seal, seccomp
 from .kernel import Layer, die_with_parent, libc
-from .wire import BROKEN, EXHAUSTED, LENGTH, NONCE, UNSEALED
+from .program import BROKEN, EXHAUSTED, LENGTH, NONCE, UNSEALED
 
 # Where the host sets no limit; each number costs a system call where close_range is missing.
 _MOST_HANDLES = 1 << 20
@@ -43,12 +43,10 @@ class Zygote:
         self._child_socket = -1
         self._handles = _most_handles(control.fileno())
         missing: list[str] = []
-        if options["sql"]:
-            # Imported here alone: where programs run there is no SQLite.
-            from . import query
-
-            query.warm_up()
-            self._work = query.run
+        self._work: libraries.Work
+        if options["file"]:
+            # Loaded here alone: what it imports, such as SQLite, is not there where programs run.
+            self._work = libraries.work_of(options["file"])
         else:
             missing = self._load(options["libraries"], options["science"])
             self._work = program.run
@@ -71,6 +69,7 @@ class Zygote:
         return missing
 
     def serve(self) -> NoReturn:
+        """Give each program a child of its own, until the host closes the socket."""
         dying: int | None = None
         while True:
             child, pidfd = self._fork_spare()
@@ -168,7 +167,7 @@ class Zygote:
 
 
 def _most_handles(inherited: int) -> int:
-    """The number above all that handles have here: the limit, which may have been larger before."""
+    """Return the number above all handles here: the limit, which may have been larger before."""
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     most = _MOST_HANDLES if limit == resource.RLIM_INFINITY else min(limit, _MOST_HANDLES)
     return max(most, inherited + 1)

@@ -1,0 +1,150 @@
+"""The interface of every sandbox, and what all of them share."""
+
+from __future__ import annotations
+
+import json
+import keyword
+import os
+import weakref
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Self
+
+from chameleon.errors import InputError
+from chameleon.sandbox.result import ExecResult, Guarantees, Limits
+
+_LONGEST_SECONDS = 3600.0
+
+
+class Sandbox(ABC):
+    """Runs model-written programs; each starts from the same fresh state. Threads may share it."""
+
+    tier: str
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        _sandboxes.add(self)
+
+    def run(
+        self,
+        code: str,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        result: str = "ans",
+        timeout: float | None = None,
+    ) -> ExecResult:
+        """Run a program and return the value of its variable `result`.
+
+        Args:
+            inputs: JSON values that become its globals. An input `table` of the form {"columns": […],
+                "rows": [[…]]} is also there as a pandas DataFrame `df`.
+            timeout: Seconds, in place of the limits on wall and CPU time.
+
+        Raises:
+            InputError: for inputs that are not JSON, or have names that no program can use.
+        """
+        if len(code.encode("utf-8", "surrogatepass")) > self._limits.source_kb * 1024:
+            message = f"the program is longer than {self._limits.source_kb} KiB"
+            return ExecResult("too_large", error_type="SourceTooLarge", message=message, tier=self.tier)
+        wall = self._wall(timeout)
+        return self._run(self._request(code, inputs, result, timeout), wall)
+
+    async def arun(
+        self,
+        code: str,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        result: str = "ans",
+        timeout: float | None = None,
+    ) -> ExecResult:
+        """Run a program as `run` does, without blocking the event loop."""
+        import asyncio
+
+        return await asyncio.to_thread(self.run, code, inputs, result=result, timeout=timeout)
+
+    def call(self, file: Path, request: Mapping[str, Any], *, timeout: float | None = None) -> ExecResult:
+        """Have a trusted Python file do work that a hostile request could turn against us.
+
+        Args:
+            file: It imports only the stdlib, and has `warm_up()`, which is called before the seal, and
+                `run(request, hidden)`, which returns a frame as `inside.program.run` does.
+            request: JSON; `limits` are added to it.
+
+        Raises:
+            SandboxUnavailable: where programs run in Monty, which cannot load the file.
+        """
+        limits, wall = self._limits, self._wall(timeout)
+        bounds = {
+            "cpu_s": limits.cpu_s if timeout is None else timeout,
+            "wall_s": wall,
+            "memory_bytes": limits.memory_mb << 20,
+            "source_bytes": limits.source_kb * 1024,
+            "result_bytes": limits.result_kb * 1024,
+        }
+        return self._run({**request, "file": str(file), "limits": bounds}, wall)
+
+    @abstractmethod
+    def _run(self, request: dict[str, Any], wall: float) -> ExecResult:
+        """Run what `run` or `call` made, for at most `wall` seconds."""
+
+    @abstractmethod
+    def guarantees(self) -> Guarantees:
+        """Return which layers are active."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """End the processes; calling it again does nothing."""
+
+    def start_afresh(self) -> None:  # noqa: B027 - most have nothing to leave
+        """Leave the parent's processes and locks to the parent, in a forked copy of the process."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def _wall(self, timeout: float | None) -> float:
+        if timeout is None:
+            return self._limits.wall_s
+        if not 0 < timeout <= _LONGEST_SECONDS:
+            raise InputError(f"a timeout of {timeout} s makes no sense", hint="Give between 0 and 3600 s.")
+        return timeout
+
+    def _request(
+        self, code: str, inputs: Mapping[str, Any] | None, result: str, timeout: float | None
+    ) -> dict[str, Any]:
+        """Return what `inside.program.run` reads."""
+        limits, named = self._limits, dict(inputs or {})
+        for name in named:
+            if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
+                raise InputError(f"{name!r} cannot be the name of a program's input", where="inputs")
+        try:
+            json.dumps(named)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise InputError(f"a program's inputs must be JSON values: {error}", where="inputs") from None
+        return {
+            "code": code,
+            "inputs": named,
+            "result": result,
+            "limits": {
+                "cpu_s": limits.cpu_s if timeout is None else timeout,
+                "stdout_bytes": limits.stdout_kb * 1024,
+                "result_bytes": limits.result_kb * 1024,
+                "depth": limits.depth,
+                "int_digits": limits.int_digits,
+            },
+        }
+
+
+_sandboxes: weakref.WeakSet[Sandbox] = weakref.WeakSet()
+
+
+def _start_afresh_after_fork() -> None:
+    for sandbox in list(_sandboxes):
+        sandbox.start_afresh()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_start_afresh_after_fork)

@@ -1,0 +1,235 @@
+"""Run one SQL query over tables that came as a database's image; the sandbox loads this file by its path.
+
+The query may read those tables, call harmless functions and repeat itself, and nothing else: SQLite asks
+about every such step before it begins, and whatever is not on a list here is refused. The functions left
+out are those that reach files, memory or extensions, that make data of any size from nothing, or that give
+another value at every call.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import sqlite3
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+FUNCTIONS = frozenset(
+    """
+abs acos acosh asin asinh atan atan2 atanh avg ceil ceiling char coalesce concat concat_ws cos cosh count
+cume_dist current_date current_time current_timestamp date datetime degrees dense_rank exp first_value floor
+format glob group_concat hex if ifnull iif instr julianday lag last_value lead length like ln log log10 log2
+lower ltrim max median min mod nth_value ntile nullif octet_length percent_rank percentile pi pow power printf
+quote radians rank replace round row_number rtrim sign sin sinh sqrt strftime string_agg substr substring sum
+tan tanh time timediff total trim trunc typeof unhex unicode unixepoch upper
+""".split()  # noqa: SIM905
+)
+_STATEMENTS = frozenset(
+    """
+ALTER ANALYZE ATTACH BEGIN COMMIT CREATE DELETE DETACH DROP END EXPLAIN INSERT PRAGMA REINDEX RELEASE REPLACE
+ROLLBACK SAVEPOINT UPDATE VACUUM
+""".split()  # noqa: SIM905
+)
+_FIRST_WORD = re.compile(
+    r"(?:[ \t\n\f\r;\ufeff]|--[^\n]*+|/\*.*?(?:\*/|\Z))*+([a-z]+)", re.IGNORECASE | re.DOTALL
+)
+_CHANGES = {sqlite3.SQLITE_DELETE: "DELETE", sqlite3.SQLITE_INSERT: "INSERT", sqlite3.SQLITE_UPDATE: "UPDATE"}
+_MADE_BY_SQLITE = re.compile(
+    r"\b(?:pragma_\w+|json_each|json_tree|dbstat|fts\d\w+|sqlite_\w+)", re.IGNORECASE
+)
+_CALLS_PRINTF = re.compile(r"printf|format", re.IGNORECASE)
+_REPEATED = re.compile(r"%[-+ 0#!,]*(?:\d+|\*)?\.(\d+|\*)l{0,2}c")
+
+_STEPS_BETWEEN_LOOKS = 1000
+_LONGEST_VALUE = 4 << 20
+# What any honest query stays far below; most of SQLite's own defaults are a thousand times higher.
+_BOUNDS = {
+    sqlite3.SQLITE_LIMIT_LENGTH: _LONGEST_VALUE,
+    sqlite3.SQLITE_LIMIT_COLUMN: 2000,
+    sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 200,
+    sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 64,
+    sqlite3.SQLITE_LIMIT_VDBE_OP: 50_000,
+    sqlite3.SQLITE_LIMIT_FUNCTION_ARG: 64,
+    sqlite3.SQLITE_LIMIT_ATTACHED: 0,
+    sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 500,
+    sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER: 0,
+    sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 0,
+    sqlite3.SQLITE_LIMIT_WORKER_THREADS: 0,
+}
+_MOST_ROWS = 10_000
+_MESSAGE = 500
+_RESERVE = 4 << 20
+_to_json = json.JSONEncoder(ensure_ascii=True).encode
+
+
+class NotAllowed(Exception):
+    """The query asks for more than reading."""
+
+
+class TooLarge(Exception):
+    """A result beyond the limits; the text names the limit."""
+
+
+class Guard:
+    """What SQLite asks before each step of a query; `denied` tells the first step that was refused."""
+
+    def __init__(self, tables: Sequence[str], sql: str) -> None:
+        self._tables, self._sql = {name.lower() for name in tables}, sql
+        self.denied = ""
+
+    def __call__(
+        self, action: int, first: str | None, second: str | None, schema: str | None, inner: str | None
+    ) -> int:
+        if action in (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE):
+            return sqlite3.SQLITE_OK
+        if action == sqlite3.SQLITE_READ:
+            return self._read((first or "").lower(), second or "")
+        if action == sqlite3.SQLITE_FUNCTION:
+            name = (second or "").lower()
+            return sqlite3.SQLITE_OK if name in FUNCTIONS else self._deny(f"call {name}()")
+        if (action, first) == (sqlite3.SQLITE_UPDATE, "sqlite_master"):
+            # SQLite makes such a table when a query first names it, and notes that in its schema.
+            made = _MADE_BY_SQLITE.search(self._sql)
+            return self._deny(f"read {made[0] if made else 'tables that SQLite makes itself'}")
+        return self._deny(f"use {_CHANGES.get(action, 'anything else')}, it may only read")
+
+    def _read(self, table: str, column: str) -> int:
+        # A name without a column is a subquery's or common table's, of which only the rows are counted.
+        own = table in self._tables or not column
+        return sqlite3.SQLITE_OK if own and not table.startswith("sqlite_") else self._deny(f"read {table}")
+
+    def _deny(self, what: str) -> int:
+        self.denied = self.denied or f"the query may not {what}"
+        return sqlite3.SQLITE_DENY
+
+
+class Printf:
+    """SQLite's own `printf`, but for a character repeated beyond all limits.
+
+    SQLite writes "%.900000000c" to its end before it finds the value too large, and does not ask meanwhile
+    whether the time is over.
+    """
+
+    def __init__(self) -> None:
+        self._connection = sqlite3.connect(":memory:")
+        self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE)
+
+    def __call__(self, *given: Any) -> Any:
+        for times in _REPEATED.findall(str(given[0])) if given else ():
+            if any(_size(value) > _LONGEST_VALUE for value in (given[1:] if times == "*" else [times])):
+                raise OverflowError  # which SQLite is told as "string or blob too big"
+        placeholders = ", ".join("?" * len(given))
+        return self._connection.execute(f"SELECT printf({placeholders})", given).fetchone()[0]
+
+
+def _size(value: Any) -> float:
+    """Return how often a precision of that value repeats a character; 0 for what is no number."""
+    try:
+        return abs(float(value))
+    except (TypeError, ValueError):
+        return 0
+
+
+def run(request: Mapping[str, Any], hidden: Sequence[str] = ()) -> str:
+    """Run `request["sql"]` and return a frame, as `sandbox.inside.program.run` does.
+
+    The value is a list of the names of the columns and a list of rows.
+    An error of type NotAllowed is a refusal, one of type Interrupted a time-out.
+    """
+    reserve = bytearray(_RESERVE)
+    guard = Guard(request["tables"], request["sql"])
+    try:
+        return _to_json(_answer(request, guard))
+    except MemoryError:
+        reserve.clear()
+        return _frame("memory", "MemoryError", "the query needs too much memory")
+    except TooLarge as error:
+        return _frame("too_large", "ResultTooLarge", str(error))
+    except (sqlite3.Error, sqlite3.Warning, NotAllowed) as error:
+        return _failure(error, guard)
+
+
+def warm_up() -> None:
+    """Use SQLite once, so that what it loads late is there before the seal."""
+    with sqlite3.connect(":memory:") as connection:
+        connection.execute("SELECT strftime('%Y', 'now'), upper('a'), round(1.5)").fetchall()
+    connection.close()
+
+
+def _answer(request: Mapping[str, Any], guard: Guard) -> dict[str, Any]:
+    sql, limits = request["sql"], request["limits"]
+    if "\0" in sql:
+        raise NotAllowed("the query may not hold a NUL character")
+    try:
+        sql.encode()
+    except UnicodeEncodeError:
+        raise NotAllowed("the query is not valid Unicode") from None
+    first = _FIRST_WORD.match(sql)
+    if first is not None and (statement := first[1].upper()) in _STATEMENTS:
+        raise NotAllowed(f"the query may not use {statement}, it may only read")
+    connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    try:
+        connection.deserialize(base64.b64decode(request["image"]))
+        _bind(connection, limits, guard)
+        if _CALLS_PRINTF.search(sql):
+            bounded = Printf()
+            connection.create_function("printf", -1, bounded, deterministic=True)
+            connection.create_function("format", -1, bounded, deterministic=True)
+        cursor = connection.execute(sql)
+        if cursor.description is None:
+            raise NotAllowed("there is no query in it")
+        columns = [name for name, *_ in cursor.description]
+        return {"s": "ok", "v": ["l", [["l", columns], ["l", _rows(cursor, limits)]]]}
+    finally:
+        connection.close()
+
+
+def _bind(connection: sqlite3.Connection, limits: Mapping[str, Any], guard: Guard) -> None:
+    connection.text_factory = lambda data: data.decode("utf-8", "replace")
+    # Sorting must not look for a place on disk; the schema is ours, and yet is not to be trusted.
+    for pragma in ("temp_store=MEMORY", "trusted_schema=OFF", "query_only=ON", "cell_size_check=ON"):
+        connection.execute(f"PRAGMA {pragma}")
+    if limits["memory_bytes"]:
+        connection.execute(f"PRAGMA hard_heap_limit={int(limits['memory_bytes'])}")
+    for category, most in _BOUNDS.items():
+        connection.setlimit(category, most)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, limits["source_bytes"])
+    connection.set_progress_handler(_until(time.monotonic() + limits["wall_s"]), _STEPS_BETWEEN_LOOKS)
+    connection.set_authorizer(guard)
+
+
+def _until(end: float) -> Callable[[], bool]:
+    return lambda: time.monotonic() > end
+
+
+def _rows(cursor: sqlite3.Cursor, limits: Mapping[str, Any]) -> list[Any]:
+    rows: list[Any] = []
+    left = limits["result_bytes"]
+    for row in cursor:
+        left -= sum(len(cell) if isinstance(cell, str) else 4 for cell in row) + 2
+        if left < 0:
+            raise TooLarge(f"the result is larger than {limits['result_bytes'] // 1024} KiB")
+        if len(rows) == _MOST_ROWS:
+            raise TooLarge(f"the result has more than {_MOST_ROWS:,} rows")
+        if any(isinstance(cell, bytes) for cell in row):
+            raise NotAllowed("the query may not give binary data")
+        rows.append(["l", row])
+    return rows
+
+
+def _failure(error: Exception, guard: Guard) -> str:
+    name = getattr(error, "sqlite_errorname", "")
+    if guard.denied:
+        return _frame("error", "NotAllowed", guard.denied)
+    if name == "SQLITE_INTERRUPT":
+        return _frame("error", "Interrupted", "the query took too long")
+    if name == "SQLITE_TOOBIG" or isinstance(error, sqlite3.DataError):
+        return _frame("too_large", "ValueTooLarge", f"a value or the query is too large ({error})")
+    refusal = isinstance(error, (NotAllowed, sqlite3.Warning)) or type(error) is sqlite3.ProgrammingError
+    return _frame("error", "NotAllowed" if refusal else type(error).__name__, str(error))
+
+
+def _frame(status: str, kind: str, message: str) -> str:
+    return _to_json({"s": status, "t": kind, "m": message[:_MESSAGE]})

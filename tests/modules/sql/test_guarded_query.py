@@ -1,0 +1,221 @@
+"""Queries that want more than reading, or more than their share: refused or stopped, and nothing is left."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chameleon.modules.sql.query import SqlResult, as_database, run_sql
+from chameleon.sandbox import Limits, Sandbox, make_sandbox
+from chameleon.table import Table
+from tests.sandbox.conftest import sealed
+
+__all__ = ["sealed"]
+
+DATABASE = as_database(Table(["a", "b"], [[str(n), f"cell {n}"] for n in range(20)]))
+WALL = 0.3
+
+REFUSED = {
+    "explain": "EXPLAIN SELECT 1",
+    "explain a plan": "; -- why\n/* so */ explain query plan SELECT * FROM w",
+    "attach": "ATTACH DATABASE '@/stolen.db' AS s",
+    "attach by an expression": "ATTACH 'file:@/stolen.db?mode=rwc' AS s",
+    "detach": "DETACH main",
+    "vacuum into a file": "VACUUM INTO '@/stolen.db'",
+    "vacuum": "VACUUM",
+    "load_extension": "SELECT load_extension('@/evil.so')",
+    "load_extension, two arguments": "SELECT load_extension('@/evil', 'main')",
+    "fts3_tokenizer": "SELECT fts3_tokenizer('simple')",
+    "fts3_tokenizer, set": "SELECT fts3_tokenizer('simple', x'4141414141414141')",
+    "a pragma": "PRAGMA writable_schema = ON",
+    "a pragma that lists": "PRAGMA database_list",
+    "a pragma as a table": "SELECT * FROM pragma_database_list",
+    "a pragma as a function": "SELECT * FROM pragma_table_info('w')",
+    "heap limit": "PRAGMA hard_heap_limit = 0",
+    "the schema": "SELECT sql FROM sqlite_master",
+    "the schema, counted": "SELECT COUNT(*) FROM sqlite_schema",
+    "the schema, in between": "SELECT a FROM w WHERE EXISTS (SELECT 1 FROM sqlite_master)",
+    "pages": "SELECT * FROM dbstat",
+    "json_each": "SELECT * FROM json_each('[1, 2]')",
+    "insert": "INSERT INTO w VALUES (1, 'x')",
+    "replace": "REPLACE INTO w VALUES (1, 'x')",
+    "update": "UPDATE w SET a = 0",
+    "delete": "DELETE FROM w",
+    "delete behind a common table": "WITH x AS (SELECT 1) DELETE FROM w",
+    "delete and return": "DELETE FROM w RETURNING *",
+    "drop": "DROP TABLE w",
+    "alter": "ALTER TABLE w RENAME TO x",
+    "create": "CREATE TABLE x (a)",
+    "create as": "CREATE TABLE x AS SELECT * FROM w",
+    "temporary": "CREATE TEMP TABLE x (a)",
+    "trigger": "CREATE TRIGGER t AFTER INSERT ON w BEGIN SELECT 1; END",
+    "view": "CREATE VIEW v AS SELECT 1",
+    "virtual table": "CREATE VIRTUAL TABLE v USING fts5(x)",
+    "index": "CREATE INDEX i ON w (a)",
+    "reindex": "REINDEX",
+    "analyze": "ANALYZE",
+    "begin": "BEGIN EXCLUSIVE",
+    "savepoint": "SAVEPOINT s",
+    "two statements": "SELECT 1; SELECT 2",
+    "two statements, the second behind a comment": "SELECT 1; /* */ DROP TABLE w",
+    "a statement after NUL": "SELECT 1\0; DROP TABLE w",
+    "NUL alone": "\0",
+    "half a surrogate": "SELECT '\ud83d'",
+    "nothing": "",
+    "a comment alone": "-- SELECT 1",
+    "an open comment": "/* SELECT 1",
+    "binary data": "SELECT x'00ff'",
+    "binary data by a cast": "SELECT CAST(b AS BLOB) FROM w",
+    "readfile": "SELECT readfile('@/secret')",
+    "writefile": "SELECT writefile('@/stolen', 'x')",
+    "edit": "SELECT edit('x', 'sh -c true')",
+    "randomblob": "SELECT LENGTH(randomblob(2000000000))",
+    "zeroblob": "SELECT LENGTH(zeroblob(2147483647))",
+    "random": "SELECT random()",
+}
+STOPPED = {
+    "endless recursion": "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r)"
+    " SELECT MAX(n) FROM r",
+    "endless recursion, rows": "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n FROM r) SELECT n FROM r",
+    "endless recursion, distinct": "WITH RECURSIVE r(n) AS (SELECT 1 UNION SELECT n + 1 FROM r)"
+    " SELECT COUNT(*) FROM r",
+    "a billion rows": "SELECT COUNT(*) FROM w, w x, w y, w z, w p, w q, w r WHERE w.a + x.a + q.a < 0",
+    "a billion rows, shown": "SELECT * FROM w, w x, w y, w z, w p, w q, w r",
+    "a billion rows, sorted": "SELECT w.b FROM w, w x, w y, w z, w p, w q, w r"
+    " ORDER BY x.b || q.b, w.b LIMIT 1",
+    "a billion rows, grouped": "SELECT group_concat(w.b || x.b || p.b) FROM w, w x, w y, w z, w p, w q",
+    "text that doubles": "WITH RECURSIVE r(s) AS (SELECT 'aaaaaaaa' UNION ALL SELECT s || s FROM r)"
+    " SELECT LENGTH(s) FROM r",
+    "text that doubles, kept": "WITH RECURSIVE r(i, s) AS (SELECT 0, 'aaaaaaaa' UNION ALL SELECT i + 1,"
+    " CASE WHEN LENGTH(s) < 2000000 THEN s || s ELSE s || i END FROM r) SELECT COUNT(DISTINCT s) FROM r",
+    "group_concat": "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r LIMIT 50000000)"
+    " SELECT LENGTH(group_concat(n, 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx')) FROM r",
+    "replace": "SELECT LENGTH(replace(replace(replace(hex(printf('%1000000d', 1)), '2', '2222222222'), '2',"
+    " '2222222222'), '2', '2222222222'))",
+    "like": "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r LIMIT 10000000) SELECT COUNT(*)"
+    " FROM r WHERE printf('%01000d', n) LIKE '%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%a'",
+    "glob": "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r LIMIT 10000000) SELECT COUNT(*)"
+    " FROM r WHERE printf('%01000d', n) GLOB '*0*0*0*0*0*0*0*0*0*0*0*0*0*0*0*0*0*0*0*0*0*0*a'",
+    "a long pattern": "SELECT '" + "a" * 3000 + "' LIKE '" + "%a" * 1000 + "b'",
+    "regexp": "SELECT 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa' REGEXP '(a+)+$b'",
+    "brackets": "SELECT " + "(" * 5000 + "1" + ")" * 5000,
+    "sums": "SELECT " + "1+" * 20_000 + "1",
+    "nots": "SELECT " + "NOT " * 5000 + "1",
+    "selects within selects": "SELECT " + "(SELECT " * 500 + "1" + ")" * 500,
+    "unions": "SELECT 1" + " UNION ALL SELECT 1" * 5000,
+    "joins": "SELECT COUNT(*) FROM w" + ", w" * 100,
+    "columns": "SELECT " + ", ".join(["a"] * 5000) + " FROM w",
+    "arguments": "SELECT max(" + ", ".join(["1"] * 500) + ")",
+    "a long query": "SELECT '" + "x" * 300_000 + "'",
+    "parameters": "SELECT ?1",
+}
+
+
+@pytest.fixture(scope="module")
+def canary(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("canary")
+    (folder / "secret").write_text("secret")
+    folder.chmod(0o777)
+    return folder
+
+
+def run(sealed: Sandbox, sql: str, canary: Path) -> SqlResult:
+    result = run_sql(DATABASE, sql.replace("@", str(canary)), executor=sealed, timeout=WALL)
+    assert result.wall_ms < 1000 * (WALL + 2), "the query was not stopped"
+    assert [path.name for path in canary.iterdir()] == ["secret"]
+    assert result.rows == () or result.ok
+    count = run_sql(DATABASE, "SELECT COUNT(*), SUM(a) FROM w", executor=sealed)
+    assert count.rows == ((20, 190),), "the next query is not what it should be"
+    return result
+
+
+@pytest.mark.parametrize("sql", REFUSED.values(), ids=REFUSED)
+def test_more_than_reading_is_refused(sealed: Sandbox, canary: Path, sql: str) -> None:
+    result = run(sealed, sql, canary)
+    assert result.status == "refused" or "no such" in result.message, result
+    assert result.message
+
+
+@pytest.mark.parametrize("sql", STOPPED.values(), ids=STOPPED)
+def test_more_than_its_share_is_stopped(sealed: Sandbox, canary: Path, sql: str) -> None:
+    result = run(sealed, sql, canary)
+    assert result.status in ("timeout", "too_large", "memory", "error", "refused"), result
+    assert result.message
+
+
+@pytest.mark.parametrize(
+    "sql", ["SELECT printf('%*d', 2000000000, 1)", "SELECT printf('%.*f', 100000000, 1.5)", "SELECT 9e999"]
+)
+def test_what_sqlite_bounds_by_itself_stays_small(sealed: Sandbox, canary: Path, sql: str) -> None:
+    result = run(sealed, sql, canary)
+    assert not result.ok or len(str(result.rows)) < 100
+
+
+@pytest.mark.parametrize(
+    ("sql", "told"),
+    [
+        ("EXPLAIN SELECT 1", "use EXPLAIN"),
+        ("VACUUM INTO '@/stolen.db'", "use VACUUM"),
+        (" /* x */ create table x (a)", "use CREATE"),
+        ("WITH x AS (SELECT 1) UPDATE w SET a = 0", "use UPDATE"),
+        ("SELECT name FROM pragma_table_info('w')", "read pragma_table_info"),
+        ("SELECT value FROM w, json_each(w.a)", "read json_each"),
+    ],
+)
+def test_a_refusal_names_what_was_written(sealed: Sandbox, canary: Path, sql: str, told: str) -> None:
+    assert told in run(sealed, sql, canary).message
+
+
+@pytest.mark.parametrize("call", ["printf('%.*c', 9e8, 'x')", "format('a %-5.900000000c', 'x')"])
+def test_a_character_repeated_too_often_is_too_large_at_once(
+    sealed: Sandbox, canary: Path, call: str
+) -> None:
+    result = run(sealed, f"SELECT LENGTH({call})", canary)
+    assert result.status == "too_large"
+    assert result.wall_ms < 1000 * WALL / 2
+
+
+def test_printf_formats_as_it_does_in_sqlite(sealed: Sandbox, canary: Path) -> None:
+    sql = "SELECT printf('%.*c', 3, 'x'), format('%.1f %% of %,d', 12.34, 1200), printf('%q', NULL), printf()"
+    assert run(sealed, sql, canary).rows == (("xxx", "12.3 % of 1,200", "(NULL)", None),)
+
+
+def test_no_value_of_one_query_is_there_for_the_next(sealed: Sandbox, canary: Path) -> None:
+    run(sealed, "CREATE TEMP TABLE left_behind AS SELECT 'secret'", canary)
+    assert run(sealed, "SELECT * FROM left_behind", canary).message == "no such table: left_behind"
+
+
+WORDS = """
+SELECT FROM w WHERE a b ( ) , * ; -- /* */ ' " ` = < LIKE UNION ALL WITH RECURSIVE r AS JOIN ATTACH PRAGMA
+VACUUM INTO 'x' 1 9e999 -1 NULL x'00' GROUP BY ORDER LIMIT count( max( load_extension( printf( zeroblob( 1) ?1
+sqlite_master pragma_table_info( EXPLAIN DELETE INSERT VALUES DROP TABLE CAST( CASE WHEN THEN END OVER ||
+""".split()  # noqa: SIM905
+
+
+@settings(max_examples=80)
+@given(st.one_of(st.lists(st.sampled_from(WORDS), max_size=14).map(" ".join), st.text(max_size=40)))
+def test_any_text_is_a_result_or_a_reason(sealed: Sandbox, sql: str) -> None:
+    result = run_sql(DATABASE, sql, executor=sealed)
+    assert result.ok or (result.message and not result.rows)
+
+
+def test_many_threads_get_their_own_answers(sealed: Sandbox) -> None:
+    with make_sandbox("sealed", workers=2) as sandbox, ThreadPoolExecutor(16) as pool:
+        asked = [f"SELECT {n} + COUNT(*) FROM w" for n in range(64)]
+        results = list(pool.map(lambda sql: run_sql(DATABASE, sql, executor=sandbox), asked))
+    assert [result.rows for result in results] == [((n + 20,),) for n in range(64)]
+
+
+def test_memory_is_bounded_by_the_sandbox_s_limit(sealed: Sandbox) -> None:
+    greedy = (
+        "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r LIMIT 3000000)"
+        " SELECT COUNT(DISTINCT printf('%0200d', n)) FROM r"
+    )
+    with make_sandbox("sealed", limits=Limits(memory_mb=32)) as sandbox:
+        result = run_sql(DATABASE, greedy, executor=sandbox, timeout=20)
+        assert result.status == "memory", result
+        assert run_sql(DATABASE, "SELECT COUNT(*) FROM w", executor=sandbox).rows == ((20,),)
