@@ -103,22 +103,6 @@ def test_a_row_of_tablerag_stands_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
-    [
-        ({"answer_coordinates": "red"}, "a list of pairs"),
-        ({"answer_coordinates": [[0]]}, "a list of pairs"),
-        ({"position": "first"}, "a number from 0"),
-        ({"answer_text": "red"}, "a list of texts"),
-        ({"question": 1}, "a text"),
-    ],
-)
-def test_what_will_not_do_is_told(changes: dict[str, Any], told: str) -> None:
-    with pytest.raises(InputError) as caught:
-        problem(**changes)
-    assert told in caught.value.what
-
-
-@pytest.mark.parametrize(
     "said",
     [
         [[0, 0], [2, 0]],

@@ -71,19 +71,6 @@ def test_right_guesses_are_told(command: Command, tmp_path: Path) -> None:
     assert guessed == "Of those without a prediction, 4 are right: the rule guesses the first choice."
 
 
-def test_the_share_of_answered_is_rounded_as_all_is(command: Command, tmp_path: Path) -> None:
-    """TabMWP rounds ALL to three decimals first, which shows in ties: 17 of 160 are 10.625 %."""
-    rows = make_rows(160)
-    data = str(write_rows(tmp_path / "d.jsonl", rows))
-    given = [
-        {"pid": row["pid"], "prediction": row["answer"] if n < 17 else "?"} for n, row in enumerate(rows)
-    ]
-    predictions = str(write_rows(tmp_path / "p.jsonl", given))
-    outcome = command("score", "tabmwp", data, predictions, "--scorer", "promptpg")
-    percent = next(line for line in outcome.out.splitlines() if line.startswith("right, %")).split()[2]
-    assert f"Answered 160, right {percent} % of them" in outcome.out
-
-
 def test_calls_and_replies_of_the_store_are_told(loopback: Start, command: Command, tmp_path: Path) -> None:
     server = loopback(RuleModel())
     data = str(write_rows(tmp_path / "d.jsonl", model_rows(3)))
