@@ -76,7 +76,7 @@ class StatuteRetriever(Module):
         referents += references_in(text, sections) if self.facts and given else []
         excerpt, found = (
             StatuteExcerpt(self.max_tokens, self.ancestors),
-            wanted(referents, sections, self.strategy),
+            provisions_for(referents, sections, self.strategy),
         )
         for node in found:
             excerpt.add(node)
@@ -140,7 +140,7 @@ def _place(node: Node, law: Statutes) -> dict[str, Any]:
     return ({"file": file} if file else {}) | lines
 
 
-def wanted(
+def provisions_for(
     referents: Sequence[Referent], sections: Mapping[str, Node], strategy: Strategy
 ) -> dict[Node, Why]:
     """Return the provisions that references ask for, in the order of importance, and why each.

@@ -1,4 +1,4 @@
-"""LabelReading verdicts and amounts from replies, and the demonstrations that show models how to give them."""
+"""Reading verdicts and amounts from replies, and the demonstrations that show models how to give them."""
 
 from __future__ import annotations
 
