@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from chameleon import LLMModule, State
-from chameleon.modules.documents.citing import cited, shown
+from chameleon.modules.documents.citing import cited_passages, quoted_passages
 from chameleon.modules.program.program_generator import program_in
 
 _LINE = re.compile(r"^(?=[^\w\n]*+passages?\b[^\n=]*:)(?![^\S\n]*+#)", re.IGNORECASE | re.MULTILINE)
@@ -22,16 +22,16 @@ class PaperProgramGenerator(LLMModule):
     non_text = ("cache.sources",)
 
     def slots(self, state: State) -> dict[str, Any]:
-        """The passages by number, each with its headings and page."""
-        return super().slots(state) | {"found": shown(state.input.get("passages") or ())}
+        """Return the slots, with the passages by number, each with its headings and page."""
+        return super().slots(state) | {"found": quoted_passages(state.input.get("passages") or ())}
 
     def interpret(self, text: str, state: State) -> dict[str, Any]:
-        """The program and its sources, which it names in a comment or beside it.
+        """Return the program and its sources, which it names in a comment or beside it.
 
         Raises `StepRejected` for a reply without a program, or without numbers of passages that are there,
         and `Declined` where the model finds that the passages do not tell.
         """
-        sources = cited(text, state.input.get("passages") or ())
+        sources = cited_passages(text, state.input.get("passages") or ())
         return {"program": _LINE.sub("# ", program_in(text)), "sources": sources}
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:

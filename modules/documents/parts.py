@@ -25,7 +25,7 @@ class Part:
     cells: Sequence[tuple[int, int]] = field(default=())
 
     def to_json(self, table: Table) -> dict[str, Any]:
-        """Rows by number, left out above a thousand; columns by name; `of` is how many rows there are."""
+        """Return rows by number, left out above a thousand; columns by name; `of`, the count of rows."""
         rows = range(len(table.rows)) if self.rows is None else self.rows
         columns = range(len(table.header)) if self.columns is None else self.columns
         told: dict[str, Any] = {"of": len(table.rows)}
@@ -38,12 +38,12 @@ class Part:
 
 
 def name_of(table: Table, column: int) -> str:
-    """A column's name, or its number where it has none."""
+    """Return a column's name, or its number where it has none."""
     return table.header[column].strip() or f"column {column + 1}"
 
 
-def kept_of(whole: Table, part: Table) -> Part | None:
-    """Which rows and columns of a table another one keeps; None where that is no part of it."""
+def part_kept(whole: Table, part: Table) -> Part | None:
+    """Return which rows and columns of a table another one keeps; None where that is no part of it."""
     if (part.header, part.rows) == (whole.header, whole.rows):
         return Part()
     if not whole.contains(part):
@@ -58,8 +58,8 @@ def kept_of(whole: Table, part: Table) -> Part | None:
     return Part([rows[row].popleft() for row in part.rows], columns)
 
 
-def standing(answer: Any, table: Table, question: str, part: Part) -> list[tuple[int, int]]:
-    """The cells of this part of the table in which an answer in words stands; none for numbers.
+def answer_cells(answer: Any, table: Table, question: str, part: Part) -> list[tuple[int, int]]:
+    """Return the cells of this part of a table in which an answer in words stands; none for numbers.
 
     A number that was computed may equal any cell by chance.
     """

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from chameleon import Table
 from chameleon.cli.sources import sources_in_words
 from chameleon.modules.documents.candidates import Candidate
-from chameleon.modules.documents.parts import Part, kept_of, standing
+from chameleon.modules.documents.parts import Part, answer_cells, part_kept
 from chameleon.modules.offline.coverage import covered, telling_words
 
 TABLE = Table(
@@ -30,7 +30,7 @@ def test_rows_are_counted_from_one_and_a_nameless_column_has_a_number() -> None:
 )
 def test_what_a_part_keeps_is_found_again(rows: list[int], columns: list[int]) -> None:
     part = TABLE.take_rows(rows).take_columns(columns)
-    kept = kept_of(TABLE, part)
+    kept = part_kept(TABLE, part)
     assert kept is not None
     found_rows = range(3) if kept.rows is None else kept.rows
     found_columns = range(4) if kept.columns is None else kept.columns
@@ -40,8 +40,8 @@ def test_what_a_part_keeps_is_found_again(rows: list[int], columns: list[int]) -
 
 
 def test_a_changed_table_is_no_part() -> None:
-    assert kept_of(TABLE, Table(["Team"], [["c"]])) is None
-    assert kept_of(TABLE, TABLE.with_caption("other")) == Part()
+    assert part_kept(TABLE, Table(["Team"], [["c"]])) is None
+    assert part_kept(TABLE, TABLE.with_caption("other")) == Part()
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_a_changed_table_is_no_part() -> None:
     ],
 )
 def test_cells_in_which_an_answer_stands(answer: object, part: Part, cells: list[tuple[int, int]]) -> None:
-    assert standing(answer, TABLE, "Which team?", part) == cells
+    assert answer_cells(answer, TABLE, "Which team?", part) == cells
 
 
 def test_the_telling_words_of_a_question() -> None:
