@@ -94,7 +94,7 @@ class StatuteRetriever(Module):
             "text": "\n\n".join(filter(None, [excerpt.text(), *notes])),
             "provisions": [
                 {"id": node.name, "name": node.heading or node.name, "why": why}
-                | {"score": float(why == "mentioned"), "source": _place(node, law)}
+                | {"score": float(why == "mentioned"), "source": law.place(node)}
                 for node, why in found.items()
             ],
             "left_out": excerpt.left_out,
@@ -130,14 +130,6 @@ def _warn(question: str, lacking: str, shown: str) -> None:
     _log.warning(
         "not in the statutes: %s; the answer to %r rests on %s", lacking, question, shown or "nothing"
     )
-
-
-def _place(node: Node, law: Statutes) -> dict[str, Any]:
-    """Return the file, where there is one, and the first and the last line."""
-    numbers = [line.number for line in node.lines]
-    lines = {"lines": [numbers[0], numbers[-1]]} if numbers else {}
-    file = law.source[node.section.label]
-    return ({"file": file} if file else {}) | lines
 
 
 def provisions_for(
@@ -182,7 +174,7 @@ class StatuteExcerpt:
 
     def add(self, node: Node, around: Sequence[StatuteLine] | None = None) -> None:
         """Add a provision and what comes along with it; part by part where it does not fit as a whole."""
-        around = list(_around(node, self.ancestors)) if around is None else around
+        around = list(self._around(node)) if around is None else around
         if self._take(node, [*around, *node.lines]):
             return
         if not node.children or not self._take(node, [*around, *node.own_lines]):
@@ -197,7 +189,26 @@ class StatuteExcerpt:
 
     def text(self) -> str:
         """Return the lines by section, with `...` where lines between are not shown."""
-        return "\n\n".join(_section_text(node, shown) for node, shown in self.numbers.items() if shown)
+        texts = []
+        for section, shown in self.numbers.items():
+            lines = [line for line in section.lines if line.content]
+            begins = section.own_lines[0].content if section.own_lines else ""
+            told = [] if section.label in begins else [f"§{section.label}"]
+            for is_shown, group in groupby(lines, key=lambda line: line.number in shown):
+                told += [line.text.rstrip().expandtabs(4) for line in group] if is_shown else [SKIPPED]
+            texts += ["\n".join(told)] if shown else []
+        return "\n\n".join(texts)
+
+    def _around(self, node: Node) -> Iterator[StatuteLine]:
+        """Yield the lines of what a provision stands in that come along with it."""
+        path = [*node.ancestors, node] if self.ancestors != "none" else []
+        for outer, inner in pairwise(path):
+            own = [line for line in outer.own_lines if line.content]
+            if self.ancestors == "text":
+                yield from own
+                yield from _lead_in(outer, inner)
+            elif own and (outer.heading or outer is path[0]):
+                yield own[0]
 
     def _take(self, node: Node, lines: Iterable[StatuteLine]) -> bool:
         here = self.numbers.get(node.section, set())
@@ -208,28 +219,6 @@ class StatuteExcerpt:
         self.tokens += cost
         self.numbers[node.section] = here | new.keys()
         return True
-
-
-def _section_text(section: Node, shown: set[int]) -> str:
-    """Return the lines of one section; a section whose text does not begin with its label is given one."""
-    lines = [line for line in section.lines if line.content]
-    titled = not section.label or (section.own_lines and section.label in section.own_lines[0].content)
-    told = [] if titled else [f"§{section.label}"]
-    for is_shown, group in groupby(lines, key=lambda line: line.number in shown):
-        told += [line.text.rstrip().expandtabs(4) for line in group] if is_shown else [SKIPPED]
-    return "\n".join(told)
-
-
-def _around(node: Node, ancestors: Ancestors) -> Iterator[StatuteLine]:
-    """Yield the lines of what a provision stands in that come along with it."""
-    path = [*node.ancestors, node] if ancestors != "none" else []
-    for outer, inner in pairwise(path):
-        own = [line for line in outer.own_lines if line.content]
-        if ancestors == "text":
-            yield from own
-            yield from _lead_in(outer, inner)
-        elif own and (outer.heading or outer is path[0]):
-            yield own[0]
 
 
 def _lead_in(outer: Node, inner: Node) -> Iterator[StatuteLine]:

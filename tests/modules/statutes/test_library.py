@@ -42,6 +42,12 @@ class TestWhereStatutesComeFrom:
         with pytest.raises(InputError):
             Statutes.of(file)
 
+    def test_no_endless_file(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("chameleon.modules.statutes.library._LARGEST", 9)
+        (tmp_path / "law.txt").write_text("§1. Fees\n(a) Boats.\n", "utf-8")
+        with pytest.raises(InputError, match="more than 9 bytes"):
+            Statutes.of(tmp_path)
+
     def test_troubles_are_told_with_their_place(self) -> None:
         law = Statutes.of({"1": "§1. Fees\n\n(a) Boats.\n\n(a) Ships.\n"})
         assert law.troubles == [
