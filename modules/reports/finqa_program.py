@@ -107,7 +107,10 @@ def calculated(tokens: Sequence[Any], lines: Sequence[Sequence[str]]) -> Calcula
                 raise _Invalid(f"step {number} has a parenthesis in an argument")
             operation, first, second = parts_of(step)
             if operation in ARITHMETIC:
-                operands = (_operand(first, values), _operand(second, values))
+                operands = [
+                    _earlier(each, values) if "#" in each else _number(each, f"{each!r:.80} is no number")
+                    for each in (first, second)
+                ]
                 values[number] = value = _ARITHMETIC[operation](*operands)
             elif operation in OVER_ROWS:
                 if "#" in first:
@@ -155,12 +158,6 @@ def _row_numbers(name: str, lines: Sequence[Sequence[str]]) -> list[float]:
         raise _Invalid(f"no row of the table is named {name!r:.80}")
     cells = (cell.replace("$", "").strip().split("(")[0].strip() for cell in rows[name])
     return [_number(cell, f"the row {name!r:.80} has a cell that is no number") for cell in cells]
-
-
-def _operand(argument: str, values: Mapping[int, Any]) -> Any:
-    if "#" in argument:
-        return _earlier(argument, values)
-    return _number(argument, f"{argument!r:.80} is no number")
 
 
 def _number(text: str, fault: str) -> float:

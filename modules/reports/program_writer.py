@@ -119,9 +119,9 @@ def _row(name: str, table: Tables) -> Sequence[str]:
     """
     lines = lines_of(table)
     several = not isinstance(table, Table) and len(table or ()) > 1
-    for form in (str, _folded, _without_notes):
+    for form in (str, _folded, lambda text: _folded(_NOTE.sub("", text))):
         found = [line for line in lines if form(line[0]) == form(name)]
-        if len(set(map(tuple, found))) > 1 and (several or form is _without_notes):
+        if len(set(map(tuple, found))) > 1 and (several or form not in (str, _folded)):
             raise StepRejected(
                 f"several rows are named {name!r:.80}", hint="Write the numbers of the one that is meant."
             )
@@ -132,10 +132,6 @@ def _row(name: str, table: Tables) -> Sequence[str]:
 
 def _folded(text: str) -> str:
     return " ".join(text.lower().split())
-
-
-def _without_notes(text: str) -> str:
-    return _folded(_NOTE.sub("", text))
 
 
 def _numbers(text: str) -> set[str]:

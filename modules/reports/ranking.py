@@ -185,13 +185,14 @@ def measures(question: str, facts: Sequence[Fact]) -> list[dict[str, float]]:
                 "name said": share / (sum(rarities.values()) or 1.0),
                 "whole name": float(bool(rarities) and said.keys() >= rarities.keys()),
                 "year in name": float(bool(years & years_in(fact.name))),
-                "years in header": _share(years, fact.columns),
+                "years in header": len(years & years_in(fact.columns)) / (len(years) or 1),
                 "total": float(wants_total and bool(_TOTAL.search(name))),
                 "balance": float(wants_balance and bool(_BALANCE.search(name))),
             }
         else:
             digits = math.log1p(len(_NUMBER.findall(fact.text)))
-            told |= {"years": _share(years, fact.text), "digits": digits}
+            share = len(years & years_in(fact.text)) / (len(years) or 1)
+            told |= {"years": share, "digits": digits}
         found.append(told)
     return found
 
@@ -209,11 +210,6 @@ def years_asked(question: str) -> set[str]:
 def years_in(text: str) -> set[str]:
     """Return the years in a text; "2019s" is none: so FinQA writes an apostrophe with an s."""
     return {*_YEAR.findall(text), *_GLUED_YEAR.findall(text)}
-
-
-def _share(years: Set[str], text: str) -> float:
-    """Return the share of the years that a text has; 0 without any."""
-    return len(years & years_in(text)) / len(years) if years else 0.0
 
 
 def _rarity(term: str, texts: Sequence[Set[str]]) -> float:

@@ -76,7 +76,7 @@ class StatuteRetriever(Module):
         referents += references_in(text, sections) if self.facts and given else []
         excerpt, found = (
             StatuteExcerpt(self.max_tokens, self.ancestors),
-            provisions_for(referents, sections, self.strategy),
+            self.provisions(referents, sections),
         )
         for node in found:
             excerpt.add(node)
@@ -104,6 +104,29 @@ class StatuteRetriever(Module):
             "is_text": not given,
         }
 
+    def provisions(self, referents: Sequence[Referent], sections: Mapping[str, Node]) -> dict[Node, Why]:
+        """Return the provisions that references ask for, in the order of importance, and why each.
+
+        Of what is not there the nearest provision is taken that it would stand in; where nothing that is
+        mentioned is there, every section. A reference to what a provision itself stands in, such as "this
+        section", adds nothing.
+        """
+        mentioned = _once(referent.node for referent in referents if referent.node is not None)
+        if not mentioned:
+            return dict.fromkeys(sections.values(), "whole")
+        if self.strategy == "entire_section":
+            return dict.fromkeys((node.section for node in mentioned), "whole")
+        found: dict[Node, Why] = dict.fromkeys(mentioned, "mentioned")
+        if self.strategy == "references":
+            named = _once(
+                referent.node
+                for node in mentioned
+                for referent in references_of(node, sections)
+                if referent.node is not None and not referent.lack and referent.node not in node.outwards
+            )
+            found |= {node: "referenced" for node in named if found.keys().isdisjoint(node.outwards)}
+        return found
+
     def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         """Return an empty text where the text was the statute, so that prompts show it once."""
         return {"text": ""} if output["is_text"] else {}
@@ -130,32 +153,6 @@ def _warn(question: str, lacking: str, shown: str) -> None:
     _log.warning(
         "not in the statutes: %s; the answer to %r rests on %s", lacking, question, shown or "nothing"
     )
-
-
-def provisions_for(
-    referents: Sequence[Referent], sections: Mapping[str, Node], strategy: Strategy
-) -> dict[Node, Why]:
-    """Return the provisions that references ask for, in the order of importance, and why each.
-
-    Of what is not there the nearest provision is taken that it would stand in; where nothing that is
-    mentioned is there, every section. A reference to what a provision itself stands in, such as "this
-    section", adds nothing.
-    """
-    mentioned = _once(referent.node for referent in referents if referent.node is not None)
-    if not mentioned:
-        return dict.fromkeys(sections.values(), "whole")
-    if strategy == "entire_section":
-        return dict.fromkeys((node.section for node in mentioned), "whole")
-    found: dict[Node, Why] = dict.fromkeys(mentioned, "mentioned")
-    if strategy == "references":
-        named = _once(
-            referent.node
-            for node in mentioned
-            for referent in references_of(node, sections)
-            if referent.node is not None and not referent.lack and referent.node not in node.outwards
-        )
-        found |= {node: "referenced" for node in named if found.keys().isdisjoint(node.outwards)}
-    return found
 
 
 @dataclass(slots=True)
