@@ -92,7 +92,7 @@ class TestNames:
         assert ReportRetriever(by="bm25").runtime_info() == {"by": "bm25"}
 
     def test_packages_that_are_missing(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+        monkeypatch.setattr(ranking, "find_spec", lambda name: None)
         monkeypatch.setattr("chameleon.retrieval.embeddings.find_spec", lambda name: None)
         for by in ("dense", "hybrid", "lexical+rerank:some/model"):
             with pytest.raises(MissingPackage):
@@ -132,7 +132,7 @@ def test_a_cross_encoder_orders_the_first_facts(monkeypatch: pytest.MonkeyPatch)
 
     pytest.importorskip("chameleon.retrieval.cross_encoder")
     monkeypatch.setattr("chameleon.retrieval.cross_encoder.cross_encoder", lambda name: Longest())
-    monkeypatch.setattr(ranking, "check_reranker", lambda name: None)
+    monkeypatch.setattr(ranking.Way, "check", lambda way: None)
     texts = ["port", *(f"the port has {'many ' * number}" for number in range(40))]
     facts = facts_of(None, texts)
     found = ranking.scores("port?", facts, "bm25+rerank:tiny")
