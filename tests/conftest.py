@@ -7,20 +7,22 @@ import ipaddress
 import os
 import re
 import socket
+import ssl
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
 from typing import Any
 
+import certifi
 import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.loopback import LoopbackServer
 
-for _name, _examples in (("quick", 25), ("thorough", 300)):
-    # How long an example takes says more of the machine than of the code.
-    slow = [HealthCheck.too_slow]
-    settings.register_profile(_name, deadline=None, max_examples=_examples, suppress_health_check=slow)
+# How long an example takes says more of the machine than of the code.
+_anywhere = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("quick", _anywhere, max_examples=25)
+settings.register_profile("thorough", _anywhere, max_examples=300)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 _PRIVATE_VARIABLE = re.compile(
@@ -48,6 +50,20 @@ def pytest_collection_finish() -> None:
 def pytest_sessionfinish() -> None:
     """Let what was spared be collected in its order: packages complain of what they leave behind."""
     gc.unfreeze()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_public_authorities() -> Iterator[None]:
+    """Leave out the certificates of the public web: nothing asks for it, and each client would read them."""
+    public, load = certifi.where(), ssl.SSLContext.load_verify_locations
+
+    def load_own(context: ssl.SSLContext, cafile: Any = None, capath: Any = None, cadata: Any = None) -> None:
+        if cafile != public:
+            load(context, cafile, capath, cadata)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(ssl.SSLContext, "load_verify_locations", load_own)
+        yield
 
 
 @pytest.fixture(autouse=True)

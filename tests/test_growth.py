@@ -20,10 +20,10 @@ from chameleon.modules.offline.lexical.label_questions import wanted_by
 from chameleon.modules.offline.lexical.labelled import split_label, value_of
 from chameleon.modules.reports.program_reader import plain
 from chameleon.modules.reports.program_writer import number_text
-from chameleon.modules.sql.normal import _BREAK
-from chameleon.modules.sql.sql_generator import _START
+from chameleon.modules.sql.binder_table import LINE_BREAK
+from chameleon.modules.sql.text_to_sql import _START
 from chameleon.modules.statutes.statute_answerer import answer_in
-from chameleon.modules.tablerag.term_clarifier import terms_in
+from chameleon.modules.tablerag.clarifiers import terms_in
 from chameleon.retrieval.lexical.analysis import _PAIR
 from chameleon.table.grid import Origin
 from chameleon.table.replies import parse_table
@@ -90,7 +90,7 @@ def of_page(text: str) -> list[str]:
         (lambda text: _START.search(text), lambda n: "a" + "\n" * 4 * n + "b"),
         (number_text, lambda n: "1" + " " * n + "x"),
         (plain, lambda n: "1" + " " * 4 * n + "x"),
-        (lambda text: list(_BREAK.finditer(text)), lambda n: "a" + " " * 4 * n + "b"),
+        (lambda text: list(LINE_BREAK.finditer(text)), lambda n: "a" + " " * 4 * n + "b"),
     ],
 )
 def test_patterns_take_time_in_proportion(call: Callable[[str], object], text: Callable[[int], str]) -> None:

@@ -64,12 +64,12 @@ class ChatClient:
 
     @cached_property
     def chat(self) -> BaseChatModel:
-        """The client without parameters of a request."""
+        """Make the client without parameters of a request."""
         return self._set({}, frozenset())
 
     @cached_property
     def own_params(self) -> Mapping[str, Any]:
-        """The parameters that it is set to by its user."""
+        """Return the parameters that it is set to by its user."""
         return {}
 
     def field(self, param: str) -> str | None:

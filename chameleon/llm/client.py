@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextvars
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -39,17 +40,10 @@ class LLM:
     does not take is dropped, and told with the reply and in the log.
     """
 
-    __slots__ = ("_options", "_params", "_pipeline", "_siblings")
+    __slots__ = ("_models", "_params", "_pipeline")
 
-    def __init__(
-        self,
-        pipeline: Pipeline,
-        params: Mapping[str, Any],
-        options: Mapping[str, Any],
-        siblings: _Siblings,
-    ) -> None:
-        self._pipeline, self._params = pipeline, params
-        self._options, self._siblings = options, siblings
+    def __init__(self, pipeline: Pipeline, params: Mapping[str, Any], models: _Models) -> None:
+        self._pipeline, self._params, self._models = pipeline, params, models
 
     @classmethod
     def connect(
@@ -74,37 +68,33 @@ class LLM:
         """
         settings = {name: value for name, value in params.items() if belongs_to_connection(name)}
         defaults = {name: value for name, value in params.items() if name not in settings}
-        options = {
-            "store": store,
-            "backoff": retries if isinstance(retries, Backoff) else Backoff(retries=retries),
-            "timeout": timeout,
-            "settings": settings,
-            "allow_dropped": allow_dropped,
-        }
-        pipeline = _open(model, options, prices)
-        return cls(pipeline, defaults, options, _Siblings({pipeline.connection.name: pipeline}))
+        backoff = retries if isinstance(retries, Backoff) else Backoff(retries=retries)
+        models = _Models(store, backoff, timeout, settings, allow_dropped)
+        pipeline = models.open(model, prices)
+        models.provider = pipeline.connection.name.partition(":")[0]
+        return cls(pipeline, defaults, models)
 
     @property
     def name(self) -> str:
-        """The model's full name, "provider:model"."""
+        """Return the model's full name, "provider:model"."""
         return self._pipeline.connection.name
 
     @property
     def address(self) -> str:
-        """The server's address, where it is not the provider's own; else empty."""
+        """Return the server's address, where it is not the provider's own; else nothing."""
         return self._pipeline.connection.address
 
     @property
     def params(self) -> Mapping[str, Any]:
-        """The parameters that every request starts from."""
+        """Return the parameters that every request starts from."""
         return dict(self._params)
 
     def __repr__(self) -> str:
         return f"LLM({', '.join([repr(self.name), *(f'{k}={v!r}' for k, v in self._params.items())])})"
 
     def with_params(self, **params: Any) -> LLM:
-        """A view with other default parameters; None removes one."""
-        return LLM(self._pipeline, self._merged(params), self._options, self._siblings)
+        """Make a view with other default parameters; None removes one."""
+        return LLM(self._pipeline, self._merged(params), self._models)
 
     def with_model(
         self,
@@ -114,22 +104,15 @@ class LLM:
         timeout: float | None = None,
         prices: Prices | None = None,
     ) -> LLM:
-        """Another model with the same parameters, store and settings; its client is made once.
+        """Ask another model with the same parameters, store and settings; its client is made once.
 
         `retries`, `timeout` and `prices` are its own where they are given. Raises as `connect` does.
         """
-        name = full_name(model)
-        own = {"timeout": timeout, "backoff": None if retries is None else Backoff(retries=retries)}
-        options = {**self._options, **{key: value for key, value in own.items() if value is not None}}
-        if name.partition(":")[0] != self.name.partition(":")[0]:
-            options["settings"] = {}  # keys and addresses are those of the other provider
-        differs = (retries, timeout, prices and tuple(prices))
-        known_as = f"{name} {differs}" if any(each is not None for each in differs) else name
-        pipeline = self._siblings.get(known_as, partial(_open, name, options, prices))
-        return LLM(pipeline, self._params, self._options, self._siblings)
+        pipeline = self._models.sibling(model, retries, timeout, prices)
+        return LLM(pipeline, self._params, self._models)
 
     def dropped(self, **params: Any) -> Mapping[str, str]:
-        """The parameters that the model would be asked without, and why, as far as that is known by now.
+        """Tell which parameters the model would be asked without, and why, as far as that is known by now.
 
         `params` are added to the default ones.
         """
@@ -213,16 +196,12 @@ class LLM:
     async def aask(
         self,
         messages: Messages,
-        *,
-        sample: int = 0,
-        schema: Mapping[str, Any] | None = None,
-        whole: bool = True,
-        **params: Any,
+        **options: Any,
     ) -> Reply:
-        """`ask` for coroutines: the same call in a thread, so that the event loop is never blocked."""
+        """Ask in a thread, with the parameters of `ask`, so that the event loop is never blocked."""
         import asyncio
 
-        ask = partial(self.ask, messages, sample=sample, schema=schema, whole=whole, **params)
+        ask = partial(self.ask, messages, **options)
         context = contextvars.copy_context()
         return await asyncio.get_running_loop().run_in_executor(self._pipeline.threads, context.run, ask)
 
@@ -238,29 +217,48 @@ class LLM:
         return {name: value for name, value in {**self._params, **params}.items() if value is not None}
 
 
-class _Siblings:
-    """The models that were connected to beside the first, by name; safe to ask from many threads."""
+@dataclass
+class _Models:
+    """What all models share that one `connect` leads to, and those that were connected to by name."""
 
-    def __init__(self, known: dict[str, Pipeline]) -> None:
-        self._known = known
-        self._lock = threading.Lock()
+    store: ResponseStore | None
+    backoff: Backoff
+    timeout: float
+    settings: Mapping[str, Any]
+    allow_dropped: bool
+    provider: str = ""  # whose keys and addresses the settings have
+    _known: dict[str, Pipeline] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def get(self, name: str, make: Callable[[], Pipeline]) -> Pipeline:
+    def open(self, model: str | BaseChatModel, prices: Prices | None) -> Pipeline:
+        """Connect to a model; raise as `LLM.connect` does."""
+        connection = Connection.open(
+            model,
+            self.timeout,
+            self.settings,
+            prices,
+            # A replay never asks, so that it needs neither a key nor the provider's package.
+            at_once=self.store is None or self.store.mode != "replay",
+            allow_dropped=self.allow_dropped,
+        )
+        pipeline = Pipeline(connection, self.store, self.backoff, self.timeout)
+        return self._known.setdefault(connection.name, pipeline)
+
+    def sibling(
+        self, model: str, retries: int | None, timeout: float | None, prices: Prices | None
+    ) -> Pipeline:
+        """Connect to another model, once; safe to use from many threads."""
+        name = full_name(model)
+        differs = (retries, timeout, prices and tuple(prices))
+        known_as = name if differs == (None, None, None) else f"{name} {differs}"
         with self._lock:
-            if name not in self._known:
-                self._known[name] = make()
-            return self._known[name]
-
-
-def _open(model: str | BaseChatModel, options: Mapping[str, Any], prices: Prices | None) -> Pipeline:
-    store: ResponseStore | None = options["store"]
-    connection = Connection.open(
-        model,
-        options["timeout"],
-        options["settings"],
-        prices,
-        # A replay never asks, so that it needs neither a key nor the provider's package.
-        at_once=store is None or store.mode != "replay",
-        allow_dropped=options["allow_dropped"],
-    )
-    return Pipeline(connection, store, options["backoff"], options["timeout"])
+            if known_as not in self._known:
+                own = replace(
+                    self,
+                    backoff=self.backoff if retries is None else Backoff(retries=retries),
+                    timeout=self.timeout if timeout is None else timeout,
+                    settings=self.settings if name.partition(":")[0] == self.provider else {},
+                    _known={},
+                )
+                self._known[known_as] = own.open(name, prices)
+            return self._known[known_as]

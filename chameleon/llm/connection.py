@@ -15,7 +15,7 @@ from chameleon.errors import ModelError, NoModel, ParameterRefused
 from chameleon.llm.capabilities import Capabilities, capabilities_of
 from chameleon.llm.chat_clients import ChatClient, GivenClient, NamedClient
 from chameleon.llm.dialects import Dialect, OpenAIDialect, dialect_of
-from chameleon.llm.failures import Failure, classify, message_of, says_too_long, status_of
+from chameleon.llm.failures import CallFailure, classify, message_of, says_too_long, status_of
 from chameleon.llm.learned import Probe, learn_from_error, learn_from_replies
 from chameleon.llm.message import Reply, Request
 from chameleon.llm.offer import Offer
@@ -98,7 +98,7 @@ class Connection:
 
     @cached_property
     def capabilities(self) -> Capabilities:
-        """What is known of the model before it is asked."""
+        """Look up what is known of the model before it is asked."""
         chat = self.client.chat
         known = capabilities_of(self.name, getattr(chat, "profile", None))
         if known.efforts or known.thinking == "budget":
@@ -174,22 +174,22 @@ class Connection:
         # One request was paid, whichever of its samples is looked at.
         return replies[:1] + [reply.unpaid() for reply in replies[1:]]
 
-    def failure(self, error: Exception) -> Failure:
+    def failure(self, error: Exception) -> CallFailure:
         """Classify what `send` raised; an unknown model gets the list of what the server offers."""
         failure = classify(error, model=self.name, secrets=self.client.secrets)
         wanted = self.name.partition(":")[2]
         if status_of(error) == 500 and self._offer and self._offer.lacks(wanted):
             said = f"{self.name} is not a model of this server, which failed (500)"
-            return Failure(NoModel(said, hint=self._offer.hint(wanted)))
+            return CallFailure(NoModel(said, hint=self._offer.hint(wanted)))
         if isinstance(failure.error, NoModel) and not failure.error.hint:
             listed = self._offer.hint(wanted) if self._offer else ""
             hint = listed or "Check the model's name with the provider."
-            return Failure(NoModel(failure.error.what, hint=hint))
+            return CallFailure(NoModel(failure.error.what, hint=hint))
         return failure
 
     @cached_property
     def _offer(self) -> Offer | None:
-        """The models of an OpenAI-compatible server."""
+        """Return the models of an OpenAI-compatible server; None for the clients of others."""
         dialect = self._dialect
         if not isinstance(dialect, OpenAIDialect):
             return None

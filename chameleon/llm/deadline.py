@@ -30,7 +30,7 @@ class LongReply(ModelError):
 
 
 def within(seconds: float, work: Callable[[], T], *, reads: float | None = None) -> T:
-    """Do the work in a thread and return its result.
+    """Run the work in a thread and return its result.
 
     No provider's client can be stopped from outside, so the thread is left to itself. It does not keep the
     process from ending, and reads no more of a reply once `reads` seconds (by default as many) are over.

@@ -130,7 +130,7 @@ class OpenAIDialect(Dialect):
         if request.schema is not None:
             # In the body, since the client's own handling throws away replies cut off by length.
             into = extra if self._responses else body
-            into["response_format"] = response_format(request.schema)
+            into["response_format"] = _response_format(request.schema)
         if body:
             own = sent.pop("extra_body", None) or getattr(self.chat, "extra_body", None) or {}
             extra["extra_body"] = {**own, **body}
@@ -160,7 +160,7 @@ def dialect_of(chat: BaseChatModel) -> type[Dialect]:
     return next((dialect for kind, dialect in by_class.items() if kind in kinds), Dialect)
 
 
-def response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
+def _response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return what asks OpenAI and compatible servers for JSON of the schema's form."""
     title = str(schema.get("title") or "reply")
     name = "".join(c if c.isascii() and (c.isalnum() or c in "_-") else "_" for c in title)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -102,35 +101,19 @@ class Probe:
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._ahead = threading.Lock()
         self._proven: frozenset[str] = frozenset()
-        self._first: threading.Event | None = None
 
     @contextmanager
     def turn(self, names: frozenset[str]) -> Iterator[None]:
         """Wait for one's turn; the names are proven where the block ends without an exception."""
-        mine = None if names <= self._proven else self._wait(names)
+        is_ahead = not names <= self._proven and self._ahead.acquire(timeout=_PATIENCE_S)
+        if is_ahead and names <= self._proven:  # by those who went ahead
+            self._ahead.release()
+            is_ahead = False
         try:
             yield
-            if not names <= self._proven:
-                with self._lock:
-                    self._proven |= names
+            self._proven |= names
         finally:
-            if mine is not None:
-                with self._lock:
-                    self._first = None
-                mine.set()
-
-    def _wait(self, names: frozenset[str]) -> threading.Event | None:
-        """Wait until the names are proven or nobody is ahead; return the event of who goes first now."""
-        until = time.monotonic() + _PATIENCE_S
-        while True:
-            with self._lock:
-                ahead = self._first
-                if names <= self._proven:
-                    return None
-                if ahead is None:
-                    self._first = threading.Event()
-                    return self._first
-            if not ahead.wait(max(until - time.monotonic(), 0)):
-                return None
+            if is_ahead:
+                self._ahead.release()

@@ -154,7 +154,12 @@ class Request:
     @classmethod
     def of(cls, model: str, messages: Messages, params: Mapping[str, Any], **others: Any) -> Request:
         """Build a request; raise `PromptError` for an unknown role and `ModelError` for a bad parameter."""
-        pairs = as_pairs(messages)
+        given = (("user", messages),) if isinstance(messages, str) else messages
+        if unknown := [role for role, _ in given if role not in ROLES]:
+            raise PromptError(f"{unknown[0]!r} is not a role", hint=f"Roles are {', '.join(ROLES)}.")
+        pairs = tuple((role, _encodable(text)) for role, text in given)
+        if not pairs:
+            raise PromptError("there is no message to send to the model")
         shown = [text for _, text in pairs if isinstance(text, MultimodalText)]
         pictures = tuple(str(picture) for text in shown for picture in text.pictures)
         return cls(model, pairs, canonical(params), pictures=pictures, **others)
@@ -197,28 +202,13 @@ class Request:
         return reply.truncated and self.whole and "max_tokens" in self.params
 
 
-def as_pairs(messages: Messages) -> tuple[tuple[str, str], ...]:
-    """Return messages as pairs of role and text.
-
-    Surrogates, which no request can carry, are mended: a pair becomes its character, a lone one U+FFFD.
-    Raises `PromptError` for an unknown role, or where there is no message.
-    """
-
-    def encodable(text: str) -> str:
-        if text.isascii():
-            return text
-        if isinstance(text, MultimodalText):
-            return MultimodalText(encodable(text.text), text.pictures)
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-    pairs = []
-    for role, text in (("user", messages),) if isinstance(messages, str) else messages:
-        if role not in ROLES:
-            raise PromptError(f"{role!r} is not a role", hint=f"Roles are {', '.join(ROLES)}.")
-        pairs.append((role, encodable(text)))
-    if not pairs:
-        raise PromptError("there is no message to send to the model")
-    return tuple(pairs)
+def _encodable(text: str) -> str:
+    """Mend surrogates, which no request can carry: a pair becomes its character, a lone one U+FFFD."""
+    if text.isascii():
+        return text
+    if isinstance(text, MultimodalText):
+        return MultimodalText(_encodable(text.text), text.pictures)
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def canonical(params: Mapping[str, Any]) -> dict[str, Any]:

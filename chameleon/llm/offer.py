@@ -6,7 +6,6 @@ import datetime
 import difflib
 import json
 import os
-import threading
 from base64 import b64encode
 from contextlib import suppress
 from dataclasses import dataclass
@@ -39,19 +38,13 @@ class Offer:
 
     def __init__(self, address: str, key: str | None) -> None:
         self._address, self._key = address, key or os.environ.get("OPENAI_API_KEY")
-        self._lock = threading.Lock()
 
     @cached_property
-    def _listed(self) -> list[str]:
+    def names(self) -> list[str]:
+        """List the models; none where the server does not."""
         with suppress(NoModel):  # the list is a courtesy: the error stands without it
             return [each.name for each in offered_models(self._address, self._key)]
         return []
-
-    @property
-    def names(self) -> list[str]:
-        """The models; none where the server does not list them."""
-        with self._lock:
-            return self._listed
 
     def lacks(self, name: str) -> bool:
         """Tell whether the server lists its models, and this is none of them."""

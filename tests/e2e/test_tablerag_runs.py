@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from chameleon import LLM, Executor, Inventory, State, Table
-from chameleon.modules.tablerag.filter_code import without_pandas
+from chameleon.modules.tablerag.llm_filter import without_pandas
 from chameleon.retrieval import names
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.index import Index

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +13,6 @@ from chameleon import Executor, State
 from chameleon.errors import LogError
 from chameleon.log import EventLog
 from chameleon.state import Event, RunStarted
-from chameleon.values import freeze
 from tests.engine.doubles import executor
 
 
@@ -65,18 +62,6 @@ def test_a_run_is_refused_wherever_it_stopped(asked: dict[str, Any], kept: int) 
     Path(asked["image"]).write_text("nine")
     with pytest.raises(LogError):
         events(asked, whole[:kept])
-
-
-def test_a_log_of_an_earlier_version_goes_on_with_a_warning(
-    asked: dict[str, Any], caplog: pytest.LogCaptureFixture
-) -> None:
-    begun, *rest = events(asked)
-    assert isinstance(begun, RunStarted)
-    without = {key: value for key, value in begun.settings.items() if key != "files"}
-    old = [replace(begun, settings=freeze(without)), *rest]
-    with caplog.at_level(logging.WARNING, "chameleon"):
-        assert State.fold(events(asked, old)).answer == "five"
-    assert "does not tell what the image held" in caplog.text
 
 
 def test_inputs_without_files_are_as_before_and_texts_name_no_file(tmp_path: Path) -> None:

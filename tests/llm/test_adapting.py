@@ -16,7 +16,6 @@ from chameleon.budget import Budget, Meter, Usage, recording
 from chameleon.errors import ChameleonError, ContextTooLong, ModelError, ParameterRefused
 from chameleon.llm import LLM, Backoff, ResponseStore
 from chameleon.llm import connection as connection_module
-from chameleon.llm.learned import Probe
 from tests.hosted import RULES, HostedServer
 from tests.loopback import Answer, Fault, LoopbackServer, Reply
 
@@ -623,70 +622,17 @@ def test_what_one_model_refuses_another_is_still_asked_with(hosted: Host) -> Non
     assert set(other.with_model("o9-mini").dropped()) == {"temperature"}
 
 
-def test_a_model_of_another_provider_gets_no_key_of_this_one(hosted: Host) -> None:
+def test_a_model_of_another_provider_gets_no_key_of_this_one(
+    hosted: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
     llm = connect(hosted(), "openai:gpt-4.1-mini")
     with pytest.raises(ChameleonError, match="ANTHROPIC_API_KEY"):
         llm.with_model("anthropic:claude-opus-5")
-
-
-# Who goes first
-
-
-def test_one_request_goes_ahead_where_names_are_not_proven() -> None:
-    probe, inside, most = Probe(), list[int](), list[int]()
-
-    def work(number: int) -> None:
-        with probe.turn(frozenset({"temperature"})):
-            if not inside:
-                inside.append(number)
-                threading.Event().wait(0.1)
-                most.append(len(inside))
-            inside.append(number)
-
-    with ThreadPoolExecutor(8) as threads:
-        list(threads.map(work, range(8)))
-    assert most == [1]
-
-
-def test_names_that_are_proven_wait_for_nobody() -> None:
-    probe = Probe()
-    with probe.turn(frozenset({"a", "b"})):
-        pass
-    with probe.turn(frozenset({"c"})), ThreadPoolExecutor(1) as threads:
-        for names in (frozenset({"a"}), frozenset[str]()):
-            threads.submit(enter, probe, names).result(1)
-
-
-def test_a_failure_proves_nothing_and_stops_nobody() -> None:
-    probe = Probe()
-    with pytest.raises(RuntimeError), probe.turn(frozenset({"a"})):
-        raise RuntimeError
-    entered = threading.Event()
-
-    def hold() -> None:
-        with probe.turn(frozenset({"a"})):
-            entered.wait(5)
-
-    with ThreadPoolExecutor(2) as threads:
-        held = threads.submit(hold)
-        waiting = threads.submit(enter, probe, frozenset({"a"}))
-        with pytest.raises(TimeoutError):
-            waiting.result(0.1)
-        entered.set()
-        held.result(1)
-        waiting.result(1)
-
-
-def test_nobody_waits_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chameleon.llm.learned._PATIENCE_S", 0.05)
-    probe = Probe()
-    with probe.turn(frozenset({"a"})), ThreadPoolExecutor(1) as threads:
-        threads.submit(enter, probe, frozenset({"a"})).result(1)
-
-
-def enter(probe: Probe, names: frozenset[str]) -> None:
-    with probe.turn(names):
-        pass
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "another-key")
+    sibling = llm.with_model("anthropic:claude-opus-5")
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
+    with pytest.raises(ChameleonError, match="ANTHROPIC_API_KEY"):
+        sibling.with_model("anthropic:claude-opus-4-8")
 
 
 # Refused of many at once, of any effort, and above a limit

@@ -1,4 +1,4 @@
-"""Reading verdicts and amounts from replies, and the demonstrations that show models how to give them."""
+"""Read verdicts and amounts from replies, and the demonstrations that show models how to give them."""
 
 from __future__ import annotations
 
