@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from chameleon import Declined, StepRejected
+from chameleon import Declined, LLMModule, State, StepRejected
 from chameleon.modules.documents.passages import passage_source
 from chameleon.quoting import Quoted, block, on_one_line, untagged
 
@@ -26,6 +26,20 @@ _NUMBERS = re.compile(
     r"(?:[^\w–—-]*+(?:-|–|—|to|through)\W*+(\d{1,4})(?![\d.]*\d))?",
     re.IGNORECASE,
 )
+
+
+class PassageReader(LLMModule):
+    """What answers from the passages of a paper and names those: its output has `sources` beside the rest."""
+
+    reads = ("input.question", "input.passages", "input.choices?", "input.unit?", "cache.retrieval_note?")
+    non_text = ("cache.sources",)
+
+    def slots(self, state: State) -> dict[str, Any]:
+        """Return the slots, with the passages by number, each with its headings and page."""
+        return super().slots(state) | {"found": quoted_passages(state.input.get("passages") or ())}
+
+    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
+        return dict(output)
 
 
 def quoted_passages(passages: Sequence[Mapping[str, Any]]) -> Quoted:

@@ -8,7 +8,7 @@ from typing import Any
 
 from chameleon import Module, State, Table
 from chameleon.modules.documents.candidates import Candidate, candidates
-from chameleon.modules.documents.parts import Part, answer_cells, part_kept
+from chameleon.modules.documents.table_region import TableRegion, answer_cells, region_kept
 
 
 class TableSources(Module):
@@ -40,19 +40,19 @@ class TableSources(Module):
     def _source(self, state: State, chosen: Candidate) -> dict[str, Any]:
         part = self.part(state, chosen.table)
         cells = answer_cells(state.cache["answer"], chosen.table, state.input["question"], part)
-        told = Part(part.rows, part.columns, cells).to_json(chosen.table)
+        told = TableRegion(part.rows, part.columns, cells).to_json(chosen.table)
         return {"id": chosen.id, "table": chosen.name, **chosen.source, **told}
 
-    def part(self, state: State, table: Table) -> Part:
+    def part(self, state: State, table: Table) -> TableRegion:
         """Return what was read of the table: what lookups kept, the columns that a program names, or all."""
-        kept = part_kept(table, state.input["table"])
-        if kept is not None and kept != Part():
+        kept = region_kept(table, state.input["table"])
+        if kept is not None and kept != TableRegion():
             return kept
         if state.cache.get("program_result") is None:
-            return Part()
+            return TableRegion()
         names = set(_texts(str(state.cache.get("program", ""))))
         named = [index for index, name in enumerate(table.header) if name in names]
-        return Part(None, named or None)
+        return TableRegion(None, named or None)
 
 
 def _chosen(state: State) -> list[Candidate]:
