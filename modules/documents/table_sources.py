@@ -64,7 +64,7 @@ def _chosen(state: State) -> list[Candidate]:
 
 
 def _texts(program: str) -> Iterator[str]:
-    """The texts that a program holds."""
+    """Yield the texts that a program holds."""
     try:
         tree = ast.parse(program)
     except (SyntaxError, ValueError, RecursionError, MemoryError):

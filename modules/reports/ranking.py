@@ -109,6 +109,18 @@ class Way(NamedTuple):
                 hint=f"pip install {' '.join(missing)}, or find facts by words: lexical.",
             )
 
+    def reranked(self, question: str, texts: Sequence[str], first: Sequence[float]) -> list[float]:
+        """Return scores by which the first facts stand in the order of the cross-encoder, before others."""
+        from chameleon.retrieval.cross_encoder import cross_encoder
+
+        self.check()
+        order = sorted(range(len(texts)), key=lambda place: -first[place])
+        looked, rest = order[:_DEPTH], order[_DEPTH:]
+        read = cross_encoder(self.reranker).scores([(question, texts[place]) for place in looked])
+        found = dict(zip(looked, read, strict=True))
+        found |= {place: min(read) - rank for rank, place in enumerate(rest, 1)}
+        return [found[place] for place in range(len(texts))]
+
 
 def scores(question: str, facts: Sequence[Fact], by: str = "auto") -> list[float]:
     """Return how near each fact is to the question: higher is nearer, comparable within one call only.
@@ -133,22 +145,7 @@ def scores(question: str, facts: Sequence[Fact], by: str = "auto") -> list[float
             + WEIGHTS["dense"][is_hybrid] * cosine
             for each, word, cosine in zip(measures(question, facts), words, near, strict=True)
         ]
-    if not way.reranker:
-        return found
-    way.check()
-    return _reranked(question, texts, found, way.reranker)
-
-
-def _reranked(question: str, texts: Sequence[str], first: Sequence[float], name: str) -> list[float]:
-    """Return scores by which the first facts stand in the order of a cross-encoder, before all others."""
-    from chameleon.retrieval.cross_encoder import cross_encoder
-
-    order = sorted(range(len(texts)), key=lambda place: -first[place])
-    looked, rest = order[:_DEPTH], order[_DEPTH:]
-    read = cross_encoder(name).scores([(question, texts[place]) for place in looked])
-    found = dict(zip(looked, read, strict=True))
-    found |= {place: min(read) - rank for rank, place in enumerate(rest, 1)}
-    return [found[place] for place in range(len(texts))]
+    return way.reranked(question, texts, found) if way.reranker else found
 
 
 def measures(question: str, facts: Sequence[Fact]) -> list[dict[str, float]]:

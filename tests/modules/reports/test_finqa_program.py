@@ -77,6 +77,10 @@ class TestOddities:
         assert calculated(["add(", "1", "2", ")"], LINES).value is None
         assert calculated(["add(", "1", "2", ")", ")"], LINES) == (3, "")
 
+    def test_a_parenthesis_before_an_operation_makes_it_none(self) -> None:
+        tokens = ["add(", "1", "2", ")", "(add", "1", "5", ")", END]
+        assert calculated(tokens, LINES) == (3, "")
+
     def test_verdicts_are_compared_as_texts(self) -> None:
         assert value_of("greater(2, 1), greater(1, 2), greater(#0, #1)") == "yes"
 
