@@ -17,7 +17,7 @@ Tables = Table | Sequence[Table] | None
 _CONSTANTS = frozenset([*map(str, range(1, 11)), *(str(10**power) for power in (2, 3, 4, 5, 6, 7, 9))])
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _CURRENCY = re.compile(r"[$€£¥]")
-_BLANK = re.compile(r" (?!\d)|(?<!\d) ")
+_BLANK = re.compile(r" (?![\d.,])|(?<![\d.,]) ")
 _CELL = re.compile(
     r"(?P<sign>(?:[-−–]?\(|[-−–])?)(?P<number>\d[\d,]*(?:\.\d+)?|\.\d+)(?P<end>%?\)?%?)(?:\([^()]*\)%?)*"
 )
@@ -83,7 +83,7 @@ def number_text(cell: str) -> str | None:
 
     Brackets around a number make it negative; brackets after one ("-32 ( 32 )") repeat it or are a note.
     """
-    bare = _BLANK.sub("", " ".join(_CURRENCY.sub("", cell).split()))
+    bare = _BLANK.sub("", " ".join(_CURRENCY.sub(" ", cell).split()))
     found = _CELL.fullmatch(bare)
     if found is None or found["sign"].endswith("(") != (")" in found["end"]):
         return None

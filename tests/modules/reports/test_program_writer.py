@@ -13,7 +13,7 @@ from chameleon.modules.reports.facts import report_slots
 from chameleon.modules.reports.finqa_program import calculated, tokens_of
 from chameleon.modules.reports.finqa_program_generator import FinqaProgramGenerator
 from chameleon.modules.reports.program_reader import program_in
-from chameleon.modules.reports.program_writer import as_text, written
+from chameleon.modules.reports.program_writer import as_text, number_text, written
 from chameleon.values import freeze
 from tests.benchmarks.shared_data import needs_data, rows
 from tests.modules.reports.pages import PASSAGES, TABLE, page
@@ -29,6 +29,24 @@ ODD = Table(
         ["net income", "(250)", "100", "—"],
     ],
 )
+
+
+@pytest.mark.parametrize(
+    ("cell", "number"),
+    [
+        ("$ 1,250", "1250"),
+        ("$ (745)", "-745"),
+        ("-32 ( 32 )", "-32"),
+        ("(3.5)%", "-3.5%"),
+        ("5.1% ( 5.1 % )", "5.1%"),
+        ("45 €", "45"),
+        ("12 30", None),
+        ("(5", None),
+        ("n/a", None),
+    ],
+)
+def test_the_number_of_a_cell(cell: str, number: str | None) -> None:
+    assert number_text(cell) == number
 
 
 class TestWritten:
