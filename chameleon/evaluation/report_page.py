@@ -160,7 +160,9 @@ def _shown_events(events: Sequence[Event]) -> list[tuple[str, Any]]:
 def _step(number: int, record: StepRecord, table: Any) -> StepView:
     changed = [(f"input.{key}", value) for key, value in record.input_changes.items()]
     changed += [(f"cache.{key}", value) for key, value in record.cache_changes.items()]
-    same = [name for name, value in changed if value is record.output or value == record.output]
+    parts = record.output.values() if isinstance(record.output, Mapping) else ()
+    tables = [record.output, *(part for part in parts if isinstance(part, Table))]
+    same = [name for name, value in changed if value in tables]
     output = record.output
     if isinstance(output, Table) and output == table:
         output = f"The table stays as it was, {len(output.rows):,} × {len(output.header):,}."
