@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from chameleon import Table
 from chameleon.cli.sources import sources_in_words
 from chameleon.modules.documents.candidates import Candidate
-from chameleon.modules.documents.parts import Part, kept_of, standing
+from chameleon.modules.documents.table_region import TableRegion, answer_cells, region_kept
 from chameleon.modules.offline.coverage import covered, telling_words
 
 TABLE = Table(
@@ -18,11 +18,11 @@ TABLE = Table(
 
 
 def test_rows_are_counted_from_one_and_a_nameless_column_has_a_number() -> None:
-    told = Part([0, 2], [0, 1], [(2, 1)]).to_json(TABLE)
+    told = TableRegion([0, 2], [0, 1], [(2, 1)]).to_json(TABLE)
     assert told == {"of": 3, "rows": [1, 3], "columns": ["Team", "column 2"], "cells": [[3, "column 2"]]}
-    assert Part().to_json(TABLE)["rows"] == [1, 2, 3]
+    assert TableRegion().to_json(TABLE)["rows"] == [1, 2, 3]
     long = Table(["a"], [["x"]] * 1001)
-    assert Part().to_json(long) == {"of": 1001, "columns": ["a"]}
+    assert TableRegion().to_json(long) == {"of": 1001, "columns": ["a"]}
 
 
 @given(
@@ -30,7 +30,7 @@ def test_rows_are_counted_from_one_and_a_nameless_column_has_a_number() -> None:
 )
 def test_what_a_part_keeps_is_found_again(rows: list[int], columns: list[int]) -> None:
     part = TABLE.take_rows(rows).take_columns(columns)
-    kept = kept_of(TABLE, part)
+    kept = region_kept(TABLE, part)
     assert kept is not None
     found_rows = range(3) if kept.rows is None else kept.rows
     found_columns = range(4) if kept.columns is None else kept.columns
@@ -40,25 +40,27 @@ def test_what_a_part_keeps_is_found_again(rows: list[int], columns: list[int]) -
 
 
 def test_a_changed_table_is_no_part() -> None:
-    assert kept_of(TABLE, Table(["Team"], [["c"]])) is None
-    assert kept_of(TABLE, TABLE.with_caption("other")) == Part()
+    assert region_kept(TABLE, Table(["Team"], [["c"]])) is None
+    assert region_kept(TABLE, TABLE.with_caption("other")) == TableRegion()
 
 
 @pytest.mark.parametrize(
     ("answer", "part", "cells"),
     [
-        ("b", Part(), [(1, 0)]),
-        ("a, b", Part(), [(0, 0), (1, 0), (2, 0)]),
-        (("a", "b"), Part([0, 1]), [(0, 0), (1, 0)]),
-        ("b", Part([0], [0]), []),
-        (3, Part(), []),
-        (True, Part(), []),
-        ("", Part(), []),
-        ("nowhere", Part(), []),
+        ("b", TableRegion(), [(1, 0)]),
+        ("a, b", TableRegion(), [(0, 0), (1, 0), (2, 0)]),
+        (("a", "b"), TableRegion([0, 1]), [(0, 0), (1, 0)]),
+        ("b", TableRegion([0], [0]), []),
+        (3, TableRegion(), []),
+        (True, TableRegion(), []),
+        ("", TableRegion(), []),
+        ("nowhere", TableRegion(), []),
     ],
 )
-def test_cells_in_which_an_answer_stands(answer: object, part: Part, cells: list[tuple[int, int]]) -> None:
-    assert standing(answer, TABLE, "Which team?", part) == cells
+def test_cells_in_which_an_answer_stands(
+    answer: object, part: TableRegion, cells: list[tuple[int, int]]
+) -> None:
+    assert answer_cells(answer, TABLE, "Which team?", part) == cells
 
 
 def test_the_telling_words_of_a_question() -> None:

@@ -1,4 +1,4 @@
-"""Parts of a table as people count them: rows from 1 below the header, columns by name."""
+"""Regions of a table as people count them: rows from 1 below the header, columns by name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MOST_ROWS = 1_000
 
 
 @dataclass(frozen=True)
-class Part:
+class TableRegion:
     """Positions, from 0, of rows and columns of a table; None stands for all of them.
 
     `cells` are those in which the answer stands.
@@ -25,27 +25,27 @@ class Part:
     cells: Sequence[tuple[int, int]] = field(default=())
 
     def to_json(self, table: Table) -> dict[str, Any]:
-        """Rows by number, left out above a thousand; columns by name; `of` is how many rows there are."""
+        """Return rows by number, left out above a thousand; columns by name; `of`, the count of rows."""
         rows = range(len(table.rows)) if self.rows is None else self.rows
         columns = range(len(table.header)) if self.columns is None else self.columns
         told: dict[str, Any] = {"of": len(table.rows)}
         if len(rows) <= _MOST_ROWS:
             told["rows"] = [row + 1 for row in rows]
-        told["columns"] = [name_of(table, column) for column in columns]
+        told["columns"] = [column_name(table, column) for column in columns]
         if self.cells:
-            told["cells"] = [[row + 1, name_of(table, column)] for row, column in self.cells]
+            told["cells"] = [[row + 1, column_name(table, column)] for row, column in self.cells]
         return told
 
 
-def name_of(table: Table, column: int) -> str:
-    """A column's name, or its number where it has none."""
+def column_name(table: Table, column: int) -> str:
+    """Return a column's name, or its number where it has none."""
     return table.header[column].strip() or f"column {column + 1}"
 
 
-def kept_of(whole: Table, part: Table) -> Part | None:
-    """Which rows and columns of a table another one keeps; None where that is no part of it."""
+def region_kept(whole: Table, part: Table) -> TableRegion | None:
+    """Return which rows and columns of a table another one keeps; None where that is no part of it."""
     if (part.header, part.rows) == (whole.header, whole.rows):
-        return Part()
+        return TableRegion()
     if not whole.contains(part):
         return None
     places: dict[str, deque[int]] = {}
@@ -55,11 +55,11 @@ def kept_of(whole: Table, part: Table) -> Part | None:
     rows: dict[tuple[str, ...], deque[int]] = {}
     for index, row in enumerate(whole.rows):
         rows.setdefault(tuple(row[column] for column in columns), deque()).append(index)
-    return Part([rows[row].popleft() for row in part.rows], columns)
+    return TableRegion([rows[row].popleft() for row in part.rows], columns)
 
 
-def standing(answer: Any, table: Table, question: str, part: Part) -> list[tuple[int, int]]:
-    """The cells of this part of the table in which an answer in words stands; none for numbers.
+def answer_cells(answer: Any, table: Table, question: str, part: TableRegion) -> list[tuple[int, int]]:
+    """Return the cells of this part of a table in which an answer in words stands; none for numbers.
 
     A number that was computed may equal any cell by chance.
     """
