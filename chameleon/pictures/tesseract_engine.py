@@ -1,17 +1,19 @@
-"""Tesseract: the program that Debian and others package, asked for its table of words."""
+"""Tesseract, the program that Debian and others package: asked for words, and asked again for each piece."""
 
 from __future__ import annotations
 
 import io
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from chameleon.errors import ModuleError
-from chameleon.pictures.pieces import Piece, rectangle
+from chameleon.pictures.pieces import UNREAD, Piece, rectangle
+from chameleon.pictures.tilt import cut_out, ground_of
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -20,6 +22,9 @@ _SECONDS = 60.0
 _WORD = "5"  # the level of a row that holds a word
 _SPARSE = "11"  # text here and there, as in diagrams and maps, in place of a page
 _LINE = "7"  # a single line
+_BESIDE, _ABOVE, _GAP = 1.7, 0.35, 0.15
+"""How much around a piece is looked at, and how far its own ink goes beyond its box, in its heights."""
+_HIGH, _EDGE = 32, 10  # pixels: low text is enlarged to so many, and so many are left around it
 
 
 class TesseractEngine:
@@ -32,13 +37,13 @@ class TesseractEngine:
         self._program = _program()
 
     def read(self, image: Image) -> list[Piece]:
-        """The pieces of text in a picture in RGB, in no particular order. Raises `ModuleError`."""
+        """Return the pieces of text in a picture in RGB, in no particular order. Raise `ModuleError`."""
         packed = io.BytesIO()
         image.save(packed, "PNG", compress_level=1)
         return pieces_in(self._table(packed.getvalue(), _SPARSE))
 
     def read_lines(self, strips: Sequence[Image]) -> list[str]:
-        """The text of each picture of a single line. Raises `ModuleError`."""
+        """Return the text of each picture of a single line. Raise `ModuleError`."""
         if not strips:
             return []
         packed = io.BytesIO()  # one call for all: each start takes longer than a line
@@ -47,6 +52,27 @@ class TesseractEngine:
         for word in _words(self._table(packed.getvalue(), _LINE)):
             texts[int(word.line[0]) - 1].append(word.text)
         return [" ".join(words) for words in texts]
+
+    def confirmed(self, image: Image, pieces: Sequence[Piece]) -> list[Piece]:
+        """Read each piece of a level picture once more, with what is beside it and belongs to no other.
+
+        Return the pieces, without the text of those that are read otherwise or go on.
+        """
+        from PIL import ImageOps
+
+        told = [piece for piece in pieces if piece.text != UNREAD]
+        grey = image.convert("L")
+        ground = ground_of(grey)
+        cuts = [_cut(grey, ground, piece, pieces) for piece in told]
+        times = [max(1, _HIGH / max(1, piece.height)) for piece in told]
+        large = [ImageOps.scale(cut, by) for cut, by in zip(cuts, times, strict=True)]
+        again = self.read_lines([ImageOps.expand(each, _EDGE, ground) for each in large])
+        sure = {
+            id(piece)
+            for piece, cut, text in zip(told, cuts, again, strict=True)
+            if _plain(text) == _plain(piece.text) and not _has_more(cut, piece)
+        }
+        return [piece if id(piece) in sure else replace(piece, text=UNREAD) for piece in pieces]
 
     def _table(self, picture: bytes, layout: str) -> str:
         command = [self._program, "stdin", "stdout", "-l", self._languages, "--psm", layout, "tsv"]
@@ -71,12 +97,12 @@ class TesseractEngine:
 
 
 def installed_languages() -> set[str]:
-    """The codes of the language data that are installed. Raises `ModuleError` when it does not start."""
+    """Return the codes of the installed language data. Raise `ModuleError` when it does not start."""
     return set(_said("--list-langs").splitlines()[1:])  # the first line says where they lie
 
 
 def installed_version() -> str:
-    """As it says itself. Raises `ModuleError` when it does not start."""
+    """Return what it says itself. Raise `ModuleError` when it does not start."""
     return _said("--version").partition("\n")[0].removeprefix("tesseract").strip()
 
 
@@ -110,7 +136,7 @@ class _Word:
 
 
 def pieces_in(table: str) -> list[Piece]:
-    """The pieces of text in Tesseract's TSV: words of a line that stand no further apart than they are high.
+    """Join words of a line in Tesseract's TSV that stand no further apart than they are high.
 
     The confidence of a piece is that of its least certain word. Raises `ModuleError` for a broken table.
     """
@@ -122,7 +148,16 @@ def pieces_in(table: str) -> list[Piece]:
             pieces[-1].append(word)
         else:
             pieces.append([word])
-    return [_joined(words) for words in pieces]
+    found = []
+    for words in pieces:
+        left, top = min(word.left for word in words), min(word.top for word in words)
+        right = max(word.left + word.width for word in words)
+        bottom = max(word.top + word.height for word in words)
+        box = rectangle(left, top, right - left, bottom - top)
+        found.append(
+            Piece(" ".join(word.text for word in words), box, min(word.confidence for word in words))
+        )
+    return found
 
 
 def _words(table: str) -> list[_Word]:
@@ -142,9 +177,35 @@ def _words(table: str) -> list[_Word]:
     return words
 
 
-def _joined(words: Sequence[_Word]) -> Piece:
-    left, top = min(word.left for word in words), min(word.top for word in words)
-    right = max(word.left + word.width for word in words)
-    bottom = max(word.top + word.height for word in words)
-    box = rectangle(left, top, right - left, bottom - top)
-    return Piece(" ".join(word.text for word in words), box, min(word.confidence for word in words))
+def _cut(grey: Image, ground: int, piece: Piece, pieces: Sequence[Piece]) -> Image:
+    """Return the picture of a piece and its surroundings; pieces beside it are painted over."""
+    left, top = piece.left - _BESIDE * piece.height, piece.top - _ABOVE * piece.height
+    right, bottom = piece.right + _BESIDE * piece.height, piece.bottom + _ABOVE * piece.height
+    cut = cut_out(grey, (int(left), int(top), int(right), int(bottom)), ground)
+    for other in pieces:
+        if other is not piece and (other.right < piece.left or other.left > piece.right):
+            across, down = int(other.left - left) - 1, int(other.top - top) - 1
+            wide, high = int(other.right - other.left) + 3, int(other.bottom - other.top) + 3
+            cut.paste(ground, (across, down, across + wide, down + high))
+    return cut
+
+
+def _has_more(cut: Image, piece: Piece) -> bool:
+    """Tell whether ink as high as letters, and no rule, stands beside a piece."""
+    values = cut.tobytes()
+    half = (min(values) + max(values)) / 2
+    is_dark = sorted(values)[len(values) // 2] > half
+    ink = cut.point([255 * ((value < half) == is_dark) for value in range(256)])
+    side, high = int((_BESIDE - _GAP) * piece.height), piece.height
+    for left, right in ((0, side), (cut.width - side, cut.width)):
+        found = ink.crop((left, int((_ABOVE + 0.1) * high), right, int((_ABOVE + 0.75) * high))).getbbox()
+        if found and found[2] - found[0] > 1 and found[3] - found[1] > 0.3 * high:
+            whole = ink.crop((left + found[0], 0, left + found[2], cut.height)).getbbox()
+            if whole and whole[3] - whole[1] < cut.height:  # a rule or a drawing goes on
+                return True
+    return False
+
+
+def _plain(text: str) -> str:
+    """Return text without spaces, capitals and leaders."""
+    return re.sub(r"\s|\.+$", "", text).casefold()

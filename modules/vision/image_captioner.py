@@ -36,7 +36,7 @@ class ImageCaptioner(Module):
         instruction: str = "",
         threads: int | None = None,
     ) -> None:
-        """Settings, all optional; model, tokens and beams are the paper's.
+        """Take settings, all optional; model, tokens and beams are the paper's.
 
         - `model`: any image-to-text model of transformers, by its name on the hub or as a folder.
         - `max_tokens`, `beams`: the longest caption, and the width of the beam search.
@@ -73,7 +73,7 @@ class ImageCaptioner(Module):
         check_weights(self.settings.model)
 
     def resolved(self) -> Mapping[str, Any]:
-        """The device and precision that `auto` came to, and what computes; no model is loaded."""
+        """Return the device and precision that `auto` came to, and what computes; load no model."""
         return self.settings.resolved()
 
     def setup(self) -> None:

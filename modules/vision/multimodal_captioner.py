@@ -8,8 +8,8 @@ from typing import Any
 from chameleon import LLMModule, State
 from chameleon.errors import InventoryError
 from chameleon.llm.illustrated import Illustrated
+from chameleon.pictures import versions_of
 from chameleon.pictures.opening import Attachment, read_picture, require_pillow
-from chameleon.pictures.versions import versions_of
 from chameleon.prompt import Messages
 
 
@@ -22,7 +22,7 @@ class MultimodalCaptioner(LLMModule):
     takes_cut_off = True
 
     def __init__(self, largest: int = 1024) -> None:
-        """`largest`: the longer side, in pixels, of the picture that is sent; larger ones are scaled down."""
+        """Scale pictures down to `largest` pixels on the longer side before they are sent."""
         if largest < 1:
             raise InventoryError(f"largest is {largest}, and is to be at least 1 pixel")
         self.largest = largest
@@ -31,7 +31,7 @@ class MultimodalCaptioner(LLMModule):
         require_pillow()
 
     def resolved(self) -> Mapping[str, Any]:
-        """What scales the picture that is sent."""
+        """Return what scales the picture that is sent."""
         return {"versions": versions_of("pillow")}
 
     def messages(self, state: State) -> Messages:

@@ -159,7 +159,8 @@ def test_threads_leave_a_processor_free_unless_set(
     import torch
 
     before = torch.get_num_threads()
-    monkeypatch.setattr(devices, "_processors", lambda: processors)
+    monkeypatch.setattr(devices.sys, "platform", "any")
+    monkeypatch.setattr(devices.os, "cpu_count", lambda: processors)
     monkeypatch.setattr(captioning, "_captioners", {})
     try:
         torch.set_num_threads(torchs_own)

@@ -48,7 +48,7 @@ def llm(store: ResponseStore | None = None) -> LLM:
 
 def test_the_model_gets_the_picture_and_the_question(loopback: Start, tmp_path: Path) -> None:
     server = loopback(["Two halves, one red."])
-    halves(3000, 1500).save(tmp_path / "halves.png")
+    halves(300, 150).save(tmp_path / "halves.png")
     question = {"question": "Which colour is on the left – 左?", "image": str(tmp_path / "halves.png")}
     state = Executor(inventory(largest=100), llm()).run(question)
     assert state.cache == {"image_caption": "Two halves, one red."}

@@ -87,7 +87,7 @@ def test_the_real_ones_overlap_and_the_outcome_is_that_of_one_after_the_other(
     for package in ("PIL", "torch", "transformers", "rapidocr", "onnxruntime"):
         pytest.importorskip(package, reason=f"{package} is not installed")
     from chameleon.modules.vision.captioning import Model
-    from chameleon.pictures.rapidocr_engine import RapidEngine
+    from chameleon.pictures.package_engines import RapidEngine
     from tests.vision.pictures import text_picture
     from tests.vision.tiny_models import save_vit_gpt2
 
