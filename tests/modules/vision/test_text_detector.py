@@ -28,7 +28,7 @@ from chameleon.modules.offline.lexical_reader import LexicalReader
 from chameleon.modules.vision.text_detector import TextDetector
 from chameleon.pictures import engines
 from tests.engine.doubles import executor
-from tests.vision.pictures import text_picture
+from tests.pictures.drawn import text_picture
 
 rapidocr = pytest.mark.skipif(
     find_spec("rapidocr") is None or find_spec("onnxruntime") is None,

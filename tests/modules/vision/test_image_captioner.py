@@ -23,7 +23,7 @@ from chameleon.modules.vision import captioning, devices
 from chameleon.modules.vision.image_captioner import ImageCaptioner
 from chameleon.prompt import context_of
 from tests.engine.doubles import executor, why
-from tests.vision.tiny_models import SIDE, save_blip, save_llava, save_vit_gpt2
+from tests.modules.vision.tiny_models import SIDE, save_blip, save_llava, save_vit_gpt2
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
 
@@ -266,7 +266,7 @@ def test_the_plan_goes_on_as_the_inventory_says(tmp_path: Path, states: list[Sta
             "planner": {"use": "fixed", "plan": ["image_captioner", "text_detector"]},
             "modules": {
                 "image_captioner": {"model": str(tmp_path), "on_error": "skip"},
-                "text_detector": {"use": "tests.vision.test_image_captioner:ReadsNothing"},
+                "text_detector": {"use": "tests.modules.vision.test_image_captioner:ReadsNothing"},
             },
         }
     )

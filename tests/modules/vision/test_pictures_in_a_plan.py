@@ -15,8 +15,8 @@ pytest.importorskip("onnxruntime", reason="text needs onnxruntime: pip install r
 from chameleon import Executor, Inventory
 from chameleon.log import EventLog
 from tests.engine.doubles import why
-from tests.vision.pictures import text_picture
-from tests.vision.tiny_models import WORDS, save_vit_gpt2
+from tests.modules.vision.tiny_models import WORDS, save_vit_gpt2
+from tests.pictures.drawn import text_picture
 
 INVENTORY = """\
 name: seen_and_read

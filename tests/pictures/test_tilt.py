@@ -28,7 +28,7 @@ from chameleon.pictures.pieces import (
     tilt_of,
 )
 from chameleon.pictures.tilt import measured, read_tilted
-from tests.vision.tilted import ANGLES, DRAWINGS, ENGINES, NARROW, asked, counted
+from tests.pictures.tilted import ANGLES, DRAWINGS, ENGINES, NARROW, asked, counted
 
 ROWS = [("Bread", "4.20"), ("Apple cake", "3.10"), ("VAT 10%", "0.73"), ("Total", "8.03"), ("Cash", "10.00")]
 TEXT = "\n".join(" ".join(row) for row in ROWS)
@@ -166,7 +166,7 @@ def test_low_and_wide_rows_are_not_joined_to_the_next_ones(engine: str) -> None:
 
 
 @pytest.mark.skipif(
-    "TILTED" not in os.environ, reason="takes minutes: set TILTED=1, or run tests.vision.tilted"
+    "TILTED" not in os.environ, reason="takes minutes: set TILTED=1, or run tests.pictures.tilted"
 )
 @pytest.mark.parametrize("engine", EACH)
 def test_no_picture_at_any_angle_is_answered_wrongly(engine: str) -> None:

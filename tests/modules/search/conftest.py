@@ -9,7 +9,7 @@ import pytest
 
 from chameleon.modules.search.duckduckgo import DuckDuckGo
 from chameleon.modules.search.provider import Provider
-from tests.search.asking import PATHS, SERVICES, Make, quick_web
+from tests.modules.search.asking import PATHS, SERVICES, Make, quick_web
 from tests.web.servers import KEY, WebServer, search_services
 
 VARIABLES = (

@@ -88,8 +88,8 @@ def test_the_real_ones_overlap_and_the_outcome_is_that_of_one_after_the_other(
         pytest.importorskip(package, reason=f"{package} is not installed")
     from chameleon.modules.vision.captioning import Model
     from chameleon.pictures.package_engines import RapidEngine
-    from tests.vision.pictures import text_picture
-    from tests.vision.tiny_models import save_vit_gpt2
+    from tests.modules.vision.tiny_models import save_vit_gpt2
+    from tests.pictures.drawn import text_picture
 
     image = text_picture(tmp_path / "map.png", {(20, 15): "Nile", (200, 100): "Red Sea"})
     captioner = ImageCaptioner(str(save_vit_gpt2(tmp_path / "model")))

@@ -20,7 +20,7 @@ from chameleon.errors import InventoryError, ModuleError
 from chameleon.modules.vision import captioning, weights
 from chameleon.modules.vision.image_captioner import ImageCaptioner
 from tests.loopback import LoopbackServer
-from tests.vision.tiny_models import save_vit_gpt2
+from tests.modules.vision.tiny_models import save_vit_gpt2
 
 NAME = "nobody/nothing"
 

@@ -1,6 +1,6 @@
 """Receipts, price lists, timetables and signs, drawn and turned, with questions and their answers.
 
-    python -m tests.vision.tilted [--engines rapidocr tesseract] [--angles -4 0 4]
+    python -m tests.pictures.tilted [--engines rapidocr tesseract] [--angles -4 0 4]
 
 asks every question of every picture, and prints how many are answered rightly, declined and answered wrongly.
 """

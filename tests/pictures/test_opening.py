@@ -19,7 +19,7 @@ from PIL import Image, ImageColor
 from chameleon.errors import InputError, MissingPackage
 from chameleon.pictures import opening as pictures
 from chameleon.pictures.opening import Attachment, load_picture, read_picture
-from tests.vision.pictures import BLUE, RED, WHITE, colour_at, halves, near
+from tests.pictures.drawn import BLUE, RED, WHITE, colour_at, halves, near
 
 
 @pytest.mark.parametrize("suffix", ["png", "jpg", "gif", "bmp", "tiff", "webp", "ppm", "tga", "pcx", "ico"])

@@ -9,7 +9,7 @@ import pytest
 from chameleon.errors import InventoryError, MissingPackage
 from chameleon.modules.search.choose import Settings, choose_provider
 from chameleon.web import Web
-from tests.search.asking import SERVICES, WITH_KEY
+from tests.modules.search.asking import SERVICES, WITH_KEY
 from tests.web.servers import KEY
 
 
