@@ -129,6 +129,14 @@ class Piece:
             return height / 2
         return min(pitch, max(height, min(1.4 * height, 0.8 * pitch))) / 2
 
+    def rise(self, other: Piece, spread: float) -> float:
+        """Return how far two level pieces may be above each other if they are tilted by `spread` degrees."""
+        for piece in (self, other):
+            if piece.is_wide and abs(piece.angle) > _NOISE * piece.height / piece.width:
+                spread = max(spread, abs(piece.angle))
+        (left, up), (right, down) = self.middle, other.middle
+        return abs(right - left) * math.sin(math.radians(spread)) + abs(down - up)
+
     def to_json(self) -> dict[str, Any]:
         """Return the form in which every engine's pieces are written.
 
@@ -180,19 +188,10 @@ def lines_are_told(lines: Iterable[Sequence[Piece]]) -> bool:
     level = [piece.turned(-angle, (0, 0)) for piece in pieces]
     known = iter(level)
     return all(
-        _rise(one, other, spread) <= max(one.room(level), other.room(level))
+        one.rise(other, spread) <= max(one.room(level), other.room(level))
         for line in lines
         for one, other in pairwise([next(known) for _ in line])
     )
-
-
-def _rise(one: Piece, other: Piece, spread: float) -> float:
-    """Return how far two level pieces may be above each other if they are tilted by `spread` degrees."""
-    for piece in (one, other):
-        if piece.is_wide and abs(piece.angle) > _NOISE * piece.height / piece.width:
-            spread = max(spread, abs(piece.angle))
-    (left, up), (right, down) = one.middle, other.middle
-    return abs(right - left) * math.sin(math.radians(spread)) + abs(down - up)
 
 
 def lines_of(pieces: Iterable[Piece]) -> list[list[Piece]]:
@@ -217,7 +216,7 @@ def lines_of(pieces: Iterable[Piece]) -> list[list[Piece]]:
             lines.append([piece])
         else:
             best.append(piece)
-    lines.sort(key=lambda line: (_top(line), min(piece.left for piece in line)))
+    lines.sort(key=lambda line: (fmean(piece.top for piece in line), min(piece.left for piece in line)))
     as_given = {id(one): other for one, other in zip(level, given, strict=True)}
     return [
         [as_given[id(piece)] for piece in sorted(line, key=lambda piece: (piece.left, piece.top))]
@@ -237,14 +236,10 @@ def text_of(lines: Sequence[Sequence[Piece]]) -> str:
 
 def _shared_height(line: Sequence[Piece], piece: Piece) -> float:
     """Return the part of the height that a line and a piece share, of the taller of the two."""
-    top, bottom = _top(line), fmean(member.bottom for member in line)
+    top, bottom = fmean(member.top for member in line), fmean(member.bottom for member in line)
     shared = min(bottom, piece.bottom) - max(top, piece.top)
     taller = max(bottom - top, piece.bottom - piece.top)
     return shared / taller if taller > 0 else float(shared == 0)
-
-
-def _top(line: Sequence[Piece]) -> float:
-    return fmean(piece.top for piece in line)
 
 
 def _quantile(weighted: Iterable[tuple[float, float]], part: float) -> float:

@@ -34,7 +34,7 @@ class TesseractEngine:
 
     def __init__(self, languages: Sequence[str] = ()) -> None:
         self._languages = "+".join(languages) or "eng"
-        self._program = _program()
+        self._program = _require_program()
 
     def read(self, image: Image) -> list[Piece]:
         """Return the pieces of text in a picture in RGB, in no particular order. Raise `ModuleError`."""
@@ -58,19 +58,14 @@ class TesseractEngine:
 
         Return the pieces, without the text of those that are read otherwise or go on.
         """
-        from PIL import ImageOps
-
-        told = [piece for piece in pieces if piece.text != UNREAD]
         grey = image.convert("L")
         ground = ground_of(grey)
-        cuts = [_cut(grey, ground, piece, pieces) for piece in told]
-        times = [max(1, _HIGH / max(1, piece.height)) for piece in told]
-        large = [ImageOps.scale(cut, by) for cut, by in zip(cuts, times, strict=True)]
-        again = self.read_lines([ImageOps.expand(each, _EDGE, ground) for each in large])
+        strips = [_Strip(grey, ground, piece, pieces) for piece in pieces if piece.text != UNREAD]
+        again = self.read_lines([strip.enlarged(ground) for strip in strips])
         sure = {
-            id(piece)
-            for piece, cut, text in zip(told, cuts, again, strict=True)
-            if _plain(text) == _plain(piece.text) and not _has_more(cut, piece)
+            id(strip.piece)
+            for strip, text in zip(strips, again, strict=True)
+            if _plain(text) == _plain(strip.piece.text) and not strip.has_more()
         }
         return [piece if id(piece) in sure else replace(piece, text=UNREAD) for piece in pieces]
 
@@ -106,22 +101,22 @@ def installed_version() -> str:
     return _said("--version").partition("\n")[0].removeprefix("tesseract").strip()
 
 
+def _require_program() -> str:
+    program = shutil.which("tesseract")
+    assert program is not None, "the caller has looked for it"
+    return program
+
+
 def _said(option: str) -> str:
     try:
         done = subprocess.run(  # noqa: S603 - no shell
-            [_program(), option], capture_output=True, timeout=_SECONDS, check=True, text=True
+            [_require_program(), option], capture_output=True, timeout=_SECONDS, check=True, text=True
         )
     except (OSError, subprocess.SubprocessError) as problem:
         raise ModuleError(
             f"tesseract does not start: {problem}", hint="Install it anew: apt-get install tesseract-ocr."
         ) from problem
     return done.stdout or done.stderr  # older ones write it there
-
-
-def _program() -> str:
-    program = shutil.which("tesseract")
-    assert program is not None, "the caller has looked for it"
-    return program
 
 
 @dataclass(frozen=True)
@@ -177,33 +172,42 @@ def _words(table: str) -> list[_Word]:
     return words
 
 
-def _cut(grey: Image, ground: int, piece: Piece, pieces: Sequence[Piece]) -> Image:
-    """Return the picture of a piece and its surroundings; pieces beside it are painted over."""
-    left, top = piece.left - _BESIDE * piece.height, piece.top - _ABOVE * piece.height
-    right, bottom = piece.right + _BESIDE * piece.height, piece.bottom + _ABOVE * piece.height
-    cut = cut_out(grey, (int(left), int(top), int(right), int(bottom)), ground)
-    for other in pieces:
-        if other is not piece and (other.right < piece.left or other.left > piece.right):
-            across, down = int(other.left - left) - 1, int(other.top - top) - 1
-            wide, high = int(other.right - other.left) + 3, int(other.bottom - other.top) + 3
-            cut.paste(ground, (across, down, across + wide, down + high))
-    return cut
+class _Strip:
+    """A piece and its surroundings, cut out of a picture; pieces beside it are painted over."""
 
+    def __init__(self, grey: Image, ground: int, piece: Piece, pieces: Sequence[Piece]) -> None:
+        self.piece = piece
+        left, top = piece.left - _BESIDE * piece.height, piece.top - _ABOVE * piece.height
+        right, bottom = piece.right + _BESIDE * piece.height, piece.bottom + _ABOVE * piece.height
+        self._cut = cut_out(grey, (int(left), int(top), int(right), int(bottom)), ground)
+        for other in pieces:
+            if other is not piece and (other.right < piece.left or other.left > piece.right):
+                across, down = int(other.left - left) - 1, int(other.top - top) - 1
+                wide, high = int(other.right - other.left) + 3, int(other.bottom - other.top) + 3
+                self._cut.paste(ground, (across, down, across + wide, down + high))
 
-def _has_more(cut: Image, piece: Piece) -> bool:
-    """Tell whether ink as high as letters, and no rule, stands beside a piece."""
-    values = cut.tobytes()
-    half = (min(values) + max(values)) / 2
-    is_dark = sorted(values)[len(values) // 2] > half
-    ink = cut.point([255 * ((value < half) == is_dark) for value in range(256)])
-    side, high = int((_BESIDE - _GAP) * piece.height), piece.height
-    for left, right in ((0, side), (cut.width - side, cut.width)):
-        found = ink.crop((left, int((_ABOVE + 0.1) * high), right, int((_ABOVE + 0.75) * high))).getbbox()
-        if found and found[2] - found[0] > 1 and found[3] - found[1] > 0.3 * high:
-            whole = ink.crop((left + found[0], 0, left + found[2], cut.height)).getbbox()
-            if whole and whole[3] - whole[1] < cut.height:  # a rule or a drawing goes on
-                return True
-    return False
+    def enlarged(self, ground: int) -> Image:
+        """Return the strip as large as Tesseract reads well, with an edge around it."""
+        from PIL import ImageOps
+
+        times = max(1, _HIGH / max(1, self.piece.height))
+        return ImageOps.expand(ImageOps.scale(self._cut, times), _EDGE, ground)
+
+    def has_more(self) -> bool:
+        """Tell whether ink as high as letters, and no rule, stands beside the piece."""
+        cut, high = self._cut, self.piece.height
+        values = cut.tobytes()
+        half = (min(values) + max(values)) / 2
+        is_dark = sorted(values)[len(values) // 2] > half
+        ink = cut.point([255 * ((value < half) == is_dark) for value in range(256)])
+        side = int((_BESIDE - _GAP) * high)
+        for left, right in ((0, side), (cut.width - side, cut.width)):
+            found = ink.crop((left, int((_ABOVE + 0.1) * high), right, int((_ABOVE + 0.75) * high))).getbbox()
+            if found and found[2] - found[0] > 1 and found[3] - found[1] > 0.3 * high:
+                whole = ink.crop((left + found[0], 0, left + found[2], cut.height)).getbbox()
+                if whole and whole[3] - whole[1] < cut.height:  # a rule or a drawing goes on
+                    return True
+        return False
 
 
 def _plain(text: str) -> str:
