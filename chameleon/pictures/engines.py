@@ -70,19 +70,19 @@ def resolved_engine(name: EngineName, languages: Sequence[str]) -> dict[str, Any
     return {"engine": chosen, "versions": program | packages}
 
 
-def shared_engine(name: EngineName, languages: Sequence[str], longest: int) -> Engine:
+def shared_engine(name: EngineName, languages: Sequence[str], max_side: int) -> Engine:
     """Return the engine, loaded once in this process; `auto` is the first of `IN_ORDER` that works here.
 
-    `longest` matters to RapidOCR only. Raises `MissingPackage` or, where an engine is installed and cannot
+    `max_side` matters to RapidOCR only. Raises `MissingPackage` or, where an engine is installed and cannot
     be loaded, `ModuleError`; `auto` goes on to the next one and logs why.
     """
     if name != "auto":
-        return _loaded(chosen_engine(name, languages), languages, longest)
+        return _loaded(chosen_engine(name, languages), languages, max_side)
     reasons = []
     for each in _candidates(name, languages):
         try:
             _check_languages(each, languages)
-            return _loaded(each, languages, longest)
+            return _loaded(each, languages, max_side)
         except ChameleonError as problem:
             _log.warning("the text engine %s is skipped: %s", each, problem)
             reasons.append(problem)
@@ -118,14 +118,14 @@ def _check_languages(name: EngineName, languages: Sequence[str]) -> None:
         )
 
 
-def _loaded(name: EngineName, languages: Sequence[str], longest: int) -> Engine:
+def _loaded(name: EngineName, languages: Sequence[str], max_side: int) -> Engine:
     make: Mapping[str, Callable[[], Engine]] = {
         "easyocr": lambda: EasyEngine(languages),
-        "rapidocr": lambda: RapidEngine(longest),
+        "rapidocr": lambda: RapidEngine(max_side),
         "tesseract": lambda: TesseractEngine(languages),
     }
     with _lock:
-        key = (name, tuple(languages), longest)
+        key = (name, tuple(languages), max_side)
         if key not in _made:
             _made[key] = make[name]()
         return _made[key]

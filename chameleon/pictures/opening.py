@@ -23,7 +23,7 @@ MAX_BYTES = 256 << 20
 """Of a file. Photographs have some 10 MB, scans in TIFF some 100."""
 MAX_PIXELS = 89_000_000
 """Where Pillow begins to warn of decompression bombs: 256 MB once they are unpacked."""
-LARGEST = 4096
+MAX_SIDE = 4096
 """The longer side of a loaded picture, in pixels, unless the caller says otherwise."""
 
 _GLANCE = 64
@@ -57,13 +57,13 @@ class Picture:
         return self.size[0] / self.image.width, self.size[1] / self.image.height
 
 
-def load_picture(path: str | Path, *, largest: int = LARGEST) -> Image:
+def load_picture(path: str | Path, *, max_side: int = MAX_SIDE) -> Image:
     """Return the picture in a file as a Pillow image in RGB; see `read_picture`."""
-    return read_picture(path, largest=largest).image
+    return read_picture(path, max_side=max_side).image
 
 
-def read_picture(path: str | Path, *, largest: int = LARGEST) -> Picture:
-    """Read a picture of any format that Pillow knows, its longer side at most `largest` pixels.
+def read_picture(path: str | Path, *, max_side: int = MAX_SIDE) -> Picture:
+    """Read a picture of any format that Pillow knows, its longer side at most `max_side` pixels.
 
     It is turned as its EXIF orientation says, transparency becomes white, or black where all that is
     visible is light, 16 bits become 8, and of an animation the first frame is taken. Addresses are never
@@ -78,11 +78,11 @@ def read_picture(path: str | Path, *, largest: int = LARGEST) -> Picture:
         kind = image.format or "unknown"
         turned = image.getexif().get(_ORIENTATION, 1) in (5, 6, 7, 8)
         size = (image.height, image.width) if turned else (image.width, image.height)
-        image.draft(None, (largest, largest))  # a JPEG is scaled down while it is unpacked
+        image.draft(None, (max_side, max_side))  # a JPEG is scaled down while it is unpacked
         image.load()
         upright = _upright(_in_rgb(image), image)
-        if max(upright.size) > largest:
-            upright.thumbnail((largest, largest))
+        if max(upright.size) > max_side:
+            upright.thumbnail((max_side, max_side))
     return Picture(upright, size, hashlib.sha256(file.data).hexdigest(), kind)
 
 

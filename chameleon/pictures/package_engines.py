@@ -78,15 +78,15 @@ class EasyEngine:
 class RapidEngine:
     """RapidOCR, PaddleOCR's models on ONNX Runtime, reads Latin and Chinese script.
 
-    They lie inside its wheel, so that nothing is downloaded. `longest`: pictures are scaled down to this many
+    They are inside its wheel, so that nothing is downloaded. `max_side`: pictures are scaled down to so many
     pixels on the longer side to find where text is, but, unlike by RapidOCR's defaults, never up, which costs
     most of the time and finds no more.
     """
 
     packages = ("rapidocr", "onnxruntime")
 
-    def __init__(self, longest: int) -> None:
-        self._longest = longest
+    def __init__(self, max_side: int) -> None:
+        self._max_side = max_side
         self._readers: Lending[Any] = Lending(self._start, min(os.cpu_count() or 1, _MOST_READERS))
         with self._readers.lend():  # a broken installation is told now, not at the first picture
             pass
@@ -114,7 +114,7 @@ class RapidEngine:
                 "Global.text_score": 0.0,  # weak pieces are left out by the module, alike for all engines
                 "Global.use_cls": False,  # it turns upside down what is right: "b" becomes "q"
                 "Det.limit_type": "max",
-                "Det.limit_side_len": self._longest,
+                "Det.limit_side_len": self._max_side,
                 # Pictures run beside each other; several threads for one of them get in each other's way.
                 "EngineConfig.onnxruntime.intra_op_num_threads": 1,
                 "EngineConfig.onnxruntime.inter_op_num_threads": 1,

@@ -12,7 +12,7 @@ from chameleon import LLMModule, State, Table
 from chameleon.errors import ChameleonError, EmptyReply, StepRejected
 from chameleon.module import Keys
 from chameleon.modules.search.choose import ProviderName, Settings, choose_provider
-from chameleon.modules.search.provider import Provider, SearchResult
+from chameleon.modules.search.provider import SearchProvider, SearchResult
 from chameleon.modules.tablerag.conversation import turns
 from chameleon.web import Limits, PageCache, Web, one_line
 
@@ -59,7 +59,7 @@ class WikiClarifier(LLMModule):
             language=language,
         )
         self._web = Web(Limits(seconds=timeout), user_agent=user_agent)
-        self._source: Provider | str = "no search is set up"
+        self._source: SearchProvider | str = "no search is set up"
 
     def resolved(self) -> Mapping[str, Any]:
         """The provider that is asked, or why none is."""
@@ -102,7 +102,7 @@ class WikiClarifier(LLMModule):
         listed = [{"title": result.title, "url": result.url} for result in found]
         return found, {"documents": listed, "query": query}
 
-    def _provider(self) -> Provider | str:
+    def _provider(self) -> SearchProvider | str:
         if self.provider == "none":
             return "no search is set up"
         try:

@@ -14,7 +14,7 @@ from chameleon.modules.vision.devices import check_form, require_device
 from chameleon.modules.vision.weights import check_weights
 from chameleon.pictures.opening import load_picture
 
-_LARGEST = 1024
+_MAX_SIDE = 1024
 
 
 class ImageCaptioner(Module):
@@ -80,4 +80,4 @@ class ImageCaptioner(Module):
         self._caption = captioner(self.settings)
 
     def run(self, state: State) -> str:
-        return self._caption(load_picture(state.input["image"], largest=_LARGEST))
+        return self._caption(load_picture(state.input["image"], max_side=_MAX_SIDE))

@@ -21,11 +21,11 @@ class MultimodalCaptioner(LLMModule):
     writes = ("cache.image_caption",)
     takes_cut_off = True
 
-    def __init__(self, largest: int = 1024) -> None:
-        """Scale pictures down to `largest` pixels on the longer side before they are sent."""
-        if largest < 1:
-            raise InventoryError(f"largest is {largest}, and is to be at least 1 pixel")
-        self.largest = largest
+    def __init__(self, max_side: int = 1024) -> None:
+        """Scale pictures down to `max_side` pixels on the longer side before they are sent."""
+        if max_side < 1:
+            raise InventoryError(f"max_side is {max_side}, and is to be at least 1 pixel")
+        self.max_side = max_side
 
     def check(self) -> None:
         require_pillow()
@@ -36,5 +36,5 @@ class MultimodalCaptioner(LLMModule):
 
     def messages(self, state: State) -> Messages:
         *before, (role, text) = super().messages(state)
-        picture = Attachment.of(read_picture(state.input["image"], largest=self.largest))
+        picture = Attachment.of(read_picture(state.input["image"], max_side=self.max_side))
         return [*before, (role, Illustrated(text, [picture]))]

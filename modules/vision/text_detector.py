@@ -17,7 +17,7 @@ from chameleon.pictures.tilt import read_tilted
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-_LARGEST = 2000
+_MAX_SIDE = 2000
 _SHORTEST = 32  # RapidOCR works in squares of this side
 
 
@@ -34,7 +34,7 @@ class TextDetector(Module):
         languages: list[str] | None = None,
         boxes: bool = False,
         least_confidence: float = 0.5,
-        longest: int = 736,
+        max_side: int = 736,
     ) -> None:
         """Take settings, all optional.
 
@@ -43,7 +43,7 @@ class TextDetector(Module):
         - `boxes`: write where each text is into the prompt's context, as the paper does.
         - `least_confidence`: from 0 to 1; of text that the engine is less sure of, "[…]" on a line with
           other text is all that is told.
-        - `longest`: to how many pixels RapidOCR scales larger pictures down to find text.
+        - `max_side`: to how many pixels RapidOCR scales larger pictures down to find text.
         """
         if languages and engine == "rapidocr":
             raise InventoryError(
@@ -52,15 +52,15 @@ class TextDetector(Module):
             )
         if not 0 <= least_confidence <= 1:
             raise InventoryError(f"least_confidence is {least_confidence}, and is to be between 0 and 1")
-        if longest < _SHORTEST:
-            raise InventoryError(f"longest is {longest}, and is to be at least {_SHORTEST} pixels")
+        if max_side < _SHORTEST:
+            raise InventoryError(f"max_side is {max_side}, and is to be at least {_SHORTEST} pixels")
         if languages and not all(language.strip() for language in languages):
             raise InventoryError("languages has an empty code", hint="Leave languages out for English.")
         self.engine = engine
         self.languages = tuple(languages or ())
         self.boxes = boxes
         self.least_confidence = least_confidence
-        self.longest = longest
+        self.max_side = max_side
 
     def check(self) -> None:
         require_pillow()
@@ -71,7 +71,7 @@ class TextDetector(Module):
         return resolved_engine(self.engine, self.languages)
 
     def setup(self) -> None:
-        self._reader = shared_engine(self.engine, self.languages, self.longest)
+        self._reader = shared_engine(self.engine, self.languages, self.max_side)
 
     def run(self, state: State) -> list[dict[str, Any]]:
         """Return the pieces of text in reading order, as mappings.
@@ -79,7 +79,7 @@ class TextDetector(Module):
         They have `text`, `box` (four corners in pixels of the upright original, clockwise from the top left)
         and `confidence` (0 to 1).
         """
-        picture = read_picture(state.input["image"], largest=_LARGEST)
+        picture = read_picture(state.input["image"], max_side=_MAX_SIDE)
         read = read_tilted(self._read, picture.image, self._checked)
         found = [piece.scaled(*picture.scale) for piece in read]
         lines = [line for line in lines_of(found) if any(piece.text != UNREAD for piece in line)]

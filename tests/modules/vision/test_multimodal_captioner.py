@@ -50,7 +50,7 @@ def test_the_model_gets_the_picture_and_the_question(loopback: Start, tmp_path: 
     server = loopback(["Two halves, one red."])
     halves(300, 150).save(tmp_path / "halves.png")
     question = {"question": "Which colour is on the left – 左?", "image": str(tmp_path / "halves.png")}
-    state = Executor(inventory(largest=100), llm()).run(question)
+    state = Executor(inventory(max_side=100), llm()).run(question)
     assert state.cache == {"image_caption": "Two halves, one red."}
     system, user = server.requests[0]["messages"]
     assert system["content"].startswith("You describe a picture")
@@ -146,8 +146,8 @@ def test_a_broken_picture_is_told_before_the_model_is_asked(loopback: Start, tmp
 
 
 def test_bad_settings_are_told_and_versions_kept() -> None:
-    with pytest.raises(InventoryError, match="largest is 0, and is to be at least 1"):
-        MultimodalCaptioner(largest=0)
+    with pytest.raises(InventoryError, match="max_side is 0, and is to be at least 1"):
+        MultimodalCaptioner(max_side=0)
     assert MultimodalCaptioner().resolved() == {"versions": {"pillow": version("pillow")}}
 
 

@@ -95,7 +95,7 @@ def test_many_threads_read_what_one_reads(tmp_path: Path) -> None:
 
 @rapidocr
 def test_nothing_is_printed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    detect(text_picture(tmp_path / "words.png", WORDS), engine="rapidocr", longest=700)
+    detect(text_picture(tmp_path / "words.png", WORDS), engine="rapidocr", max_side=700)
     assert capfd.readouterr() == ("", "")
 
 
@@ -227,9 +227,9 @@ def test_bad_settings_are_told_when_the_inventory_is_loaded() -> None:
         inventory_with({"engine": "rapidocr", "languages": ["de"]})
     with pytest.raises(ChameleonError, match="between 0 and 1"):
         inventory_with({"least_confidence": 50})
-    for longest in (0, -5):
-        with pytest.raises(ChameleonError, match=f"longest is {longest}, and is to be at least 32"):
-            inventory_with({"longest": longest})
+    for max_side in (0, -5):
+        with pytest.raises(ChameleonError, match=f"max_side is {max_side}, and is to be at least 32"):
+            inventory_with({"max_side": max_side})
     with pytest.raises(ChameleonError, match="languages has an empty code"):
         inventory_with({"languages": [""]})
     with pytest.raises(ChameleonError, match="engine is 'magic'"):
