@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -28,7 +27,7 @@ from chameleon.pictures.pieces import (
     tilt_of,
 )
 from chameleon.pictures.tilt import measured, read_tilted
-from tests.pictures.tilted import ANGLES, DRAWINGS, ENGINES, NARROW, asked, counted
+from tests.pictures.tilted import DRAWINGS, ENGINES, NARROW, asked, counted
 
 ROWS = [("Bread", "4.20"), ("Apple cake", "3.10"), ("VAT 10%", "0.73"), ("Total", "8.03"), ("Cash", "10.00")]
 TEXT = "\n".join(" ".join(row) for row in ROWS)
@@ -163,12 +162,3 @@ def test_low_and_wide_rows_are_not_joined_to_the_next_ones(engine: str) -> None:
     for drawing, angle in turned[::2] if engine == "rapidocr" else turned[1::2]:
         counts = counted([drawing], [angle], engine)
         assert not [key for key in counts if key[-1] == "wrong"], (drawing.name, angle)
-
-
-@pytest.mark.skipif(
-    "TILTED" not in os.environ, reason="takes minutes: set TILTED=1, or run tests.pictures.tilted"
-)
-@pytest.mark.parametrize("engine", EACH)
-def test_no_picture_at_any_angle_is_answered_wrongly(engine: str) -> None:
-    counts = counted((*DRAWINGS, *NARROW), ANGLES, engine)
-    assert not {key: number for key, number in counts.items() if key[-1] == "wrong"}

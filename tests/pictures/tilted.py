@@ -322,21 +322,18 @@ def main() -> None:
         print(f"\n| {engine}: right / declined / wrong | " + " | ".join([*kinds, "all"]) + " |")
         print("|---" * (len(kinds) + 2) + "|")
         for angle in [*options.angles, "all"]:
-            cells = []
-            for kind in [*kinds, "all"]:
-                cells.append(
-                    " / ".join(
-                        str(
-                            sum(
-                                number
-                                for (k, a, v), number in counts.items()
-                                if kind in (k, "all") and angle in (a, "all") and v == verdict
-                            )
-                        )
-                        for verdict in VERDICTS
-                    )
-                )
+            cells = [
+                " / ".join(str(_sum(counts, kind, angle, v)) for v in VERDICTS) for kind in [*kinds, "all"]
+            ]
             print(f"| {angle}{'' if angle == 'all' else '°'} | " + " | ".join(cells) + " |")
+
+
+def _sum(counts: Counter[Any], kind: str, angle: Any, verdict: str) -> int:
+    return sum(
+        number
+        for (k, a, v), number in counts.items()
+        if kind in (k, "all") and angle in (a, "all") and v == verdict
+    )
 
 
 if __name__ == "__main__":
