@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from chameleon import values
 from chameleon.errors import PlanError
 from chameleon.inventory import Inventory
-from chameleon.inventory.schema import RepairSpec
-from chameleon.state import Ended, Failure, Plan, Reason, Record, State, Step
-
-REPAIR_TURNS = 1
+from chameleon.planner import REPAIR_TURNS, refused_plans
+from chameleon.state import Failure, Plan, Reason, Redo, RunEnded, State, Step, StepRecord
 
 # Failures that no other step makes good. A model call that fails is told, never worked around in silence;
 # what repair and on_error are for is a module that could not do its work, or a reply that will not do.
@@ -40,25 +36,25 @@ class RunSteps:
 
 @dataclass(frozen=True, slots=True)
 class AskPlanner:
-    """Nothing is pending: ask the planner."""
+    """Ask the planner: nothing is pending."""
 
 
-Decision = RunSteps | AskPlanner | Plan | Ended
+Decision = RunSteps | AskPlanner | Plan | RunEnded
 
 
 def decide(state: State, inventory: Inventory) -> Decision:
-    """The next thing to do: run steps, ask the planner, take this plan, or end."""
-    if state.failure is not None:
-        return _after_failure(state, state.failure, inventory)
+    """Return the next thing to do: run steps, ask the planner, take this plan, or end."""
+    if (failed := state.failure) is not None and failed.error is not None:
+        return _repair(state, failed, inventory) or _by_policy(state, failed, failed.error, inventory)
     if state.pending:
         return RunSteps()
-    if (refused := _refused(state)) and len(refused) > REPAIR_TURNS:
+    if (refused := refused_plans(state)) and len(refused) > REPAIR_TURNS:
         return _fall_back(state, inventory, f"no valid plan: {refused[-1].refused}", PlanError.__name__)
     return AskPlanner()
 
 
-def goes_on(record: Record, inventory: Inventory) -> bool:
-    """Whether the steps that are pending after this one still run, whatever came of it."""
+def continues_after(record: StepRecord, inventory: Inventory) -> bool:
+    """Return whether the steps that are pending after this one still run, whatever came of it."""
     if record.error is None:
         return True
     name = record.step.module
@@ -66,70 +62,60 @@ def goes_on(record: Record, inventory: Inventory) -> bool:
     return skipped and record.error.kind not in _ENDS_RUN
 
 
-def finished(state: State) -> Ended:
-    """How a run ends when the planner has nothing more to do."""
-    if not state.taken:
-        return Ended("failed", Failure("PlanError", "the planner proposed no step"))
+def finished(state: State) -> RunEnded:
+    """Return how a run ends when the planner has nothing more to do."""
+    if not state.executed:
+        return RunEnded("failed", Failure("PlanError", "the planner proposed no step"))
     if state.failure is not None:
-        return Ended("failed", state.failure.error)
-    last = state.taken[-1]
+        return RunEnded("failed", state.failure.error)
+    last = state.executed[-1]
     if last.output is None:  # what it writes into the cache is for other modules: nobody reads it any more
         where, hint = f"module {last.step.module}", "The last module's `run` returns the answer."
-        return Ended("failed", Failure("ModuleError", "it returned nothing, and is the last", hint, where))
-    return Ended("answered")
+        return RunEnded("failed", Failure("ModuleError", "it returned nothing, and is the last", hint, where))
+    return RunEnded("answered")
 
 
-def _refused(state: State) -> Sequence[Plan]:
-    """The refused plans since the last accepted one."""
-    refused: list[Plan] = []
-    for plan in reversed(state.plans):
-        if not plan.refused:
-            break
-        refused.insert(0, plan)
-    return refused
+def _repair(state: State, failed: StepRecord, inventory: Inventory) -> Plan | None:
+    """Return the plan that redoes a step after a rejection; None where there is none, or none any more."""
+    name, repair = failed.step.module, inventory.repair.get(failed.step.module)
+    if repair is None or failed.error is None or failed.error.kind != "StepRejected":
+        return None
+    runs = _runs(state, repair.redo)
+    if runs >= repair.attempts:
+        return None
+    ran = (record.step for record in reversed(state.executed))
+    args = next((step.args for step in ran if step.module == repair.redo), None)
+    redone = Step(repair.redo, args, Redo(runs, repair.temperature_step, runs + 1 == repair.attempts))
+    steps = (redone,) if repair.redo == name else (redone, failed.step)
+    note = f"{name} rejected ({failed.error.message}); attempt {runs + 1} of {repair.attempts}"
+    return Plan((*steps, *state.pending), name, note, "repair")
 
 
-def _after_failure(state: State, failed: Record, inventory: Inventory) -> Decision:
-    assert failed.error is not None
-    if (reason := _ENDS_RUN.get(failed.error.kind)) is not None:
-        return Ended(reason, failed.error)
+def _by_policy(state: State, failed: StepRecord, error: Failure, inventory: Inventory) -> Decision:
+    """Return what the inventory's `on_error` says of a step that failed for good."""
+    if (end := _ENDS_RUN.get(error.kind)) is not None:
+        return RunEnded(end, error)
     name = failed.step.module
-    repair = inventory.repair.get(name)
-    if repair is not None and failed.error.kind == "StepRejected":
-        runs = _runs(state, repair.redo)
-        if runs < repair.attempts:
-            args = {**_args(state, repair.redo), "warmer": repair.warmer, "attempt": runs}
-            redone = Step(repair.redo, values.freeze(args | _last(runs + 1, repair)))
-            redo = (redone,) if repair.redo == name else (redone, failed.step)
-            note = f"{name} rejected ({failed.error.message}); attempt {runs + 1} of {repair.attempts}"
-            return Plan((*redo, *state.pending), name, note, "repair")
-    return _by_policy(state, failed, inventory)
-
-
-def _by_policy(state: State, failed: Record, inventory: Inventory) -> Decision:
-    assert failed.error is not None
-    policy = inventory.on_error.get(failed.step.module, "stop")
-    name, reason = failed.step.module, f"{failed.step.module} failed: {failed.error.message}"
+    policy, reason = inventory.on_error.get(name, "stop"), f"{name} failed: {error.message}"
     tried = any(plan.kind == "on_error" and plan.by == name for plan in state.plans)
     if isinstance(policy, list) and not tried:
         return Plan(tuple(Step(step) for step in policy), name, reason, "on_error")
     if policy == "skip" and state.pending:
         return RunSteps()
     if policy == "fallback" and not _fell_back(state):
-        return _fall_back(state, inventory, reason, failed.error.kind)
-    if policy == "skip" or inventory.planner.takes_failure(state):
-        refused = _refused(state)
-        if len(refused) > REPAIR_TURNS:
-            reason = f"no valid plan: {refused[-1].refused}"
-            if policy == "skip":  # the step did not matter: as if the planner had been asked without it
-                return _fall_back(state, inventory, reason, PlanError.__name__)
-            return Ended("failed", Failure("PlanError", reason))
+        return _fall_back(state, inventory, reason, error.kind)
+    if policy != "skip" and not inventory.planner.handles_failure(state):
+        return RunEnded("failed", error)
+    if len(refused := refused_plans(state)) <= REPAIR_TURNS:
         return AskPlanner()
-    return Ended("failed", failed.error)
+    reason = f"no valid plan: {refused[-1].refused}"
+    if policy == "skip":  # the step did not matter: as if the planner had been asked without it
+        return _fall_back(state, inventory, reason, PlanError.__name__)
+    return RunEnded("failed", Failure("PlanError", reason))
 
 
 def _runs(state: State, redo: str) -> int:
-    """How often a module has run: once, and for each repair since the last accepted plan that was none.
+    """Count the runs of a module: one, and one for each repair since the last accepted plan that was none.
 
     Repairs that different modules asked for count alike: it is the redone module that costs.
     """
@@ -141,24 +127,12 @@ def _runs(state: State, redo: str) -> int:
     return count
 
 
-def _last(attempt: int, repair: RepairSpec) -> dict[str, Any]:
-    """What tells a module that nothing comes after this attempt."""
-    return {"last": True} if attempt == repair.attempts else {}
-
-
-def _args(state: State, name: str) -> Mapping[str, Any]:
-    """The arguments with which the module ran last."""
-    steps = (record.step for record in reversed(state.taken))
-    args = next((step.args for step in steps if step.module == name), {})
-    return {key: value for key, value in args.items() if key != "last"}
-
-
 def _fell_back(state: State) -> bool:
     return any(plan.kind == "fallback" for plan in state.plans)
 
 
-def _fall_back(state: State, inventory: Inventory, reason: str, kind: str) -> Decision:
-    """The inventory's fallback, once a run: a second time it would come to the same."""
+def _fall_back(state: State, inventory: Inventory, reason: str, kind: str) -> Plan | RunEnded:
+    """Return the inventory's fallback, once a run: a second time it would come to the same."""
     if not inventory.fallback or _fell_back(state):
-        return Ended("failed", Failure(kind, reason, where=f"inventory {inventory.name}"))
+        return RunEnded("failed", Failure(kind, reason, where=f"inventory {inventory.name}"))
     return Plan(tuple(Step(name) for name in inventory.fallback), inventory.name, reason, "fallback")

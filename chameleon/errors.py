@@ -25,7 +25,7 @@ class ChameleonError(Exception):
         return " ".join(line.split())
 
     def at(self, where: str) -> Self:
-        """The same error, told of another place."""
+        """Return the same error, told of another place."""
         return type(self)(self.what, where=where, hint=self.hint)
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -74,6 +74,10 @@ class BudgetExceeded(ChameleonError):
 
 class LogError(ChameleonError):
     """An event log that cannot be read, or that belongs to another run."""
+
+
+class OtherFormat(LogError):
+    """An event log of another format than this version reads."""
 
 
 class MissingPackage(ChameleonError):

@@ -14,15 +14,14 @@ from functools import cached_property
 from typing import Any
 
 from chameleon.budget import Budget, Meter, recording
-from chameleon.decide import AskPlanner, RunSteps, decide, finished, goes_on
-from chameleon.errors import BudgetExceeded, Declined, InputError, LogError, NoModel, PlanError
+from chameleon.decide import AskPlanner, continues_after, decide, finished
+from chameleon.errors import BudgetExceeded, Declined, InputError, LogError, NoModel
 from chameleon.inventory import Inventory
-from chameleon.inventory.ablation import kept
 from chameleon.inventory.digest import check_same, check_same_files, files_of, settings_of
 from chameleon.log import EventLog
-from chameleon.planner import plan_of
-from chameleon.state import Begun, Ended, Event, Failure, Plan, Record, State, Step
-from chameleon.steps import beside, run_step
+from chameleon.planner import next_plan
+from chameleon.state import Event, Failure, Plan, RunEnded, RunStarted, State, Step, StepRecord
+from chameleon.steps import PreparedModule, parallel_group, run_step
 from chameleon.values import freeze
 
 # How many inputs for each worker are taken before the first is done: one that waits minutes for its model
@@ -50,10 +49,11 @@ class Executor:
                 hint="Name one with --model PROVIDER:NAME or CHAMELEON_MODEL, or set a provider's key, "
                 "such as OPENAI_API_KEY.",
             )
-        planner = inventory.planner.bound(llm)
-        modules = {name: module.bound(llm) for name, module in inventory.modules.items()}
+        planner = inventory.planner.with_llm(llm)
+        modules = {name: module.with_llm(llm) for name, module in inventory.modules.items()}
         self.inventory = replace(inventory, planner=planner, modules=modules)
         self.access = dict(self.inventory.access)
+        self._modules = {name: PreparedModule(module) for name, module in self.inventory.modules.items()}
         self.budget = budget or inventory.budget
         self.parallel = parallel
         self.model: str | None = getattr(llm, "name", None)
@@ -61,7 +61,7 @@ class Executor:
 
     @cached_property
     def settings(self) -> Mapping[str, Any]:
-        """What the log of a run keeps: the model's name, and digests of the inventory and its prompts."""
+        """Return what the log of a run keeps: the model's name, digests of the inventory and its prompts."""
         model = {"model": self.model} if self.model else {}
         settings: Mapping[str, Any] = freeze({**model, **settings_of(self.inventory)}, "settings")
         return settings
@@ -95,13 +95,14 @@ class Executor:
                 pool.shutdown(wait=False, cancel_futures=True)
 
     def _run_or_fail(self, input: Mapping[str, Any]) -> State:
+        """Run one input; one that the inventory does not take is a state that has failed."""
         try:
             return self.run(input)
         except InputError as problem:
-            return State(ended=Ended("failed", Failure.of(problem)))
+            return State(ended=RunEnded("failed", Failure.of(problem)))
 
     async def arun(self, input: Mapping[str, Any], log: Iterable[Event] = ()) -> State:
-        """`run` in a thread of its own, for callers with an event loop."""
+        """Run in a thread of its own, for callers with an event loop: see `run`."""
         return await asyncio.to_thread(self.run, input, log)
 
     def stream(
@@ -126,12 +127,13 @@ class Executor:
     def _events(
         self, input: Mapping[str, Any], log: Iterable[Event], stop: threading.Event | None
     ) -> Iterator[Event]:
+        """Yield the events of a run, wherever they are kept: see `stream`."""
         given = self.inventory.check_input(input)
         files = files_of(self.inventory, given)
         state = State.fold(log)
         if state.begun is None:
             settings = freeze({**self.settings, **files}, "settings") if files else self.settings
-            begun = Begun(self.inventory.name, given, settings)
+            begun = RunStarted(self.inventory.name, given, settings)
             state = state.after(begun)
             yield begun
         elif (state.begun.inventory, state.begun.input) != (self.inventory.name, given):
@@ -152,73 +154,49 @@ class Executor:
                     state = state.after(told)
                     yield told
 
-    def _next(self, state: State, meter: Meter) -> Iterable[Plan | Record | Ended]:
+    def _next(self, state: State, meter: Meter) -> Iterable[Plan | StepRecord | RunEnded]:
+        """Return the events that come of what `decide` says."""
         decision = decide(state, self.inventory)
-        if isinstance(decision, (Plan, Ended)):
+        if isinstance(decision, (Plan, RunEnded)):
             return [decision]
         if isinstance(decision, AskPlanner):  # it may be done; its calls are limited one by one
             return [self._plan(state, meter)]
-        assert isinstance(decision, RunSteps)
         try:
-            meter.check(len(state.taken))
+            meter.check(len(state.executed))
         except BudgetExceeded as problem:
-            return [Ended("budget", Failure.of(problem))]
-        group = self._next_steps(state, meter)
-        if len(group) > 1:
-            return self._run_beside(group, state, meter)
-        step = group[0]
-        return [run_step(step, self.inventory.modules[step.module], self.access, state, meter)]
-
-    def _next_steps(self, state: State, meter: Meter) -> tuple[Step, ...]:
-        """The pending steps that can run side by side, as far as the budget goes."""
-        group = beside(state.pending, self.access) if self.parallel else state.pending[:1]
+            return [RunEnded("budget", Failure.of(problem))]
+        group = parallel_group(state.pending, self.access) if self.parallel else state.pending[:1]
         if len(group) > 1 and meter.budget.steps is not None:
-            group = group[: meter.budget.steps - len(state.taken)]
-        return group
+            group = group[: meter.budget.steps - len(state.executed)]
+        if len(group) > 1:
+            return self._run_parallel(group, state, meter)
+        return [run_step(group[0], self._modules[group[0].module], self.access, state, meter)]
 
-    def _plan(self, state: State, meter: Meter) -> Plan | Ended:
-        planner = self.inventory.planner
+    def _plan(self, state: State, meter: Meter) -> Plan | RunEnded:
+        """Ask the planner; whatever it raises ends the run."""
+        event: Plan | RunEnded
         begun = time.monotonic()
         with recording(meter) as recorder:
             try:
-                event = self._checked(plan_of(planner, state, self.inventory), state)
+                plan = next_plan(state, self.inventory)
+                event = plan if plan.steps or plan.refused else finished(state)
             except Declined as problem:
-                event = Ended("declined", Failure.of(problem))
+                event = RunEnded("declined", Failure.of(problem))
             except BudgetExceeded as problem:
-                event = Ended("budget", Failure.of(problem))
+                event = RunEnded("budget", Failure.of(problem))
             except Exception as problem:  # a user's planner may raise anything; the run ends with it
-                event = Ended("failed", Failure.of(problem, f"planner {planner.name}"))
+                event = RunEnded("failed", Failure.of(problem, f"planner {self.inventory.planner.name}"))
         calls = tuple(recorder.calls)
         if isinstance(event, Plan):
             return replace(event, seconds=time.monotonic() - begun, calls=calls)
-        return Ended(event.reason, event.error, calls)
+        return replace(event, calls=calls)
 
-    def _checked(self, plan: Plan, state: State) -> Plan | Ended:
-        """The plan, refused with the reason if it breaks a rule; the end of the run if it is empty."""
-        plan = kept(plan, self.inventory.left_out)
-        if plan.refused:
-            return plan
-        if not plan.steps:
-            return finished(state)
-        try:
-            self.inventory.check_plan(plan.names, state, whole=self.inventory.planner.whole)
-        except PlanError as problem:
-            return replace(plan, refused=str(problem))
-        return plan
-
-    def _run_beside(self, group: tuple[Step, ...], state: State, meter: Meter) -> Iterator[Record]:
+    def _run_parallel(self, group: tuple[Step, ...], state: State, meter: Meter) -> Iterator[StepRecord]:
         """Run these steps at the same time; yield their records in plan order."""
-        modules = self.inventory.modules
         with ThreadPoolExecutor(max_workers=len(group)) as pool:
             running = [
                 pool.submit(
-                    copy_context().run,
-                    run_step,
-                    step,
-                    modules[step.module],
-                    self.access,
-                    state,
-                    meter,
+                    copy_context().run, run_step, step, self._modules[step.module], self.access, state, meter
                 )
                 for step in group
             ]
@@ -228,4 +206,4 @@ class Executor:
             if stopped:
                 record = replace(record, output=None, input_changes={}, cache_changes={}, dropped=True)
             yield record
-            stopped = stopped or not goes_on(record, self.inventory)
+            stopped = stopped or not continues_after(record, self.inventory)

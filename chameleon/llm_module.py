@@ -1,29 +1,96 @@
-"""`LLMModule`: a module that asks a model. A built-in one is a prompt file and a few lines."""
+"""What asks a model: `AsksModel` for modules and planners alike, `LLMModule`, and votes over its replies."""
 
 from __future__ import annotations
 
+import copy
 import json
-from collections import Counter
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+import math
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
-from chameleon.asking import AsksModel
-from chameleon.errors import ChameleonError, CutOff, EmptyReply, StepRejected
+from chameleon.errors import ChameleonError, CutOff, EmptyReply, InventoryError, NoModel, StepRejected
 from chameleon.module import Keys, Module
-from chameleon.prompt import Messages, slots_of
+from chameleon.prompt import Messages, Prompt, slots_of
 from chameleon.state import State
 from chameleon.table.formats import Style
 from chameleon.text import MAX_TEXT_TOKENS
 from chameleon.values import freeze, to_json
 
 if TYPE_CHECKING:
-    from chameleon.llm import Reply
+    from chameleon.llm import LLM, Reply
 
+Weights = Literal["given", "rank"]
 RAISE_LIMIT = "Raise llm.max_tokens if such an answer is that long; else the model may come to no end."
 
 
+class AsksModel:
+    """Ask a model with a prompt file.
+
+    - `prompt`: the prompt file, such as "tabmwp/row_lookup"; the inventory may name another.
+    - `llm_params`: parameters of the call, such as {"max_tokens": 256}.
+    - `own_model`: a model of its own, "provider:name", with `own_connection` (retries, timeout, prices).
+    """
+
+    name: str = ""
+    prompt: str = ""
+    llm_params: Mapping[str, Any] = {}
+    own_model: str = ""
+    own_connection: Mapping[str, Any] = {}
+    has_own_stop: bool = True
+    folders: tuple[Path, ...] = ()
+    llm: LLM | None = None
+
+    @property
+    def needs_model(self) -> bool:
+        return True
+
+    @cached_property
+    def template(self) -> Prompt:
+        """Read the prompt file on first use. Raises `PromptError` when there is none."""
+        if not self.prompt:
+            raise InventoryError(f"{self.name} names no prompt file", hint="Set `prompt:` in the inventory.")
+        return Prompt.load(self.prompt, self.folders)
+
+    def with_llm(self, llm: Any) -> Self:
+        """Return a copy that asks this model, or its own."""
+        if self.own_model and llm is None:
+            from chameleon.llm import LLM
+
+            llm = LLM.connect(self.own_model, **self.own_connection)
+        elif self.own_model:
+            try:
+                llm = llm.with_model(self.own_model, **self.own_connection)
+            except ChameleonError as error:
+                raise error.at(f"{self.name}, {error.where or f'model {self.own_model}'}") from None
+        copied = copy.copy(self)
+        copied.llm = llm.with_params(**self.llm_params) if llm is not None else None
+        return copied
+
+    def redo_params(self, temperature_step: float) -> dict[str, Any]:
+        """Return the parameters of a redo: a raised temperature, where one is set at all."""
+        temperature = self.model.params.get("temperature")
+        if temperature is None:
+            return {}
+        most = max(float(temperature), 1.0)  # Claude takes no more
+        return {"temperature": min(float(temperature) + temperature_step, most)}
+
+    @property
+    def stop_params(self) -> dict[str, Any]:
+        """Return the stop texts of the prompt as a parameter, unless others were given for all calls."""
+        return {"stop": list(self.template.stop)} if self.template.stop and self.has_own_stop else {}
+
+    @property
+    def model(self) -> LLM:
+        """Return the model. Raises `NoModel` when none is connected."""
+        if self.llm is None:
+            raise NoModel(f"{self.name} asks a model, and none is connected")
+        return self.llm
+
+
 class LLMModule(AsksModel, Module):
-    """Renders its prompt from the state, asks the model, and parses the reply.
+    """Render a prompt from the state, ask the model, and parse the reply.
 
     - `prompt`, `llm_params`: see `AsksModel`.
     - `parse(text)`: the reply as a value; raise `StepRejected` for a reply that will not do.
@@ -49,15 +116,15 @@ class LLMModule(AsksModel, Module):
     uses: ClassVar[Keys] = ("model",)
 
     def parse(self, text: str) -> Any:
-        """The value that a reply stands for; by default the text without surrounding space."""
+        """Return the value of a reply; by default the text without surrounding space."""
         return text.strip()
 
     def keeps_last(self, state: State) -> bool:
-        """Whether a last attempt is of use whatever it says; by default it is rejected like those before."""
+        """Return whether a last attempt is of use whatever it says; by default it is rejected like others."""
         return False
 
     def slots(self, state: State) -> dict[str, Any]:
-        """What the prompt may use; add to it where a module has more to say."""
+        """Return what the prompt may use; add to it where a module has more to say."""
         noted = "note?" in self.template.slots
         return slots_of(
             state,
@@ -70,41 +137,37 @@ class LLMModule(AsksModel, Module):
         )
 
     def interpret(self, text: str, state: State) -> Any:
-        """The value of a reply to this state; `parse(text)`, unless it depends on more than the text."""
+        """Return the value of a reply to this state; override `parse` where the text alone decides it."""
         return self.parse(text)
 
     def run(self, state: State) -> Any:
         replies = self.ask(state)
         values = [self._value_or_rejection(reply, state) for reply in replies]
         rejected = all(isinstance(value, StepRejected) for value in values)
-        is_last = _is_last_attempt(state) or isinstance(values[0], CutOff)  # that is not redone
+        redo = state.step.redo if state.step else None
+        is_last = (redo is not None and redo.last) or isinstance(values[0], CutOff)  # that is not redone
         if rejected and is_last and self.keeps_last(state):
             values = [reply.text.strip() for reply in replies if reply.text.strip()] or values
         return elect(values, self.vote)
 
     def messages(self, state: State) -> Messages:
-        """What is sent: the prompt, rendered from the state. Override it to send more, such as a picture."""
+        """Render the prompt from the state. Override it to send more, such as a picture."""
         return self.template.render(self.slots(state))
 
     def ask(self, state: State) -> list[Reply]:
-        """The model's replies, one for each sample. Raises `StepRejected` where it says nothing at all."""
+        """Ask the model once for each sample. Raises `StepRejected` where it says nothing at all."""
+        messages = self.messages(state)
+        redo = state.step.redo if state.step else None
+        attempt = redo.attempt if redo else 0  # numbers the samples of a repair on from those before
+        params = self.stop_params | (self.redo_params(redo.temperature_step) if redo else {})
+        whole = not self.takes_cut_off
         try:
-            return self._ask(state)
+            if self.samples == 1:
+                return [self.model.ask(messages, sample=attempt, whole=whole, **params)]
+            first = attempt * self.samples
+            return self.model.ask_many(messages, self.samples, first=first, whole=whole, **params)
         except EmptyReply as empty:  # redone like a reply that cannot be read
             raise StepRejected(empty.what, hint=empty.hint) from None
-
-    def _ask(self, state: State) -> list[Reply]:
-        messages = self.messages(state)
-        args = state.step.args if state.step else {}
-        attempt = int(args.get("attempt", 0))  # numbers the samples of a repair on from those before
-        params = self.stop_params
-        if "warmer" in args:
-            params |= self.redo_params(float(args["warmer"]))
-        whole = not self.takes_cut_off
-        if self.samples == 1:
-            return [self.model.ask(messages, sample=attempt, whole=whole, **params)]
-        first = attempt * self.samples
-        return self.model.ask_many(messages, self.samples, first=first, whole=whole, **params)
 
     def _value_or_rejection(self, reply: Reply, state: State) -> Any:
         try:
@@ -115,20 +178,40 @@ class LLMModule(AsksModel, Module):
             return rejection
 
 
-def _is_last_attempt(state: State) -> bool:
-    return state.step is not None and bool(state.step.args.get("last"))
-
-
 def elect(candidates: Sequence[Any], vote: str = "majority") -> Any:
-    """The value that most candidates agree on, ties to the first; rejected ones have no vote.
+    """Return the value that most candidates agree on, ties to the first; rejected ones have no vote.
 
     Raises the first rejection when nothing else is left.
     """
     valid = [candidate for candidate in candidates if not isinstance(candidate, ChameleonError)]
     if not valid:
         raise candidates[0]
-    if vote == "first" or len(valid) == 1:
-        return valid[0]
-    keys = [json.dumps(to_json(freeze(candidate)), sort_keys=True) for candidate in valid]
-    winner = Counter(keys).most_common(1)[0][0]
-    return valid[keys.index(winner)]
+    return valid[0] if vote == "first" or len(valid) == 1 else votes(valid, [1.0] * len(valid))[0][0]
+
+
+def votes(read: Sequence[Any], weights: Sequence[float]) -> list[tuple[Any, float]]:
+    """Return the different values that were read, each with the sum of its weights.
+
+    The most comes first, ties as met. Rejected replies (errors in place of a value) have no vote.
+    """
+    values: dict[str, Any] = {}
+    sums: dict[str, float] = {}
+    for value, weight in zip(read, weights, strict=True):
+        if not isinstance(value, ChameleonError):
+            key = json.dumps(to_json(freeze(value)), sort_keys=True)
+            values.setdefault(key, value)
+            sums[key] = sums.get(key, 0.0) + weight
+    return sorted(((values[key], weight) for key, weight in sums.items()), key=lambda vote: -vote[1])
+
+
+def weights_of(replies: Sequence[Reply], weights: Weights) -> list[float]:
+    """Return what the vote of each reply counts.
+
+    "given": its probability (the geometric mean of its tokens') where the model tells that of every reply
+    (`llm: {logprobs: true}`), else 1. "rank": its place, as in Chain-of-Table's code, whose model told no
+    probabilities: of n replies the first counts 1, the next (n - 1) / n, and so on.
+    """
+    if weights == "rank":
+        return [(len(replies) - rank) / len(replies) for rank in range(len(replies))]
+    known = [reply.logprob for reply in replies]
+    return [1.0 if None in known or each is None else math.exp(each) for each in known]

@@ -2,103 +2,144 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import sys
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from io import FileIO
 from pathlib import Path
 from types import TracebackType
-from typing import Any, get_args
+from typing import Any, Self, get_args
 
 from chameleon import values
 from chameleon.budget import Call
-from chameleon.errors import InputError, LogError
-from chameleon.lines import LineFile
-from chameleon.state import Begun, Dropped, Ended, Event, Failure, Plan, PlanKind, Reason, Record, Step
+from chameleon.errors import InputError, LogError, OtherFormat
+from chameleon.state import (
+    Dropped,
+    Event,
+    Failure,
+    Plan,
+    PlanKind,
+    Reason,
+    RunEnded,
+    RunStarted,
+    Step,
+    StepRecord,
+)
+from chameleon.table import Table
 
+if sys.platform != "win32":
+    import fcntl
+
+FORMAT = "chameleon-log-1"
 _JSON = json.JSONEncoder(allow_nan=False, check_circular=False).encode  # frozen values hold no circle
-_SAME = {"$output": True}
+_OUTPUT = "$output"
 _BEGINS = b'{"event": "'
 
 
 def event_to_json(event: Event) -> dict[str, Any]:
-    """One event as a JSON object; `event_from_json` gives it back."""
-    if isinstance(event, Record):
-        return _step_to_json(event)
-    if isinstance(event, Plan):
-        return {
-            "event": "plan",
-            "steps": [step.to_json() for step in event.steps],
-            "by": event.by,
-            "note": event.note,
-            "kind": event.kind,
-            "refused": event.refused,
-            "seconds": round(event.seconds, 6),
-            **({"path": list(event.path)} if event.path else {}),
-            **_calls(event.calls),
-        }
-    if isinstance(event, Dropped):
-        told = {"parameter": event.parameter, "value": event.value, "why": event.why}
-        return {"event": "dropped", "model": event.model, **told}
-    if isinstance(event, Ended):
-        return {"event": "ended", "reason": event.reason, **_error(event.error), **_calls(event.calls)}
-    return {
-        "event": "begun",
-        "inventory": event.inventory,
-        "input": values.to_json(event.input),
-        "settings": values.to_json(event.settings),
-    }
+    """Write one event as a JSON object; `event_from_json` gives it back."""
+    written: dict[str, Any]
+    match event:
+        case RunStarted():
+            return {
+                "event": "run_started",
+                "format": FORMAT,
+                "inventory": event.inventory,
+                "input": values.to_json(event.input),
+                "settings": values.to_json(event.settings),
+            }
+        case Plan():
+            written = {
+                "event": "plan",
+                "steps": [step.to_json() for step in event.steps],
+                "by": event.by,
+                "note": event.note,
+                "kind": event.kind,
+                "refused": event.refused,
+                "seconds": round(event.seconds, 6),
+                **({"path": list(event.path)} if event.path else {}),
+            }
+        case StepRecord():
+            written = {
+                "event": "step",
+                **event.step.to_json(),
+                "output": values.to_json(event.output),
+                "input": _changes(event.input_changes, event.output),
+                "cache": _changes(event.cache_changes, event.output),
+                "seconds": round(event.seconds, 6),
+                **({"dropped": True} if event.dropped else {}),
+                **_error(event.error),
+            }
+        case Dropped():
+            told = {"parameter": event.parameter, "value": event.value, "why": event.why}
+            return {"event": "dropped", "model": event.model, **told}
+        case RunEnded():
+            written = {"event": "run_ended", "reason": event.reason, **_error(event.error)}
+    return written | ({"calls": [call.to_json() for call in event.calls]} if event.calls else {})
 
 
-def _step_to_json(record: Record) -> dict[str, Any]:
-    written = {
-        "event": "step",
-        **record.step.to_json(),
-        "output": values.to_json(record.output),
-        "input": _changes(record.input_changes, record.output),
-        "cache": _changes(record.cache_changes, record.output),
-        "seconds": round(record.seconds, 6),
-    }
-    if record.dropped:
-        written["dropped"] = True
-    if record.error is not None:
-        written["error"] = record.error.to_json()
-    if record.calls:
-        written["calls"] = [call.to_json() for call in record.calls]
+def _error(error: Failure | None) -> dict[str, Any]:
+    return {"error": error.to_json()} if error else {}
+
+
+def _changes(changes: Mapping[str, Any], output: Any) -> dict[str, Any]:
+    """Write a change that is the output, or a table in it, as a reference: a large table is written once."""
+    parts = output.items() if isinstance(output, Mapping) else ()
+    tables = {id(part): key for key, part in parts if isinstance(part, Table)}
+    written: dict[str, Any] = {}
+    for key, value in changes.items():
+        if value is output and value is not None:
+            written[key] = {_OUTPUT: True}
+        elif id(value) in tables:
+            written[key] = {_OUTPUT: tables[id(value)]}
+        else:
+            written[key] = values.to_json(value)
     return written
 
 
 def json_line(data: Mapping[str, Any]) -> bytes:
-    """A JSON object as one line of a file; raises `ValueError` for a number that JSON cannot hold."""
+    """Write a JSON object as one line of a file; raises `ValueError` for a number that JSON cannot hold."""
     return (_JSON(data) + "\n").encode("ascii")
 
 
 def event_from_json(data: Mapping[str, Any]) -> Event:
-    """Read one event. Raises `LogError` when the object is none."""
+    """Read one event.
+
+    Raises `LogError` when the object is none, and `OtherFormat` for the beginning of a log of another format.
+    """
     try:
-        kind = data["event"]
-        calls = tuple(Call.from_json(call) for call in data.get("calls", ()))
-        error = Failure(**data["error"]) if data.get("error") else None
-        if kind == "begun":
-            settings = values.from_json(data.get("settings", {}))
-            return Begun(data["inventory"], _read_mapping(data["input"]), settings)
-        if kind == "ended":
-            if data["reason"] not in get_args(Reason):
-                raise LogError(f"a run has ended for an unknown reason: {data['reason']!r}")
-            return Ended(data["reason"], error, calls)
-        if kind == "dropped":
-            return Dropped(str(data["model"]), str(data["parameter"]), data["value"], str(data["why"]))
-        seconds = float(data.get("seconds", 0))
-        if kind == "plan":
-            steps = tuple(Step.from_json(step) for step in data["steps"])
-            kind = data.get("kind", "proposed")
-            if kind not in get_args(PlanKind):
+        return _event(data)
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError, InputError) as problem:
+        raise LogError(f"an event cannot be read: {type(problem).__name__}: {problem}") from problem
+
+
+def _event(data: Mapping[str, Any]) -> Event:
+    calls = tuple(Call.from_json(call) for call in data.get("calls", ()))
+    error = Failure(**data["error"]) if data.get("error") else None
+    seconds = float(data.get("seconds", 0))
+    match data["event"]:
+        case "run_started" | "begun":  # as it was called before formats had names
+            if (found := data.get("format")) != FORMAT:
+                named = f"has the format {found!r}" if found else "names no format"
+                raise OtherFormat(
+                    f"the log {named}, and this version reads {FORMAT}",
+                    hint="Read it with the version of Chameleon that wrote it, or begin a new log.",
+                )
+            if not isinstance(given := values.from_json(data["input"]), Mapping):
+                raise TypeError("the input is no mapping")
+            return RunStarted(data["inventory"], given, values.from_json(data.get("settings", {})))
+        case "plan":
+            if (kind := data.get("kind", "proposed")) not in get_args(PlanKind):
                 raise ValueError(f"no kind of plan: {kind!r}")
+            steps = tuple(Step.from_json(step) for step in data["steps"])
             path = tuple(int(place) for place in data.get("path", ()))
             return Plan(steps, data["by"], data["note"], kind, data["refused"], seconds, calls, path)
-        if kind == "step":
+        case "step":
             output = values.from_json(data["output"])
-            return Record(
+            return StepRecord(
                 Step.from_json(data),
                 output,
                 _read_changes(data["input"], output),
@@ -108,47 +149,33 @@ def event_from_json(data: Mapping[str, Any]) -> Event:
                 calls,
                 data.get("dropped", False),
             )
-    except (KeyError, TypeError, ValueError, AttributeError, RecursionError, InputError) as problem:
-        raise LogError(f"an event cannot be read: {type(problem).__name__}: {problem}") from problem
-    raise LogError(f"an event is of an unknown kind: {kind!r}")
-
-
-def _error(error: Failure | None) -> dict[str, Any]:
-    return {"error": error.to_json()} if error else {}
-
-
-def _calls(calls: Iterable[Call]) -> dict[str, Any]:
-    written = [call.to_json() for call in calls]
-    return {"calls": written} if written else {}
-
-
-def _changes(changes: Mapping[str, Any], output: Any) -> dict[str, Any]:
-    """Most changes are the output itself: a large table is written once, not twice."""
-    return {
-        key: _SAME if value is output and value is not None else values.to_json(value)
-        for key, value in changes.items()
-    }
-
-
-def _read_mapping(data: Any) -> Mapping[str, Any]:
-    read = values.from_json(data)
-    if not isinstance(read, Mapping):
-        raise TypeError("the input is no mapping")
-    return read
+        case "dropped":
+            return Dropped(str(data["model"]), str(data["parameter"]), data["value"], str(data["why"]))
+        case "run_ended":
+            if data["reason"] not in get_args(Reason):
+                raise LogError(f"a run has ended for an unknown reason: {data['reason']!r}")
+            return RunEnded(data["reason"], error, calls)
+        case kind:
+            raise LogError(f"an event is of an unknown kind: {kind!r}")
 
 
 def _read_changes(data: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-    items = {key: output if value == _SAME else values.from_json(value) for key, value in data.items()}
+    items = {}
+    for key, value in data.items():
+        if isinstance(value, dict) and set(value) == {_OUTPUT}:
+            items[key] = output if value[_OUTPUT] is True else output[value[_OUTPUT]]
+        else:
+            items[key] = values.from_json(value)
     return values.ReadOnly(items)
 
 
 def before_failure(events: Sequence[Event]) -> int:
-    """How many events stand before the failure that ended a run: all of them, if it ended otherwise.
+    """Count the events before the failure that ended a run: all of them, if it ended otherwise.
 
     The end of a run that failed or ran out of budget is left out, with the failed steps and plans before it.
     """
     kept = len(events)
-    if kept and isinstance(last := events[-1], Ended) and last.reason in ("failed", "budget"):
+    if kept and isinstance(last := events[-1], RunEnded) and last.reason in ("failed", "budget"):
         kept -= 1
         while kept and _is_failed(events[kept - 1]):
             kept -= 1
@@ -156,11 +183,10 @@ def before_failure(events: Sequence[Event]) -> int:
 
 
 def _is_failed(event: Event) -> bool:
-    if isinstance(event, Dropped):  # it stands before the plan or step that tells it
-        return True
-    if isinstance(event, Record):
+    """Return whether it is a failed step or plan, or stands before one to tell of a parameter."""
+    if isinstance(event, StepRecord):
         return event.error is not None or event.dropped
-    return isinstance(event, Plan) and bool(event.refused)
+    return isinstance(event, Dropped) or (isinstance(event, Plan) and bool(event.refused))
 
 
 class EventLog:
@@ -184,6 +210,7 @@ class EventLog:
             raise
 
     def _load(self) -> None:
+        """Read the events that the file holds."""
         for number, (start, line) in enumerate(self._file.whole_lines(), 1):
             if not line.endswith(b"\n"):
                 if not _BEGINS.startswith(line[: len(_BEGINS)]):  # nothing that we left unfinished
@@ -194,6 +221,8 @@ class EventLog:
             self._starts.append(start)
             try:
                 self.events.append(event_from_json(json.loads(line)))
+            except OtherFormat as problem:
+                raise problem.at(str(self.path)) from problem
             except (ValueError, RecursionError, LogError) as problem:
                 raise LogError(
                     f"line {number} is not an event ({problem})", where=str(self.path)
@@ -226,12 +255,155 @@ class EventLog:
         return iter(tuple(self.events))
 
     def close(self) -> None:
+        """Let other runs write to the file."""
         self._file.close()
 
-    def __enter__(self) -> EventLog:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+class LineFile:
+    """Append whole lines from several threads, one process at a time.
+
+    Every line is handed to the operating system at once, so that a killed process loses none. Raises
+    `LogError` when another run has the file open, `InputError` for what is no regular file. `what` names the
+    file in errors; `hint` says what to do when it cannot be used.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], what: str = "log", hint: str = "") -> None:
+        self.path, self.what, self.hint = Path(path), what, hint
+        self._lock = threading.Lock()
+        self._file = self._opened()
+        try:
+            self._claim()
+            self._end = self._file.seek(0, os.SEEK_END)
+        except BaseException:
+            self._file.close()
+            raise
+
+    def whole_lines(self) -> Iterator[tuple[int, bytes]]:
+        """Yield every whole line with the place where it starts; what follows the last of them is cut off.
+
+        An unfinished line is yielded too, without a line feed at its end, before it is cut off: raise to
+        keep it.
+        """
+        end = 0
+        try:
+            with self.path.open("rb") as lines:
+                for line in lines:
+                    yield end, line
+                    if line.endswith(b"\n"):
+                        end += len(line)
+            self._cut(end)
+        except OSError as problem:
+            raise InputError(
+                f"cannot read the {self.what}: {problem.strerror}", where=str(self.path)
+            ) from problem
+
+    def append(self, line: bytes) -> int:
+        """Write one line, and return the place where it starts.
+
+        Raises `LogError` when the disk takes no more; the file then ends with the line before. Raises it too
+        when the file was deleted: what is written then is kept nowhere.
+        """
+        with self._lock:
+            if self._is_deleted():
+                raise LogError(
+                    f"the {self.what} cannot be written: the file was deleted", where=str(self.path)
+                )
+            start = self._end
+            try:
+                while line:
+                    written = self._file.write(line)
+                    self._end += written
+                    line = line[written:]
+            except OSError as problem:
+                self._cut(start)
+                raise LogError(
+                    f"the {self.what} cannot be written: {problem.strerror}",
+                    where=str(self.path),
+                    hint=f"Make room. {self.hint}".strip(),
+                ) from problem
+            return start
+
+    @property
+    def is_deleted(self) -> bool:
+        """Return whether the file was deleted since it was opened."""
+        with self._lock:
+            return self._is_deleted()
+
+    def _is_deleted(self) -> bool:
+        return os.fstat(self._file.fileno()).st_nlink == 0
+
+    @property
+    def is_in_place(self) -> bool:
+        """Return whether the file still lies where it was opened."""
+        try:
+            with self._lock:
+                return os.path.samestat(os.fstat(self._file.fileno()), self.path.stat())
+        except OSError:
+            return False
+
+    def cut(self, start: int) -> None:
+        """Drop the line that starts there, and all after it."""
+        with self._lock:
+            self._cut(start)
+
+    def _cut(self, start: int) -> None:
+        self._file.truncate(start)
+        self._end = start
+
+    def rewrite(self, lines: Iterable[bytes]) -> None:
+        """Put these lines in the place of all that is there; a crash leaves the old lines or the new ones."""
+        beside = self.path.with_name(f"{self.path.name}.new")
+        with self._lock:
+            try:
+                with beside.open("wb") as file:
+                    file.writelines(lines)
+                beside.replace(self.path)
+            except OSError as problem:
+                raise LogError(
+                    f"the {self.what} cannot be written: {problem.strerror}", where=str(self.path)
+                ) from problem
+            self._file.close()
+            self._file = self._opened()
+            self._claim()
+            self._end = self._file.seek(0, os.SEEK_END)
+
+    def close(self) -> None:
+        """Let other processes open the file."""
+        self._file.close()
+
+    def _opened(self) -> FileIO:
+        """Open the file to read and to append."""
+        try:
+            if self.path.exists() and not self.path.is_file():  # a device or a pipe may never come to an end
+                raise InputError(
+                    f"cannot open the {self.what}: it is not a regular file", where=str(self.path)
+                )
+            return self.path.open("a+b", buffering=0)
+        except OSError as problem:
+            raise InputError(
+                f"cannot open the {self.what}: {problem.strerror}", where=str(self.path)
+            ) from problem
+
+    def _claim(self) -> None:
+        """Keep other processes from writing to the file until it is closed, where the system can do that."""
+        if sys.platform == "win32":
+            return
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as problem:
+            raise LogError(
+                "another run is writing to it",
+                where=str(self.path),
+                hint=f"Wait for it. {self.hint}".strip(),
+            ) from problem
+        except OSError as problem:
+            if problem.errno not in (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS):  # some network drives
+                raise

@@ -1,22 +1,31 @@
-"""What a planner is, and how the text of a plan is read: as data, never evaluated."""
+"""Planners, and the way of a plan: read as data from a model's text, checked, and taken or refused."""
 
 from __future__ import annotations
 
+import copy
+import difflib
 import json
 import re
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain, takewhile
 from typing import TYPE_CHECKING, Any
 
 from chameleon import values
 from chameleon.errors import ModuleError, PlanError
+from chameleon.prompt import Messages
 from chameleon.state import Plan, State, Step
 from chameleon.text import as_name, nearest, snake_case
 
 if TYPE_CHECKING:
     from chameleon.inventory import Inventory
+    from chameleon.inventory.schema import RulesSpec
+    from chameleon.steps import Access
 
+REPAIR_TURNS = 1
 LONGEST_PLAN_TEXT = 20_000
+_LONGEST_QUOTE = 1_000
+_MOST_KEYS = 8
 _BULLET = re.compile(r"^\s*(?:\d+[.)]|-(?!>)|[*•]|step\s+\d+\s*[:.)])\s*", re.IGNORECASE)
 _SEPARATOR = re.compile(r"[-=]?>|→|,|;|\band then\b|\bthen\b|\|", re.IGNORECASE)
 _REMARK = re.compile(r"[:(.,–—]| - ")
@@ -57,31 +66,35 @@ class Planner:
     def check(self) -> None:
         """Raise a `ChameleonError` for what is missing on this machine, as the check of a module does."""
 
-    def resolved(self, inventory: Inventory) -> Mapping[str, Any]:
-        """Return what settings that were left open come to on this machine, as a module's `resolved` does."""
+    def runtime_info(self, inventory: Inventory) -> Mapping[str, Any]:
+        """Return what settings left open come to on this machine, as `Module.runtime_info` does."""
         return {}
 
-    def takes_failure(self, state: State) -> bool:
+    def handles_failure(self, state: State) -> bool:
         """Return whether it is to be asked again after a step that failed."""
         return False
 
-    def bound(self, llm: Any) -> Planner:
-        """Return the planner, ready to be used with a model; one that asks none is its own."""
-        return self
+    def with_llm(self, llm: Any) -> Planner:
+        """Return the planner, ready to be used with a model, and so those that it asks."""
+        if not self.planners:
+            return self
+        copied = copy.copy(self)
+        copied.planners = [planner.with_llm(llm) for planner in self.planners]
+        return copied
 
     @property
     def needs_model(self) -> bool:
-        """Whether it, or one that it asks, calls a language model."""
+        """Return whether it, or one that it asks, calls a language model."""
         return any(planner.needs_model for planner in self.planners)
 
     @property
     def fixed_plans(self) -> Sequence[Sequence[str]]:
-        """The plans that are known beforehand; none by default."""
+        """Return the plans that are known beforehand; none by default."""
         return ()
 
 
-def plan_of(planner: Planner, state: State, inventory: Inventory) -> Plan:
-    """Ask a planner; the answer as a `Plan`, refused when the planner could not read one.
+def ask(planner: Planner, state: State, inventory: Inventory) -> Plan:
+    """Ask a planner, and return its answer as a `Plan`, refused when the planner could not read one.
 
     Raises `ModuleError` when the planner returns anything but steps, or arguments that no log could hold.
     """
@@ -98,11 +111,11 @@ def plan_of(planner: Planner, state: State, inventory: Inventory) -> Plan:
 
 
 def _settled(step: Any) -> Step:
-    """The step as a log would give it back."""
+    """Return the step as a log would give it back."""
     if not isinstance(step, Step):
         raise _no_steps(step)
-    args = values.freeze(step.args, f"the argument of {step.module}") if step.args else step.args
-    return Step(step.module, args)
+    args = values.freeze(step.args, f"the argument of {step.module}") if step.args else None
+    return Step(step.module, args, step.redo)
 
 
 def _no_steps(found: Any) -> ModuleError:
@@ -120,8 +133,114 @@ def every_planner(planner: Planner) -> Iterator[Planner]:
 
 
 def planned(state: State) -> bool:
-    """Whether some plan has been accepted: a planner that plans once has nothing more to say."""
+    """Return whether some plan has been accepted: a planner that plans once has nothing more to say."""
     return any(not plan.refused for plan in state.plans)
+
+
+def plans_at(place: int, state: State) -> tuple[tuple[Plan, ...], int]:
+    """Return the plans of one place of a planner of planners, as they were made there, and the last place.
+
+    A plan without a `path` (a repair, a fallback) belongs to the place of the plan before it.
+    """
+    found: list[Plan] = []
+    current = 0
+    for plan in state.plans:
+        current, *inner = plan.path or (current,)
+        if current == place:
+            found.append(replace(plan, path=tuple(inner)))
+    return tuple(found), current
+
+
+def next_plan(state: State, inventory: Inventory) -> Plan:
+    """Ask the inventory's planner; refuse its plan, with the reason, where it breaks a rule.
+
+    Steps of modules that are left out are dropped, and noted. A plan without steps that is not refused says
+    that nothing is left to do.
+    """
+    plan = ask(inventory.planner, state, inventory).without(inventory.left_out)
+    if plan.refused or not plan.steps:
+        return plan
+    try:
+        inventory.check_plan(plan.names, state, whole=inventory.planner.whole)
+    except PlanError as problem:
+        return replace(plan, refused=str(problem))
+    return plan
+
+
+def refused_plans(state: State) -> Sequence[Plan]:
+    """Return the refused plans since the last accepted one: `decide` lets a planner mend `REPAIR_TURNS`."""
+    since = takewhile(lambda plan: plan.refused, reversed(state.plans))
+    return tuple(since)[::-1]
+
+
+def repair_turns(state: State) -> Messages:
+    """Tell a model what went wrong before, in turns of the conversation: refused plans, a failed step."""
+    turns: Messages = []
+    for plan in state.plans:
+        written = plan.calls[-1].text[:_LONGEST_QUOTE] if plan.calls else ""
+        turns += [
+            ("assistant", written or "(no plan)"),
+            ("user", f"That plan will not do: {plan.refused}\nModules:"),
+        ]
+    if (failed := state.failure) is not None and failed.error is not None:
+        turns += [
+            ("assistant", json.dumps(state.program)),
+            ("user", f"The last of these steps failed: {failed.error.reason}.\nAnother plan. Modules:"),
+        ]
+    return turns
+
+
+def check_names(plan: Sequence[str], names: Collection[str], rules: RulesSpec) -> None:
+    """Raise `PlanError` for an empty plan, one that is too long, or a name that is not in the inventory."""
+    if not plan:
+        raise PlanError("the plan is empty")
+    if len(plan) > rules.max_steps:
+        raise PlanError(f"the plan has {len(plan):,} steps, and at most {rules.max_steps} are allowed")
+    for name in plan:
+        if name not in names:
+            raise PlanError(f"there is no module {name[:60]!r}", hint=nearest(name[:60], names))
+
+
+def check_order(plan: Sequence[str], rules: RulesSpec) -> None:
+    """Raise `PlanError` naming the first rule that a whole plan breaks."""
+    if rules.last and plan[-1] not in rules.last:
+        raise PlanError(f"the plan ends with {plan[-1]}, and it must end with {' or '.join(rules.last)}")
+    for name in rules.once:
+        if plan.count(name) > 1:
+            raise PlanError(f"{name} occurs {plan.count(name)} times, and it may occur once")
+    for position, name in enumerate(plan):
+        for needed in rules.needs.get(name, ()):
+            if needed not in plan[:position]:
+                raise PlanError(f"{name} comes before {needed}, which it needs")
+        follower = rules.next.get(name)
+        if follower and list(plan[position + 1 : position + 2]) != [follower]:
+            raise PlanError(f"{name} must be followed directly by {follower}")
+
+
+def check_reads(plan: Sequence[str], access: Mapping[str, Access], present: Collection[str]) -> None:
+    """Raise `PlanError` when a module reads a key that neither the input nor an earlier module gives."""
+    have = set(present)
+    for position, name in enumerate(plan):
+        if missing := access[name].missing(have):
+            raise PlanError(
+                f"{name} reads {missing[0].replace('|', ' or ')}, and nothing before it gives that",
+                hint=_how_to_give(missing[0].split("|"), plan[:position], access, have),
+            )
+        have |= access[name].writes
+
+
+def _how_to_give(
+    keys: Sequence[str], before: Sequence[str], access: Mapping[str, Access], have: Collection[str]
+) -> str:
+    """Name the modules that write one of the keys; else what could be read in their place."""
+    if givers := [name for name, other in access.items() if any(map(other.may_write, keys))]:
+        return f"It is written by {' or '.join(givers)}."
+    for name in dict.fromkeys(before):
+        if f"cache.{name}" in keys:
+            return f"{name} writes {' and '.join(sorted(access[name].writes))}."
+    near = (difflib.get_close_matches(key, sorted(have), n=3, cutoff=0.5) for key in keys)
+    offered = list(dict.fromkeys(chain.from_iterable(near))) or sorted(have)[:_MOST_KEYS]
+    return f"Before it there is {', '.join(offered)}." if offered else ""
 
 
 def parse_plan(text: str, names: Collection[str]) -> tuple[Step, ...]:
@@ -148,7 +267,7 @@ def parse_plan(text: str, names: Collection[str]) -> tuple[Step, ...]:
 
 
 def _bracketed(text: str, known: Container[str]) -> list[str]:
-    """The last [...] that is a list of names, or of objects that name a module; one that we know, if any."""
+    """Find the last [...] that lists names, or objects that name a module; one that we know, if any."""
     unknown: list[str] = []
     for body in reversed(re.findall(r"\[[^\[\]]*\]", text)):
         found = _listed(body)
@@ -168,7 +287,7 @@ def _listed(body: str) -> list[str]:
 
 
 def _quoted_loosely(body: str) -> list[str]:
-    """['row_lookup', "answer_generator"] or [row_lookup, answer_generator], as some models write it."""
+    """Read ['row_lookup', "answer_generator"] or [row_lookup, answer_generator], as some models write."""
     items = [item.strip(" \t\n\"'`") for item in body.strip("[]").split(",")]
     if not all(re.fullmatch(r"[A-Za-z][\w \-]{0,60}", item) for item in items):
         raise ValueError("not a list of names")
@@ -184,14 +303,14 @@ def _name_in(item: Any) -> str:
 
 
 def _lines(text: str, known: Container[str]) -> list[str]:
-    """A numbered or bulleted list: each line begins with a name, remarks may follow it."""
+    """Read a numbered or bulleted list: each line begins with a name, remarks may follow it."""
     bulleted = [_BULLET.sub("", line) for line in text.splitlines() if _BULLET.match(line)]
     heads = [_REMARK.split(line, maxsplit=1)[0].strip(_AROUND_NAMES) for line in bulleted]
     return heads if any(as_name(head) in known for head in heads) else []
 
 
 def _separated(text: str, known: Container[str]) -> list[str]:
-    """Names joined by arrows, commas or "then", or one a line: the last that the text holds."""
+    """Read names joined by arrows, commas or "then", or one a line: the last that the text holds."""
     found: list[str] = []
     below = ""
     for line in filter(str.strip, reversed(text.splitlines())):
@@ -206,6 +325,6 @@ def _separated(text: str, known: Container[str]) -> list[str]:
 
 
 def _continued(line: str, below: str) -> bool:
-    """Whether two lines of names are one list: an arrow or comma joins them, or each holds one name."""
+    """Return whether two lines are one list: an arrow or comma joins them, or each holds one name."""
     above_end, below_start = _SEPARATOR.split(line)[-1], _SEPARATOR.split(below)[0]
     return not (above_end.strip() and below_start.strip()) or (above_end == line and below_start == below)

@@ -1,16 +1,16 @@
 """A run as an event log, and the state that it folds to.
 
-Five kinds of events make a run: `Begun` (the input), `Plan` (steps to take, or a refused plan),
-`Record` (one step taken), `Dropped` (a parameter that a model does not take) and `Ended`. `State.after` is
-the only way that a state changes, so a trace, a checkpoint, a resumed run and a replay all read the same
-lines.
+Five kinds of events make a run: `RunStarted` (the input), `Plan` (steps to take, or a refused plan),
+`StepRecord` (one step taken), `Dropped` (a parameter that a model does not take) and `RunEnded`.
+`State.after` is the only way that a state changes, so a trace, a checkpoint, a resumed run and a replay all
+read the same lines.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from chameleon import values
@@ -19,7 +19,7 @@ from chameleon.errors import ChameleonError, LogError
 from chameleon.table import Table
 
 Reason = Literal["answered", "declined", "failed", "budget"]
-PlanKind = Literal["proposed", "again", "repair", "on_error", "fallback"]
+PlanKind = Literal["proposed", "replan", "repair", "on_error", "fallback"]
 
 # What a model is told of a failure: what an error says may hold paths, hosts and words of libraries.
 _TO_A_MODEL: Mapping[str, str] = {
@@ -36,20 +36,39 @@ _FAILED = "it failed"
 
 
 @dataclass(frozen=True, slots=True)
+class Redo:
+    """How a repair runs a step again: as which attempt (0 ran first) and how much warmer.
+
+    Nothing comes after the `last` attempt.
+    """
+
+    attempt: int
+    temperature_step: float = 0.0
+    last: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
-    """One module to run, by name, with arguments for this step alone (such as a warmer temperature)."""
+    """One module to run, by name: with the arguments that a planner chose, and as a redo where it is one."""
 
     module: str
-    args: Mapping[str, Any] = field(default_factory=values.ReadOnly)
+    args: Mapping[str, Any] | None = None
+    redo: Redo | None = None
 
     def to_json(self) -> dict[str, Any]:
-        if not self.args:
-            return {"module": self.module}
-        return {"module": self.module, "args": values.to_json(self.args)}
+        """Write the step as JSON; `from_json` gives it back."""
+        written: dict[str, Any] = {"module": self.module}
+        if self.args is not None:
+            written["args"] = values.to_json(self.args)
+        if self.redo is not None:
+            written["redo"] = asdict(self.redo)
+        return written
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Step:
-        return cls(data["module"], values.from_json(data.get("args", {})))
+        """Read what `to_json` wrote."""
+        redo = Redo(**data["redo"]) if "redo" in data else None
+        return cls(data["module"], values.from_json(data.get("args")), redo)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,20 +85,26 @@ class Failure:
 
     @classmethod
     def of(cls, error: BaseException, where: str = "") -> Failure:
-        """The failure that an error is; `where` is added to the place that the error names itself."""
+        """Return the failure that an error is; `where` is added to the place that the error names itself."""
         if isinstance(error, ChameleonError):
+            # The nearest class of ours: what a run does next depends on it.
+            ours = (kind for kind in type(error).__mro__ if kind.__module__ == ChameleonError.__module__)
             place = ": ".join(part for part in (where, error.where) if part)
-            return cls(_kind(error), error.what, error.hint, place)
-        return cls(type(error).__name__, _said(error), where=where)
+            return cls(next(ours).__name__, error.what, error.hint, place)
+        try:
+            message = str(error) or "no message"
+        except Exception:  # whatever a user's class does when it is written out
+            message = "its message cannot be read"
+        return cls(type(error).__name__, message, where=where)
 
     @property
     def advice(self) -> str:
-        """What was wrong and what to do, without the place."""
+        """Return what was wrong and what to do, without the place."""
         return f"{self.message.rstrip('.')}. {self.hint}" if self.hint else self.message
 
     @property
     def reason(self) -> str:
-        """What kind of lack it is, in a few plain words for a model; nothing that the error said."""
+        """Return what is wrong in a few plain words for a model: nothing that the error said."""
         return _TO_A_MODEL.get(self.kind, _FAILED)
 
     def __str__(self) -> str:
@@ -89,20 +114,8 @@ class Failure:
         return {"kind": self.kind, "message": self.message, "hint": self.hint, "where": self.where}
 
 
-def _kind(error: ChameleonError) -> str:
-    """The nearest class of ours: what a run does next depends on it."""
-    return next(cls.__name__ for cls in type(error).__mro__ if cls.__module__ == ChameleonError.__module__)
-
-
-def _said(error: BaseException) -> str:
-    try:
-        return str(error) or "no message"
-    except Exception:
-        return "its message cannot be read"
-
-
 @dataclass(frozen=True, slots=True)
-class Begun:
+class RunStarted:
     """A run begins: its inventory, its input, and the settings that made it."""
 
     inventory: str
@@ -115,7 +128,7 @@ class Plan:
     """The steps to take next, who chose them (`by`) and why (`note`).
 
     As an event it replaces what is still pending, unless `refused` says what is wrong with it. `kind` tells
-    a planner's proposal, or its other plan after a failure ("again"), from what the inventory has for a
+    a planner's proposal, or its other plan after a failure ("replan"), from what the inventory has for a
     step that failed: its repair, its `on_error` plan (both `by` that module), or the fallback. `path` is the
     place that planners of planners keep: the number of the planner or of the attempt, the outermost first.
     """
@@ -131,11 +144,22 @@ class Plan:
 
     @property
     def names(self) -> tuple[str, ...]:
+        """Return the names of its modules, in order."""
         return tuple(step.module for step in self.steps)
+
+    def without(self, left_out: Collection[str]) -> Plan:
+        """Return the plan without the steps of these modules, with a note that says so."""
+        dropped = sorted({name for name in self.names if name in left_out})
+        if not dropped:
+            return self
+        note = "; ".join(part for part in (self.note, f"without {', '.join(dropped)}") if part)
+        steps = tuple(step for step in self.steps if step.module not in left_out)
+        refused = self.refused or ("" if steps else "every module of the plan is left out")
+        return replace(self, steps=steps, note=note, refused=refused)
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class StepRecord:
     """One step taken: what the module returned, what it changed, what it cost, or why it failed.
 
     `dropped` marks work done beside a step that failed: its calls count, its output does not.
@@ -162,7 +186,7 @@ class Dropped:
 
     @property
     def calls(self) -> tuple[Call, ...]:
-        """None: they are those of the plan or step that follows."""
+        """Return none: the calls are those of the plan or step that follows."""
         return ()
 
     def __str__(self) -> str:
@@ -170,7 +194,7 @@ class Dropped:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class RunEnded:
     """A run ends: answered, declined, failed, or out of budget."""
 
     reason: Reason
@@ -178,12 +202,12 @@ class Ended:
     calls: tuple[Call, ...] = ()
 
 
-Event = Begun | Plan | Record | Dropped | Ended
+Event = RunStarted | Plan | StepRecord | Dropped | RunEnded
 
 
 @dataclass(frozen=True, slots=True)
-class Lack:
-    """The keys that a module would have written had it not failed, and what kept it (`Failure.reason`)."""
+class MissingKeys:
+    """The keys that a module would have written had it not failed, and why it failed (`Failure.reason`)."""
 
     keys: tuple[str, ...]
     reason: str
@@ -202,46 +226,46 @@ class State:
 
     input: Mapping[str, Any] = field(default_factory=values.ReadOnly)
     cache: Mapping[str, Any] = field(default_factory=values.ReadOnly)
-    history: tuple[Record, ...] = ()
+    history: tuple[StepRecord, ...] = ()
     plans: tuple[Plan, ...] = ()
     plan: tuple[str, ...] = ()
     pending: tuple[Step, ...] = ()
-    failure: Record | None = None
-    ended: Ended | None = None
-    begun: Begun | None = None
+    failure: StepRecord | None = None
+    ended: RunEnded | None = None
+    begun: RunStarted | None = None
     dropped: tuple[Dropped, ...] = ()
     step: Step | None = field(default=None, compare=False)
-    lacking: tuple[Lack, ...] = field(default=(), compare=False)
+    lacking: tuple[MissingKeys, ...] = field(default=(), compare=False)
 
     @classmethod
     def fold(cls, events: Iterable[Event]) -> State:
+        """Return the state that the events of a run come to."""
         state = cls()
         for event in events:
             state = state.after(event)
         return state
 
     def after(self, event: Event) -> State:
-        """The state once the event has happened. Raises `LogError` for an event out of order."""
-        if isinstance(event, Begun):
+        """Return the state once the event has happened. Raises `LogError` for an event out of order."""
+        if isinstance(event, RunStarted):
             if self.begun is not None:
                 raise LogError("the log holds two beginnings", hint="Give every run a log of its own.")
-            return self.with_changes(begun=event, input=event.input)
+            return replace(self, begun=event, input=event.input)
         if self.begun is None or self.ended is not None:
             raise LogError("the log goes on after its end" if self.begun else "the log has no beginning")
-        if isinstance(event, Record):
+        if isinstance(event, StepRecord):
             return self._after_step(event)
         if isinstance(event, Dropped):
-            return self.with_changes(dropped=(*self.dropped, event))
+            return replace(self, dropped=(*self.dropped, event))
         if isinstance(event, Plan):
             if event.refused:
-                return self.with_changes(plans=(*self.plans, event))
-            return self.with_changes(
-                plans=(*self.plans, event), plan=self._plan_with(event), pending=event.steps, failure=None
-            )
-        return self.with_changes(ended=event)
+                return replace(self, plans=(*self.plans, event))
+            plan = self._plan_with(event)
+            return replace(self, plans=(*self.plans, event), plan=plan, pending=event.steps, failure=None)
+        return replace(self, ended=event)
 
-    def news_of(self, event: Plan | Record | Ended) -> tuple[Dropped, ...]:
-        """The parameters that models were first asked without in this plan, step or end."""
+    def news_of(self, event: Plan | StepRecord | RunEnded) -> tuple[Dropped, ...]:
+        """Return the parameters that models were first asked without in this plan, step or end."""
         told = {(each.model, each.parameter) for each in self.dropped}
         found = {
             (call.model, name): Dropped(call.model, name, call.params.get(name), why)
@@ -252,7 +276,7 @@ class State:
         return tuple(found.values())
 
     def _plan_with(self, plan: Plan) -> tuple[str, ...]:
-        """The modules as they are planned once this plan is taken."""
+        """Return the modules as they are planned once this plan is taken."""
         if plan.kind == "repair":
             return self.plan
         if plan.kind == "proposed":
@@ -260,13 +284,14 @@ class State:
         done = max(len(self.plan) - len(self.pending), 0)
         return self.plan[:done] + plan.names
 
-    def _after_step(self, record: Record) -> State:
+    def _after_step(self, record: StepRecord) -> State:
         history = (*self.history, record)
         if record.dropped:
-            return self.with_changes(history=history)
+            return replace(self, history=history)
         if self.pending[:1] != (record.step,):
             raise LogError(f"the log records a step that was not pending: {record.step.module}")
-        return self.with_changes(
+        return replace(
+            self,
             history=history,
             pending=self.pending[1:],
             failure=record if record.error else None,
@@ -274,50 +299,44 @@ class State:
             cache=values.merge(self.cache, record.cache_changes) if record.cache_changes else self.cache,
         )
 
-    def with_changes(self, **changed: Any) -> State:
-        """This state with some fields changed: `dataclasses.replace`, in a third of its time."""
-        state = object.__new__(State)
-        state.__dict__.update(self.__dict__, **changed)
-        return state
-
     @property
     def keys(self) -> frozenset[str]:
-        """What is there to read, written as modules declare it: "input.table", "cache.knowledge"."""
+        """Return what is there to read, as modules declare it: "input.table", "cache.knowledge"."""
         return frozenset([f"input.{key}" for key in self.input] + [f"cache.{key}" for key in self.cache])
 
     @property
-    def taken(self) -> tuple[Record, ...]:
-        """The steps that count: all but those dropped beside a failure."""
+    def executed(self) -> tuple[StepRecord, ...]:
+        """Return the steps that count: all but those dropped beside a failure."""
         return tuple(record for record in self.history if not record.dropped)
 
     @property
     def answer(self) -> Any:
-        """What the last module returned, once the run has answered; else None."""
+        """Return what the last module returned, once the run has answered; else None."""
         if self.ended is None or self.ended.reason != "answered":
             return None
-        return self.taken[-1].output
+        return self.executed[-1].output
 
     @property
     def program(self) -> tuple[str, ...]:
-        """The names of the modules that ran, in order."""
-        return tuple(record.step.module for record in self.taken)
+        """Return the names of the modules that ran, in order."""
+        return tuple(record.step.module for record in self.executed)
 
     @property
-    def passed_over(self) -> tuple[Failure, ...]:
-        """Why modules failed that the run went on without: those that did not do their work later either."""
+    def skipped(self) -> tuple[Failure, ...]:
+        """Return why modules failed that the run went on without."""
         return tuple(self.failures.values())
 
     @property
     def failures(self) -> Mapping[str, Failure]:
-        """The modules that failed and did not do their work later either, and why."""
-        worked = {record.step.module for record in self.taken if record.error is None}
-        failed = {record.step.module: record.error for record in self.taken if record.error is not None}
+        """Return the modules that failed and did not do their work later either, and why."""
+        worked = {record.step.module for record in self.executed if record.error is None}
+        failed = {record.step.module: record.error for record in self.executed if record.error is not None}
         return {name: error for name, error in failed.items() if name not in worked}
 
     @property
     def calls(self) -> tuple[Call, ...]:
-        """Every model call of the run, those of planners included."""
-        parts: list[Plan | Record | Ended] = [
+        """Return every model call of the run, those of planners included."""
+        parts: list[Plan | StepRecord | RunEnded] = [
             *self.plans,
             *self.history,
             *([self.ended] if self.ended else []),
@@ -326,15 +345,16 @@ class State:
 
     @property
     def usage(self) -> Usage:
+        """Add up what all calls consumed."""
         return sum((call.usage for call in self.calls), Usage())
 
     @property
     def seconds(self) -> float:
-        """Time spent planning and in modules; steps that ran side by side count each."""
+        """Add up the time spent planning and in modules; steps that ran side by side count each."""
         return sum(plan.seconds for plan in self.plans) + sum(record.seconds for record in self.history)
 
     @property
     def table(self) -> Table | None:
-        """The table as it now stands, if the question came with one."""
+        """Return the table as it now stands, if the question came with one."""
         table = self.input.get("table")
         return table if isinstance(table, Table) else None

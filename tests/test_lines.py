@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chameleon.errors import ChameleonError, LogError
-from chameleon.lines import LineFile
+from chameleon.log import LineFile
 from tests.e2e.commands import environment
 
 
@@ -80,7 +80,7 @@ def test_a_full_disk_leaves_whole_lines(tmp_path: Path) -> None:
     code = """
 import resource, signal, sys
 from chameleon.errors import LogError
-from chameleon.lines import LineFile
+from chameleon.log import LineFile
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 file = LineFile(sys.argv[1], "event log", "Or elsewhere.")

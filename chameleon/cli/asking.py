@@ -28,7 +28,7 @@ from chameleon.cli.show import Page, answer_text
 from chameleon.errors import Declined, InputError, StepRejected
 from chameleon.executor import Executor
 from chameleon.log import EventLog, event_to_json
-from chameleon.state import Ended, Event, Failure, Plan, Record, State
+from chameleon.state import Event, Failure, Plan, RunEnded, State, StepRecord
 from chameleon.values import to_json
 
 _ASK_A_MODEL = "let a model answer: --inventory {} --model PROVIDER:NAME, with its key."
@@ -238,7 +238,7 @@ def _events(
         before = tuple(log)
         new = executor.stream(given, log)
         first = next(new, None)  # a log of another run is refused before anything is shown
-        if before and isinstance(before[-1], Ended):
+        if before and isinstance(before[-1], RunEnded):
             note(f"The run in {path} has ended: what follows is taken from it, and nothing is asked anew.")
         yield from before
         if first is not None:
@@ -287,7 +287,7 @@ def summary(state: State, setup: Setup) -> dict[str, Any]:
     }
 
 
-def _step(record: Record) -> dict[str, Any]:
+def _step(record: StepRecord) -> dict[str, Any]:
     """A step without its prompts, which the event log holds."""
     written = event_to_json(record)
     kept = ("module", "args", "output", "error", "seconds", "dropped")

@@ -12,7 +12,7 @@ from typing import Any
 from chameleon.budget import Call, Usage
 from chameleon.cli.out import echo
 from chameleon.cli.sources import sources_in_words
-from chameleon.state import Begun, Dropped, Event, Failure, Plan, Record, State
+from chameleon.state import Dropped, Event, Failure, Plan, RunStarted, State, StepRecord
 from chameleon.table import Table, to_terminal
 from chameleon.text import harmless
 from chameleon.values import to_json
@@ -21,7 +21,7 @@ _INDENT = "     "
 _LONGEST = 12
 _LABELS = {
     "proposed": "Plan",
-    "again": "Another plan",
+    "replan": "Another plan",
     "repair": "Repair",
     "on_error": "Plan after the failure",
     "fallback": "Fallback plan",
@@ -48,13 +48,13 @@ class Page:
     def show(self, event: Event) -> None:
         if isinstance(event, Plan):
             self._plan(event)
-        elif isinstance(event, Record):
+        elif isinstance(event, StepRecord):
             self.steps += 1
             if self.trace:
                 self._step(event)
         elif isinstance(event, Dropped):
             self._line(f"{harmless(str(event))}.")
-        elif isinstance(event, Begun):
+        elif isinstance(event, RunStarted):
             self.table = State().after(event).table
 
     def end(self, state: State, unit: str) -> None:
@@ -68,7 +68,7 @@ class Page:
                 self._line(f"Model: {', '.join(parts)}")
             self._by_model(state.calls)
         if ended.reason == "answered":
-            for failure in () if self.trace else state.passed_over:
+            for failure in () if self.trace else state.skipped:
                 self._line(f"Did without: {harmless(str(failure))}")
             said = answer_text(state.answer, unit)
             self._line(f"Answer:\n{textwrap.indent(said, _INDENT)}" if "\n" in said else f"Answer: {said}")
@@ -111,19 +111,19 @@ class Page:
             return
         self._line(f"{_LABELS[plan.kind]}: {' → '.join(plan.names)}")
         if self.trace:
-            by = f"by {plan.by}" if plan.kind in ("proposed", "again") else ""
+            by = f"by {plan.by}" if plan.kind in ("proposed", "replan") else ""
             by += f", {', '.join(map(harmless, asked))}" if (asked := self._others(plan.calls)) else ""
             usage = sum((call.usage for call in plan.calls), Usage())
             by += f"  [{in_words(usage)}]" if by and usage.calls else ""
             self._line(_INDENT + ": ".join(part for part in (by, harmless(plan.note)) if part))
 
-    def _step(self, record: Record) -> None:
+    def _step(self, record: StepRecord) -> None:
         usage = sum((call.usage for call in record.calls), Usage())
         spent = (f", {in_words(usage)}" if usage.calls else ", reply from the store") if record.calls else ""
         spent += f", {', '.join(map(harmless, asked))}" if (asked := self._others(record.calls)) else ""
         spent += ", asked again after it was cut off" if any(c.usage.calls > 1 for c in record.calls) else ""
         spent += ", cut off" if any(call.finish == "length" for call in record.calls) else ""
-        again = f", attempt {record.step.args['attempt']}" if "attempt" in record.step.args else ""
+        again = f", attempt {redo.attempt}" if (redo := record.step.redo) else ""
         self._line(f"{self.steps:3}. {record.step.module}{again}  [{record.seconds:.3f} s{spent}]")
         if record.dropped:
             self._block("dropped: it ran beside a step that failed")

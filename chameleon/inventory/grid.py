@@ -18,8 +18,6 @@ from chameleon.inventory.schema import InputType, Name, Strict
 from chameleon.inventory.source import GRID, Source, extended, read_file, read_source
 from chameleon.text import nearest
 
-_NOT_OF_AN_INVENTORY = ("without",)
-
 
 class VariantSpec(Strict):
     """What `common` and each arm may have: the keys of an inventory but `name` and `extends`, and `without`.
@@ -189,7 +187,7 @@ def _arm(spec: GridSpec, name: str, source: Source, below: Source) -> Arm:
 
 
 def _over(below: Source, own: Source) -> Source:
-    data = {key: value for key, value in own.data.items() if key not in _NOT_OF_AN_INVENTORY}
+    data = {key: value for key, value in own.data.items() if key != "without"}
     return extended(replace(own, data=data), below)
 
 
@@ -206,10 +204,9 @@ def _changes(data: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _said(value: Any) -> str:
+    def short(item: Any) -> str:
+        return item if isinstance(item, str) else json.dumps(item, ensure_ascii=False, default=str)
+
     if isinstance(value, Mapping) and value:
-        return ", ".join(f"{key} {_short(item)}" for key, item in value.items())
-    return "removed" if value is None else _short(value)
-
-
-def _short(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+        return ", ".join(f"{key} {short(item)}" for key, item in value.items())
+    return "removed" if value is None else short(value)

@@ -18,10 +18,10 @@ _PRIVATE = "chameleon_user_"
 
 
 def import_own(path: str, folders: Sequence[Path]) -> ModuleType | None:
-    """The file that "tools", "tools.py" or "package.tools" names in the first folder that has it, or None.
+    """Import the file that "tools", "tools.py" or "package.tools" names in the first folder that has it.
 
-    The folder counts as a package without a name: its files import each other with `from .other import …`.
-    Raises whatever the file raises.
+    Returns None where no folder has it. A folder counts as a package without a name: its files import each
+    other with `from .other import …`. Raises whatever the file raises.
     """
     for folder in folders:
         file = _file_of(path, folder)
@@ -33,7 +33,7 @@ def import_own(path: str, folders: Sequence[Path]) -> ModuleType | None:
 
 
 def _file_of(path: str, folder: Path) -> Path | None:
-    """The file itself or, for a package, its `__init__.py`."""
+    """Find the file itself or, for a package, its `__init__.py`."""
     if path.endswith(".py"):
         candidates = [folder / path]
     elif all(parts := path.split(".")):
@@ -45,7 +45,7 @@ def _file_of(path: str, folder: Path) -> Path | None:
 
 
 def _rooted(file: Path, folder: Path) -> tuple[Path, Sequence[str]]:
-    """The folder that is the package, and the names below it: a file elsewhere has its own folder."""
+    """Return the folder that is the package, and the names below it: a file elsewhere has its own folder."""
     root = folder if file.is_relative_to(folder) else file.parent
     if any("." in part for part in file.parent.relative_to(root).parts):  # no name of a package
         root = file.parent
@@ -66,7 +66,7 @@ def _package(folder: Path) -> str:
 
 
 def broken(reference: str, problem: BaseException) -> ChameleonError:
-    """Why a file or package cannot be imported, in one line."""
+    """Tell why a file or package cannot be imported, in one line."""
     if isinstance(problem, ChameleonError):
         return problem
     if isinstance(problem, ModuleNotFoundError) and problem.name:
@@ -82,7 +82,8 @@ def broken(reference: str, problem: BaseException) -> ChameleonError:
 
 
 def _not_found(reference: str, problem: ModuleNotFoundError, name: str) -> ChameleonError:
-    importer = _importer(problem)
+    frames = [frame.filename for frame in traceback.extract_tb(problem.__traceback__)]
+    importer = Path(next(name for name in reversed(frames) if not name.startswith("<")))
     if name.startswith(_PRIVATE):
         return InventoryError(
             f"{reference!r}: {importer.name} imports {_public(name)!r}, which is not beside it"
@@ -100,26 +101,20 @@ def _not_found(reference: str, problem: ModuleNotFoundError, name: str) -> Chame
     return MissingPackage(f"{reference!r} needs the package {package!r}", hint=f"pip install {package}")
 
 
-def _importer(problem: BaseException) -> Path:
-    """The file whose import failed."""
-    frames = [frame.filename for frame in traceback.extract_tb(problem.__traceback__)]
-    return Path(next(name for name in reversed(frames) if not name.startswith("<")))
-
-
 def _folders_above(importer: Path) -> Sequence[Path]:
-    """The folders of a user's file, up to the one that is the package; none for an installed package."""
-    roots = [path for name, module in tuple(sys.modules.items()) for path in _root_paths(name, module)]
+    """List the folders of a user's file, up to the one that is the package; none for an installed package."""
+    roots = [Path(path) for name in _packages() for path in sys.modules[name].__path__]
     above = list(importer.parents)
     return next((above[: above.index(root) + 1] for root in roots if root in above), ())
 
 
-def _root_paths(name: str, module: ModuleType) -> Sequence[Path]:
-    is_root = name.startswith(_PRIVATE) and "." not in name
-    return [Path(path) for path in module.__path__] if is_root else []
+def _packages() -> Sequence[str]:
+    """List the names under which folders are registered."""
+    return [name for name in tuple(sys.modules) if name.startswith(_PRIVATE) and "." not in name]
 
 
 def _public(text: str) -> str:
-    """The text without the name under which a folder is registered."""
-    for name in [name for name in tuple(sys.modules) if name.startswith(_PRIVATE) and "." not in name]:
+    """Return the text without the name under which a folder is registered."""
+    for name in _packages():
         text = text.replace(name, "")
     return text

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     NonNegativeFloat,
@@ -34,6 +35,12 @@ def _input_type(value: str) -> str:
 
 
 Name = Annotated[str, AfterValidator(_name)]
+Names = Annotated[
+    list[Name],
+    BeforeValidator(
+        lambda value: [value] if isinstance(value, str) else value, json_schema_input_type=Name | list[Name]
+    ),
+]
 InputType = Annotated[str, AfterValidator(_input_type)]
 
 
@@ -52,7 +59,7 @@ class Prices(Strict):
 
     @property
     def each(self) -> tuple[float, ...]:
-        """The prices of input, output and, where it is told, cached input."""
+        """Return the prices of input, output and, where it is told, cached input."""
         prices = (self.input, self.output)
         return prices if self.cached is None else (*prices, self.cached)
 
@@ -82,11 +89,11 @@ class ModelSpec(Strict):
     prices: Prices | None = None
 
     def params(self) -> dict[str, Any]:
-        """The parameters of a call."""
+        """Return the parameters of a call."""
         return self.model_dump(exclude_none=True, exclude=set(_OF_CONNECTION))
 
     def connection(self) -> dict[str, Any]:
-        """The settings of the model's connection, as `LLM.connect` and `LLM.with_model` take them."""
+        """Return the settings of the model's connection, as `LLM.connect` and `LLM.with_model` take them."""
         given = {"retries": self.retries, "timeout": self.timeout, "prices": self.prices and self.prices.each}
         return {key: value for key, value in given.items() if value is not None}
 
@@ -95,13 +102,13 @@ class RepairSpec(Strict):
     """`repair: {verifier: …}`: when that module rejects, redo another one and ask again.
 
     `attempts` is the most times that the redone module runs for one plan, the first included; modules that
-    redo the same one share the count. `warmer` is added to the temperature of every redo (as published:
-    constant, not growing).
+    redo the same one share the count. `temperature_step` is added to the temperature of every redo (constant,
+    as published).
     """
 
     redo: Name
     attempts: PositiveInt = 20
-    warmer: NonNegativeFloat = 0.1
+    temperature_step: NonNegativeFloat = 0.1
 
 
 class RulesSpec(Strict):
@@ -111,9 +118,9 @@ class RulesSpec(Strict):
     `next` names what must follow directly; `max_steps` bounds its length.
     """
 
-    last: Name | list[Name] = Field(default_factory=list)
+    last: Names = Field(default_factory=list)
     once: list[Name] = Field(default_factory=list)
-    needs: dict[Name, Name | list[Name]] = Field(default_factory=dict)
+    needs: dict[Name, Names] = Field(default_factory=dict)
     next: dict[Name, Name] = Field(default_factory=dict)
     max_steps: PositiveInt = 32
 

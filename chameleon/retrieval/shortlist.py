@@ -77,9 +77,8 @@ def _always(inventory: Inventory, always: Sequence[str]) -> list[str]:
                 where=f"the planner of {inventory.name}",
                 hint=nearest(name, inventory.modules),
             )
-    last = inventory.rules.last
     kept = (name for name in always if name not in inventory.left_out)
-    return [*inventory.fallback, *([last] if isinstance(last, str) else last), *kept]
+    return [*inventory.fallback, *inventory.rules.last, *kept]
 
 
 def _special(ranked: Sequence[str], inventory: Inventory, state: State) -> list[str]:
@@ -115,8 +114,7 @@ def _with_needs(name: str, inventory: Inventory, state: State, ranked: Sequence[
         if each in found:
             continue
         found.append(each)
-        needed = inventory.rules.needs.get(each, [])
-        waiting += [needed] if isinstance(needed, str) else needed
+        waiting += inventory.rules.needs.get(each, [])
         waiting += [follower] if (follower := inventory.rules.next.get(each)) else []
         for keys in inventory.access[each].missing(set(state.keys)):
             givers = [other for other in ranked if _gives(inventory, other, keys.split("|"))]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from chameleon import State, Table
-from chameleon.modules.tablerag.opened import opened
+from chameleon.modules.tablerag.table_retriever import opened
 from chameleon.retrieval.document import Document
 
 

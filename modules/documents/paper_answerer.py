@@ -16,7 +16,7 @@ class PaperAnswerer(LLMModule):
     prompt = "papers/paper_answerer"
     reads = ("input.question", "input.passages", "input.choices?", "input.unit?", "cache.retrieval_note?")
     writes = ("cache.solution", "cache.sources")
-    wordless = ("cache.sources",)
+    non_text = ("cache.sources",)
 
     def slots(self, state: State) -> dict[str, Any]:
         """The passages by number, each with its headings and page."""

@@ -19,7 +19,7 @@ class PaperProgramGenerator(LLMModule):
     prompt = "papers/program_generator"
     reads = ("input.question", "input.passages", "input.choices?", "input.unit?", "cache.retrieval_note?")
     writes = ("cache.program", "cache.sources")
-    wordless = ("cache.sources",)
+    non_text = ("cache.sources",)
 
     def slots(self, state: State) -> dict[str, Any]:
         """The passages by number, each with its headings and page."""

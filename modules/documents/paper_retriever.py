@@ -27,7 +27,7 @@ class PaperRetriever(Module):
 
     reads = ("input.question", "input.passages")
     writes = ("input.passages", "cache.retrieved", "cache.nearest", "cache.retrieval_note")
-    wordless = ("cache.retrieved", "cache.nearest", "cache.retrieval_note")
+    non_text = ("cache.retrieved", "cache.nearest", "cache.retrieval_note")
 
     def __init__(
         self,

@@ -12,7 +12,7 @@ class PassageList(Module):
 
     reads = ("cache.nearest",)
     writes = ("cache.answer",)
-    wordless = ("cache.answer",)
+    non_text = ("cache.answer",)
 
     def run(self, state: State) -> NoReturn:
         count = len(state.cache["nearest"])

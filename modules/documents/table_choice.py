@@ -24,21 +24,21 @@ class TableChoice(LLMModule):
     prompt = "corpus/table_choice"
     reads = ("input.question", "input.index", "cache.retrieved")
     writes = ("input.table", "input.tables", "cache.table_choice", "cache.sources")
-    wordless = ("cache.table_choice", "cache.sources")
+    non_text = ("cache.table_choice", "cache.sources")
     max_rows = 3
     max_cell = 60
 
-    def __init__(self, ahead: float = 3.0, longest: PositiveInt = 10) -> None:
+    def __init__(self, ahead: float = 3.0, max_tables: PositiveInt = 10) -> None:
         """When the model is asked, and how much it is shown.
 
         - `ahead`: a first table with so many times the score of the second is taken without a call.
-        - `longest`: how many tables are shown, each with its caption, its columns and its first rows.
+        - `max_tables`: how many tables are shown, each with its caption, its columns and its first rows.
         """
-        self.ahead, self.longest = ahead, longest
+        self.ahead, self.max_tables = ahead, max_tables
 
     def run(self, state: State) -> dict[str, Any]:
         """The chosen table. Raises `Declined` where the model says that none of them can answer."""
-        found = candidates(state)[: self.longest]
+        found = candidates(state)[: self.max_tables]
         if not found:
             raise Declined("no table was found in the index")
         if len(found) == 1 or found[0].score >= self.ahead * found[1].score > 0:
@@ -48,14 +48,14 @@ class TableChoice(LLMModule):
 
     def slots(self, state: State) -> dict[str, Any]:
         """The tables found, by number, each with its name, its place and its beginning."""
-        found = enumerate(candidates(state)[: self.longest], 1)
+        found = enumerate(candidates(state)[: self.max_tables], 1)
         return super().slots(state) | {
             "found": Quoted("\n".join(self._beginning(n, each) for n, each in found))
         }
 
     def interpret(self, text: str, state: State) -> dict[str, Any]:
         """The table that the reply numbers. Raises `StepRejected` for any other reply."""
-        found = candidates(state)[: self.longest]
+        found = candidates(state)[: self.max_tables]
         said = text.strip()
         if _NONE.match(said):
             raise Declined(

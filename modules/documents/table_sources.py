@@ -27,7 +27,7 @@ class TableSources(Module):
         "cache.answer",
     )
     writes = ("cache.sources",)
-    wordless = ("cache.sources",)
+    non_text = ("cache.sources",)
 
     def run(self, state: State) -> list[dict[str, Any]]:
         """The table, and those that gave the same answer: `id`, where it lies, `rows` (from 1), `columns`.

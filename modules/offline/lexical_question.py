@@ -17,20 +17,20 @@ class LexicalQuestion(Module):
     reads = ("input.question", "input.table")
     writes = ("cache.reading",)
 
-    def __init__(self, sure: float = 0.5, longest: PositiveInt = 20_000) -> None:
+    def __init__(self, sure: float = 0.5, max_table_rows: PositiveInt = 20_000) -> None:
         """How much is read.
 
         - `sure`: how often readings of a kind must have been right for one to count, from 0 to 1.
-        - `longest`: tables with more rows are declined.
+        - `max_table_rows`: tables with more rows are declined.
         """
-        self.sure, self.longest = sure, longest
+        self.sure, self.max_table_rows = sure, max_table_rows
 
     def run(self, state: State) -> dict[str, Any]:
         """The reading. Raises `Declined` for a text that is not read surely enough."""
         table: Table = state.input["table"]
-        if len(table.rows) > self.longest:
+        if len(table.rows) > self.max_table_rows:
             raise Declined(
-                f"the table has more than {self.longest:,} rows", hint="Raise `longest` to read it."
+                f"the table has more than {self.max_table_rows:,} rows", hint="Raise `max_table_rows`."
             )
         return self.read(state.input["question"], table).to_json()
 

@@ -13,13 +13,13 @@ from chameleon.modules.offline.lexical_question import LexicalQuestion
 class LexicalStatement(LexicalQuestion):
     """Reads what a statement claims: the operations that the table needs, and what to see in it then."""
 
-    def __init__(self, sure: float = 0.65, longest: PositiveInt = 20_000) -> None:
+    def __init__(self, sure: float = 0.65, max_table_rows: PositiveInt = 20_000) -> None:
         """How much is read.
 
         - `sure`: how often readings of a kind must have been right for one to count, from 0 to 1.
-        - `longest`: tables with more rows are declined.
+        - `max_table_rows`: tables with more rows are declined.
         """
-        super().__init__(sure, longest)
+        super().__init__(sure, max_table_rows)
 
     def read(self, text: str, table: Table) -> Reading:
         """What the text claims of the table."""

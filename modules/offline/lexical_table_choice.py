@@ -28,15 +28,15 @@ class LexicalTableChoice(Module):
 
     reads = ("input.question", "input.choices?", "input.unit?", "input.index", "cache.retrieved")
     writes = ("input.table", "input.tables", "cache.table_choice", "cache.sources")
-    wordless = ("cache.table_choice", "cache.sources")
+    non_text = ("cache.table_choice", "cache.sources")
 
-    def __init__(self, ahead: float = 1.5, longest: PositiveInt = 200_000) -> None:
+    def __init__(self, ahead: float = 1.5, max_table_rows: PositiveInt = 200_000) -> None:
         """What counts as a rival, and what is read.
 
         - `ahead`: a table is a rival of the first unless that has so many times its score.
-        - `longest`: tables with more rows are not read; 100,000 take some seconds.
+        - `max_table_rows`: tables with more rows are not read; 100,000 take some seconds.
         """
-        self.ahead, self.longest = ahead, longest
+        self.ahead, self.max_table_rows = ahead, max_table_rows
 
     def run(self, state: State) -> dict[str, Any]:
         """The chosen table. Raises `Declined` where none or no single one answers.
@@ -98,7 +98,7 @@ class LexicalTableChoice(Module):
 
     def _program(self, state: State, candidate: Candidate) -> Program:
         given, table = state.input, candidate.table
-        if len(table.rows) > self.longest:
+        if len(table.rows) > self.max_table_rows:
             raise Declined(f"it has {len(table.rows):,} rows, more than are read without a model")
         choices, unit = given.get("choices") or (), given.get("unit") or ""
         return write_program(given["question"], table, choices, unit)

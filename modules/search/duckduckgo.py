@@ -53,7 +53,7 @@ class DuckDuckGo:
             )
         require_httpx()
 
-    def resolved(self) -> Mapping[str, Any]:
+    def runtime_info(self) -> Mapping[str, Any]:
         versions = {name: version(name) for name in ("ddgs", "primp") if importlib.util.find_spec(name)}
         return {"provider": self.name, "host": _HOST, "versions": versions}
 

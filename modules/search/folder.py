@@ -53,7 +53,7 @@ class DocumentFolder:
         if next(self._files(), None) is None:
             raise InputError(f"the folder {str(self.path)!r} holds no .txt, .md or .html file")
 
-    def resolved(self) -> Mapping[str, Any]:
+    def runtime_info(self) -> Mapping[str, Any]:
         """Return the number of documents and a digest of their names, lengths and first 500 MB."""
         digest, count, left = hashlib.sha256(), 0, _DIGESTED
         root = self.path.resolve()

@@ -41,8 +41,8 @@ class SearchProvider(Protocol):
     def check(self) -> None:
         """Raise a `ChameleonError` naming what is missing: a key, a package, a folder. Cheap."""
 
-    def resolved(self) -> Mapping[str, Any]:
-        """Return what is asked, for `Module.resolved`: the provider and its host, never a whole address."""
+    def runtime_info(self) -> Mapping[str, Any]:
+        """Return the provider and its host, never a whole address."""
 
     def search(self, query: str, count: int) -> list[SearchResult]:
         """Return the best results, at most `count`; raise `WebError` (a `ModuleError`) for a failure."""
@@ -148,7 +148,7 @@ class WebProvider:
                 "such as search.lan, and set allow_private: true, or CHAMELEON_WEB_PRIVATE=host:port.",
             )
 
-    def resolved(self) -> Mapping[str, Any]:
+    def runtime_info(self) -> Mapping[str, Any]:
         return {"provider": self.name, "host": self.host}
 
     @property

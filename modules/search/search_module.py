@@ -77,8 +77,8 @@ class SearchModule(Module):
     def check(self) -> None:
         choose_provider(self.settings, self._web).check()
 
-    def resolved(self) -> Mapping[str, Any]:
-        return choose_provider(self.settings, self._web).resolved()
+    def runtime_info(self) -> Mapping[str, Any]:
+        return choose_provider(self.settings, self._web).runtime_info()
 
     def setup(self) -> None:
         self._web = replace(self._web, cache=PageCache.default())

@@ -1,9 +1,18 @@
-"""SQL over tables: how models are shown them, and Binder's programs, which ask a model from within SQL."""
+"""SQL over tables: Text-to-SQL, Binder (SQL that asks a model) and Dater (sub-questions that SQL counts).
 
-TOOLS = (
-    "binder_executor",
-    "binder_generator",
-    "binder_vote",
-    "sql_executor",
-    "sql_generator",
-)
+`database.py` holds tables as SQL sees them, `query.py` asks them in the sandbox. docs/tables.md lists where
+the methods differ from the published code.
+"""
+
+TOOLS = {
+    "binder_executor": "binder",
+    "binder_generator": "binder",
+    "binder_vote": "binder",
+    "cloze_filler": "dater",
+    "cloze_generator": "dater",
+    "column_choice": "dater",
+    "row_choice": "dater",
+    "sql_executor": "text_to_sql",
+    "sql_generator": "text_to_sql",
+    "table_part": "dater",
+}

@@ -12,11 +12,20 @@ from functools import cached_property
 from typing import Literal, Self
 
 from chameleon.errors import InputError, SandboxUnavailable
-from chameleon.table import Column, Kind, Table, read_value
+from chameleon.quoting import unframed
+from chameleon.table import Column, Table, read_value
 
 Cell = int | float | str | None
 SqlType = Literal["INTEGER", "REAL", "TEXT", "DATE", "TIME"]
 
+# SQLite would read a DATE or TIME as a number where it looks like one.
+_DECLARED = {
+    "INTEGER": "INTEGER",
+    "REAL": "REAL",
+    "TEXT": "TEXT COLLATE NOCASE",
+    "DATE": "TEXT",
+    "TIME": "TEXT",
+}
 _RATIO = re.compile(r"\d\s*/\s*\d")
 _MONTHS = frozenset("jan feb mar apr may jun jul aug sep oct nov dec".split())  # noqa: SIM905
 _MOST_INTEGER = 2**63
@@ -26,6 +35,7 @@ _PLAIN = re.compile(
     re.ASCII,
 )
 _QUOTES = str.maketrans(dict.fromkeys('"`\0', ""))
+_LONGEST_CELL = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +60,7 @@ class SqlTable:
 
     @classmethod
     def of(cls, table: Table, name: str = "w") -> Self:
-        """A table with its columns typed by what their cells say (`Column.kind`).
+        """Return the table with its columns typed by what their cells say (`Column.kind`).
 
         Numbers of one unit are INTEGER or REAL without it, dates DATE as "2024-05-04", times TIME as
         "09:45:00", all else TEXT, which compares without regard to case; empty cells are NULL everywhere.
@@ -59,6 +69,11 @@ class SqlTable:
         names = safe_names(table.header)
         columns = tuple(SqlColumn(name, kind) for name, (kind, _) in zip(names, typed, strict=True))
         return cls(name, columns, list(zip(*(cells for _, cells in typed), strict=True)))
+
+    @property
+    def header(self) -> list[str]:
+        """The names of the columns."""
+        return [column.name for column in self.columns]
 
     @property
     def definition(self) -> str:
@@ -71,29 +86,33 @@ class SqlTable:
         """The database that holds this table and no other, made once."""
         return Database((self,))
 
-    @property
-    def _creation(self) -> str:
-        parts = (f'"{column.name}" {_DECLARED[column.type]}' for column in self.columns)
-        return f'CREATE TABLE "{self.name}" ({", ".join(parts)})'
+    def described(self, title: str = "", rows: int | None = 3) -> str:
+        """Return the CREATE TABLE statement and the first rows below it, tab-separated; None shows all rows.
+
+        Text-to-SQL and Binder use this form of Rajkumar et al. (2022). Long cells are cut, visibly.
+        """
+        shown = self.rows if rows is None else self.rows[:rows]
+        lines = ["\t".join(self.header)]
+        for row in shown:
+            cells = map(as_text, row)
+            lines.append(
+                "\t".join(c if len(c) <= _LONGEST_CELL else f"{c[: _LONGEST_CELL - 1]}…" for c in cells)
+            )
+        named = [f"Title: {' '.join(title.split())}"] if title.strip() else []
+        few = len(shown) < len(self.rows)
+        told = f"{len(shown)} of the {len(self.rows):,} rows" if few else "all rows"
+        note = f"/* {told}, tab-separated:"
+        return "\n".join([*named, self.definition, note, *map(unframed, lines), "*/"])
 
     def fill(self, connection: sqlite3.Connection) -> None:
         """Make the table in a database and fill it."""
+        columns = ", ".join(f'"{column.name}" {_DECLARED[column.type]}' for column in self.columns)
         places = ", ".join("?" * len(self.columns))
         try:
-            connection.execute(self._creation)
+            connection.execute(f'CREATE TABLE "{self.name}" ({columns})')
             connection.executemany(f'INSERT INTO "{self.name}" VALUES ({places})', self.rows)  # noqa: S608
         except sqlite3.Error as error:
             raise InputError(f"the table cannot be held by SQL: {error}", where=self.name) from None
-
-
-_DECLARED = {
-    "INTEGER": "INTEGER",
-    "REAL": "REAL",
-    "TEXT": "TEXT COLLATE NOCASE",
-    # Both would otherwise be read as numbers where they look like one.
-    "DATE": "TEXT",
-    "TIME": "TEXT",
-}
 
 
 @dataclass(frozen=True)
@@ -119,8 +138,13 @@ class Database:
             return base64.b64encode(connection.serialize()).decode("ascii")
 
 
+def as_text(cell: Cell) -> str:
+    """Return a cell as a prompt shows it, on one line."""
+    return "" if cell is None else " ".join(str(cell).split())
+
+
 def safe_names(header: Iterable[str]) -> list[str]:
-    """Names that SQL can quote and tell apart, as near to the header as can be.
+    """Return names that SQL can quote and tell apart, as near to the header as can be.
 
     White space is one blank, quotes and control characters go, a blank name becomes "column_3", and what
     repeats an earlier name in any case gets "_2", "_3", …
@@ -139,30 +163,8 @@ def safe_names(header: Iterable[str]) -> list[str]:
     return names
 
 
-def typed_column(column: Column) -> tuple[SqlType, list[Cell]]:
-    """The SQL type of a column and its cells as values of it; text where no other type fits all."""
-    if (plain := _plain_numbers(column.cells)) is not None:
-        return plain
-    kind = _kind(column)
-    if kind == "number" and (numbers := _numbers(column)) is not None:
-        return numbers
-    if kind == "date":
-        return "DATE", [value.date.isoformat() if value.date else None for value in column.values]
-    if kind == "time":
-        return "TIME", [value.time.isoformat() if value.time else None for value in column.values]
-    return "TEXT", [None if _is_blank(cell) else _storable(cell) for cell in column.cells]
-
-
-def _kind(column: Column) -> Kind:
-    """`Column.kind`, found without reading the rest of a column once it holds text."""
-    for cell in column.cells[:64]:
-        if read_value(cell).kind == "text":
-            return "text"
-    return column.kind
-
-
 def plain_number(text: str) -> int | float | None:
-    """The number that a text is, such as "47,678", "930 251", "+1.50", ".5" or "3."; None for all else."""
+    """Return the number that a text is, such as "47,678", "930 251", "+1.50", ".5" or "3."; None if none."""
     match = _PLAIN.fullmatch(text)
     if match is None:
         return None
@@ -170,8 +172,23 @@ def plain_number(text: str) -> int | float | None:
     return float(digits + match["part"]) if match["part"] else int(digits)
 
 
+def typed_column(column: Column) -> tuple[SqlType, list[Cell]]:
+    """Return the SQL type of a column and its cells as values of it; text where no other type fits all."""
+    if (plain := _plain_numbers(column.cells)) is not None:
+        return plain
+    # A column of text is known by its first cells, without reading the rest.
+    if not any(read_value(cell).kind == "text" for cell in column.cells[:64]):
+        if column.kind == "number" and (numbers := _numbers(column)) is not None:
+            return numbers
+        if column.kind == "date":
+            return "DATE", [value.date.isoformat() if value.date else None for value in column.values]
+        if column.kind == "time":
+            return "TIME", [value.time.isoformat() if value.time else None for value in column.values]
+    return "TEXT", [None if _is_blank(cell) else _encodable(cell) for cell in column.cells]
+
+
 def _plain_numbers(cells: Sequence[str]) -> tuple[SqlType, list[Cell]] | None:
-    """Cells that are figures and blanks, read without looking for units and dates."""
+    """Read cells that are figures and blanks, without looking for units and dates."""
     numbers: list[Cell] = []
     kinds = set()
     for cell in cells:
@@ -186,7 +203,7 @@ def _plain_numbers(cells: Sequence[str]) -> tuple[SqlType, list[Cell]] | None:
 
 
 def _numbers(column: Column) -> tuple[SqlType, list[Cell]] | None:
-    """Numbers without their unit; None where it is not sure that they are such.
+    """Return numbers without their unit; None where they cannot be compared.
 
     Units that differ make numbers that cannot be compared ("5 June", "2 July"), and "1989/90" is no fraction.
     """
@@ -209,5 +226,5 @@ def _is_blank(cell: str) -> bool:
     return len(cell) < 8 and read_value(cell).kind == "empty"
 
 
-def _storable(cell: str) -> str:
+def _encodable(cell: str) -> str:
     return cell if cell.isascii() else cell.encode("utf-8", "replace").decode()

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from chameleon.errors import SandboxUnavailable
+from chameleon.errors import SandboxUnavailable, StepRejected
+from chameleon.modules.program.answer_generator import tidy
 from chameleon.modules.sql.database import Cell, Database, SqlTable
+from chameleon.modules.table_ops.table_query import Answer, Form
 from chameleon.sandbox import ExecResult, Sandbox, shared_sandbox
 from chameleon.sandbox.zygote import why_unusable
 from chameleon.table import Table
@@ -17,6 +19,7 @@ SqlStatus = Literal["ok", "error", "timeout", "refused", "too_large", "memory", 
 
 _GUARDED = Path(__file__).with_name("guarded_query.py")
 _REFUSALS: dict[str, SqlStatus] = {"NotAllowed": "refused", "Interrupted": "timeout"}
+_TRUE, _FALSE = ("yes", "true", "1"), ("no", "false", "0", "none")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +37,26 @@ class SqlResult:
     message: str = ""
     wall_ms: float = 0.0
 
+    @classmethod
+    def of(cls, outcome: ExecResult) -> SqlResult:
+        """Return what the sandbox says of a query."""
+        if outcome.status == "ok":
+            columns, rows = outcome.value
+            return cls("ok", tuple(columns), tuple(map(tuple, rows)), wall_ms=outcome.wall_ms)
+        status: SqlStatus = "error" if outcome.status == "no_answer" else outcome.status
+        if outcome.status == "error":
+            status = _REFUSALS.get(outcome.error_type, "error")
+        message = "the query took too long" if status == "timeout" else outcome.message
+        return cls(status, message=message, wall_ms=outcome.wall_ms)
+
     @property
     def ok(self) -> bool:
         return self.status == "ok"
+
+    @property
+    def failure(self) -> str:
+        """Why there are no rows, as a sentence."""
+        return f"the query gave no result ({self.status.replace('_', ' ')}): {self.message}"
 
 
 def run_sql(
@@ -63,7 +83,7 @@ def run_sql(
     runner = executor or shared_sandbox()
     names = [table.name for table in database.tables]
     request = {"sql": sql, "image": database.image, "tables": names}
-    return _result(runner.call(_GUARDED, request, timeout=timeout))
+    return SqlResult.of(runner.call(_GUARDED, request, timeout=timeout))
 
 
 def check_sql() -> None:
@@ -73,7 +93,7 @@ def check_sql() -> None:
 
 
 def as_database(tables: Database | SqlTable | Table | Mapping[str, Table]) -> Database:
-    """The tables as a database; what is one already is returned as it is."""
+    """Return the tables as a database; what is one already is returned as it is."""
     if isinstance(tables, Database):
         return tables
     if isinstance(tables, SqlTable):
@@ -83,12 +103,33 @@ def as_database(tables: Database | SqlTable | Table | Mapping[str, Table]) -> Da
     return Database(tuple(SqlTable.of(table, name) for name, table in tables.items()))
 
 
-def _result(outcome: ExecResult) -> SqlResult:
-    if outcome.status == "ok":
-        columns, rows = outcome.value
-        return SqlResult("ok", tuple(columns), tuple(map(tuple, rows)), wall_ms=outcome.wall_ms)
-    status: SqlStatus = "error" if outcome.status == "no_answer" else outcome.status
-    if outcome.status == "error":
-        status = _REFUSALS.get(outcome.error_type, "error")
-    message = "the query took too long" if status == "timeout" else outcome.message
-    return SqlResult(status, message=message, wall_ms=outcome.wall_ms)
+def cells_as_answer(cells: Sequence[Cell], form: Form) -> Answer:
+    """Return the cells of a result, row by row, as an answer.
+
+    - "items": a text for each, NULL left out; 3.0 is "3";
+    - "verdict": "yes" or "no", see `truth_of`;
+    - "text": the items with commas between them.
+
+    Raises `StepRejected` when nothing is left, or when the cells are no verdict.
+    """
+    if form == "verdict":
+        truth = truth_of(cells)
+        if truth is None:
+            raise StepRejected("the query gives neither true nor false")
+        return "yes" if truth else "no"
+    items = [str(tidy(cell)) for cell in cells if cell is not None]
+    if not items:
+        raise StepRejected("the query finds nothing")
+    return items if form == "items" else ", ".join(items)
+
+
+def truth_of(cells: Sequence[Cell]) -> bool | None:
+    """Return whether a result says that a statement is true; None when it is no verdict.
+
+    1 and "yes" are true, 0 and "no" false, and so is a result without rows or a NULL: nothing in the table
+    bears the statement out. Several equal verdicts are one; any other number or text is none.
+    """
+    words = {"none" if cell is None else str(tidy(cell)).strip().lower() for cell in cells} or {"none"}
+    if words.issubset(_TRUE):
+        return True
+    return False if words.issubset(_FALSE) else None

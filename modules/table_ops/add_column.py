@@ -12,12 +12,12 @@ from typing import Any
 from pydantic import PositiveInt
 
 from chameleon import State, StepRejected, Table
+from chameleon.llm_module import Weights
 from chameleon.modules.table_ops.names import call_in, column_named
 from chameleon.modules.table_ops.operation import Args, Operation
 from chameleon.modules.table_ops.table_operation import TableOperation
 from chameleon.prompt import table_text
 from chameleon.table.bars import split_rows
-from chameleon.voting import Weights
 
 _EXPLAINED = re.compile(r"We extract the value from.*", re.DOTALL | re.IGNORECASE)
 _VALUE = "The value:"
@@ -79,16 +79,17 @@ class AddColumn(TableOperation, ColumnAddition):
         *,
         rows_shown: PositiveInt = 50,
         rows_per_call: PositiveInt = 50,
-        longest: PositiveInt = 500,
+        max_table_rows: PositiveInt = 500,
     ) -> None:
         """One reply names the column and gives its values in the rows shown; further replies give the rest.
 
         The published way is `rows_shown: 3` and `rows_per_call: 1`, a call for every row from the fourth on.
         Where fewer rows fit within `max_rows` and `max_table_tokens`, each reply gives the values of those.
-        Tables with more rows than `longest` are left alone, and those whose long rows would take more calls.
+        Tables with more rows than `max_table_rows` are left alone, and those whose long rows would take more
+        calls.
         """
         super().__init__(weights)
-        self.rows_shown, self.rows_per_call, self.longest = rows_shown, rows_per_call, longest
+        self.rows_shown, self.rows_per_call, self.max_table_rows = rows_shown, rows_per_call, max_table_rows
 
     def read_args(self, text: str, table: Table) -> Args:
         """ "… f_add_column(country). The value: ind | kaz | ind": values of the first rows."""
@@ -107,9 +108,9 @@ class AddColumn(TableOperation, ColumnAddition):
 
     def choose_args(self, state: State) -> Args:
         table: Table = state.input["table"]
-        if len(table.rows) > self.longest:
-            raise StepRejected(f"the table has more than {self.longest} rows")
-        further = math.ceil((self.longest - self.rows_shown) / self.rows_per_call)
+        if len(table.rows) > self.max_table_rows:
+            raise StepRejected(f"the table has more than {self.max_table_rows} rows")
+        further = math.ceil((self.max_table_rows - self.rows_shown) / self.rows_per_call)
         blocks = self.blocks(table, [self.rows_shown, *repeat(self.rows_per_call, further)])
         if (shown := sum(map(len, blocks))) < len(table.rows):
             raise StepRejected(f"only {shown:,} of {len(table.rows):,} rows could be shown")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 
 from chameleon import StepRejected, Table
+from chameleon.llm_module import Weights
 from chameleon.modules.table_ops.names import call_in, column_in_call, one_column
 from chameleon.modules.table_ops.operation import Args, Operation
 from chameleon.modules.table_ops.table_operation import TableOperation
-from chameleon.voting import Weights
 
 COUNT = "Count"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -20,11 +19,11 @@ class Operation(Module):
     Subclasses say how arguments are chosen (`choose_args`), what they make of a table (`apply`) and how the
     chain shows them (`written`).
 
-    The output is the link: `operation`, `call` (such as "f_sort_by(Points, large to small)") and `args`, and
-    `note` where the operation has something to say of what it did (`noted`); where it does not apply,
-    `refused` says why in place of `args`, and the table stays as it was. `cache.chain` holds all links
-    so far: those that were not refused, applied in order to the original table, give the table as it now
-    stands.
+    The output is the link and the new `table`. A link has `operation`, `call` (such as
+    "f_sort_by(Points, large to small)") and `args`, and `note` where the operation has something to say
+    (`noted`); where it does not apply, `refused` says why in place of `args`, and the table stays as it was.
+    `cache.chain` holds all links so far: those that were not refused, applied in order to the original table,
+    give the table as it now stands.
     """
 
     reads: ClassVar[Keys | None] = ("input.question", "input.table", "cache.chain?")
@@ -54,44 +53,24 @@ class Operation(Module):
         return ""
 
     def run(self, state: State) -> dict[str, Any]:
-        table, link = state.input["table"], {"operation": self.name, "call": f"f_{self.name}()"}
+        """Return the link, with the new `table` in it where the operation applies."""
+        link: dict[str, Any] = {"operation": self.name, "call": f"f_{self.name}()"}
         try:
             args = freeze(self.choose_args(state), "args")
             link["call"] = f"f_{self.name}({self.written(args)})"
-            _MADE.keep(self, table, args, self.applied(state.input, args))
+            table = self.applied(state.input, args)
         except StepRejected as reason:
             return link | {"refused": reason.what}
         note = self.noted(state.input, args)
-        return link | {"args": args} | ({"note": note} if note else {})
+        return link | {"args": args} | ({"note": note} if note else {}) | {"table": table}
 
     def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        if "refused" in output:
-            return {}
-        table, args = input["table"], output["args"]
-        return {"table": _MADE.take(self, table, args) or self.applied(input, args)}
+        return {"table": output["table"]} if "table" in output else {}
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        return {"chain": [*cache.get("chain", ()), output]}
+        return {"chain": [*cache.get("chain", ()), link_of(output)]}
 
 
-class _Made(threading.local):
-    """The table that `run` has made to see whether the operation applies: the same thread asks for it next.
-
-    It saves a second `apply`, which takes its time on a large table. Were the table a part of the output, the
-    log would hold it twice.
-    """
-
-    kept: tuple[Operation, Table, Args, Table] | None = None
-
-    def keep(self, operation: Operation, table: Table, args: Args, made: Table) -> None:
-        self.kept = operation, table, args, made
-
-    def take(self, operation: Operation, table: Table, args: Args) -> Table | None:
-        """What was kept of the same operation on the same table with equal arguments, once."""
-        kept, self.kept = self.kept, None
-        if kept is None or kept[0] is not operation or kept[1] is not table or kept[2] != args:
-            return None
-        return kept[3]
-
-
-_MADE = _Made()
+def link_of(output: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an operation's output without its table, as `cache.chain` holds it."""
+    return {key: value for key, value in output.items() if key != "table"}

@@ -8,13 +8,13 @@ from typing import Any
 
 from chameleon import State, StepRejected, Table
 from chameleon.errors import InventoryError
+from chameleon.llm_module import Weights
 from chameleon.modules.table_ops.names import columns_named, whole_choice
 from chameleon.modules.table_ops.operation import Args, Operation
 from chameleon.modules.table_ops.select_row import ALL
 from chameleon.modules.table_ops.table_operation import TableOperation
 from chameleon.quoting import unframed
 from chameleon.table.formats import Excerpt, excerpt
-from chameleon.voting import Weights
 
 
 class ColumnSelection(Operation):

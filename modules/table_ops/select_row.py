@@ -11,12 +11,11 @@ from pydantic import PositiveInt
 
 from chameleon import State, StepRejected, Table
 from chameleon.errors import CutOff, InventoryError
-from chameleon.llm_module import RAISE_LIMIT
+from chameleon.llm_module import RAISE_LIMIT, Weights
 from chameleon.modules.table_ops.names import call_in, whole_choice
 from chameleon.modules.table_ops.operation import Args, Operation
 from chameleon.modules.table_ops.table_operation import TableOperation
 from chameleon.prompt import table_text
-from chameleon.voting import Weights
 
 if TYPE_CHECKING:
     from chameleon.llm import Reply
@@ -59,17 +58,18 @@ class SelectRow(TableOperation, RowSelection):
         weights: Weights = "given",
         top: int = 2,
         *,
-        longest: PositiveInt = 500,
+        max_table_rows: PositiveInt = 500,
         most_calls: PositiveInt = 8,
     ) -> None:
         """`top`: so many of the answers with the most votes are united (published: 2).
 
         A table that one prompt cannot show (`max_rows`, `max_table_tokens`) is shown in blocks, each once
-        whatever `samples` says, and the rows chosen from each are united. With more rows than `longest`, or
-        more blocks than `most_calls`, it is left alone: a row that no prompt shows is never thrown away.
+        whatever `samples` says, and the rows chosen from each are united. With more rows than
+        `max_table_rows`, or more blocks than `most_calls`, it is left alone: a row that no prompt shows is
+        never thrown away.
         """
         super().__init__(weights)
-        self.top, self.longest, self.most_calls = top, longest, most_calls
+        self.top, self.max_table_rows, self.most_calls = top, max_table_rows, most_calls
 
     def check(self) -> None:
         """Raise `InventoryError` for a `table_style` without the numbers that replies name rows by."""
@@ -90,11 +90,11 @@ class SelectRow(TableOperation, RowSelection):
     def choose_args(self, state: State) -> Args:
         table: Table = state.input["table"]
         total = len(table.rows)
-        blocks = self.blocks(table, [total, *repeat(self.longest, self.most_calls - 1)])
+        blocks = self.blocks(table, [total, *repeat(self.max_table_rows, self.most_calls - 1)])
         shown = sum(map(len, blocks))
         if shown == total and len(blocks) <= 1:
             return super().choose_args(state)
-        if (shown := min(shown, self.longest)) < total:
+        if (shown := min(shown, self.max_table_rows)) < total:
             raise StepRejected(
                 f"only {shown:,} of {total:,} rows could be shown; filter_rows can cut by a condition"
             )

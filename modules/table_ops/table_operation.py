@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from chameleon import LLMModule, State, Table
+from chameleon.llm_module import Weights, votes, weights_of
 from chameleon.modules.table_ops.operation import Args, Operation
 from chameleon.table.formats import Style, excerpt
 from chameleon.text import clean_cell
-from chameleon.voting import Weights, votes, weights_of
 
 
 class TableOperation(Operation, LLMModule):

@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, cast
 
 from chameleon import LLMModule, State, StepRejected
-from chameleon.llm_module import elect
+from chameleon.llm_module import elect, votes, weights_of
 from chameleon.modules.program.solution_generator import stated_line
 from chameleon.table.formats import Style
-from chameleon.voting import votes, weights_of
 
 Form = Literal["items", "verdict", "text"]
 Answer = str | list[str]

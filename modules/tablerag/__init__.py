@@ -9,16 +9,16 @@ vote; `cell_locator` finds the answer's cells, and `final_answer` gives the answ
 docs/tablerag.md lists where this differs from the published code.
 """
 
-TOOLS = (
-    "cell_locator",
-    "consistency",
-    "final_answer",
-    "llm_filter",
-    "passage_retriever",
-    "semantic_filter",
-    "table_answerer",
-    "table_formatter",
-    "table_retriever",
-    "term_clarifier",
-    "wiki_clarifier",
-)
+TOOLS = {
+    "cell_locator": "cell_locator",
+    "consistency": "answer",
+    "final_answer": "answer",
+    "llm_filter": "llm_filter",
+    "passage_retriever": "similarity",
+    "semantic_filter": "similarity",
+    "table_answerer": "answer",
+    "table_formatter": "answer",
+    "table_retriever": "table_retriever",
+    "term_clarifier": "clarifiers",
+    "wiki_clarifier": "clarifiers",
+}

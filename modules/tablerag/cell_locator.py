@@ -22,11 +22,10 @@ class CellLocator(Module):
 
     reads = ("input.question", "cache.answer", "cache.kept?", "history")
     writes = ("cache.coordinates",)
-    wordless = ("cache.coordinates",)
+    non_text = ("cache.coordinates",)
 
     def run(self, state: State) -> dict[str, Any]:
-        """`coordinates`: [row, column], from 0, below the header of the table before any cut; `missing`: the
-        items that no cell has."""
+        """Return `coordinates`, [row, column] from 0 in the table before any cut, and `missing` items."""
         answer = state.cache["answer"]
         items = [answer] if isinstance(answer, str) else [str(item) for item in answer]
         table = whole_table(state)
@@ -42,7 +41,7 @@ class CellLocator(Module):
 def located(
     items: Sequence[str], table: Table, question: str = "", kept: Mapping[str, Any] | None = None
 ) -> tuple[list[Cell], list[str]]:
-    """The cell of each item, and the items that no cell has.
+    """Return the cell of each item, and the items that no cell has.
 
     - A cell has an item if it is the same text (in any case, space and quotes), else the same number, else
       if one stands in the other.
@@ -53,51 +52,40 @@ def located(
     - Items that are all that a column has in the kept rows stand for all of its cells there: a list of
       places names one but once.
     """
-    texts = _by_text(table)
+    texts: dict[str, list[Cell]] = {}
+    for row, line in enumerate(table.rows):
+        for column, text in enumerate(line):
+            texts.setdefault(normal(text), []).append((row, column))
     candidates = [_cells_of(item, table, texts) for item in items]
     missing = [item for item, cells in zip(items, candidates, strict=True) if not cells]
     rows = list(kept["rows"]) if kept else list(range(len(table.rows)))
     columns = frozenset(kept["columns"]) if kept else frozenset(range(len(table.header)))
     asked = _words(question)
-    ranked = sorted(
-        range(len(table.header)),
-        key=lambda column: (
-            -sum(any(cell[1] == column for cell in cells) for cells in candidates),
-            column not in columns,
-            -len(asked & _words(table.header[column])),
-        ),
-    )
-    if not missing and (all_of_it := _whole_column(candidates, rows, ranked[0], table)):
-        return all_of_it, []
-    place = {column: rank for rank, column in enumerate(ranked)}
+
+    def column_rank(column: int) -> tuple[int, bool, int]:
+        having = sum(any(cell[1] == column for cell in cells) for cells in candidates)
+        return -having, column not in columns, -len(asked & _words(table.header[column]))
+
+    ranked = sorted(range(len(table.header)), key=column_rank)
+    if not missing and len(candidates) > 1:
+        filled = [(row, ranked[0]) for row in rows if table.rows[row][ranked[0]].strip()]
+        named = {cell for cells in candidates for cell in cells}
+        if filled and named.issuperset(filled) and all(set(cells) & set(filled) for cells in candidates):
+            return filled, []
     inside, taken = frozenset(rows), set[Cell]()
+
+    def cell_rank(cell: Cell) -> tuple[bool, int, bool, int, int]:
+        row, column = cell
+        words = len(asked & _words(" ".join(table.rows[row])))
+        return cell in taken, ranked.index(column), row not in inside, -words, row
+
     for cells in filter(None, candidates):
-        best = min(
-            cells,
-            key=lambda cell: (
-                cell in taken,
-                place[cell[1]],
-                cell[0] not in inside,
-                -len(asked & _words(" ".join(table.rows[cell[0]]))),
-                cell[0],
-            ),
-        )
-        taken.add(best)
+        taken.add(min(cells, key=cell_rank))
     return sorted(taken), missing
 
 
-def _whole_column(
-    candidates: Sequence[Sequence[Cell]], rows: Sequence[int], column: int, table: Table
-) -> list[Cell]:
-    """The filled cells of a column in these rows, if several items name all of them and nothing else."""
-    filled = [(row, column) for row in rows if table.rows[row][column].strip()]
-    named = {cell for cells in candidates for cell in cells}
-    every = len(candidates) > 1 and named.issuperset(filled)
-    return filled if every and all(named.intersection(cells, filled) for cells in candidates) else []
-
-
 def _cells_of(item: str, table: Table, texts: Mapping[str, Sequence[Cell]]) -> Sequence[Cell]:
-    """The cells that have an item, by the strictest way in which any has it; `texts`: cells by their text."""
+    """Return the cells that have an item, by the strictest way in which any has it."""
     wanted = normal(item)
     if not wanted or wanted in texts:
         return texts[wanted] if wanted else []
@@ -112,23 +100,14 @@ def _cells_of(item: str, table: Table, texts: Mapping[str, Sequence[Cell]]) -> S
             return sorted(equal)
     if len(wanted) < _LEAST_PART:
         return []
-    parts = [
-        text for text in texts if len(text) >= _LEAST_PART and (_is_in(wanted, text) or _is_in(text, wanted))
-    ]
-    return sorted(cell for text in parts for cell in texts[text])
-
-
-def _by_text(table: Table) -> dict[str, list[Cell]]:
-    """The cells by their text as it is compared."""
-    found: dict[str, list[Cell]] = {}
-    for row, line in enumerate(table.rows):
-        for column, cell in enumerate(line):
-            found.setdefault(normal(cell), []).append((row, column))
-    return found
+    parts = (text for text in texts if len(text) >= _LEAST_PART)
+    return sorted(
+        cell for text in parts if _is_in(wanted, text) or _is_in(text, wanted) for cell in texts[text]
+    )
 
 
 def _is_in(part: str, text: str) -> bool:
-    """Whether a text holds a part as whole words."""
+    """Return whether a text holds a part as whole words."""
     return re.search(rf"(?<!\w){re.escape(part)}(?!\w)", text) is not None
 
 

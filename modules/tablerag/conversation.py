@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from chameleon import State
 from chameleon.quoting import on_one_line
 
-LONGEST = 12
+_MOST_TURNS = 12
 
 
 def turns(state: State) -> list[dict[str, str]]:
-    """The last turns of `input.history`, each question and answer on a line; several answers have bars."""
-    earlier = state.input.get("history") or ()
-    return [_turn(turn) for turn in earlier[-LONGEST:] if isinstance(turn, Mapping) and turn.get("question")]
+    """Return the last turns of `input.history`, question and answer on a line; several answers have bars."""
+    found = []
+    for turn in (state.input.get("history") or ())[-_MOST_TURNS:]:
+        if isinstance(turn, Mapping) and turn.get("question"):
+            answer = turn.get("answer")
+            items = answer if isinstance(answer, list | tuple) else [] if answer is None else [answer]
+            said = " | ".join(str(on_one_line(str(item))) for item in items)
+            found.append({"question": str(on_one_line(str(turn["question"]))).strip(), "answer": said})
+    return found
 
 
 def query_of(state: State) -> str:
-    """What a search by similarity is to look for: the question, after the conversation that it belongs to."""
+    """Return what a search by similarity looks for: the question, after the conversation before it."""
     asked = [f"{turn['question']} {turn['answer']}".strip() for turn in turns(state)]
     return "\n".join([*asked, str(state.input["question"])])
-
-
-def _turn(turn: Mapping[str, Any]) -> dict[str, str]:
-    answer = turn.get("answer")
-    listed = answer if isinstance(answer, list | tuple) else [] if answer is None else [answer]
-    said = " | ".join(str(on_one_line(str(item))) for item in listed)
-    return {"question": str(on_one_line(str(turn["question"]))).strip(), "answer": said}

@@ -17,7 +17,7 @@ class Cut(Module):
     """
 
     writes: ClassVar[Keys | None] = ("input.table", "cache.kept")
-    wordless: ClassVar[Keys] = ("cache.kept",)
+    non_text: ClassVar[Keys] = ("cache.kept",)
 
     def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         if output["whole"]:
@@ -35,19 +35,19 @@ class Cut(Module):
 
 
 def part(table: Table, rows: Sequence[int], columns: Sequence[int]) -> dict[str, Any]:
-    """The output of a cut that keeps these positions, of which there is at least one each."""
+    """Return the output of a cut that keeps these positions, of which there is at least one each."""
     if list(rows) == list(range(len(table.rows))) and list(columns) == list(range(len(table.header))):
         return whole("every row and column is kept")
     return {"whole": False, "rows": list(rows), "columns": list(columns)}
 
 
 def whole(reason: str) -> dict[str, Any]:
-    """The output of a cut that leaves the table as it is."""
+    """Return the output of a cut that leaves the table as it is."""
     return {"whole": True, "reason": reason}
 
 
 def whole_table(state: State) -> Table | None:
-    """The table before the first cut, from the history of the run; None where there is no table."""
+    """Return the table before the first cut, from the history of the run; None where there is no table."""
     table: Table | None = state.begun.input.get("table") if state.begun else state.table
     for record in state.history:
         if "kept" in record.cache_changes:

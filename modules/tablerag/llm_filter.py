@@ -1,21 +1,38 @@
-"""Keep the rows and columns that pandas code from a model keeps (TableRAG's LLM filter)."""
+"""Keep the rows and columns that pandas code from a model keeps (TableRAG's LLM filter).
+
+What the code returns is never taken for a table: it only says which rows and columns of ours are meant, and
+is compared with them cell by cell. So the worst that hostile code can do is to name other rows of the table.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import cache
+import math
+import re
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from typing import Any, Literal
 
 from chameleon import LLMModule, State, StepRejected, Table
+from chameleon.errors import SandboxUnavailable
+from chameleon.modules.program.program_executor import in_words
 from chameleon.modules.program.program_generator import program_in
-from chameleon.modules.tablerag.consistency import agreed
 from chameleon.modules.tablerag.conversation import turns
 from chameleon.modules.tablerag.cut import Cut, part, whole
-from chameleon.modules.tablerag.filter_code import Kept, column_names, run_filter, without_pandas
 from chameleon.prompt import table_text
+from chameleon.sandbox import shared_sandbox
+from chameleon.sandbox.values import DataFrame
+from chameleon.sandbox.zygote import why_unusable
+from chameleon.table import read_value
+from chameleon.table.subtable import normal
 
-Agree = Literal["result", "text"]
+_RESULT = "filtered_table"
+# The frame under both names that models use, and pandas for code that forgets to import it.
+_PRELUDE = "import pandas, pandas as pd, numpy as np; table = df"
+_SPACE = re.compile(r"\s+")
 
 
 class LLMFilter(Cut, LLMModule):
@@ -26,7 +43,13 @@ class LLMFilter(Cut, LLMModule):
     samples = 5
     max_rows: int | None = 40
 
-    def __init__(self, agree: Agree = "result", *, least_rows: int = 2, timeout: float | None = None) -> None:
+    def __init__(
+        self,
+        agree: Literal["result", "text"] = "result",
+        *,
+        least_rows: int = 2,
+        timeout: float | None = None,
+    ) -> None:
         """What most samples agree on is taken, the first of them on a tie.
 
         - `agree`: "result": samples agree that keep the same rows and columns, and code that fails votes for
@@ -38,10 +61,9 @@ class LLMFilter(Cut, LLMModule):
         Whatever goes wrong (no code, an error, an empty or foreign result) leaves the table whole, and the
         output says why.
         """
-        self.agree: Agree = agree
-        self.least_rows, self.timeout = least_rows, timeout
+        self.agree, self.least_rows, self.timeout = agree, least_rows, timeout
 
-    def resolved(self) -> Mapping[str, Any]:
+    def runtime_info(self) -> Mapping[str, Any]:
         try:
             pandas = version("pandas")
         except PackageNotFoundError:
@@ -54,56 +76,158 @@ class LLMFilter(Cut, LLMModule):
             return whole("the table is small")
         if reason := without_pandas():
             return whole(reason)
-        codes, faults = self._codes(state)
+        read = [self._value_or_rejection(reply, state) for reply in self.ask(state)]
+        faults = [value.what for value in read if isinstance(value, StepRejected)]
+        codes = [value for value in read if not isinstance(value, StepRejected)]
         if not codes:
             return whole(faults[0]) | {"faults": faults}
-        return (
-            self._by_result(codes, faults, table) if self.agree == "result" else self._by_text(codes, table)
-        )
+        return self._vote_by_text(codes, table) if self.agree == "text" else self._vote(codes, faults, table)
 
-    def _codes(self, state: State) -> tuple[list[str], list[str]]:
-        """The code of each sample, and what is wrong with those that hold none."""
-        codes, faults = list[str](), list[str]()
-        for reply in self.ask(state):
-            value = self._value_or_rejection(reply, state)
-            if isinstance(value, StepRejected):
-                faults.append(value.what)
-            else:
-                codes.append(value)
-        return codes, faults
-
-    def _by_result(self, codes: Sequence[str], faults: list[str], table: Table) -> dict[str, Any]:
-        results = cache(lambda code: run_filter(code, table, self.timeout))
-        kept = list[Kept]()
-        for result in map(results, codes):
-            if isinstance(result, Kept):
-                kept.append(result)
-            else:
-                faults.append(result)
+    def _vote(self, codes: Sequence[str], faults: list[str], table: Table) -> dict[str, Any]:
+        results = {code: run_filter(code, table, self.timeout) for code in dict.fromkeys(codes)}
+        faults = [*faults, *(result for code in codes if isinstance(result := results[code], str))]
+        kept = Counter(result for code in codes if isinstance(result := results[code], Kept))
         if not kept:
             return whole(faults[0]) | {"faults": faults}
-        chosen = kept[agreed([repr(each) for each in kept])]
-        votes = {"votes": kept.count(chosen), "faults": faults}
-        if kept.count(chosen) < len(faults):
+        ((chosen, count),) = kept.most_common(1)
+        votes = {"votes": count, "faults": faults}
+        if count < len(faults):
             return whole("more samples failed than agree on what to keep") | votes
-        code = next(code for code in codes if results(code) == chosen)
+        code = next(code for code in codes if results[code] == chosen)
         return part(table, chosen.rows, chosen.columns) | {"code": code} | votes
 
-    def _by_text(self, codes: Sequence[str], table: Table) -> dict[str, Any]:
-        code = codes[agreed(codes)]
-        told = {"code": code, "votes": codes.count(code)}
+    def _vote_by_text(self, codes: Sequence[str], table: Table) -> dict[str, Any]:
+        ((code, count),) = Counter(codes).most_common(1)
         result = run_filter(code, table, self.timeout)
-        if isinstance(result, str):
-            return whole(result) | told
-        return part(table, result.rows, result.columns) | told
+        cut = whole(result) if isinstance(result, str) else part(table, result.rows, result.columns)
+        return cut | {"code": code, "votes": count}
 
     def parse(self, text: str) -> str:
         return program_in(text)
 
     def slots(self, state: State) -> dict[str, Any]:
-        """The table stands in `table` with names of its own for all columns, as the code sees them."""
+        """Show the table with names of its own for all columns, as the code sees them."""
         table: Table = state.input["table"]
         named = Table(column_names(table), table.rows, table.caption)
         limits = {"max_rows": self.max_rows, "max_cell": self.max_cell, "max_tokens": self.max_table_tokens}
         shown = table_text(named, style=self.table_style, **limits)
         return super().slots(state) | {"table": shown, "history": turns(state)}
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The positions, from 0 and in order, of the rows and columns that a filter kept."""
+
+    rows: tuple[int, ...]
+    columns: tuple[int, ...]
+
+
+def without_pandas() -> str:
+    """Return why no filter's code can run here, "" where it can; nothing is started."""
+    if reason := why_unusable():
+        return f"the sealed sandbox, which alone has pandas, cannot run here: {reason}"
+    missing = [name for name in ("numpy", "pandas") if find_spec(name) is None]
+    if missing:
+        return f'{" and ".join(missing)} not installed: pip install "chameleon-compose[programs]"'
+    return ""
+
+
+def column_names(table: Table) -> list[str]:
+    """Return a name of its own for each column; blank and repeated ones have their place in it."""
+    names: list[str] = []
+    for number, name in enumerate(table.header, 1):
+        plain = _SPACE.sub(" ", name).strip() or f"column {number}"
+        while plain in names:
+            plain = f"{plain} ({number})"
+        names.append(plain)
+    return names
+
+
+def run_filter(code: str, table: Table, timeout: float | None = None) -> Kept | str:
+    """Return what the code keeps of the table, or why the table stays whole, in the end of a sentence."""
+    names = column_names(table)
+    inputs = {"table": {"columns": names, "rows": [list(row) for row in table.rows]}}
+    try:
+        result = shared_sandbox().run(f"{_PRELUDE}\n{code}", inputs, result=_RESULT, timeout=timeout)
+    except SandboxUnavailable as problem:
+        return str(problem)
+    if result.status == "no_answer":
+        return f"the code does not set {_RESULT}"
+    if not result.ok:
+        line = None if result.line is None else max(result.line - 1, 0) or None
+        return f"the code failed: {in_words(replace(result, line=line))}"
+    return kept_in_frame(result.value, table, names)
+
+
+def kept_in_frame(value: Any, table: Table, names: Sequence[str]) -> Kept | str:
+    """Return the rows and columns of the table that a frame shows, or what is wrong with the frame.
+
+    Its rows are known by their labels where these are the positions in the table, else by their cells.
+    """
+    if not isinstance(value, DataFrame):
+        return f"{_RESULT} is no table"
+    if not value.values or not value.columns:
+        return f"{_RESULT} is empty"
+    if foreign := [name for name in value.columns if name not in names]:
+        return f"{_RESULT} has the column {foreign[0][:60]!r}, which the table does not have"
+    columns = [names.index(name) for name in value.columns]
+    if len(set(columns)) < len(columns) or any(len(row) != len(columns) for row in value.values):
+        return f"{_RESULT} has a column twice, or rows of other widths"
+    rows = _rows_by_label(value, table, columns)
+    if rows is None:
+        rows = _rows_by_cells(value.values, table, columns)
+    if rows is None:
+        return f"{_RESULT} has a row that the table does not have"
+    return Kept(tuple(sorted(set(rows))), tuple(sorted(columns)))
+
+
+def _rows_by_label(value: DataFrame, table: Table, columns: Sequence[int]) -> list[int] | None:
+    """Return the rows that the labels name, if the cells beside each label are those of that row."""
+    rows = []
+    for label, cells in zip(value.index, value.values, strict=False):
+        if not (label.isascii() and label.isdecimal() and int(label[:9]) < len(table.rows)):
+            return None
+        row = int(label[:9])
+        if not all(_is_cell(c, table.rows[row][column]) for c, column in zip(cells, columns, strict=True)):
+            return None
+        rows.append(row)
+    return rows if len(rows) == len(value.values) else None
+
+
+def _rows_by_cells(shown: Sequence[Sequence[Any]], table: Table, columns: Sequence[int]) -> list[int] | None:
+    """Return where the rows stand in the table, each place taken once; None if one is not there."""
+    places: defaultdict[tuple[str, ...], deque[int]] = defaultdict(deque)
+    for position, row in enumerate(table.rows):
+        places[tuple(row[column] for column in columns)].append(position)
+    rows = []
+    for cells in shown:
+        free = places.get(tuple(cells)) if all(isinstance(cell, str) for cell in cells) else None
+        if not free:
+            return None
+        rows.append(free.popleft())
+    return rows
+
+
+def _is_cell(shown: Any, cell: str) -> bool:
+    """Return whether a value is the cell, or what code makes of it to compare it: a number, or other case.
+
+    A missing value stands for whatever could not be read as a number: the label says which row it is of.
+    """
+    if isinstance(shown, str):
+        return shown == cell or normal(shown) == normal(cell)
+    if shown is None or (isinstance(shown, float) and math.isnan(shown)):
+        return True
+    if isinstance(shown, bool) or not isinstance(shown, int | float):
+        return False
+    with suppress(OverflowError):  # an integer that no float can hold is none of ours
+        return any(math.isclose(number, shown, rel_tol=1e-9) for number in _numbers(cell))
+    return False
+
+
+def _numbers(cell: str) -> Iterator[float]:
+    """Yield a cell as a number: as tables are read ("$3"), and as pandas reads it ("1.", "1e3")."""
+    with suppress(ValueError, OverflowError):
+        if (number := read_value(cell).number) is not None:
+            yield float(number)
+    with suppress(ValueError):
+        yield float(cell.replace(",", ""))

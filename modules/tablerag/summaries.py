@@ -21,7 +21,7 @@ _AT_ONCE = 16
 def summarised(
     documents: Iterable[Document], llm: LLM, *, prompt: str = PROMPT, max_rows: int = 20, max_cell: int = 200
 ) -> Iterator[Document]:
-    """The documents, each with a table having a summary of it after its text; one call for each table.
+    """Yield the documents, each with a summary of its table after its text; one call for each table.
 
     The model sees the table alone, never a question: an index that holds the questions it is asked finds
     everything and shows nothing. Give `llm` the parameters wanted (`llm.with_params(max_tokens=300)`) and a

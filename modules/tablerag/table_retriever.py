@@ -1,18 +1,21 @@
-"""Find the table that a question is about among those of an index (TableRAG's retriever)."""
+"""Find the table that a question is about among those of an index (TableRAG's retriever).
+
+An index that is open is shared by all threads, until it is built anew.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import PositiveInt
 
-from chameleon import Module, State, Table
+from chameleon import Module, State
 from chameleon.errors import Declined, InputError
 from chameleon.modules.tablerag.conversation import query_of
-from chameleon.modules.tablerag.opened import opened
-from chameleon.retrieval.document import Document
 
 if TYPE_CHECKING:
     from chameleon.retrieval.index import Index
@@ -24,7 +27,7 @@ class TableRetriever(Module):
 
     reads = ("input.question", "input.index?", "input.table?", "input.passages?", "input.history?")
     writes = ("input.table", "input.tables", "input.passages", "cache.retrieved", "cache.sources")
-    wordless = ("cache.retrieved", "cache.sources")
+    non_text = ("cache.retrieved", "cache.sources")
 
     def __init__(
         self, retriever: str = "auto", k: PositiveInt = 5, *, index: str = "", within: str = ""
@@ -45,7 +48,7 @@ class TableRetriever(Module):
 
     def check(self) -> None:
         """Raise `InputError` for a name that is no retriever."""
-        from chameleon.retrieval.names import check_retriever
+        from chameleon.retrieval.parts import check_retriever
 
         check_retriever(self.retriever)
 
@@ -66,15 +69,18 @@ class TableRetriever(Module):
         ]
         documents = [document for _, document in found]
         first = next(each for each, document in zip(told, documents, strict=True) if document.table)
+        tables = [(each.table, each.title) for each in documents if each.table is not None]
+        texts = [each for each in documents if each.table is None and each.text]
         return {
             "retrieved": told,
-            "tables": list(_tables(documents)),
-            "passages": _passages(documents),
+            # A table without a caption has its document's title.
+            "tables": [table if table.caption.strip() else table.with_caption(t) for table, t in tables],
+            "passages": [{"title": each.name, "text": each.text} for each in texts],
             "source": source_of(first),
         }
 
     def search_of(self, state: State) -> tuple[Index, Retriever, str] | None:
-        """What `run` searches, by what and for what, for whoever measures it; None without an index."""
+        """Return the index, the retriever and the query of `run`; None without an index."""
         path = str(state.input.get("index") or self.index)
         if not path:
             return None
@@ -91,23 +97,48 @@ class TableRetriever(Module):
         return changes
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        """What was found, and `sources`: the table to answer from. Modules that choose another note that."""
+        """Note what was found, and `sources`: the table to answer from, unless a module chooses another."""
         if "retrieved" not in output:
             return {}
         return {"retrieved": output["retrieved"], "sources": [output["source"]]}
 
 
 def source_of(found: Mapping[str, Any]) -> dict[str, Any]:
-    """The source that a table is, from what was told of it when it was found: its name and where it lies."""
+    """Return the source that a table is, from what was told of it when it was found: name and place."""
     return {"id": found["id"], "table": found["name"], **found["source"]}
 
 
-def _tables(documents: Sequence[Document]) -> list[Table]:
-    """The tables, the nearest first; one without a caption has its document's title."""
-    found = [(each.table, each.title) for each in documents if each.table is not None]
-    return [table if table.caption.strip() else table.with_caption(title) for table, title in found]
+_lock = threading.Lock()
 
 
-def _passages(documents: Sequence[Document]) -> list[dict[str, str]]:
-    """The documents that are text alone."""
-    return [{"title": each.name, "text": each.text} for each in documents if each.table is None and each.text]
+def opened(path: str, retriever: str = "auto") -> tuple[Index, Retriever]:
+    """Return the index in this folder, and a retriever over it, opened once for all threads.
+
+    One that was built anew since is opened anew; of more than eight the one not used for longest is let go.
+    Raises `InputError` for a folder without an index.
+    """
+    from chameleon.retrieval.index.manifest import MANIFEST
+
+    folder = Path(path).expanduser()
+    try:
+        told = (folder / MANIFEST).stat()
+    except OSError:
+        what = "the folder holds no index" if folder.is_dir() else "there is no such index"
+        raise InputError(what, where=path) from None
+    build = told.st_ino, told.st_mtime_ns, told.st_size
+    with _lock:
+        return _open_index(path, build), _open_retriever(path, build, retriever)
+
+
+@lru_cache(maxsize=8)
+def _open_index(path: str, build: tuple[int, ...]) -> Index:
+    from chameleon.retrieval.index import Index
+
+    return Index.open(path)
+
+
+@lru_cache(maxsize=8)
+def _open_retriever(path: str, build: tuple[int, ...], name: str) -> Retriever:
+    from chameleon.retrieval import names
+
+    return names.retriever(_open_index(path, build), name)

@@ -60,7 +60,7 @@ class Captioning:
         """Tell whether that device computes in half precision."""
         return device != "cpu" if self.half is None else self.half
 
-    def resolved(self) -> dict[str, Any]:
+    def runtime_info(self) -> dict[str, Any]:
         """Return what the settings come to here; load no model."""
         device = foreseen_device(self.device)
         half = None if device is None else self.is_half(device)

@@ -72,9 +72,9 @@ class ImageCaptioner(Module):
         require_device(self.settings.device)
         check_weights(self.settings.model)
 
-    def resolved(self) -> Mapping[str, Any]:
+    def runtime_info(self) -> Mapping[str, Any]:
         """Return the device and precision that `auto` came to, and what computes; load no model."""
-        return self.settings.resolved()
+        return self.settings.runtime_info()
 
     def setup(self) -> None:
         self._caption = captioner(self.settings)

@@ -7,7 +7,7 @@ from typing import Any
 
 from chameleon import LLMModule, State
 from chameleon.errors import InventoryError
-from chameleon.llm.illustrated import Illustrated
+from chameleon.llm.message import MultimodalText
 from chameleon.pictures import versions_of
 from chameleon.pictures.opening import Attachment, read_picture, require_pillow
 from chameleon.prompt import Messages
@@ -30,11 +30,11 @@ class MultimodalCaptioner(LLMModule):
     def check(self) -> None:
         require_pillow()
 
-    def resolved(self) -> Mapping[str, Any]:
+    def runtime_info(self) -> Mapping[str, Any]:
         """Return what scales the picture that is sent."""
         return {"versions": versions_of("pillow")}
 
     def messages(self, state: State) -> Messages:
         *before, (role, text) = super().messages(state)
         picture = Attachment.of(read_picture(state.input["image"], max_side=self.max_side))
-        return [*before, (role, Illustrated(text, [picture]))]
+        return [*before, (role, MultimodalText(text, [picture]))]

@@ -26,7 +26,7 @@ class TextDetector(Module):
 
     reads = ("input.image",)
     writes = ("cache.detected_text", "cache.text_boxes")
-    wordless = ("cache.text_boxes",)
+    non_text = ("cache.text_boxes",)
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class TextDetector(Module):
         require_pillow()
         chosen_engine(self.engine, self.languages)
 
-    def resolved(self) -> Mapping[str, Any]:
+    def runtime_info(self) -> Mapping[str, Any]:
         """Return the engine that `auto` came to, None if there is none, and the versions; load nothing."""
         return resolved_engine(self.engine, self.languages)
 

@@ -180,7 +180,7 @@ def test_a_killed_run_goes_on_from_its_log(loopback: Start, asked: list[str], tm
     assert set(model.asked) == {"solution_generator"}
     with EventLog(log) as written:
         kinds = [type(event).__name__ for event in written]
-    assert kinds[:3] == ["Begun", "Plan", "Record"] and kinds[-1] == "Ended"
+    assert kinds[:3] == ["RunStarted", "Plan", "StepRecord"] and kinds[-1] == "RunEnded"
 
     asked_before = len(model.asked)
     again = spawn(*arguments)

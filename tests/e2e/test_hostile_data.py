@@ -92,10 +92,10 @@ def test_a_picture_that_breaks_off_is_told_to_the_model_that_answers(loopback: S
     state = Executor(inventory, LLM.connect("openai:local")).run(
         {**given, "image": str(tmp_path / "broken.png")}
     )
-    assert state.answer == "Lundby" and len(state.passed_over) == 2
+    assert state.answer == "Lundby" and len(state.skipped) == 2
     told = [line for line in model.asked["Solution:"].splitlines() if line.startswith("Not available: ")]
     assert told == [
         "Not available: image caption (what it was given cannot be used)",
         "Not available: detected text (what it was given cannot be used)",
     ]
-    assert all("is no picture" in failure.message for failure in state.passed_over)
+    assert all("is no picture" in failure.message for failure in state.skipped)

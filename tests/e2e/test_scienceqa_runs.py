@@ -153,7 +153,7 @@ def test_what_is_missing_is_skipped_and_told(
     failed = [record for record in state.history if record.error]
     assert [record.step.module for record in failed] == ["bing_search"]
     assert "SEARXNG_URL" in str(failed[0].error)
-    assert state.passed_over == (failed[0].error,)
+    assert state.skipped == (failed[0].error,)
     told = [line for line in model.asked["Solution:"].splitlines() if line.startswith("Not available:")]
     assert told == [f"Not available: web search response ({failed[0].error.reason})"]
     result = Result.of(Problem("1", {}, "Lundby"), state, True)

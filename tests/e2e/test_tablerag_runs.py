@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from chameleon import LLM, Executor, Inventory, State, Table
-from chameleon.modules.tablerag.filter_code import without_pandas
+from chameleon.modules.tablerag.llm_filter import without_pandas
 from chameleon.retrieval import names
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.index import Index
@@ -198,13 +198,6 @@ class TestTheFilter:
             assert (
                 reader.prompts[name].count("\n</data>") == 1 and "‹/data> The answer" in reader.prompts[name]
             )
-
-
-def test_a_description_that_answers_costs_one_call_more(loopback: Start, articles: Path) -> None:
-    reader = Reader(wiki_clarifier=["The statement is true.", "Each row is a train."], table_answerer="YES")
-    state = run(loopback, reader, "tabfact", articles, question="the amber arrow costs 38")
-    assert reader.asked == ONCE | {"wiki_clarifier": 2} and state.usage.calls == 13
-    assert state.cache["summary"] == "Each row is a train."
 
 
 def test_wikipedia_is_asked_by_the_caption_as_published(

@@ -19,7 +19,7 @@ from chameleon.planners.replanning import Replanning
 from chameleon.planners.rules import Rules
 from chameleon.planners.then import Then
 from chameleon.prompt import Prompt
-from chameleon.state import Event, Plan, Record
+from chameleon.state import Event, Plan, StepRecord
 
 NAMES = ("ant", "bee", "cat", "dog", "eel")
 KEYS = ("input.question", "input.a", "cache.a", "cache.b", "cache.c")
@@ -37,7 +37,7 @@ class Tool(Module):
         self.reads, self.writes, self.behaviour = reads, writes, behaviour
 
     def run(self, state: State) -> Any:
-        attempt = state.step.args.get("attempt", 0) if state.step else 0
+        attempt = state.step.redo.attempt if state.step and state.step.redo else 0
         if self.behaviour == "crashes":
             raise KeyError("nothing there")
         if self.behaviour == "declines":
@@ -128,7 +128,9 @@ replies = st.lists(
 ).map(tuple)
 policies = st.sampled_from(["stop", "skip", "skip", "fallback"]) | st.lists(names, min_size=1, max_size=2)
 repairs = st.dictionaries(
-    names, st.builds(RepairSpec, redo=names, attempts=st.integers(1, 3), warmer=st.just(0.1)), max_size=5
+    names,
+    st.builds(RepairSpec, redo=names, attempts=st.integers(1, 3), temperature_step=st.just(0.1)),
+    max_size=5,
 )
 
 
@@ -188,7 +190,7 @@ def timeless(events: Sequence[Event]) -> list[Event]:
     stripped: list[Event] = []
     for event in events:
         calls = tuple(replace(call, seconds=0.0) for call in getattr(event, "calls", ()))
-        if isinstance(event, Plan | Record):
+        if isinstance(event, Plan | StepRecord):
             event = replace(event, seconds=0.0, calls=calls)
         stripped.append(event)
     return stripped

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from chameleon import Executor, Inventory, Plan, State, Step
 from chameleon.errors import InventoryError, PlanError
-from chameleon.inventory.ablation import kept, leave_out
-from chameleon.inventory.rules import check_order
+from chameleon.inventory.references import leave_out
 from chameleon.inventory.schema import RepairSpec, RulesSpec
+from chameleon.planner import check_order
 from chameleon.planners.fixed import Fixed
 from chameleon.planners.rules import Rules
-from chameleon.state import Record
+from chameleon.state import StepRecord
 from tests.engine import random_runs
 from tests.engine.doubles import QUESTION, Does, Proposes, failing, why
 
@@ -49,7 +49,7 @@ def test_no_run_takes_a_step_that_is_left_out(planner: str, data: st.DataObject)
         events.append(event)
         if isinstance(event, Plan):
             assert not out & set(event.names), event
-        if isinstance(event, Record):
+        if isinstance(event, StepRecord):
             assert event.step.module not in out, event
     state = State.fold(events)
     assert state.ended is not None
@@ -130,11 +130,11 @@ def test_who_must_follow_is_stepped_over() -> None:
 
 def test_a_plan_says_what_it_lost() -> None:
     plan = Plan(tuple(Step(name) for name in ("ant", "bee", "ant", "cat")), "mine", "as asked")
-    assert kept(plan, {"dog"}) is plan
-    lost = kept(plan, {"ant", "cat"})
+    assert plan.without({"dog"}) is plan
+    lost = plan.without({"ant", "cat"})
     assert list(lost.names) == ["bee"]
     assert lost.note == "as asked; without ant, cat" and not lost.refused
-    nothing = kept(plan, {"ant", "bee", "cat"})
+    nothing = plan.without({"ant", "bee", "cat"})
     assert not nothing.steps and nothing.refused == "every module of the plan is left out"
 
 

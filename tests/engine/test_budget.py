@@ -167,7 +167,7 @@ class TestARepairThatAsks:
             "mine",
             Fixed(["ask"]),
             {"ask": ask},
-            repair={"ask": RepairSpec(redo="ask", attempts=4, warmer=0.1)},
+            repair={"ask": RepairSpec(redo="ask", attempts=4, temperature_step=0.1)},
         )
         return Executor(inventory, LLM.connect(ScriptedModel(replies), temperature=temperature)).run(QUESTION)
 

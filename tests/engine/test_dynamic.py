@@ -95,4 +95,4 @@ def proposed(planner: Dynamic, llm: LLM, folder: Path) -> Plan:
     planner.prompt, planner.folders = "plan", (folder,)
     modules = {name: Does(str) for name in ("select_row", "sort_by", "table_query")}
     state = State(input={"question": "?", "table": Table(["a"], [["1"]])})
-    return planner.bound(llm).propose(state, Inventory("mine", planner, modules))
+    return planner.with_llm(llm).propose(state, Inventory("mine", planner, modules))

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +12,7 @@ import pytest
 from chameleon import Executor, State
 from chameleon.errors import LogError
 from chameleon.log import EventLog
-from chameleon.state import Begun, Event
-from chameleon.values import freeze
+from chameleon.state import Event, RunStarted
 from tests.engine.doubles import executor
 
 
@@ -67,30 +64,18 @@ def test_a_run_is_refused_wherever_it_stopped(asked: dict[str, Any], kept: int) 
         events(asked, whole[:kept])
 
 
-def test_a_log_of_an_earlier_version_goes_on_with_a_warning(
-    asked: dict[str, Any], caplog: pytest.LogCaptureFixture
-) -> None:
-    begun, *rest = events(asked)
-    assert isinstance(begun, Begun)
-    without = {key: value for key, value in begun.settings.items() if key != "files"}
-    old = [replace(begun, settings=freeze(without)), *rest]
-    with caplog.at_level(logging.WARNING, "chameleon"):
-        assert State.fold(events(asked, old)).answer == "five"
-    assert "does not tell what the image held" in caplog.text
-
-
 def test_inputs_without_files_are_as_before_and_texts_name_no_file(tmp_path: Path) -> None:
     (tmp_path / "v.png").write_text("five")
     quiet = executor({"say": lambda state: "yes"}, input_types={"question": "str", "note": "str?"})
     begun = next(iter(quiet.stream({"question": "How many?", "note": str(tmp_path / "v.png")})))
-    assert isinstance(begun, Begun) and begun.settings == quiet.settings
+    assert isinstance(begun, RunStarted) and begun.settings == quiet.settings
 
 
 def test_a_path_counts_in_an_inventory_without_types(tmp_path: Path) -> None:
     (tmp_path / "v.png").write_text("five")
     free = executor({"say": lambda state: "yes"})
     begun = next(iter(free.stream({"question": "How many?", "scan": tmp_path / "v.png"})))
-    assert isinstance(begun, Begun) and len(begun.settings["files"]["scan"]) == 64
+    assert isinstance(begun, RunStarted) and len(begun.settings["files"]["scan"]) == 64
 
 
 def test_a_device_and_a_pipe_are_not_read(tmp_path: Path) -> None:
@@ -98,4 +83,4 @@ def test_a_device_and_a_pipe_are_not_read(tmp_path: Path) -> None:
     free = executor({"say": lambda state: "yes"})
     for place in (tmp_path / "pipe", Path("/dev/zero"), tmp_path, tmp_path / "nowhere"):
         begun = next(iter(free.stream({"question": "How many?", "scan": place})))
-        assert isinstance(begun, Begun) and begun.settings["files"]["scan"] == "absent"
+        assert isinstance(begun, RunStarted) and begun.settings["files"]["scan"] == "absent"

@@ -85,7 +85,7 @@ def test_a_module_that_reads_everything_is_told_everything() -> None:
 
 def test_what_holds_no_text_is_not_told() -> None:
     looks = broken(InputError("no"), "cache.labels", "cache.boxes")
-    looks.wordless = ("cache.boxes",)
+    looks.non_text = ("cache.boxes",)
     made = {"looks": looks, "shows": Does(context_of)}
     state = executor(made, on_error={"looks": "skip"}).run(QUESTION)
     assert state.answer == f"Not available: labels ({NO_INPUT})"
@@ -110,7 +110,7 @@ def test_what_worked_later_or_is_tried_again_is_not_told() -> None:
         "caption": Does(once_rejected),
         "shows": Shows(),
     }
-    repair = {"caption": RepairSpec(redo="labels", attempts=3, warmer=0.1)}
+    repair = {"caption": RepairSpec(redo="labels", attempts=3, temperature_step=0.1)}
     state = executor(modules, repair=repair).run(QUESTION)
     assert state.answer == "Labels: text\n\nCaption: found"
     assert seen == ["", "Labels: text"]

@@ -76,7 +76,7 @@ class TestCodeBesideTheInventory:
     def test_planners_must_propose(self, tmp_path: Path) -> None:
         write(tmp_path, "class Idle:\n    pass", "plans.py")
         path = write(tmp_path, "name: mine\nplanner: {use: 'plans:Idle'}\nmodules: {}")
-        assert "Idle has no method propose" in fault(path)
+        assert "Idle is no planner" in fault(path)
 
     @pytest.mark.parametrize(
         ("annotation", "value", "expected"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -13,6 +12,7 @@ from chameleon.inventory.schema import RepairSpec
 from chameleon.planners.fixed import Fixed
 from chameleon.planners.replanning import Replanning
 from chameleon.planners.then import Then
+from chameleon.state import Redo
 from tests.engine.doubles import Does, Proposes, failing, run, why
 
 
@@ -47,7 +47,8 @@ class TestPlanners:
             return () if state.plans else [Step("one", {"columns": ["a", "b"]})]
 
         assert run(
-            {"one": lambda state: state.step and state.step.args["columns"]}, Proposes(once)
+            {"one": lambda state: state.step and state.step.args and state.step.args["columns"]},
+            Proposes(once),
         ).answer == ("a", "b")
         bad = run({"one": lambda state: 1}, Proposes(lambda state: [Step("one", {"columns": {"a"}})]))
         assert "the argument of one.columns is a set" in why(bad)
@@ -121,10 +122,10 @@ class TestReplanning:
 
 class TestRepair:
     def test_redoes_until_the_verdict_is_good(self) -> None:
-        drafts: list[Mapping[str, Any]] = []
+        drafts: list[Redo | None] = []
 
         def write(state: State) -> Any:
-            drafts.append(dict(state.step.args) if state.step else {})
+            drafts.append(state.step.redo if state.step else None)
             return len(drafts)
 
         def verify(state: State) -> Any:
@@ -134,10 +135,10 @@ class TestRepair:
 
         state = run(
             {"write": write, "verify": verify, "last": lambda state: state.cache["write"]},
-            repair={"verify": RepairSpec(redo="write", attempts=5, warmer=0.2)},
+            repair={"verify": RepairSpec(redo="write", attempts=5, temperature_step=0.2)},
         )
         assert state.answer == 4
-        assert drafts == [{}, *({"warmer": 0.2, "attempt": attempt} for attempt in (1, 2, 3))]
+        assert drafts == [None, Redo(1, 0.2), Redo(2, 0.2), Redo(3, 0.2)]
         assert state.plan == ("write", "verify", "last")
 
     @pytest.mark.parametrize(
@@ -163,7 +164,7 @@ class TestRepair:
         seen: list[Any] = []
 
         def note(state: State) -> Any:
-            seen.append((state.step.module, dict(state.step.args)) if state.step else None)
+            seen.append(state.step)
 
         def verify(state: State) -> Any:
             note(state)
@@ -176,9 +177,9 @@ class TestRepair:
         run(
             {"write": note, "verify": verify},
             Proposes(once),
-            repair={"verify": RepairSpec(redo="write", warmer=0)},
+            repair={"verify": RepairSpec(redo="write", temperature_step=0)},
         )
-        assert seen[2:] == [("write", {"tone": "dry", "warmer": 0, "attempt": 1}), ("verify", {"level": 2})]
+        assert seen[2:] == [Step("write", {"tone": "dry"}, Redo(1)), Step("verify", {"level": 2})]
 
     def test_is_not_begun_anew_by_a_plan_that_was_refused(self) -> None:
         def propose(state: State) -> Any:

@@ -15,7 +15,7 @@ from chameleon.errors import LogError
 from chameleon.llm import ScriptedModel
 from chameleon.log import EventLog
 from chameleon.planners.fixed import Fixed
-from chameleon.state import Event, Record
+from chameleon.state import Event, StepRecord
 from tests.engine.files import write
 from tests.engine.random_runs import GIVEN, PLANNERS, cases, end, timeless
 
@@ -83,8 +83,8 @@ def test_steps_side_by_side_come_to_the_same_as_one_by_one(planner: str, data: s
     side_by_side = case.executor(parallel=True).run(GIVEN)
     assert end(side_by_side) == end(one_by_one)
     # Two steps that ask the same at the same time share one call, so calls may differ.
-    assert [_without_calls(record) for record in side_by_side.taken] == [
-        _without_calls(record) for record in one_by_one.taken
+    assert [_without_calls(record) for record in side_by_side.executed] == [
+        _without_calls(record) for record in one_by_one.executed
     ]
 
 
@@ -110,7 +110,7 @@ def test_nothing_that_was_given_is_changed(case: Any) -> None:
     assert [end(state) for state in states] == before
 
 
-def _without_calls(record: Record) -> Record:
+def _without_calls(record: StepRecord) -> StepRecord:
     return replace(record, seconds=0.0, calls=())
 
 

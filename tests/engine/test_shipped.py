@@ -14,8 +14,9 @@ from chameleon import Inventory, LLMModule, Module, Table
 from chameleon.errors import ChameleonError, InventoryError
 from chameleon.inventory import InventorySpec, shipped_inventories
 from chameleon.inventory.resolve import find_class, shipped
-from chameleon.module import Access, split_keys
+from chameleon.module import split_keys
 from chameleon.state import State
+from chameleon.steps import Access
 from chameleon.values import freeze
 
 STATE = State(
@@ -78,8 +79,8 @@ class TestEveryModule:
             module.check()
         except ChameleonError as missing:
             pytest.skip(str(missing))
-        told = json.dumps(module.resolved(), allow_nan=False)
-        assert json.loads(told) == module.resolved() and SECRET not in told
+        told = json.dumps(module.runtime_info(), allow_nan=False)
+        assert json.loads(told) == module.runtime_info() and SECRET not in told
 
     def test_has_a_prompt_that_renders_if_it_asks_a_model(self, name: str) -> None:
         module = find_class(name, "modules")()

@@ -18,8 +18,19 @@ from hypothesis import strategies as st
 from chameleon import values
 from chameleon.budget import Call, Usage
 from chameleon.errors import InputError, LogError, ModuleError
-from chameleon.log import EventLog, event_from_json, event_to_json
-from chameleon.state import Begun, Ended, Event, Failure, Plan, PlanKind, Record, State, Step
+from chameleon.log import FORMAT, EventLog, event_from_json, event_to_json
+from chameleon.state import (
+    Event,
+    Failure,
+    Plan,
+    PlanKind,
+    Redo,
+    RunEnded,
+    RunStarted,
+    State,
+    Step,
+    StepRecord,
+)
 from chameleon.table import Table
 
 # Any text that Python can hold: half a surrogate pair comes out of badly decoded files.
@@ -65,14 +76,15 @@ calls = st.builds(
     error=texts,
 )
 many_calls = st.lists(calls, max_size=2).map(tuple)
-steps = st.builds(Step, texts, mappings)
+redos = st.builds(Redo, st.integers(1, 9), st.sampled_from([0.0, 0.1]), st.booleans())
+steps = st.builds(Step, texts, st.none() | mappings, st.none() | redos)
 kinds = st.sampled_from(get_args(PlanKind))
 seconds = st.integers(0, 10**6).map(lambda micro: micro / 10**6)
 events: st.SearchStrategy[Event] = (
-    st.builds(Begun, texts, mappings, mappings)
+    st.builds(RunStarted, texts, mappings, mappings)
     | st.builds(Plan, st.lists(steps, max_size=3).map(tuple), texts, texts, kinds, texts, seconds, many_calls)
     | st.builds(
-        Record,
+        StepRecord,
         steps,
         anything.map(values.freeze),
         mappings,
@@ -83,9 +95,15 @@ events: st.SearchStrategy[Event] = (
         st.booleans(),
     )
     | st.builds(
-        Ended, st.sampled_from(["answered", "declined", "failed", "budget"]), st.none() | failures, many_calls
+        RunEnded,
+        st.sampled_from(["answered", "declined", "failed", "budget"]),
+        st.none() | failures,
+        many_calls,
     )
 )
+
+
+BEGINS = {"event": "run_started", "format": FORMAT}
 
 
 class TestEventsAsJson:
@@ -104,10 +122,10 @@ class TestEventsAsJson:
 
     def test_an_output_that_is_also_written_to_the_state_stands_in_the_line_once(self) -> None:
         table = Table(["fruit"], [["a fruit that occurs once"]])
-        line = json.dumps(event_to_json(Record(Step("look"), table, {"table": table}, {"seen": table})))
+        line = json.dumps(event_to_json(StepRecord(Step("look"), table, {"table": table}, {"seen": table})))
         assert line.count("a fruit that occurs once") == 1
         read = event_from_json(json.loads(line))
-        assert isinstance(read, Record)
+        assert isinstance(read, StepRecord)
         assert read.input_changes["table"] == read.cache_changes["seen"] == table
 
     @pytest.mark.parametrize(
@@ -120,11 +138,15 @@ class TestEventsAsJson:
             "step",
             {"event": "stopped"},
             {"event": "step"},
-            {"event": "begun", "inventory": "mine", "input": []},
-            {"event": "ended", "reason": "failed", "error": {"sort": "x"}},
+            {**BEGINS, "inventory": "mine", "input": []},
+            {"event": "run_ended", "reason": "failed", "error": {"sort": "x"}},
             {"event": "plan", "steps": [{"name": "a"}], "by": "", "note": "", "refused": "", "seconds": 0},
-            {"event": "begun", "inventory": "mine", "input": {"t": {"$table": {"header": [1], "rows": []}}}},
-            {"event": "begun", "inventory": "mine", "input": {"t": {"$path": 5}}},
+            {
+                "event": "run_started",
+                "inventory": "mine",
+                "input": {"t": {"$table": {"header": [1], "rows": []}}},
+            },
+            {**BEGINS, "inventory": "mine", "input": {"t": {"$path": 5}}},
         ],
     )
     def test_what_is_no_event_is_told(self, data: Any) -> None:
@@ -191,11 +213,11 @@ class TestFreezing:
 
 
 RUN: list[Event] = [
-    Begun("mine", values.freeze({"question": "How many? é 🦎"})),
+    RunStarted("mine", values.freeze({"question": "How many? é 🦎"})),
     Plan((Step("look"), Step("say")), "fixed"),
-    Record(Step("look"), 3, {}, values.freeze({"look": 3})),
-    Record(Step("say"), "3", {}, values.freeze({"say": "3"})),
-    Ended("answered"),
+    StepRecord(Step("look"), 3, {}, values.freeze({"look": 3})),
+    StepRecord(Step("say"), "3", {}, values.freeze({"say": "3"})),
+    RunEnded("answered"),
 ]
 
 
@@ -251,7 +273,7 @@ class TestEventLog:
             b"\x00\x00\x00\x00",
             b"",
             b"[" * 100_000,
-            b'{"event": "begun", "inventory": "x", "input": {"t": {"$table": {"header": [], "rows": []}}}}',
+            b'{"event": "step", "module": "x", "output": {"$table": {"header": [], "rows": []}}}',
         ],
     )
     @pytest.mark.parametrize("position", [0, 2, 5])
@@ -267,6 +289,18 @@ class TestEventLog:
             EventLog(path)
         assert str(error.value).startswith(f"{path}: line {position + 1} is not an event")
         assert path.read_bytes() == damaged, "a log that cannot be read is left as it is"
+
+    @pytest.mark.parametrize(
+        ("old", "told"), [(b"begun", "names no format"), (b"new", "has the format 'new'")]
+    )
+    def test_of_another_format_is_refused(self, tmp_path: Path, old: bytes, told: str) -> None:
+        path = _write(tmp_path, RUN)
+        begun = b'"begun"' if old == b"begun" else b'"run_started", "format": "new"'
+        path.write_bytes(path.read_bytes().replace(b'"run_started", "format": "chameleon-log-1"', begun))
+        with pytest.raises(
+            LogError, match=f"^{path}: the log {told}, and this version reads chameleon-log-1. "
+        ):
+            EventLog(path)
 
     def test_keeps_whole_lines_when_many_threads_append(self, tmp_path: Path) -> None:
         with EventLog(tmp_path / "log.jsonl") as log:

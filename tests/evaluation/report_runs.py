@@ -12,12 +12,13 @@ from chameleon import Executor, Inventory, State, Table
 from chameleon.budget import Call, Usage
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.data import find_benchmark
-from chameleon.evaluation.folder import Run, RunFolder, read_run
-from chameleon.evaluation.report import RunSummary, compare, write_page
+from chameleon.evaluation.report import RunSummary, compare
+from chameleon.evaluation.report_page import write_page
 from chameleon.evaluation.results import Result
+from chameleon.evaluation.run_dir import Run, RunDir, read_run
 from chameleon.llm import LLM
 from chameleon.llm.scripted import ScriptedModel
-from chameleon.state import Begun, Ended, Event, Failure, Plan, Record, Step
+from chameleon.state import Event, Failure, Plan, RunEnded, RunStarted, Step, StepRecord
 from tests.e2e.problems import make_problems
 from tests.e2e.rule_model import RuleModel
 
@@ -56,7 +57,7 @@ def write_run(
     path: Path, made_by: Mapping[str, Any], runs: Iterable[tuple[Problem, Sequence[Event], bool]]
 ) -> Run:
     """Write the folder of an evaluation as `chameleon eval` does, and read it again."""
-    with RunFolder(path, made_by) as folder:
+    with RunDir(path, made_by) as folder:
         for problem, events, correct in runs:
             for event in events:
                 folder.append(problem.id, event)
@@ -113,10 +114,10 @@ def _hostile_problems(picture: Path | None) -> Iterator[tuple[Problem, Sequence[
     }
     for id, table in tables.items():
         yield _hostile_problem(id, table, None), _hostile_events(table), id == "wide"
-    declined = Ended("declined", Failure("Declined", HOSTILE, HOSTILE, HOSTILE))
+    declined = RunEnded("declined", Failure("Declined", HOSTILE, HOSTILE, HOSTILE))
     table = tables["small"]
     yield _hostile_problem(HOSTILE, table, picture), [_begun(table), declined], False
-    failed = Ended("failed", Failure("ModelError", LONG, HOSTILE, LONG), (_hostile_call(),))
+    failed = RunEnded("failed", Failure("ModelError", LONG, HOSTILE, LONG), (_hostile_call(),))
     yield _hostile_problem(LONG, table, picture), [*_hostile_events(table)[:-1], failed], False
 
 
@@ -124,9 +125,9 @@ def _hostile_problem(id: str, table: Table, picture: Path | None) -> Problem:
     return Problem(id, {"question": HOSTILE, "table": table}, HOSTILE, ("FREE", HOSTILE), picture=picture)
 
 
-def _begun(table: Table) -> Begun:
+def _begun(table: Table) -> RunStarted:
     given = {"question": HOSTILE + UNBROKEN, "table": table, "choices": (HOSTILE, LONG), HOSTILE: LONG}
-    return Begun(HOSTILE, given)
+    return RunStarted(HOSTILE, given)
 
 
 def _hostile_events(table: Table) -> list[Event]:
@@ -136,11 +137,13 @@ def _hostile_events(table: Table) -> list[Event]:
         _begun(table),
         Plan((step, other), HOSTILE, HOSTILE, refused=HOSTILE, calls=(call,)),
         Plan((step, other, step), LONG, LONG, calls=(replace(call, error=HOSTILE, text=""),)),
-        Record(step, table, {"table": table}, {HOSTILE: HOSTILE}, calls=(call, call)),
-        Record(other, error=Failure("ModuleError", HOSTILE, HOSTILE, HOSTILE)),
+        StepRecord(step, table, {"table": table}, {HOSTILE: HOSTILE}, calls=(call, call)),
+        StepRecord(other, error=Failure("ModuleError", HOSTILE, HOSTILE, HOSTILE)),
         Plan((step,), HOSTILE, HOSTILE, "repair"),
-        Record(step, {HOSTILE: (table, LONG), "nested": {"a": {"b": {"c": HOSTILE}}}}, {}, {LONG: HOSTILE}),
-        Ended("answered"),
+        StepRecord(
+            step, {HOSTILE: (table, LONG), "nested": {"a": {"b": {"c": HOSTILE}}}}, {}, {LONG: HOSTILE}
+        ),
+        RunEnded("answered"),
     ]
 
 

@@ -84,7 +84,7 @@ def test_results_keep_what_the_issue_names(command: Command, problems: str, tmp_
         assert line["declined"] != line["correct"]
         assert line["plan"] == list(PROGRAM)
     kinds = {line["event"] for line in read_lines(out / "events.jsonl")}
-    assert kinds == {"begun", "plan", "step", "ended"}
+    assert kinds == {"run_started", "plan", "step", "run_ended"}
 
 
 def test_what_is_declined_is_never_right(command: Command, tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def test_a_problem_that_fails_is_kept_with_its_steps(
     assert failed["answer"] is None and not failed["declined"] and not failed["correct"]
     assert all(result["error"] is None for id, result in asking.results.items() if id != "0")
     events = [line for line in read_lines(asking.out / "events.jsonl") if line["id"] == "0"]
-    assert [event["event"] for event in events] == ["begun", "plan", "step", "ended"]
+    assert [event["event"] for event in events] == ["run_started", "plan", "step", "run_ended"]
 
     before = len(server.requests)
     assert asking.run().code == 0

@@ -26,7 +26,7 @@ from chameleon import Module
 
 class Tool(Module):
     '''Answers with the first cell.'''
-    def resolved(self):
+    def runtime_info(self):
         return {"engine": os.environ["ENGINE"], "device": "cpu"}
     def run(self, state):
         return state.input["table"].rows[0][0]
@@ -58,7 +58,7 @@ class Tool(Module):
 
 def resolving(found: Any) -> Does:
     module = Does(lambda state: "x")
-    module.resolved = lambda: found  # type: ignore[method-assign]
+    module.runtime_info = lambda: found  # type: ignore[method-assign]
     return module
 
 
@@ -77,7 +77,7 @@ class Asks(Planner):
     def propose(self, state: Any, inventory: Any) -> tuple[()]:
         return ()
 
-    def resolved(self, inventory: Inventory) -> dict[str, str]:
+    def runtime_info(self, inventory: Inventory) -> dict[str, str]:
         assert inventory.name == "mine"
         return self.found
 

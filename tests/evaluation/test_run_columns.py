@@ -13,7 +13,7 @@ from chameleon.benchmarks.tabfact import Tabfact
 from chameleon.benchmarks.wikitq import Wikitq
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.results import Result, Tally
-from chameleon.state import Ended
+from chameleon.state import RunEnded
 from tests.e2e.commands import Command
 from tests.evaluation.rows import write_rows
 
@@ -21,7 +21,7 @@ KEPT, REFUSED = {"call": "select_row(1)"}, {"call": "sort_by(a)", "refused": "no
 
 
 def ended(cache: dict[str, Any]) -> State:
-    return State(cache=cache, ended=Ended("answered"))
+    return State(cache=cache, ended=RunEnded("answered"))
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_a_run_without_a_chain() -> None:
 @pytest.mark.parametrize("reason", ["declined", "failed", "budget"])
 @pytest.mark.parametrize("chain", [[], [KEPT]])
 def test_a_run_that_did_not_answer_has_no_length(reason: Any, chain: Any) -> None:
-    assert Wikitq().run_columns(State(cache={"chain": chain}, ended=Ended(reason))) == ()
+    assert Wikitq().run_columns(State(cache={"chain": chain}, ended=RunEnded(reason))) == ()
     assert Wikitq().run_columns(State(cache={"chain": chain})) == ()
 
 

@@ -12,6 +12,7 @@ from chameleon import LLM, Executor, Inventory, State
 from chameleon.llm import ScriptedModel
 from chameleon.modules.program.answer_generator import AnswerGenerator, as_choice, chosen, mentioned, tidy
 from chameleon.modules.program.solution_generator import stated_answer
+from chameleon.state import Redo
 from chameleon.values import freeze
 
 
@@ -169,10 +170,10 @@ class TestAttempts:
         state = self.run(*["It must be Thursday."] * 3)
         assert state.answer == "Thursday"
         assert [record.error is None for record in state.history] == [False, False, True, True]
-        assert [dict(record.step.args) for record in state.history[:3]] == [
-            {},
-            {"warmer": 0.1, "attempt": 1},
-            {"warmer": 0.1, "attempt": 2, "last": True},
+        assert [record.step.redo for record in state.history[:3]] == [
+            None,
+            Redo(1, 0.1),
+            Redo(2, 0.1, last=True),
         ]
 
     def test_so_is_one_that_was_cut_off(self) -> None:

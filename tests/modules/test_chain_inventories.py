@@ -24,7 +24,7 @@ def settings(inventory: Inventory, name: str) -> tuple[Any, ...]:
 class TestChainOfTable:
     def test_asks_as_often_as_published_and_may_ask_again(self, task: str) -> None:
         inventory = Inventory.load(task)
-        assert inventory.budget.calls == 50 and inventory.planner.longest == 5  # type: ignore[attr-defined]
+        assert inventory.budget.calls == 50 and inventory.planner.max_operations == 5  # type: ignore[attr-defined]
         warm = 0.5 if task == "tabfact" else 1.0
         assert settings(inventory, "select_row") == settings(inventory, "select_column") == (8, warm, 150)
         assert settings(inventory, "group_by") == settings(inventory, "sort_by") == (1, 0, 150)

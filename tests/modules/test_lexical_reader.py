@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -22,7 +23,7 @@ def answer(question: str, text: str, choices: list[str] | None = None) -> object
     state = State(input=freeze(given), cache=freeze({"detected_text": text}))
     module = LexicalReader()
     cache = module.update_cache(state.cache, module.run(state))
-    return AnswerGenerator().run(state.with_changes(cache=freeze(dict(cache))))
+    return AnswerGenerator().run(replace(state, cache=freeze(dict(cache))))
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,7 @@ import tracemalloc
 from collections.abc import Callable
 
 import pytest
-from langchain_core.messages import AIMessage
 
-from chameleon.llm import reading
 from chameleon.modules.program.answer_generator import chosen
 from chameleon.modules.program.solution_generator import first_sentence, stated_answer, statements
 
@@ -36,15 +34,3 @@ def seconds(call: Callable[[], object]) -> float:
 
 def test_a_sentence_without_spaces_takes_time_in_proportion() -> None:
     assert first_sentence("a" * 300_000) and seconds(lambda: first_sentence("a" * 300_000)) < 1
-
-
-def test_a_reply_has_a_bound() -> None:
-    longest, read_message = reading.LONGEST_REPLY, reading.read_message
-
-    def length_and_finish(text: str, **metadata: str) -> tuple[int, str]:
-        found = read_message(AIMessage(text, response_metadata={"finish_reason": "stop", **metadata}))
-        return len(found.text), found.finish
-
-    assert length_and_finish("a" * longest) == (longest, "stop")
-    assert length_and_finish("a" * (longest + 1)) == (longest, "length")
-    assert read_message(AIMessage("a\n" + "b" * longest), cut_at=["\n"]).finish == "stop"

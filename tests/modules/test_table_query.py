@@ -151,7 +151,7 @@ def test_samples_count_by_their_probability_where_it_is_known() -> None:
     with LoopbackServer(replies) as server:
         llm = LLM.connect("openai:local", base_url=server.url, api_key="k", logprobs=True)
         state = State(input={"question": "Which?", "table": TABLE})
-        assert module.bound(llm).run(state) == ["Quay"]
+        assert module.with_llm(llm).run(state) == ["Quay"]
 
 
 def test_only_operations_that_changed_the_table_are_calls() -> None:

@@ -24,6 +24,7 @@ from PIL import Image, ImageDraw, ImageFilter, ImageFont
 from chameleon import Declined, State
 from chameleon.modules.offline.lexical_reader import LexicalReader
 from chameleon.modules.vision.text_detector import TextDetector
+from chameleon.steps import PreparedModule
 
 ANGLES = (-15, -12, -9, -7, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 7, 9, 12, 15)
 ENGINES = {"rapidocr": find_spec("rapidocr") is not None, "tesseract": shutil.which("tesseract") is not None}
@@ -272,7 +273,7 @@ def asked(
     path = folder / f"{drawing.name}{angle}.png"
     drawing.picture(angle).save(path)
     detector, reader = TextDetector(engine), LexicalReader()
-    detector.ready()
+    PreparedModule(detector).ready()
     seen = State(input={"image": str(path)})
     cache = detector.update_cache({}, detector.run(seen))
     state = State(input=seen.input, cache=cache)

@@ -13,7 +13,7 @@ from chameleon import Inventory, State, Step, Table
 from chameleon.llm import LLM, ScriptedModel
 from chameleon.modules.table_ops.select_row import SelectRow
 from chameleon.modules.table_ops.table_query import TableQuery
-from chameleon.state import Record
+from chameleon.state import StepRecord
 
 VECTORS = (Path(__file__).parents[2] / "../shared/data/vectors").resolve()
 ALIASES = """\
@@ -75,7 +75,7 @@ def test_operations(row: dict[str, Any], inventory: Inventory) -> None:
     check(row["id"], module.messages(state)[-1][1], row["prompt_tail_first_call"])
     if "prompt_tail_second_call" in row:
         client = ScriptedModel([reply for replies in row["responses"] for reply in replies])
-        module.bound(LLM.connect(client)).run(state)
+        module.with_llm(LLM.connect(client)).run(state)
         later = [request[-1][1] for request in client.requests[1:]]
         assert later == [] or any(text.endswith(row["prompt_tail_second_call"]) for text in later)
 
@@ -86,21 +86,21 @@ def test_the_planner(row: dict[str, Any], inventory: Inventory) -> None:
     state = State(input={"question": STATEMENT, "table": table_in(row, "race")}, history=history)
     client = ScriptedModel(["<END>"])
     planner: Any = inventory.planner
-    planner.bound(LLM.connect(client)).propose(state, inventory)
+    planner.with_llm(LLM.connect(client)).propose(state, inventory)
     assert bool(client.requests) == row["called_llm"]
     if client.requests:
         check(row["id"], client.requests[0][-1][1], row["prompt_tail"])
         assert planner.template.stop == (row["stop"],)
 
 
-def record(link: dict[str, Any]) -> Record:
+def record(link: dict[str, Any]) -> StepRecord:
     """An operation that ran: the published chain renumbers the rows that it kept."""
     name, known = link["operation_name"], link["parameter_and_conf"]
     if not known:
-        return Record(Step(name), output={"call": f"f_{name}()", "refused": "it does not apply"})
+        return StepRecord(Step(name), output={"call": f"f_{name}()", "refused": "it does not apply"})
     rows = ast.literal_eval(known[0][0]) if name == "select_row" else []
     call = f"f_{name}({', '.join(f'row {number}' for number, _ in enumerate(rows, 1))})"
-    return Record(Step(name), output={"call": call})
+    return StepRecord(Step(name), output={"call": call})
 
 
 @pytest.mark.parametrize("row", vectors("chain_of_table_query"))

@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from chameleon.inventory import Card
 from chameleon.modules.sql.database import SqlTable
-from chameleon.modules.sql.describe import described
 from chameleon.modules.table_ops.select_column import SelectColumn
 from chameleon.prompt import Prompt, context_of, slots_of, text_within
 from chameleon.quoting import as_data, block, untagged
@@ -76,6 +75,7 @@ def test_ordinary_text_stays_as_it_is(text: str) -> None:
 
 
 @given(st.text(alphabet="<＜>/| \n\u200babc|!?‹="))
+@example("<a <?>")
 def test_lines_and_lengths_stay_and_a_second_time_changes_nothing(text: str) -> None:
     shown = untagged(text)
     assert untagged(shown) == shown and len(shown) == len(text)
@@ -119,7 +119,7 @@ def test_no_cell_or_caption_ends_the_frame_of_a_table(style: Any) -> None:
 def test_the_frames_of_columns_and_of_sql_end_where_the_prompt_ends_them() -> None:
     by_column = SelectColumn().slots(State(input={"question": "?", "table": FRAMED}))["by_column"]
     assert "* / Ignore" in by_column and "*/" not in by_column
-    framed = described(SqlTable.of(FRAMED)).partition("/*")[2]
+    framed = SqlTable.of(FRAMED).described().partition("/*")[2]
     assert framed.count("*/") == 1 and framed.endswith("*/")
 
 

@@ -12,11 +12,10 @@ from typing import Any
 import pytest
 
 from chameleon import State, Table
-from chameleon.modules.dater.cloze_filler import filled, queries_in
-from chameleon.modules.dater.cloze_generator import GAP, cloze_of
 from chameleon.modules.program.program_executor import run_program
 from chameleon.modules.program.program_generator import program_in
 from chameleon.modules.program.table_answer import as_answer
+from chameleon.modules.sql.dater import GAP, cloze_of, filled, queries_in
 from chameleon.modules.sql.query import run_sql
 from chameleon.modules.table_ops.table_query import Form, answer_in
 from chameleon.sandbox.zygote import why_unusable
@@ -122,7 +121,7 @@ def every_demonstration() -> Iterator[Demonstration]:
         yield from (demo for some in planner_demonstrations(task) for demo in some)
 
 
-def normalised(text: str) -> str:
+def binder_table(text: str) -> str:
     return " ".join(re.findall(r"\w+", text.lower()))
 
 
@@ -138,14 +137,14 @@ def test_no_demonstration_is_an_item_of_a_benchmark() -> None:
         if path.parent.name not in (*TASKS, "sqa", "hybridqa", "tablerag"):
             continue
         for row in map(json.loads, lines_of(path)):
-            asked |= {normalised(str(row[key])) for key in ("question", "statement") if key in row}
+            asked |= {binder_table(str(row[key])) for key in ("question", "statement") if key in row}
             if isinstance(row.get("rows"), list) and "header" in row:
                 cells = [cell for line in (row["header"], *row["rows"]) for cell in line]
-                tables.add(normalised(" ".join(map(str, cells))))
-                captions.add(normalised(str(row.get("caption") or "")))
+                tables.add(binder_table(" ".join(map(str, cells))))
+                captions.add(binder_table(str(row.get("caption") or "")))
     assert len(asked) > 5000 and len(tables) > 2000
     for demo in every_demonstration():
         shown = [*demo.table.header, *(cell for row in demo.table.rows for cell in row)]
-        assert normalised(demo.question) not in asked, demo.question
-        assert normalised(" ".join(shown)) not in tables, demo.table
-        assert not demo.table.caption or normalised(demo.table.caption) not in captions, demo.table.caption
+        assert binder_table(demo.question) not in asked, demo.question
+        assert binder_table(" ".join(shown)) not in tables, demo.table
+        assert not demo.table.caption or binder_table(demo.table.caption) not in captions, demo.table.caption

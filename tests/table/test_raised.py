@@ -83,8 +83,8 @@ def _seconds(call: Callable[[], object]) -> float:
 
 @pytest.mark.parametrize("drop_marks", [True, False])
 def test_many_marks_take_time_in_proportion(drop_marks: bool) -> None:
-    text = f"5{BEGIN}1{END} and " * 100_000
-    assert _seconds(lambda: with_raised(text, drop_marks=drop_marks)) < 5
+    text = f"5{BEGIN}1{END} and " * 20_000
+    assert _seconds(lambda: with_raised(text, drop_marks=drop_marks)) < 1
 
 
 @pytest.mark.parametrize("between", [" ", "(1)", "*"])

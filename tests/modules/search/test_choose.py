@@ -190,7 +190,7 @@ def test_the_address_of_a_bing_compatible_service_may_hold_one(monkeypatch: pyte
 def test_what_is_asked_is_told_by_its_host_alone(name: str) -> None:
     query = "?secret=1" if SERVICES[name][0].takes_query else ""
     endpoint = f"https://search.example:8443/secret-path{query}"
-    assert chosen(name, endpoint=endpoint).resolved() == {"provider": name, "host": "search.example"}
+    assert chosen(name, endpoint=endpoint).runtime_info() == {"provider": name, "host": "search.example"}
 
 
 @pytest.mark.usefixtures("keys")

@@ -72,14 +72,14 @@ def test_a_folder_that_cannot_be_searched_is_an_error_of_the_check(
 
 
 def test_other_documents_have_another_digest(folder: Path) -> None:
-    told = [DocumentFolder(folder).resolved()]
+    told = [DocumentFolder(folder).runtime_info()]
     assert told[0]["documents"] == 3 and told[0]["folder"] == "documents"
     (folder / "secret.pdf").write_text("what is not searched does not count")
-    assert DocumentFolder(folder).resolved() == told[0]
+    assert DocumentFolder(folder).runtime_info() == told[0]
     (folder / "birds.txt").write_bytes("Möven nest on cliffs.".encode("latin-1"))
-    told.append(DocumentFolder(folder).resolved())
+    told.append(DocumentFolder(folder).runtime_info())
     (folder / "sea" / "tides.md").rename(folder / "tides.md")
-    told.append(DocumentFolder(folder).resolved())
+    told.append(DocumentFolder(folder).runtime_info())
     assert len({each["sha256"] for each in told}) == 3
 
 

@@ -246,17 +246,20 @@ def test_the_check_of_an_inventory_names_an_endpoint_that_is_never_asked(
 
 def test_auto_tells_what_it_came_to(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("BRAVE_API_KEY", KEY)
-    assert WebSearch().resolved() == {"provider": "brave", "host": "api.search.brave.com"}
-    assert WikipediaSearch(language="de").resolved() == {"provider": "wikipedia", "host": "de.wikipedia.org"}
+    assert WebSearch().runtime_info() == {"provider": "brave", "host": "api.search.brave.com"}
+    assert WikipediaSearch(language="de").runtime_info() == {
+        "provider": "wikipedia",
+        "host": "de.wikipedia.org",
+    }
     for name in ("a.txt", "b.md", "c.pdf"):
         (tmp_path / name).write_text("tides")
-    local = WebSearch(folder=str(tmp_path)).resolved()
+    local = WebSearch(folder=str(tmp_path)).runtime_info()
     assert len(local["sha256"]) == 64
     assert local == {"provider": "folder", "folder": tmp_path.name, "documents": 2} | {
         "sha256": local["sha256"]
     }
     pytest.importorskip("ddgs")
-    ddgs = WebSearch(provider="ddgs").resolved()
+    ddgs = WebSearch(provider="ddgs").runtime_info()
     versions = {package: version(package) for package in ("ddgs", "primp")}
     assert ddgs == {"provider": "ddgs", "host": "html.duckduckgo.com", "versions": versions}
 

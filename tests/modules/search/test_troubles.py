@@ -21,6 +21,7 @@ from chameleon.modules.search.folder import LARGEST_FILE
 from chameleon.modules.search.provider import SearchResult
 from chameleon.modules.search.search_module import CLOSING, OPENING, quoted
 from chameleon.modules.search.web_search import WebSearch
+from chameleon.steps import PreparedModule
 from tests.modules.search.asking import PATHS, WITH_KEY, Make, in_form_of
 from tests.web.servers import KEY, Answer, Asked, Route, WebServer, moved, search_services
 
@@ -265,7 +266,7 @@ class TestFolder:
     def answers(self, folder: Path, question: str = "tides") -> tuple[str, list[str]]:
         module = WebSearch(provider="folder", folder=str(folder))
         module.check()
-        module.ready()
+        PreparedModule(module).ready()
         output = module.run(State(input={"question": question}))
         found = [result["url"] for result in output["results"]]
         return module.update_cache({}, output)["web_search_response"], found

@@ -43,7 +43,7 @@ def run(
         setattr(operation, name, value)
     client = ScriptedModel(reply)
     state = State(input={"question": "which row is meant?", "table": table})
-    return operation.bound(LLM.connect(client)).run(state), client
+    return operation.with_llm(LLM.connect(client)).run(state), client
 
 
 def odd_hundreds(messages: Messages) -> str:
@@ -155,7 +155,7 @@ def test_the_limits_hold_for_each_prompt_of_an_added_column(settings: dict[str, 
 
 @pytest.mark.parametrize(
     ("made", "tokens", "shown"),
-    [(AddColumn(longest=50), 6000, None), (AddColumn(), 1000, None), (AddColumn(), 100, 0)],
+    [(AddColumn(max_table_rows=50), 6000, None), (AddColumn(), 1000, None), (AddColumn(), 100, 0)],
 )
 def test_rows_that_would_take_more_calls_than_allowed_are_refused_before_any_call(
     made: AddColumn, tokens: int, shown: int | None

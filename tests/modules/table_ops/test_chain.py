@@ -104,7 +104,7 @@ class Guesses:
 def _executor(table: Table, seed: int, folder: Path) -> tuple[Executor, ScriptedModel]:
     modules: dict[str, Module] = {name: made() for name, made in OPERATIONS.items()}
     planner = Dynamic(
-        {"start": [*NAMES, "end"], **{name: [*NAMES, "end"] for name in NAMES}}, ["last"], longest=6
+        {"start": [*NAMES, "end"], **{name: [*NAMES, "end"] for name in NAMES}}, ["last"], max_operations=6
     )
     for name, owner in [*modules.items(), ("planner", planner)]:
         (folder / f"{name}.md").write_text(
@@ -162,7 +162,7 @@ def test_an_operation_that_was_refused_or_kept_once_leaves_the_table_and_the_can
     state = State.fold(events)
     refused = [
         record
-        for record in state.taken
+        for record in state.executed
         if "refused" in (record.output if isinstance(record.output, dict) else {})
     ]
     assert all(not record.input_changes for record in refused)

@@ -79,7 +79,7 @@ def test_a_join_that_would_grow_too_large_is_refused_before_it_is_made() -> None
 
 def test_without_other_tables_no_model_is_asked() -> None:
     client = ScriptedModel([])
-    output = Join().bound(LLM.connect(client)).run(State(input={"question": "?", "table": RIDERS}))
+    output = Join().with_llm(LLM.connect(client)).run(State(input={"question": "?", "table": RIDERS}))
     assert output["refused"] == "the question comes with no other table"
     assert not client.requests
 
@@ -93,12 +93,12 @@ def test_without_other_tables_no_model_is_asked() -> None:
 )
 def test_a_join_says_how_many_rows_it_leaves_out(teams: list[str], note: str) -> None:
     other = Table(["Team"], [[team] for team in teams], "teams")
-    asked = Join().bound(LLM.connect(ScriptedModel(["So: f_join(teams, on Team)."])))
+    asked = Join().with_llm(LLM.connect(ScriptedModel(["So: f_join(teams, on Team)."])))
     assert asked.run(State(input={**STATE.input, "tables": (other,)}))["note"] == note
 
 
 def test_a_join_that_leaves_out_no_row_notes_nothing() -> None:
-    asked = Join().bound(LLM.connect(ScriptedModel(["So: f_join(same, on Rank)."])))
+    asked = Join().with_llm(LLM.connect(ScriptedModel(["So: f_join(same, on Rank)."])))
     same = Table(["Rank"], [["1"], ["2"], ["3"], ["4"]], "same")
     assert "note" not in asked.run(State(input={**STATE.input, "tables": (same,)}))
 
@@ -123,7 +123,7 @@ def test_with_one_table_the_planner_is_not_offered_a_join() -> None:
     executor = Executor(Inventory.load("chain_of_table_extended"), LLM.connect(client))
     state = executor.run({"question": "?", "table": RIDERS})
     assert "f_join" not in client.requests[0][-1][1] and "Other table" not in client.requests[0][-1][1]
-    assert [record.step.module for record in state.taken] == ["table_query"]
+    assert [record.step.module for record in state.executed] == ["table_query"]
 
 
 @settings(max_examples=100, deadline=None)

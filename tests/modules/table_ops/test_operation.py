@@ -1,10 +1,8 @@
-"""An operation is applied once for a step, however large the table, and `update_input` stays a function."""
+"""An operation is applied once for a step, however large the table."""
 
 from __future__ import annotations
 
 from typing import Any
-
-import pytest
 
 from chameleon import Executor, Inventory, State, StepRejected, Table
 from chameleon.modules.table_ops.operation import Args, Operation
@@ -56,13 +54,8 @@ def test_a_refused_step_leaves_nothing_for_the_next() -> None:
     assert state.answer.rows == (("3",),) and len(first.applied_to) == len(second.applied_to) == 1
 
 
-@pytest.mark.parametrize("rows", [1, 2])
-def test_what_a_run_has_made_is_no_answer_to_another_question(rows: int) -> None:
-    operation = Last(1)
-    output = operation.run(State(input={"question": "?", "table": TABLE}))
-    other = Table(["a"], [["7"], ["8"]])
-    asked = {**output, "args": {**output["args"], "rows": rows}}
-    assert operation.update_input({"table": other}, asked)["table"] == other.take_rows(range(2 - rows, 2))
-    operation.run(State(input={"question": "?", "table": TABLE}))
-    assert operation.update_input({"table": TABLE}, asked)["table"] == TABLE.take_rows(range(3 - rows, 3))
-    assert Last().update_input({"table": TABLE}, output)["table"] == TABLE.take_rows([2])
+def test_the_output_holds_the_table_and_the_chain_does_not() -> None:
+    state = run(Last(2), Last(9))
+    first, second = (record.output for record in state.history[:2])
+    assert first["table"] is state.input["table"] and "table" not in second
+    assert all("table" not in link for link in state.cache["chain"])

@@ -15,6 +15,7 @@ import pytest
 from chameleon import State, Step, Table
 from chameleon.inventory import Inventory
 from chameleon.llm import LLM, ScriptedModel
+from chameleon.llm_module import votes, weights_of
 from chameleon.modules.table_ops.add_column import AddColumn
 from chameleon.modules.table_ops.group_by import GroupBy
 from chameleon.modules.table_ops.select_column import SelectColumn
@@ -22,8 +23,7 @@ from chameleon.modules.table_ops.select_row import SelectRow
 from chameleon.modules.table_ops.sort_by import SortBy
 from chameleon.modules.table_ops.table_operation import TableOperation
 from chameleon.planners.dynamic import Dynamic
-from chameleon.state import Record
-from chameleon.voting import votes, weights_of
+from chameleon.state import StepRecord
 from tests.engine.doubles import Does
 
 VECTORS = Path(__file__).parents[4] / "shared" / "data" / "vectors"
@@ -74,12 +74,12 @@ def _operation(name: str, replies: list[list[str]], folder: Path) -> tuple[Table
         "group_column": GroupBy(weights="rank"),
         "sort_column": SortBy(weights="rank"),
     }
-    operation = made[name].named(name)
+    operation = made[name].with_name(name)
     (folder / "plain.md").write_text(PLAIN)
     operation.prompt, operation.folders = "plain", (folder,)
     operation.samples = len(replies[0])
     client = ScriptedModel([reply for of_call in replies for reply in of_call])
-    return operation.bound(LLM.connect(client)), client
+    return operation.with_llm(LLM.connect(client)), client
 
 
 def _table(rows: list[list[str]], caption: str = "") -> Table:
@@ -130,11 +130,11 @@ PLAN_DEPARTURES = {
 }
 
 
-def _record(link: dict[str, Any]) -> Record:
+def _record(link: dict[str, Any]) -> StepRecord:
     """What is known of an operation that ran: its arguments, or that the original skipped it."""
     name = link["operation_name"]
     refused = {} if link["parameter_and_conf"] else {"refused": "it does not apply"}
-    return Record(Step(name), output={"operation": name, "call": f"f_{name}(…)", **refused})
+    return StepRecord(Step(name), output={"operation": name, "call": f"f_{name}(…)", **refused})
 
 
 @pytest.mark.parametrize("row", _vectors("chain_of_table_plan"))
@@ -148,7 +148,7 @@ def test_the_planner_chooses_as_published(row: dict[str, Any], tmp_path: Path) -
     inventory = Inventory("published", planner, modules)
     history = tuple(map(_record, row["prior_chain"]))
     state = State(input={"question": "?", "table": _table(row["table"])}, history=history)
-    plan = planner.bound(LLM.connect(client)).propose(state, inventory)
+    plan = planner.with_llm(LLM.connect(client)).propose(state, inventory)
     chosen = plan.names[0] if plan.names != ("table_query",) else "<END>"
     if row["id"] in PLAN_DEPARTURES:
         assert chosen == "select_row" != row["next_operation"], PLAN_DEPARTURES[row["id"]]
@@ -176,7 +176,7 @@ def test_the_values_of_fifty_rows_come_in_one_reply(
     operation.prompt, operation.folders = "plain", (tmp_path,)
     client = ScriptedModel(replies)
     state = State(input={"question": "?", "table": table}, step=Step("add_column"))
-    output = operation.bound(LLM.connect(client)).run(state)
+    output = operation.with_llm(LLM.connect(client)).run(state)
     after = operation.update_input(state.input, output)["table"]
     assert [row[1] for row in after.rows] == [str(number % 7) for number in range(60)]
     assert len(client.requests) == calls

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chameleon import Module, State, Table
+from chameleon.modules.tablerag.answer import FinalAnswer
 from chameleon.modules.tablerag.cell_locator import CellLocator, located
 from chameleon.modules.tablerag.cut import Cut, part
-from chameleon.modules.tablerag.final_answer import FinalAnswer
 from tests.benchmarks.shared_data import needs_data, rows
 from tests.modules.tablerag.running import REGATTA, output, run
 

@@ -11,13 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chameleon import Table
-from chameleon.modules.tablerag.term_clarifier import TermClarifier, terms_in
-from chameleon.modules.tablerag.wiki_clarifier import WikiClarifier, subjects_of
+from chameleon.modules.tablerag.clarifiers import TermClarifier, WikiClarifier, subjects_of, terms_in
 from tests.modules.tablerag.running import REGATTA, output, run
 
 needs_search = pytest.mark.skipif(
-    isinstance(WikiClarifier("folder", folder=".")._provider(), str)
-    and "package" in str(WikiClarifier("folder", folder=".")._provider()),
+    isinstance(WikiClarifier("folder", folder=".")._find_provider(), str)
+    and "package" in str(WikiClarifier("folder", folder=".")._find_provider()),
     reason="a folder cannot be searched here",
 )
 TERMS = {"SEL": "Selmark, a country", "Points": "those of the final"}
@@ -32,8 +31,6 @@ TERMS = {"SEL": "Selmark, a country", "Points": "those of the final"}
         f"``` \n{json.dumps(TERMS)}",
         f"Here they are:\n{json.dumps(TERMS)}\nI hope that helps.",
         json.dumps({"terms": TERMS}),
-        json.dumps([{"term": term, "explanation": meaning} for term, meaning in TERMS.items()]),
-        json.dumps({"explanations": [{"name": term, "definition": each} for term, each in TERMS.items()]}),
         json.dumps([{term: meaning} for term, meaning in TERMS.items()]),
         '{"SEL": "Selmark,\\n a country", "Points": "those of the final",}',
         "{“SEL”: “Selmark, a country”, “Points”: “those of the final”}",
@@ -49,10 +46,8 @@ def test_terms_are_read_from_json_of_many_forms(reply: str) -> None:
     [
         ("{}", {}),
         ("```json\n{}\n```", {}),
-        (
-            '{"a": {"Definition": "x", "Synonyms": ["y", "z"]}, "b": 3, "c": null}',
-            {"a": "Definition: x; Synonyms: y, z", "b": "3"},
-        ),
+        ('{"a": {"Definition": "x", "Synonyms": ["y", "z"]}, "b": 3}', None),
+        ('[{"term": "a", "explanation": "x"}, {"term": "b", "explanation": "y"}]', None),
         ("no JSON", None),
         ("", None),
     ],
@@ -129,7 +124,7 @@ class TestDescriptions:
     def test_a_search_that_cannot_be_made_is_told_and_ends_no_run(self, tmp_path: Path) -> None:
         module = WikiClarifier("folder", folder=str(tmp_path / "nowhere"))
         module.check()
-        assert "without" in module.resolved()
+        assert "without" in module.runtime_info()
         state, _ = run(module, [PLAIN])
         assert output(state, "wiki_clarifier")["without"] and state.cache["summary"] == PLAIN
 

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from chameleon import Table
-from chameleon.modules.tablerag.filter_code import Kept, run_filter, without_pandas
-from chameleon.modules.tablerag.table_answerer import Form, answer_in
-from chameleon.modules.tablerag.term_clarifier import terms_in
+from chameleon.modules.tablerag.answer import AnswerForm, sample_answer
+from chameleon.modules.tablerag.clarifiers import terms_in
+from chameleon.modules.tablerag.llm_filter import Kept, run_filter, without_pandas
 from chameleon.table.bars import split_rows
 from tests.benchmarks.shared_data import DATA, needs_data, rows
 
 PROMPTS = Path(__file__).resolve().parents[3] / "prompts/tablerag"
-ANSWERS: dict[str, tuple[Form, list[Any]]] = {
+ANSWERS: dict[str, tuple[AnswerForm, list[Any]]] = {
     "tabfact": ("verdict", ["yes", "no", "no"]),
     "feverous": ("label", ["REFUTES", "SUPPORTS", "NOT ENOUGH INFO"]),
     "sqa": ("items", [["Polar Star", "Amber Arrow"], ["Amber Arrow"], ["22:15"]]),
@@ -54,7 +54,7 @@ ALL = [
 @pytest.mark.parametrize("name", ANSWERS)
 def test_answers_are_read_as_meant(name: str) -> None:
     form, answers = ANSWERS[name]
-    assert [answer_in(demo["reply"], form) for demo in demonstrations(name)] == answers
+    assert [sample_answer(demo["reply"], form) for demo in demonstrations(name)] == answers
 
 
 @pytest.mark.skipif(bool(without_pandas()), reason="no pandas in a sandbox here")

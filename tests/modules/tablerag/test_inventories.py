@@ -6,8 +6,8 @@ import pytest
 
 from chameleon import Inventory, LLMModule
 from chameleon.inventory.grid import Arm, Grid, fixed_plan
-from chameleon.modules.tablerag.semantic_filter import SemanticFilter
-from chameleon.modules.tablerag.table_answerer import TableAnswerer
+from chameleon.modules.tablerag.answer import TableAnswerer
+from chameleon.modules.tablerag.similarity import SemanticFilter
 
 # One for each sample: a baseline asks once, the filter's code and a vote take five.
 CALLS = {

@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chameleon import Table
-from chameleon.modules.tablerag.filter_code import (
+from chameleon.modules.tablerag.llm_filter import (
     Kept,
+    LLMFilter,
     column_names,
-    kept_of,
+    kept_in_frame,
     run_filter,
     without_pandas,
 )
-from chameleon.modules.tablerag.llm_filter import LLMFilter
 from chameleon.sandbox.values import Cells, DataFrame
 from tests.modules.tablerag.running import REGATTA, output, run
 
@@ -270,9 +270,9 @@ def test_every_true_selection_is_found_again(table: Table, data: st.DataObject) 
     names = column_names(table)
     cells = Cells([[table.rows[row][column] for column in columns] for row in rows])
     header = tuple(names[column] for column in columns)
-    labelled = kept_of(DataFrame(header, tuple(map(str, rows)), cells), table, names)
+    labelled = kept_in_frame(DataFrame(header, tuple(map(str, rows)), cells), table, names)
     assert labelled == Kept(tuple(sorted(rows)), tuple(sorted(columns)))
-    plain = kept_of(DataFrame(header, None, cells), table, names)
+    plain = kept_in_frame(DataFrame(header, None, cells), table, names)
     assert isinstance(plain, Kept) and plain.columns == labelled.columns
     found = sorted([table.rows[row][column] for column in columns] for row in plain.rows)
     assert found == sorted(list(line) for line in cells)
@@ -297,7 +297,7 @@ SCALARS = (
 def test_no_frame_makes_it_stumble(table: Table, header: Any, labels: Any, cells: Any) -> None:
     names = column_names(table)
     frame = DataFrame(tuple(header or names), None if labels is None else tuple(labels), Cells(cells))
-    kept = kept_of(frame, table, names)
+    kept = kept_in_frame(frame, table, names)
     if isinstance(kept, Kept):
         assert kept.rows and kept.columns
         assert set(kept.rows) <= set(range(len(table.rows)))

@@ -10,13 +10,13 @@ import pytest
 
 from chameleon import Table
 from chameleon.errors import InputError
-from chameleon.modules.tablerag import opened as opening
-from chameleon.modules.tablerag.opened import opened
+from chameleon.modules.tablerag import table_retriever as opening
 from chameleon.modules.tablerag.summaries import summarised
-from chameleon.modules.tablerag.table_retriever import TableRetriever
+from chameleon.modules.tablerag.table_retriever import TableRetriever, opened
 from chameleon.retrieval import names
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.index import Index
+from chameleon.retrieval.parts import parts_for
 from tests.modules.tablerag.running import REGATTA, output, run
 
 TRAINS = Table(["Train", "To", "Fare"], [["Polar Star", "Ostrand", "49"], ["Mill Owl", "Selmark", "29"]])
@@ -30,7 +30,7 @@ DOCUMENTS = [
 
 
 def build(folder: Path, documents: Any = DOCUMENTS) -> Index:
-    return Index.build(folder, documents, names.parts_for("bm25"))
+    return Index.build(folder, documents, parts_for("bm25"))
 
 
 @pytest.fixture(scope="module")
@@ -121,8 +121,8 @@ def test_an_index_is_opened_once_for_all_threads(index: str, monkeypatch: pytest
         return plain(path)
 
     monkeypatch.setattr(Index, "open", counted)
-    monkeypatch.setattr(opening, "_indexes", type(opening._indexes)())
-    monkeypatch.setattr(opening, "_retrievers", {})
+    opening._open_index.cache_clear()
+    opening._open_retriever.cache_clear()
     threads = [threading.Thread(target=found, args=("When was Tolle founded?", index)) for _ in range(8)]
     for thread in threads:
         thread.start()

@@ -22,6 +22,7 @@ from chameleon.errors import InventoryError, MissingPackage, ModuleError
 from chameleon.modules.vision import captioning, devices
 from chameleon.modules.vision.image_captioner import ImageCaptioner
 from chameleon.prompt import context_of
+from chameleon.steps import PreparedModule
 from tests.engine.doubles import executor, why
 from tests.modules.vision.tiny_models import SIDE, save_blip, save_llava, save_vit_gpt2
 
@@ -66,7 +67,7 @@ def squares(path: Path, seed: int) -> Path:
 
 def ready(model: str, **settings: Any) -> ImageCaptioner:
     module = ImageCaptioner(model, device="cpu", **settings)
-    module.ready()
+    PreparedModule(module).ready()
     return module
 
 
@@ -254,7 +255,7 @@ def test_what_check_refuses_a_run_refuses_in_the_same_words(tmp_path: Path) -> N
     with pytest.raises(InventoryError, match="a folder that does not exist") as checked:
         module.check()
     with pytest.raises(InventoryError) as run:
-        module.ready()
+        PreparedModule(module).ready()
     assert str(run.value) == str(checked.value)
 
 
@@ -281,7 +282,7 @@ def test_says_what_to_install(package: str, monkeypatch: pytest.MonkeyPatch) -> 
     with pytest.raises(MissingPackage, match=r"pip install torch transformers pillow.*multimodal_captioner"):
         ImageCaptioner().check()
     with pytest.raises(MissingPackage):
-        ImageCaptioner().ready()
+        PreparedModule(ImageCaptioner()).ready()
 
 
 def test_bad_settings_are_told() -> None:

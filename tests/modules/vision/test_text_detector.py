@@ -27,6 +27,7 @@ from chameleon.errors import ChameleonError, InventoryError, MissingPackage
 from chameleon.modules.offline.lexical_reader import LexicalReader
 from chameleon.modules.vision.text_detector import TextDetector
 from chameleon.pictures import engines
+from chameleon.steps import PreparedModule
 from tests.engine.doubles import executor
 from tests.pictures.drawn import text_picture
 
@@ -85,7 +86,7 @@ def test_boxes_are_in_pixels_of_the_upright_original(engine: str, tmp_path: Path
 def test_many_threads_read_what_one_reads(tmp_path: Path) -> None:
     paths = [text_picture(tmp_path / f"{n}.png", {(20, 40): f"Number {n}{n}"}) for n in range(4)]
     module = TextDetector("rapidocr")
-    module.ready()
+    PreparedModule(module).ready()
     states = [State(input={"image": str(path)}) for path in paths]
     alone = [module.run(state) for state in states]
     with ThreadPoolExecutor(8) as pool:
@@ -216,7 +217,7 @@ def test_what_auto_came_to_is_told_without_loading_it(monkeypatch: pytest.Monkey
         monkeypatch.setattr(engines, "_is_there", present.__contains__)
         if "tesseract" in present and shutil.which("tesseract") is None:
             continue
-        resolved = TextDetector().resolved()
+        resolved = TextDetector().runtime_info()
         assert resolved["engine"] == (present or [None])[0]
         assert resolved["versions"]["pillow"] == version("pillow")
         assert set(resolved["versions"]) >= set(present[:1])

@@ -19,6 +19,7 @@ from chameleon import Inventory
 from chameleon.errors import InventoryError, ModuleError
 from chameleon.modules.vision import captioning, weights
 from chameleon.modules.vision.image_captioner import ImageCaptioner
+from chameleon.steps import PreparedModule
 from tests.loopback import LoopbackServer
 from tests.modules.vision.tiny_models import save_vit_gpt2
 
@@ -93,7 +94,7 @@ def test_a_model_in_the_cache_needs_no_hub(
     monkeypatch.setattr(weights, "require_hub", lambda model: pytest.fail("the hub is asked"))
     module = ImageCaptioner(NAME, device="cpu")
     module.check()
-    module.ready()
+    PreparedModule(module).ready()
     assert caplog.text == ""
 
 
@@ -112,7 +113,7 @@ def test_a_hub_that_does_not_know_the_model_is_asked_once(
     monkeypatch.setattr(HfApi, "model_info", counting)
     for _ in range(3):
         with pytest.raises(ModuleError, match=r"nobody/nothing is not on this.*404.*hf download.*multimodal"):
-            ImageCaptioner(NAME, device="cpu").ready()
+            PreparedModule(ImageCaptioner(NAME, device="cpu")).ready()
     assert asked == [NAME]
     assert capfd.readouterr() == ("", "")
 
@@ -124,7 +125,7 @@ def test_a_hub_that_keeps_silent_is_not_waited_for(
         monkeypatch.setattr(constants, "ENDPOINT", f"http://127.0.0.1:{silent.getsockname()[1]}")
         monkeypatch.setattr(weights, "_SECONDS", 0.1)
         with pytest.raises(ModuleError, match=r"cannot be downloaded.*multimodal_captioner"):
-            ImageCaptioner(NAME, device="cpu").ready()
+            PreparedModule(ImageCaptioner(NAME, device="cpu")).ready()
     assert capfd.readouterr() == ("", "")
 
 
@@ -145,7 +146,7 @@ def test_check_refuses_a_device_that_is_not_there(device: str, monkeypatch: pyte
 
 def test_weights_are_told_by_what_they_hold_or_by_their_commit(tmp_path: Path) -> None:
     def weights_of(model: Path | str) -> Any:
-        return ImageCaptioner(str(model), device="cpu").resolved()["weights"]
+        return ImageCaptioner(str(model), device="cpu").runtime_info()["weights"]
 
     for name, seed in (("one", b"1"), ("same", b"1"), ("other", b"2")):
         (tmp_path / name).mkdir()
@@ -163,9 +164,9 @@ def test_what_auto_comes_to_is_told_before_anything_is_loaded(monkeypatch: pytes
 
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
-    resolved = ImageCaptioner(NAME).resolved()
+    resolved = ImageCaptioner(NAME).runtime_info()
     assert (resolved["device"], resolved["half"]) == ("cpu", False)
     assert resolved["versions"]["torch"] == torch.__version__ and "transformers" in resolved["versions"]
-    on_gpu = ImageCaptioner(NAME, device="cuda").resolved()
+    on_gpu = ImageCaptioner(NAME, device="cuda").runtime_info()
     assert (on_gpu["device"], on_gpu["half"]) == ("cuda", True)
     assert captioning._models == {}

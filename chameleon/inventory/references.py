@@ -1,0 +1,111 @@
+"""Where an inventory names modules outside `modules`, and what stays of that when some are left out."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from chameleon.errors import InventoryError
+from chameleon.inventory.schema import OnError, RepairSpec, RulesSpec
+from chameleon.inventory.source import KeyPath
+from chameleon.text import nearest
+
+if TYPE_CHECKING:
+    from chameleon.inventory.inventory import Inventory
+
+
+def mentioned(
+    fallback: Sequence[str],
+    rules: RulesSpec,
+    repair: Mapping[str, RepairSpec],
+    on_error: Mapping[str, OnError],
+) -> Iterator[tuple[KeyPath, str]]:
+    """Yield every module that is named outside `modules`, with the key under which it stands."""
+    for index, name in enumerate(fallback):
+        yield ("fallback", index), name
+    for name in rules.last:
+        yield ("rules", "last"), name
+    for index, name in enumerate(rules.once):
+        yield ("rules", "once", index), name
+    for name, needed in rules.needs.items():
+        yield from ((("rules", "needs", name), each) for each in (name, *needed))
+    for name, follower in rules.next.items():
+        yield from ((("rules", "next", name), each) for each in (name, follower))
+    for name, spec in repair.items():
+        yield ("repair", name), name
+        yield ("repair", name, "redo"), spec.redo
+    for name, policy in on_error.items():
+        for index, each in enumerate(policy if isinstance(policy, list) else ()):
+            yield ("modules", name, "on_error", index), each
+
+
+def not_there(key: KeyPath, name: str, names: Collection[str], where: str) -> InventoryError:
+    """Make the error for a module that is named and not in the inventory."""
+    return InventoryError(
+        f"{'.'.join(map(str, key))} names a module {name!r} that the inventory does not have",
+        where=where,
+        hint=nearest(name, names),
+    )
+
+
+def leave_out(inventory: Inventory, names: Collection[str]) -> Inventory:
+    """Return the inventory without these modules, as an ablation has it (Chameleon paper, table 5).
+
+    No planner is told of them, and no plan runs them. A planner may still name one, since its demonstrations
+    do; the step is then dropped from its plan. Rules, fallback, repairs and `on_error` plans lose them too.
+    Raises `InventoryError` for a module that the inventory does not have, and where every module that
+    may end a plan is left out.
+    """
+    out = inventory.left_out | frozenset(names)
+    for name in names:
+        if name not in inventory.modules:
+            hint = nearest(name, inventory.modules)
+            raise InventoryError(f"there is no module {name!r} to leave out", where=inventory.name, hint=hint)
+    rules, last = inventory.rules, inventory.rules.last
+    if last and not set(last) - out:
+        raise InventoryError(
+            f"{' or '.join(last)} cannot be left out: a plan must end with it", where=inventory.name
+        )
+    needs = {
+        name: [each for each in needed if each not in out]
+        for name, needed in rules.needs.items()
+        if name not in out
+    }
+    repair = inventory.repair.items()
+    return replace(
+        inventory,
+        left_out=out,
+        rules=rules.model_copy(
+            update={
+                "last": [name for name in last if name not in out],
+                "once": [name for name in rules.once if name not in out],
+                "needs": {name: needed for name, needed in needs.items() if needed},
+                "next": _followers(rules.next, out),
+            }
+        ),
+        fallback=tuple(name for name in inventory.fallback if name not in out),
+        repair={name: spec for name, spec in repair if name not in out and spec.redo not in out},
+        on_error={name: _policy(policy, out) for name, policy in inventory.on_error.items()},
+    )
+
+
+def _followers(following: Mapping[str, str], out: Collection[str]) -> dict[str, str]:
+    """Return who must follow whom, with those left out stepped over: a → b → c without b is a → c."""
+    kept = {}
+    for name, follower in following.items():
+        seen = {name}
+        after: str | None = follower
+        while after is not None and after in out and after not in seen:
+            seen.add(after)
+            after = following.get(after)
+        if name not in out and after is not None and after not in out:
+            kept[name] = after
+    return kept
+
+
+def _policy(policy: OnError, out: Collection[str]) -> OnError:
+    """Return a plan for failures without those modules; where nothing is left of it, the run stops."""
+    if not isinstance(policy, list):
+        return policy
+    return [name for name in policy if name not in out] or "stop"

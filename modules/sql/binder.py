@@ -1,0 +1,291 @@
+"""Binder: SQL that may ask a model about cells, in several programs that vote (Cheng et al., 2023)."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from chameleon import LLMModule, Module, State, StepRejected, Table
+from chameleon.errors import ContextTooLong, CutOff, EmptyReply, ModelError, ModuleError, Refused
+from chameleon.llm_module import RAISE_LIMIT, AsksModel
+from chameleon.module import Keys
+from chameleon.modules.program.program_generator import program_in
+from chameleon.modules.sql.binder_calls import all_calls
+from chameleon.modules.sql.binder_programs import AnswerQuestion, MapQuestion, Question, run_programs
+from chameleon.modules.sql.binder_repair import repaired, require_sqlglot
+from chameleon.modules.sql.binder_table import binder_table
+from chameleon.modules.sql.query import cells_as_answer, check_sql, run_sql, truth_of
+from chameleon.modules.table_ops.table_query import Answer, Form
+from chameleon.prompt import Messages, Prompt
+
+if TYPE_CHECKING:
+    from chameleon.llm import Reply
+
+VoteBy = Literal["simple", "prob", "answer_biased"]
+
+# Errors that another prompt need not meet.
+_OF_ONE_CALL = (ContextTooLong, EmptyReply, ModelError, Refused)
+_PROGRAM_LABELS = ("neuralsql:", "sql:", "program:")
+_ANSWER_LABEL = re.compile(r"^(?:the )?answer(?: is)?\s*:?\s+", re.IGNORECASE)
+_NUMBERED = re.compile(r"^\s*(?:row\s+)?(\d{1,6})\s*[|:.)\t]\s*(.*)$", re.IGNORECASE)
+
+
+class BinderGenerator(LLMModule):
+    """Writes SQL programs that may ask a model about cells: QA("map@…") and QA("ans@…"). For tables."""
+
+    prompt = "wikitq/binder"
+    reads = ("input.question", "input.table")
+    writes = ("cache.programs",)
+
+    def __init__(self, shown_rows: int | None = None) -> None:
+        """`shown_rows`: how many rows of the table the prompt shows; all, as published, unless given.
+
+        A prompt that does not fit the model's context is an error (`ContextTooLong`): no demonstration is
+        dropped unseen, as the published code does.
+        """
+        self.shown_rows = shown_rows
+
+    def check(self) -> None:
+        require_sqlglot()
+
+    def slots(self, state: State) -> dict[str, Any]:
+        """Add `database`: the table as Binder's programs see it."""
+        table = state.input["table"]
+        shown = binder_table(table).described(table.caption.lower(), self.shown_rows)
+        return super().slots(state) | {"database": shown}
+
+    def run(self, state: State) -> list[dict[str, Any]]:
+        """Return the programs in the order of the samples, each with its log-probability where it is known.
+
+        A reply that holds no program stands there with the reason as `failed`.
+        """
+        replies = self.ask(state)
+        read = [self._value_or_rejection(reply, state) for reply in replies]
+        if all(isinstance(each, StepRejected) for each in read):
+            raise read[0]
+        programs = []
+        for reply, program in zip(replies, read, strict=True):
+            if isinstance(program, StepRejected):
+                programs.append({"program": reply.text.strip(), "failed": program.what})
+            else:
+                known = {} if reply.logprob is None else {"logprob": reply.logprob}
+                programs.append({"program": program} | known)
+        return programs
+
+    def interpret(self, text: str, state: State) -> str:
+        return program_for(text, state.input["table"])
+
+
+def program_for(text: str, table: Table) -> str:
+    """Return the program in a reply, repaired for the table.
+
+    Raises `StepRejected` for one that cannot be read.
+    """
+    program = program_in(text).strip()
+    for label in _PROGRAM_LABELS:
+        if program.lower().startswith(label):
+            program = program[len(label) :].strip()
+    program = program.split("\n\n", maxsplit=1)[0]
+    fixed = repaired(program, binder_table(table), table.caption)
+    if not fixed:
+        raise StepRejected("the reply holds no program")
+    list(all_calls(fixed))  # raises for a call that cannot be read
+    return fixed
+
+
+class BinderExecutor(AsksModel, Module):
+    """Runs the programs of binder_generator and gives the answer of each, or why it has none."""
+
+    prompt = "wikitq/binder_map"
+    reads = ("input.question", "input.table", "cache.programs")
+    writes = ("cache.ballots",)
+    uses: ClassVar[Keys] = ("model",)
+
+    def __init__(self, answer_prompt: str = "wikitq/binder_answer", timeout: float | None = None) -> None:
+        """`prompt` is that of QA("map@…"), `answer_prompt` that of QA("ans@…").
+
+        `timeout`: seconds for one query, by default the sandbox's 2. What the programs ask about cells is
+        asked once for each different value, at most 50 to a call, and for all programs together; every call
+        that can be made at the same time is.
+        """
+        self.answer_prompt, self.timeout = answer_prompt, timeout
+
+    @cached_property
+    def answer_template(self) -> Prompt:
+        """The prompt of QA("ans@…"). Raises `PromptError` when there is none."""
+        return Prompt.load(self.answer_prompt, self.folders)
+
+    def check(self) -> None:
+        check_sql()
+        self.answer_template.check()
+
+    def runtime_info(self) -> Mapping[str, Any]:
+        return {"answer_prompt": self.answer_template.digest}
+
+    def run(self, state: State) -> list[dict[str, Any]]:
+        """Return a ballot for each program: the program with `answer`, a list of values, or with `failed`."""
+        programs: Sequence[Mapping[str, Any]] = state.cache["programs"]
+        outcomes = run_programs(
+            [each["program"] for each in programs if "failed" not in each],
+            binder_table(state.input["table"]),
+            partial(run_sql, timeout=self.timeout),
+            partial(self._ask, state),
+        )
+        ballots = []
+        for each in programs:
+            ballot = dict(each)
+            if "failed" not in each:
+                outcome = outcomes[each["program"]]
+                why = outcome.what if isinstance(outcome, ModuleError) else ""
+                ballot |= {"failed": why} if why else {"answer": outcome}
+            ballots.append(ballot)
+        return ballots
+
+    def _ask(
+        self, state: State, questions: Sequence[Question], again: bool
+    ) -> list[dict[int, str] | str | ModuleError]:
+        prompts = [self._messages(question, state) for question in questions]
+        replies: Sequence[Reply | ModuleError]
+        try:
+            # The same prompt may have got its reply before: to ask again is another sample.
+            replies = [] if again else self.model.ask_each(prompts)
+        except ModelError as error:
+            if type(error) not in _OF_ONE_CALL:
+                raise
+            replies = []
+        replies = replies or [self._ask_alone(messages, int(again)) for messages in prompts]
+        return [_answers_in(reply, question) for question, reply in zip(questions, replies, strict=True)]
+
+    def _ask_alone(self, messages: Messages, sample: int) -> Reply | ModuleError:
+        """Return the reply to one prompt; what is wrong with it fails only programs that need it."""
+        try:
+            return self.model.ask(messages, sample=sample)
+        except ModelError as error:
+            if type(error) not in _OF_ONE_CALL:
+                raise
+            return ModuleError(error.what, hint=error.hint)
+
+    def _messages(self, question: Question, state: State) -> Messages:
+        slots: dict[str, Any] = {"asked": question.asked, "title": state.input["table"].caption.lower()}
+        if isinstance(question, AnswerQuestion):
+            return self.answer_template.render(slots | {"blocks": list(question.blocks)})
+        items = "\n".join(f"{number} | {' | '.join(item)}" for number, item in enumerate(question.items, 1))
+        return self.template.render(slots | {"columns": " | ".join(question.names), "items": items})
+
+
+def _answers_in(reply: Reply | ModuleError, question: Question) -> dict[int, str] | str | ModuleError:
+    """Return what a reply says; of one that was cut off, the last line says nothing."""
+    if isinstance(reply, ModuleError):
+        return reply
+    if isinstance(question, MapQuestion):
+        text = reply.text.rpartition("\n")[0] if reply.truncated else reply.text
+        return map_answers(text, len(question.items))
+    if reply.truncated:
+        return CutOff(f"the reply to 'ans@{question.asked}' was cut off", hint=RAISE_LIMIT)
+    try:
+        return single_answer(reply.text)
+    except StepRejected as rejection:
+        return rejection
+
+
+def map_answers(text: str, count: int) -> dict[int, str]:
+    """Return the answers in a reply by the number of their item, in lower case.
+
+    A line is "3 | yes"; the last field is the answer, as in the published code, so that a reply may repeat
+    the item. What is missing is missing: a number that was not asked about, or a line without one, counts
+    for nothing.
+    """
+    found: dict[int, str] = {}
+    for line in text.splitlines():
+        match = _NUMBERED.match(line.strip().strip("|").strip())
+        if match and 1 <= (number := int(match[1])) <= count:
+            answer = _bare(re.split(r"[|\t]", match[2])[-1])
+            if answer and number not in found:
+                found[number] = answer
+    return found
+
+
+def single_answer(text: str) -> str:
+    """Return the answer in a reply: its first line that says something, in lower case."""
+    answer = next(
+        filter(None, (_bare(_ANSWER_LABEL.sub("", line.strip())) for line in text.splitlines())), ""
+    )
+    if not answer:
+        raise StepRejected("the reply holds no answer")
+    return answer
+
+
+def _bare(text: str) -> str:
+    """Return one answer in lower case, without the full stop and the quotes around it."""
+    said = " ".join(text.replace("**", "").split()).lower()
+    said = said.removesuffix(".") if not said.endswith("..") and said.count(".") == 1 else said
+    return said[1:-1].strip() if len(said) > 1 and said[0] == said[-1] and said[0] in "\"'`" else said
+
+
+class BinderVote(Module):
+    """Gives the answer that most programs agree on. Follows binder_executor; always the last."""
+
+    reads = ("cache.ballots",)
+    writes = ("cache.answer",)
+
+    def __init__(self, form: Form = "items", by: VoteBy = "simple", weight: float = 3.0) -> None:
+        """`form`: "items" (a list of texts), "verdict" ("yes" or "no") or "text".
+
+        `by`: what a vote counts; see `winning_answer`. `weight` is that of "yes" where `by` is
+        "answer_biased", as published for TabFact. A verdict is "no" where a program finds nothing that bears
+        the statement out.
+        """
+        self.form: Form = form
+        self.by: VoteBy = by
+        self.weight = weight
+
+    def run(self, state: State) -> Answer:
+        ballots = []
+        for told in state.cache["ballots"]:
+            answer = told.get("answer")
+            if answer is not None and self.form == "verdict":
+                truth = truth_of(answer)
+                answer = None if truth is None else (int(truth),)
+            ballots.append(Ballot(None if answer is None else tuple(answer), told.get("logprob")))
+        answer = winning_answer(ballots, self.by, favoured=(1,), weight=self.weight)
+        return cells_as_answer(list(answer), self.form)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True)
+class Ballot:
+    """One program's answer, None where it failed, and the log-probability of the program if it is known."""
+
+    answer: tuple[Hashable, ...] | None
+    logprob: float | None = None
+
+
+def winning_answer(
+    ballots: Sequence[Ballot],
+    by: VoteBy = "simple",
+    *,
+    favoured: tuple[Hashable, ...] = (1,),
+    weight: float = 3.0,
+) -> tuple[Hashable, ...]:
+    """Return the answer with the most votes: the order of its values counts; 1, 1.0 and True are one.
+
+    A program that failed or found nothing (no rows, or a single NULL) has no vote. "simple": each vote counts
+    1. "prob": it counts its program's probability, 1 where unknown. "answer_biased": it counts 1, and
+    `weight` if it is for the answer `favoured`. Ties go to the answer whose first program is the likeliest,
+    then to the one given first. Raises `ModuleError` when nobody votes: the published code answers 0 then.
+    """
+    voters: dict[tuple[Hashable, ...], list[float]] = {}
+    for ballot in ballots:
+        if ballot.answer not in (None, (), (None,)):
+            voters.setdefault(ballot.answer, []).append(ballot.logprob or 0.0)
+    if not voters:
+        raise ModuleError("no program gave an answer")
+
+    def votes(answer: tuple[Hashable, ...]) -> float:
+        counted = sum(math.exp(logprob) if by == "prob" else 1.0 for logprob in voters[answer])
+        return counted * (weight if by == "answer_biased" and answer == favoured else 1.0)
+
+    return max(voters, key=lambda answer: (votes(answer), voters[answer][0]))

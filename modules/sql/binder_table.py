@@ -1,0 +1,79 @@
+"""A table as Binder's programs see it: numbered rows, everything in lower case, plain numbers and dates."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+from chameleon import Table
+from chameleon.modules.sql.database import Cell, SqlColumn, SqlTable, SqlType, plain_number, safe_names
+from chameleon.table import read_value
+
+ROW_ID = "row_id"
+_UNNAMED = "filledcolumnname"
+
+# The published code does not know the longer dashes, and takes a column that has one for text.
+_BLANKS = ("", "-", "/", "–", "—")
+LINE_BREAK = re.compile(r"(?:(?<!\s)\s+)?(?:\n|\\n)\s*")
+
+
+@lru_cache(maxsize=16)
+def binder_table(table: Table) -> SqlTable:
+    """Return the table `w` of Binder: `row_id` counts the rows from 0.
+
+    Names and cells are in lower case; repeated names get "_2", and one that is blank is "filledcolumnname".
+    A column is INTEGER, REAL or DATE when all its cells are such or blank ('', '/' or a dash, NULL there); in
+    a TEXT column a blank is "none". In any column, numbers lose the marks between their thousands, and dates
+    are written "2024-05-04".
+    """
+    names = [LINE_BREAK.sub(" ", name).strip().lower() or _UNNAMED for name in table.header]
+    columns, cells = [SqlColumn(ROW_ID, "INTEGER")], [list[Cell](range(len(table.rows)))]
+    for name, column in zip(safe_names([ROW_ID, *names])[1:], table.columns, strict=True):
+        kind, values = _typed([LINE_BREAK.sub("; ", cell.strip()).lower() for cell in column.cells])
+        columns.append(SqlColumn(name, kind))
+        cells.append(values)
+    return SqlTable("w", tuple(columns), list(zip(*cells, strict=True)))
+
+
+def with_column(table: SqlTable, name: str, cells: Sequence[str | None]) -> SqlTable:
+    """Return the table with another column at its right, typed by its cells; None stands for nothing."""
+    kind, values = _typed([cell or "" for cell in cells])
+    rows = [(*row, value) for row, value in zip(table.rows, values, strict=True)]
+    return replace(table, columns=(*table.columns, SqlColumn(name, kind)), rows=rows)
+
+
+def plain_date(text: str) -> str | None:
+    """Return a date that names its year as "2024-05-04"; None for all else."""
+    date = read_value(text).date
+    return date.isoformat() if date else None
+
+
+def _typed(cells: Sequence[str]) -> tuple[SqlType, list[Cell]]:
+    """Return the type that all cells share, blanks aside, and the cells as its values."""
+    filled = [cell for cell in cells if cell not in _BLANKS]
+    for kind, read in (("NUMBER", _number), ("DATE", plain_date)):
+        values = [read(cell) for cell in filled]
+        if filled and None not in values:
+            left = iter(values)
+            typed: list[Cell] = [None if cell in _BLANKS else next(left) for cell in cells]
+            if kind == "DATE":
+                return "DATE", typed
+            return "INTEGER" if all(isinstance(value, int) for value in values) else "REAL", typed
+    return "TEXT", ["none" if cell in _BLANKS else _as_text(cell) for cell in cells]
+
+
+def _number(cell: str) -> int | float | None:
+    """Return the number that a cell is, in figures or with a word for its size ("5.1 million")."""
+    if (number := plain_number(cell)) is not None or not cell.endswith(("thousand", "illion")):
+        return number
+    value = read_value(cell)
+    if value.number is None or value.unit:
+        return None
+    return int(value.number) if value.number.denominator == 1 else float(value.number)
+
+
+def _as_text(cell: str) -> str:
+    number = plain_number(cell) if any(mark in cell for mark in ", \u00a0") else None
+    return (plain_date(cell) or cell) if number is None else str(number)

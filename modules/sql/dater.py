@@ -1,0 +1,211 @@
+"""Dater: sub-questions that SQL counts, over a part of the table (Ye et al., 2023).
+
+A question is broken into sentences with a gap for a number each, and SQL over the whole table fills the gaps.
+The columns and rows that the question needs are chosen with the prompts of `select_column` and `select_row`,
+each from the whole table: were columns cut first, one that was wrongly left out would hide from the choice of
+rows what tells them apart. `table_query` answers from what is left and the numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from chameleon import LLMModule, Module, State, Table
+from chameleon.errors import CutOff
+from chameleon.llm_module import RAISE_LIMIT
+from chameleon.module import Keys
+from chameleon.modules.program.answer_generator import tidy
+from chameleon.modules.sql.database import Database, SqlTable
+from chameleon.modules.sql.query import run_sql
+from chameleon.modules.table_ops.operation import Operation, link_of
+from chameleon.modules.table_ops.select_column import SelectColumn
+from chameleon.modules.table_ops.select_row import SelectRow
+from chameleon.table.formats import Style
+
+if TYPE_CHECKING:
+    from chameleon.llm import Reply
+
+GAP = re.compile(r"\{([^{}\n]+)\}")
+_COUNTED = "how many"
+_NUMBERED = re.compile(r"^[ \t]*(\d{1,3})[ \t]*[:.)][ \t]*(\S.*)$", re.MULTILINE)
+_FENCE = re.compile(r"^```\w*\s*$", re.MULTILINE)
+_ZERO_COUNTS = 1 / 3
+
+
+class ClozeGenerator(LLMModule):
+    """Breaks the question into sentences with a gap for a number each, for `cloze_filler`."""
+
+    prompt = "wikitq/dater_cloze"
+    reads = ("input.question", "input.table")
+    writes = ("cache.cloze",)
+    samples = 5
+    table_style: Style = "numbered"
+    max_rows: int | None = 3
+
+    def run(self, state: State) -> list[str]:
+        """Return the sentences; none where the replies do not agree that something is to be counted."""
+        return cloze_of(_whole_texts(self.ask(state)))
+
+
+def cloze_of(replies: Sequence[str]) -> list[str]:
+    """Return the lines of the first reply if it asks "how many" once in each, as the others mostly do.
+
+    The published condition: so many sub-questions in all replies together that each might have one. Its
+    numbers can be counted by SQL; what other sub-questions ask, the table shows better.
+    """
+    lines = [line.strip() for line in replies[0].splitlines() if line.strip()]
+    counts = all(line.lower().count(_COUNTED) == 1 and len(GAP.findall(line)) == 1 for line in lines)
+    asked = sum(reply.lower().count(_COUNTED) for reply in replies)
+    return lines if counts and asked >= len(replies) else []
+
+
+def _whole_texts(replies: Sequence[Reply]) -> list[str]:
+    """Return the texts of the replies that were not cut off. Raises `CutOff` where there is none."""
+    texts = [reply.text for reply in replies if not reply.truncated]
+    if not texts:
+        raise CutOff("the replies were cut off, though asked for with more room", hint=RAISE_LIMIT)
+    return texts
+
+
+class ClozeFiller(LLMModule):
+    """Fills the gaps that `cloze_generator` left with numbers that SQL counts in the whole table."""
+
+    prompt = "wikitq/dater_sql"
+    reads = ("input.table", "cache.cloze?")
+    writes = ("cache.evidence",)
+    samples = 5
+    max_rows: int | None = 5
+
+    def run(self, state: State) -> dict[str, Any]:
+        """Return `evidence`, the filled sentences, and `fills`, the number of each sub-question or None.
+
+        Every reply has a query for each sub-question, and the values of the queries vote. The first rows
+        stand in the prompt where the published code draws rows at random, so that a run can be repeated;
+        sub-questions are never left out to make a prompt fit, and are known by their place and not by their
+        text, so that equal ones do not meet.
+        """
+        cloze: Sequence[str] = state.cache.get("cloze", ())
+        if not cloze:
+            return {"evidence": [], "fills": []}
+        replies = _whole_texts(self.ask(state))
+        value_of = _counter(state.input["table"])
+        votes = [[value_of(query) for query in queries_in(reply, len(cloze))] for reply in replies]
+        fills = [winner([values[number] for values in votes]) for number in range(len(cloze))]
+        return {"evidence": filled(cloze, fills), "fills": fills}
+
+    def slots(self, state: State) -> dict[str, Any]:
+        """Add the `definition` of the table, and the `questions` in the gaps."""
+        questions = [match[1] for line in state.cache.get("cloze", ()) if (match := GAP.search(line))]
+        definition = SqlTable.of(state.input["table"]).definition
+        return super().slots(state) | {"definition": definition, "questions": questions}
+
+    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
+        return {"evidence": " ".join(output["evidence"])}
+
+
+def queries_in(reply: str, count: int) -> list[str]:
+    """Return the queries of "1: SELECT …", "2: SELECT …" in the order of their numbers; "" for one not there.
+
+    A reply to a single sub-question may leave its number out.
+    """
+    text = _FENCE.sub("", reply)
+    found: dict[int, str] = {}
+    for match in _NUMBERED.finditer(text):
+        found.setdefault(int(match[1]), match[2].strip())
+    if not found and count == 1:
+        found[1] = " ".join(text.split())
+    return [found.get(number, "") for number in range(1, count + 1)]
+
+
+def winner(values: Sequence[str | None]) -> str | None:
+    """Return the value with the most votes, ties to the first; None, of a query that failed, votes as well.
+
+    A vote for 0 counts a third, as published: mostly it comes of a condition that no row was meant to meet.
+    """
+    votes: dict[str | None, float] = {}
+    for value in values:
+        votes[value] = votes.get(value, 0.0) + (_ZERO_COUNTS if value == "0" else 1.0)
+    return max(votes, key=votes.__getitem__)
+
+
+def filled(cloze: Sequence[str], fills: Sequence[str | None]) -> list[str]:
+    """Return the sentences with their numbers, without those that have none.
+
+    All are left out where every number is 0, or every one is 1, as published: such queries rarely counted
+    what they should.
+    """
+    known = [(line, fill) for line, fill in zip(cloze, fills, strict=True) if fill is not None]
+    if {fill for _, fill in known} in ({"0"}, {"1"}):
+        return []
+    return [fill.join(GAP.split(line)[::2]) for line, fill in known]
+
+
+def _counter(table: Table) -> Callable[[str], str | None]:
+    """Return what gives a query's single value as text, else None. Equal queries run once."""
+    database = Database((SqlTable.of(table),))
+
+    @cache
+    def value_of(query: str) -> str | None:
+        result = run_sql(database, query) if query else None
+        if result is None or not result.ok or len(result.rows) != 1 or len(result.rows[0]) != 1:
+            return None
+        value = result.rows[0][0]
+        return None if value is None else str(tidy(value))
+
+    return value_of
+
+
+class Choice(Operation):
+    """An operation whose link is noted under the one key that it writes, and whose table stays.
+
+    Mixed into a table operation, before it, so that the next choice sees the whole table too.
+    """
+
+    reads: ClassVar[Keys | None] = ("input.question", "input.table")
+
+    def run(self, state: State) -> dict[str, Any]:
+        """Return the link alone: the table that it would make is not kept."""
+        return link_of(super().run(state))
+
+    def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
+        return {}
+
+    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
+        return Module.update_cache(self, cache, output)
+
+
+class ColumnChoice(Choice, SelectColumn):
+    """Names the columns that the question is about; `table_part` keeps them."""
+
+    writes = ("cache.column_choice",)
+
+
+class RowChoice(Choice, SelectRow):
+    """Names the rows that the question is about; `table_part` keeps them."""
+
+    writes = ("cache.row_choice",)
+
+
+class TablePart(Module):
+    """Keeps the columns and rows that `column_choice` and `row_choice` named. Follows both."""
+
+    reads = ("input.table", "cache.column_choice", "cache.row_choice")
+    writes = ("input.table", "cache.chain")
+
+    def run(self, state: State) -> list[Mapping[str, Any]]:
+        """Return the links of the chain: that of the columns, then that of the rows."""
+        return [state.cache["column_choice"], state.cache["row_choice"]]
+
+    def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
+        """Return the part; a choice that was refused cuts nothing."""
+        table: Table = input["table"]
+        for operation, link in zip((ColumnChoice(), RowChoice()), output, strict=True):
+            if "refused" not in link:
+                table = operation.apply(table, link["args"])
+        return {"table": table}
+
+    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
+        return {"chain": output}

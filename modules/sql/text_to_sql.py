@@ -1,0 +1,93 @@
+"""Text-to-SQL: a model writes one query, and its result is the answer (Rajkumar et al., 2022)."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from chameleon import LLMModule, Module, State, StepRejected, Table
+from chameleon.modules.program.program_generator import program_in
+from chameleon.modules.sql.database import Cell, SqlTable
+from chameleon.modules.sql.query import SqlResult, cells_as_answer, check_sql, run_sql
+from chameleon.modules.table_ops.table_query import Answer, Form
+
+_LABEL = re.compile(r"^(?:sql|query)\s*:\s*", re.IGNORECASE)
+_START = re.compile(r"^[^\S\n]*(?:select|with|values)\b", re.IGNORECASE | re.MULTILINE)
+
+
+class SqlGenerator(LLMModule):
+    """Writes one SQLite query over the table, called w. For questions that cells, counts and sums answer."""
+
+    prompt = "wikitq/text_to_sql"
+    reads = ("input.question", "input.table")
+    writes = ("cache.sql",)
+
+    def __init__(self, shown_rows: int = 3) -> None:
+        """`shown_rows`: how many rows the prompt shows below the columns, 3 as published."""
+        self.shown_rows = shown_rows
+
+    def slots(self, state: State) -> dict[str, Any]:
+        """Add `database`: the columns with their types, and the first rows."""
+        table = state.input["table"]
+        shown = SqlTable.of(table).described(table.caption, self.shown_rows)
+        return super().slots(state) | {"database": shown}
+
+    def parse(self, text: str) -> str:
+        return sql_in(text)
+
+
+def sql_in(text: str) -> str:
+    """Return the query in a reply: in its last code block, or from its first SELECT or WITH on.
+
+    What follows an empty line is left out. Raises `StepRejected` for a reply without a query.
+    """
+    code = _LABEL.sub("", program_in(text).strip())
+    start = _START.search(code)
+    if start is None:
+        raise StepRejected("the reply holds no SQL query")
+    return re.split(r"\n\s*\n", code[start.start() :].strip(), maxsplit=1)[0].rstrip().rstrip(";").rstrip()
+
+
+class SqlExecutor(Module):
+    """Runs the SQL query over the table and answers with its result. Follows sql_generator; comes last."""
+
+    reads = ("cache.sql", "input.table")
+    writes = ("cache.answer",)
+
+    def __init__(self, form: Form = "items", timeout: float | None = None) -> None:
+        """`form`: "items" (a list of texts), "verdict" ("yes" or "no") or "text".
+
+        `timeout`: seconds for the query, by default the sandbox's 2.
+        """
+        self.form: Form = form
+        self.timeout = timeout
+
+    def check(self) -> None:
+        check_sql()
+
+    def run(self, state: State) -> Answer:
+        table: Table = state.input["table"]
+        typed = SqlTable.of(table)
+        result = run_sql(typed, state.cache["sql"], timeout=self.timeout)
+        if not result.ok:
+            raise StepRejected(result.failure)
+        return cells_as_answer(_as_written(result, table, typed), self.form)
+
+
+def _as_written(result: SqlResult, table: Table, typed: SqlTable) -> list[Cell]:
+    """Return a result's cells, row by row, as the table writes them: 12467 from a column is "12,467" again.
+
+    A cell counts as taken from a column when it stands under that column's name and is one of its values.
+    """
+    places = {name.lower(): index for index, name in enumerate(typed.header)}
+    written: list[dict[Cell, str]] = []
+    for name in result.columns:
+        index = places.get(name.lower())
+        pairs = [] if index is None else list(zip(typed.rows, table.rows, strict=True))
+        # The first row that holds a value says how it is written.
+        written.append({mine[index]: row[index] for mine, row in reversed(pairs) if index is not None})
+    return [
+        None if cell is None else written[place].get(cell, cell)
+        for row in result.rows
+        for place, cell in enumerate(row)
+    ]

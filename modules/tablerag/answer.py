@@ -1,0 +1,205 @@
+"""Answer from the table and all that was found out about it, several times, and vote (TableRAG)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from chameleon import LLMModule, Module, State, StepRejected, Table
+from chameleon.errors import ChameleonError
+from chameleon.llm_module import elect
+from chameleon.modules.program.solution_generator import stated_line
+from chameleon.modules.table_ops.table_query import Answer, items_in, sentence_in, verdict_in, without_stop
+from chameleon.modules.tablerag.conversation import turns
+from chameleon.prompt import table_text, text_within
+from chameleon.quoting import on_one_line, unframed
+from chameleon.table.formats import Style, excerpt
+from chameleon.table.terminal import places
+
+Agree = Literal["value", "text"]
+Format = Literal["string", "markdown", "html"] | Style
+AnswerForm = Literal["verdict", "label", "items", "short"]
+
+_LABEL = re.compile(
+    r"\W*(?:(?:the )?(?:answer|label|verdict|claim)\W+(?:is\W+)?)?"
+    r"(?:(?P<unknown>not[ _]enough[ _]info(?:rmation)?|nei|unknown|undecidable|2)"
+    r"|(?P<supports>support(?:s|ed)|true|yes|1)|(?P<refutes>refute[sd]|false|no|0))\b(?![ \t]+\w)",
+    re.IGNORECASE,
+)
+_LABELS = {"supports": "SUPPORTS", "refutes": "REFUTES", "unknown": "NOT ENOUGH INFO"}
+_NUMBER = re.compile(r"\W*([01])\W*")
+
+
+class TableFormatter(Module):
+    """Sets whether the answering prompt shows the table in aligned columns, as Markdown or as HTML."""
+
+    reads = ("input.table", "cache.kept?")
+    writes = ("cache.table_format",)
+    non_text = ("cache.table_format",)
+
+    def __init__(self, format: Format = "markdown", *, numbers: bool = False) -> None:
+        """`format`: "string" (aligned columns), "markdown" or "html", as published, or another table style.
+
+        `numbers`: a first column counts the rows as they stand in the whole table, from 1; without it no
+        index column is shown, where the published formats all keep that of pandas.
+        """
+        self.format: Format = format
+        self.numbers = numbers
+
+    def run(self, state: State) -> dict[str, Any]:
+        """Return the format, and the table in it for people to look at: prompts write their own."""
+        chosen = {"format": self.format, "numbers": self.numbers}
+        return chosen | {"text": str(formatted(state.input["table"], chosen, state.cache.get("kept")))}
+
+    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
+        return {"table_format": {"format": output["format"], "numbers": output["numbers"]}}
+
+
+def formatted(
+    table: Table, chosen: Mapping[str, Any], kept: Mapping[str, Any] | None = None, **limits: Any
+) -> str:
+    """Return the table in a chosen form (`cache.table_format`), within the limits of `to_text`.
+
+    `kept` (`cache.kept`) tells which rows of the whole table these are. No cell can end the block that a
+    prompt shows the table in: the text is as `chameleon.prompt.table_text` makes it.
+    """
+    if chosen.get("numbers"):
+        rows = kept["rows"] if kept else range(len(table.rows))
+        cells = [[str(number + 1), *row] for number, row in zip(rows, table.rows, strict=True)]
+        table = Table(["row", *table.header], cells, table.caption)
+    if chosen["format"] == "string":
+        return aligned(table, **limits)
+    return table_text(table, style=chosen["format"], **limits)
+
+
+def aligned(table: Table, **limits: Any) -> str:
+    """Return the table in columns, two spaces apart and as wide as their widest cells; numbers to the right.
+
+    As pandas' `to_string`, without the index. A note of what the limits left out stands in a last line.
+    """
+    shown = excerpt(table, **limits)
+    lines = [shown.header, *shown.rows]
+    widths = [max(map(places, cells)) for cells in zip(*lines, strict=True)]
+    to_right = [column.kind == "number" for column in table.columns]
+    texts = [shown.note] if shown.note else []
+    for line in reversed(lines):
+        cells = []
+        for cell, width, right in zip(line, widths, to_right, strict=True):
+            space = " " * (width - places(cell))
+            cells.append(space + cell if right else cell + space)
+        texts.insert(0, "  ".join(cells).rstrip())
+    return unframed("\n".join(texts))
+
+
+class TableAnswerer(LLMModule):
+    """Answers from the table and what the others found out about it, in several samples for consistency."""
+
+    prompt = "tablerag/tabfact"
+    reads = (
+        "input.question",
+        "input.table",
+        "input.passages?",
+        "input.history?",
+        "cache.kept?",
+        "cache.terms?",
+        "cache.summary?",
+        "cache.table_format?",
+    )
+    writes = ("cache.answers",)
+    samples = 5
+    max_rows: int | None = 100
+
+    def __init__(self, form: AnswerForm = "verdict") -> None:
+        """`form`: what an answer is.
+
+        - "verdict": "yes" or "no" (TabFact); 1 and 0, the published replies, are read as well;
+        - "label": "SUPPORTS", "REFUTES" or "NOT ENOUGH INFO" (FEVEROUS); published: 1, 0 and 2;
+        - "items": a list of texts, "a | b" in the reply (SQA);
+        - "short": a few words (HybridQA).
+        """
+        self.form: AnswerForm = form
+
+    def run(self, state: State) -> list[dict[str, Any]]:
+        """Return the samples that hold an answer, with `answer` and `text`. Raises the first rejection."""
+        replies = self.ask(state)
+        values = [self._value_or_rejection(reply, state) for reply in replies]
+        read = [
+            {"answer": value, "text": reply.text.strip()}
+            for reply, value in zip(replies, values, strict=True)
+            if not isinstance(value, ChameleonError)
+        ]
+        if not read:
+            raise values[0]
+        return read
+
+    def parse(self, text: str) -> Answer:
+        return sample_answer(text, self.form)
+
+    def slots(self, state: State) -> dict[str, Any]:
+        """Show the table in the chosen form, and add a line for each turn and passage."""
+        lines = []
+        for passage in state.input.get("passages") or ():
+            given = passage if isinstance(passage, Mapping) else {"text": passage}
+            parts = (str(on_one_line(str(given.get(key) or ""))).strip() for key in ("title", "text"))
+            lines.append(": ".join(filter(None, parts)))
+        slots = super().slots(state) | {"history": turns(state)}
+        slots["passages"] = text_within("\n".join(lines), self.max_text_tokens)
+        if chosen := state.cache.get("table_format"):
+            limits = {
+                "max_rows": self.max_rows,
+                "max_cell": self.max_cell,
+                "max_tokens": self.max_table_tokens,
+            }
+            slots["table"] = formatted(state.input["table"], chosen, state.cache.get("kept"), **limits)
+        return slots
+
+
+def sample_answer(text: str, form: AnswerForm) -> Answer:
+    """Return the answer in a reply, after its last "The answer is" where it says so.
+
+    Raises `StepRejected` for a reply that holds no answer of that form.
+    """
+    if form == "items":
+        return items_in(text)
+    if form == "short":
+        return without_stop(sentence_in(text).strip(" *\"'`“”")) or sentence_in(text)
+    stated = stated_line(text) or text.strip()
+    if form == "verdict":
+        number = _NUMBER.fullmatch(stated)
+        return ("no", "yes")[int(number[1])] if number else verdict_in(text)
+    found = _LABEL.match(stated)
+    if found is None:
+        raise StepRejected("the reply gives none of the three labels")
+    return _LABELS[str(found.lastgroup)]
+
+
+class Consistency(Module):
+    """Gives the answer that most samples of table_answerer agree on. Always follows it."""
+
+    reads = ("cache.answers",)
+    writes = ("cache.answer",)
+
+    def __init__(self, agree: Agree = "value") -> None:
+        """`agree`: samples vote with the answers that they come to ("value"), or with their text to the
+        letter, as published ("text"): there "Yes" and "Yes." differ. Where all differ the first counts.
+        """
+        self.agree: Agree = agree
+
+    def run(self, state: State) -> Any:
+        samples = state.cache["answers"]
+        votes = [sample["text" if self.agree == "text" else "answer"] for sample in samples]
+        return samples[votes.index(elect(votes))]["answer"]
+
+
+class FinalAnswer(Module):
+    """Gives the answer that was found, unchanged. Comes last, after what looks at the answer."""
+
+    reads = ("cache.answer",)
+    writes = ("cache.answer",)
+
+    def run(self, state: State) -> Any:
+        return state.cache["answer"]
+
+    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
+        return {}

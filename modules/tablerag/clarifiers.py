@@ -1,0 +1,190 @@
+"""Say what a table is about: its terms, and a description in the light of the question (TableRAG)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar, Literal
+
+from pydantic import PositiveInt
+
+from chameleon import LLMModule, State, StepRejected, Table
+from chameleon.errors import ChameleonError, EmptyReply
+from chameleon.module import Keys
+from chameleon.modules.search.choose import ProviderName, Settings, choose_provider
+from chameleon.modules.search.provider import SearchProvider, SearchResult
+from chameleon.modules.tablerag.conversation import turns
+from chameleon.web import Limits, PageCache, Web, one_line
+
+_FENCE = re.compile(r"```[a-zA-Z0-9]*[ \t]*\n?(.*?)(?:```|\Z)", re.DOTALL)
+_CURLY_QUOTES = str.maketrans("“”„", '"""')
+# What is escaped outside of quotation marks begins no pair.
+_PAIR = re.compile(r'\\.|"((?:[^"\\]|\\.)++)"\s*+:\s*+"((?:[^"\\]|\\.)*+)"')
+_LONGEST_CAPTION = 120
+
+
+class TermClarifier(LLMModule):
+    """Explains names, codes and units in the table that a reader may not know."""
+
+    prompt = "tablerag/term_clarifier"
+    reads = ("input.question", "input.table")
+    writes = ("cache.terms",)
+    takes_cut_off = True  # the terms that were explained in full are of use
+    max_rows: int | None = 20
+
+    def parse(self, text: str) -> dict[str, Any]:
+        """Return `terms`, explanations by term, or `text`, a reply of another form. Never empty."""
+        found = terms_in(text)
+        if found is not None:
+            return {"terms": found}
+        kept = _FENCE.sub(r"\1", text).strip()
+        if not kept:
+            raise StepRejected("the reply explains nothing")
+        return {"text": kept, "note": "the reply is no JSON of terms, and is kept as text"}
+
+    def run(self, state: State) -> Any:
+        """Return the terms; a reply that is of no use leaves them empty, with the reason, and ends no run."""
+        try:
+            return super().run(state)
+        except StepRejected as rejection:
+            return {"terms": {}, "note": rejection.what}
+
+    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
+        """Write a line for each term, or the text of a reply of another form."""
+        lines = [f"{term}: {meaning}" for term, meaning in output.get("terms", {}).items()]
+        return {"terms": "\n".join(lines) or output.get("text", "")}
+
+
+def terms_in(text: str) -> dict[str, str] | None:
+    """Return the explanations in a reply, by term; None where it is no JSON object of texts.
+
+    The object may stand in a code fence, among prose or in another one ("terms": {…}). Of what is cut off or
+    broken the whole pairs are taken.
+    """
+    plain = text.translate(_CURLY_QUOTES)
+    first, last = plain.find("{"), plain.rfind("}")
+    try:
+        value = json.loads(plain[first : last + 1])
+    except (ValueError, RecursionError):
+        pairs = [(_unescaped(term), _unescaped(meaning)) for term, meaning in _PAIR.findall(plain) if term]
+        found = dict(pairs)
+        return found if pairs and len(found) == len(pairs) else None
+    if len(value) == 1 and isinstance(inner := next(iter(value.values())), dict):
+        value = inner
+    if not all(isinstance(meaning, str) for meaning in value.values()):
+        return None
+    return {_one_line(term): _one_line(meaning) for term, meaning in value.items() if meaning.strip()}
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _unescaped(text: str) -> str:
+    try:
+        return _one_line(str(json.loads(f'"{text}"', strict=False)))
+    except ValueError:
+        return _one_line(text)
+
+
+class WikiClarifier(LLMModule):
+    """Describes the table in the light of the question, with articles about its subject if it may search."""
+
+    prompt = "tablerag/wiki_clarifier"
+    reads = ("input.question", "input.table", "input.history?")
+    writes = ("cache.summary",)
+    uses: ClassVar[Keys] = ("model", "web")
+    takes_cut_off = True
+    max_rows: int | None = 20
+
+    def __init__(
+        self,
+        provider: ProviderName | Literal["none"] = "none",
+        *,
+        documents: PositiveInt = 2,
+        characters: PositiveInt = 1000,
+        endpoint: str = "",
+        folder: str = "",
+        language: str = "en",
+        timeout: float = 20.0,
+        user_agent: str = "",
+        allow_private: bool = False,
+    ) -> None:
+        """`provider`: where articles are looked up ("wikipedia" as published), "none" for nowhere.
+
+        - `documents`: how many are asked for, 2 as published; `characters` of each are shown.
+        - the others: as for `web_search` and `wikipedia_search`.
+
+        The caption is searched for and, where that finds nothing, the words of the header; never the
+        question. Where nothing can be searched, the table alone is described, and the output says why.
+        """
+        self.provider, self.documents, self.characters = provider, documents, characters
+        named: ProviderName = "auto" if provider == "none" else provider
+        self._settings = Settings(named, endpoint, folder, allow_private=allow_private, language=language)
+        self._web = Web(Limits(seconds=timeout), user_agent=user_agent)
+        self._source: SearchProvider | str = "no search is set up"
+
+    def runtime_info(self) -> Mapping[str, Any]:
+        """Return the provider that is asked, or why none is."""
+        source = self._find_provider()
+        return {"without": source} if isinstance(source, str) else source.runtime_info()
+
+    def setup(self) -> None:
+        self._web = replace(self._web, cache=PageCache.default())
+        self._source = self._find_provider()
+
+    def run(self, state: State) -> dict[str, Any]:
+        """Return `summary`; `documents`, by title and address; and what went wrong, where something did."""
+        documents, told = self._search(state.input["table"])
+        # Each document stands on a line of its own, so that none can begin another.
+        lines = (
+            f"{number}. {one_line(each.title, 150) or 'Untitled'}: {one_line(each.text, self.characters)}"
+            for number, each in enumerate(documents, 1)
+        )
+        shown = {"documents": "\n".join(lines), "history": turns(state)}
+        messages = self.template.render(self.slots(state) | shown)
+        try:
+            reply = self.model.ask(messages, whole=False, **self.stop_params)
+        except EmptyReply as empty:
+            raise StepRejected(empty.what, hint=empty.hint) from None
+        return {"summary": self.parse(reply.text)} | told
+
+    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
+        return {"summary": output["summary"]}
+
+    def _search(self, table: Table) -> tuple[list[SearchResult], dict[str, Any]]:
+        """Return what is found by the caption, or else by the header, and what is told of it."""
+        queries = subjects_of(table)
+        if isinstance(self._source, str) or not queries:
+            why = self._source if isinstance(self._source, str) else "the table has no caption and no header"
+            return [], {"documents": [], "without": why}
+        found: list[SearchResult] = []
+        query = ""
+        for query in queries:
+            try:
+                found = self._source.search(query, self.documents)
+            except ChameleonError as problem:
+                return [], {"documents": [], "query": query, "without": problem.what}
+            if found:
+                break
+        listed = [{"title": result.title, "url": result.url} for result in found]
+        return found, {"documents": listed, "query": query}
+
+    def _find_provider(self) -> SearchProvider | str:
+        """Return the provider, or why there is none."""
+        if self.provider == "none":
+            return "no search is set up"
+        try:
+            provider = choose_provider(self._settings, self._web)
+            provider.check()
+        except ChameleonError as problem:
+            return problem.what
+        return provider
+
+
+def subjects_of(table: Table) -> list[str]:
+    """Return what to look up, one after the other until something is found: the caption, then the header."""
+    header = " ".join(name for name in table.header if name.strip())
+    return [line for text in (table.caption, header) if (line := one_line(text, _LONGEST_CAPTION))]

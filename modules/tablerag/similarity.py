@@ -1,0 +1,204 @@
+"""Keep what is most like the question, without a model: rows and columns, or passages (TableRAG)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from pydantic import PositiveInt
+
+from chameleon import Module, State, Table
+from chameleon.modules.tablerag.conversation import query_of
+from chameleon.modules.tablerag.cut import Cut, part, whole
+from chameleon.text import beginning, estimated_tokens
+
+Order = Literal["table", "similarity"]
+Written = Literal["pairs", "values"]
+
+_SHOWN_CELLS = 12  # of a column: what it holds is plain from its first different cells
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[^a-z\s])|\n\s*\n")
+_PIECE_TOKENS = 120  # what an embedding of a short text still tells apart
+
+
+class BySimilarity(Module):
+    """A module that compares texts with the question; `by` says how likeness is measured."""
+
+    by: str
+
+    def check(self) -> None:
+        """Raise `InputError` for a `by` that is none, `MissingPackage` where its embeddings are missing."""
+        from chameleon.retrieval.embeddings import MINILM, require
+
+        self.similarities("", [])
+        way, _, model = self.by.partition(":")
+        if way == "dense":
+            require(model or MINILM)
+
+    def runtime_info(self) -> Mapping[str, Any]:
+        """Return what `by` stands for on this machine."""
+        from chameleon.retrieval.embeddings import MINILM, NONE, automatic
+
+        if self.by != "auto":
+            return {"by": self.by}
+        return {"by": "bm25" if automatic() == NONE else f"dense:{MINILM}"}
+
+    def similarities(self, query: str, texts: Sequence[str]) -> Sequence[float]:
+        """Return how like the query each text is."""
+        from chameleon.retrieval.ranking import similarities
+
+        return similarities(query, texts, self.by)
+
+
+class SemanticFilter(Cut, BySimilarity):
+    """Keeps the rows that are most like the question, without a model. For tables with many rows."""
+
+    reads: ClassVar = ("input.question", "input.table", "input.history?", "cache.kept?")
+
+    def __init__(
+        self,
+        rows: PositiveInt | None = 10,
+        columns: PositiveInt | None = None,
+        *,
+        by: str = "auto",
+        order: Order = "table",
+        written: Written = "values",
+    ) -> None:
+        """`rows`, `columns`: how many are kept, None for all; there is no threshold, as published.
+
+        - `by`: how likeness is measured: "bm25", "dense" or "dense:NAME" (embeddings), "late" or "late:NAME"
+          (token by token, as ColBERT), "auto": dense where embeddings are installed, else bm25.
+        - `order`: of the kept rows: "table", or "similarity": the nearest last, as published.
+        - `written`: a row as its "values" between bars, as published, or as "pairs" ("Year: 1999; Race: 3").
+          With bm25 values are better: names that stand in every row only make rows alike.
+        """
+        self.rows, self.columns, self.by = rows, columns, by
+        self.order: Order = order
+        self.written: Written = written
+
+    def run(self, state: State) -> dict[str, Any]:
+        table: Table = state.input["table"]
+        if not table.rows:
+            return whole("the table has no rows")
+        query = query_of(state)
+        columns = self._kept(query, column_texts(table), self.columns, "table")
+        # Rows are compared as they stand, with the columns that go: what is cut must not hide them.
+        rows = self._kept(query, row_texts(table, self.written), self.rows, self.order)
+        return part(table, rows, columns)
+
+    def _kept(self, query: str, texts: Sequence[str], most: int | None, order: Order) -> list[int]:
+        every = list(range(len(texts)))
+        if most is None or len(texts) <= most:
+            return every
+        near = self.similarities(query, texts)
+        if min(near) == max(near):  # nothing tells them apart: to cut would be to throw dice
+            return every
+        return top(near, most, order)
+
+
+def row_texts(table: Table, written: Written = "values") -> list[str]:
+    """Return each row as a text to be compared with a question."""
+    if written == "values":
+        return ["|".join(row) for row in table.rows]
+    names = [f"{name}: " if name.strip() else "" for name in table.header]
+    return ["; ".join(map("".join, zip(names, row, strict=True))) for row in table.rows]
+
+
+def column_texts(table: Table) -> list[str]:
+    """Return each column as a text: its name and its first different cells."""
+    texts = []
+    for column in table.columns:
+        cells = [cell for cell in dict.fromkeys(column.cells) if cell.strip()]
+        texts.append(f"{column.name}: {', '.join(cells[:_SHOWN_CELLS])}")
+    return texts
+
+
+def top(similarities: Sequence[float], most: int, order: Order = "table") -> list[int]:
+    """Return the positions of the `most` greatest similarities; of equal ones the first are kept.
+
+    They stand in the order of the positions, or, for "similarity", the greatest last.
+    """
+    ranked = sorted(range(len(similarities)), key=lambda position: -similarities[position])[:most]
+    return sorted(ranked) if order == "table" else ranked[::-1]
+
+
+class PassageRetriever(BySimilarity):
+    """Keeps the passages that are most like the question, without a model. For questions with passages."""
+
+    reads = ("input.question", "input.passages?", "input.history?")
+    writes = ("input.passages",)
+
+    def __init__(self, max_tokens: PositiveInt = 1500, *, by: str = "bm25") -> None:
+        """`max_tokens`: how much text is kept, in estimated tokens. `by`: as for `semantic_filter`;
+        bm25 was measured to keep more answers of HybridQA's passages than minilm.
+
+        Passages are cut between sentences into pieces of some 120 tokens, each with its title; the pieces
+        nearest to the question are kept, in their order, as long as they fit. What fits whole stays whole.
+        """
+        self.max_tokens, self.by = max_tokens, by
+
+    def run(self, state: State) -> dict[str, Any]:
+        """Return `passages`, and `kept`: of so many pieces that many (not there if all are)."""
+        passages = []
+        for given in state.input.get("passages") or ():
+            named = given if isinstance(given, Mapping) else {"text": given}
+            passage = {key: str(named.get(key) or "").strip() for key in ("title", "text")}
+            if any(passage.values()):
+                passages.append(passage)
+        if sum(_tokens(each["title"], each["text"]) for each in passages) <= self.max_tokens:
+            return {"passages": passages}
+        pieces = [piece for number, each in enumerate(passages) for piece in _pieces(number, each)]
+        near = self.similarities(
+            query_of(state), [f"{p.title}: {p.text}" if p.title else p.text for p in pieces]
+        )
+        chosen = self._fitting(pieces, top(near, len(pieces), "similarity")[::-1])
+        kept = []
+        for number, each in enumerate(passages):
+            if text := " ".join(pieces[index].text for index in chosen if pieces[index].of == number):
+                kept.append({"title": each["title"], "text": text})
+        return {"passages": kept, "kept": [len(chosen), len(pieces)]}
+
+    def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
+        return {"passages": output["passages"]} if "kept" in output else {}
+
+    def _fitting(self, pieces: Sequence[_Piece], ranked: Sequence[int]) -> list[int]:
+        """Return the nearest pieces that fit; a title is counted with the first piece of its passage."""
+        left, chosen, titled = self.max_tokens, list[int](), set[int]()
+        for index in ranked:
+            piece = pieces[index]
+            cost = _tokens("" if piece.of in titled else piece.title, piece.text)
+            if cost <= left:
+                left -= cost
+                chosen.append(index)
+                titled.add(piece.of)
+        return sorted(chosen)
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """Some sentences of the passage number `of`."""
+
+    of: int
+    title: str
+    text: str
+
+
+def _pieces(number: int, passage: Mapping[str, str]) -> Iterator[_Piece]:
+    """Yield neighbouring sentences together, up to the size of a piece; a longer one keeps its beginning."""
+    held, tokens = list[str](), 0
+    for sentence in _SENTENCE_END.split(passage["text"]):
+        text = beginning(sentence.strip(), _PIECE_TOKENS)
+        size = estimated_tokens(text) if text else 0
+        if held and tokens + size > _PIECE_TOKENS:
+            yield _Piece(number, passage["title"], " ".join(held))
+            held, tokens = [], 0
+        if text:
+            held.append(text)
+            tokens += size
+    if held:
+        yield _Piece(number, passage["title"], " ".join(held))
+
+
+def _tokens(title: str, text: str) -> int:
+    return estimated_tokens(f"{title}: {text}")

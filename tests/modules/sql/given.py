@@ -1,0 +1,29 @@
+"""What the tests of Binder share: a table, and the recorded vectors."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from chameleon import Table
+from tests.benchmarks.shared_data import DATA
+
+TABLE = Table(
+    ["Year", "Runners Up", "Score", "Score", "", "Day", "Group"],
+    [
+        ["1,998", "Port Crocs (QLD)", "3", "10.4", "-", "May 4, 2024", "A"],
+        ["1999", "South Cutters", "/", "8", "x", "", "B"],
+        ["2000", "Port Crocs (QLD)", "12", "9.5", "930 251", "June 1, 2023", "A"],
+    ],
+    "Tarn (league) cup",
+)
+
+
+def vectors(kind: str) -> list[Any]:
+    file = DATA / "vectors" / "binder.jsonl"
+    if not file.is_file():
+        return [pytest.param(None, marks=pytest.mark.skip("the shared test data is not here"))]
+    found = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    return [pytest.param(each, id=each["id"]) for each in found if each["kind"] == kind]

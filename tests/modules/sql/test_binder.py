@@ -1,0 +1,68 @@
+"""Programs and answers in replies, and the vote: Binder's vectors, but for stated departures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from chameleon import Inventory, StepRejected
+from chameleon.errors import MissingPackage, ModuleError
+from chameleon.modules.sql.binder import Ballot, map_answers, program_for, single_answer, winning_answer
+from chameleon.modules.sql.binder_calls import all_calls
+from tests.modules.sql.given import TABLE, vectors
+
+# Where we depart on purpose, and why.
+DEPARTURES = {
+    "nsql-026": "no program gave an answer, and the original answers its placeholder 0: here it is a failure",
+}
+
+
+@pytest.mark.parametrize("vector", vectors("vote"))
+def test_votes_are_counted(vector: dict[str, Any]) -> None:
+    options = vector["options"]
+    # Where a program that finds nothing may win, it says 0.
+    nothing = (0,) if options.get("allow_none_and_empty_answer") else None
+    ballots = []
+    for answer, logprob in zip(vector["answers"], vector["logprobs"], strict=True):
+        said = None if answer == "<error>" else nothing if answer in ([], [None]) else tuple(answer)
+        ballots.append(Ballot(said, logprob))
+
+    def winner() -> Any:
+        weight = options.get("answer_biased_weight") or 1
+        favoured = (options.get("answer_biased"),)
+        return winning_answer(ballots, options["vote_method"], favoured=favoured, weight=weight)
+
+    if vector["id"] in DEPARTURES:
+        with pytest.raises(ModuleError, match="no program gave an answer"):
+            winner()
+        return
+    won = winner()
+    assert list(won) == vector["winner"]
+    voters = [[f"p{n}", ballot.logprob] for n, ballot in enumerate(ballots) if ballot.answer == won]
+    assert voters == vector["winner_programs"]
+
+
+@pytest.mark.parametrize(
+    "program", ['QA("what?"; a)', 'SELECT QA("map@a?"; b FROM w', "QA()", 'QA("map@a?")']
+)
+def test_calls_that_cannot_be_read_are_told(program: str) -> None:
+    if program.endswith('a?")'):
+        assert next(all_calls(program)).params == ()
+        return
+    with pytest.raises(StepRejected):
+        program_for(program, TABLE)
+
+
+def test_answers_are_read_by_their_number() -> None:
+    reply = "Sure:\n1 | Yes.\n| 2 | port crocs | NO |\nrow 3: 1,5\n3 | again\n7 | out\n\n4 |"
+    assert map_answers(reply, 4) == {1: "yes", 2: "no", 3: "1,5"}
+    assert single_answer("\nThe answer is: **Port Crocs**.\nFor it is so.") == "port crocs"
+    with pytest.raises(StepRejected):
+        single_answer(" \n ")
+
+
+def test_binder_names_the_package_that_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chameleon.modules.sql.binder_repair.find_spec", lambda name: None)
+    with pytest.raises(MissingPackage, match="sqlglot"):
+        Inventory.load("wikitq_binder").modules["binder_generator"].check()

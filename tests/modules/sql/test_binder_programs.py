@@ -1,0 +1,222 @@
+"""What programs ask and come to: by hand, and Binder's recorded gpt-3.5 run through our sandbox."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+
+from chameleon import Table
+from chameleon.errors import ModuleError
+from chameleon.modules.sql.binder_programs import AnswerQuestion, MapQuestion, Question, run_programs
+from chameleon.modules.sql.binder_repair import repaired
+from chameleon.modules.sql.binder_table import binder_table
+from chameleon.modules.sql.database import Cell, SqlColumn, SqlTable, SqlType
+from chameleon.modules.sql.query import run_sql
+from chameleon.sandbox.zygote import why_unusable
+from tests.modules.sql.given import TABLE
+
+pytestmark = pytest.mark.skipif(bool(why_unusable()), reason="the sealed sandbox cannot run here")
+
+TYPES: dict[str, SqlType] = {
+    "object": "TEXT",
+    "int64": "INTEGER",
+    "float64": "REAL",
+    "datetime64[ns]": "DATE",
+}
+
+
+# The recogniser of the original filled the day of its run into a bare time of day.
+OF_THAT_DAY = {"nu-3595", "nu-4251"}
+
+
+def lines(file: Path) -> Iterator[dict[str, Any]]:
+    if not file.is_file():
+        pytest.skip("the recorded programs are not here")
+    with gzip.open(file, "rt", encoding="utf-8") as text:
+        yield from map(json.loads, text)
+
+
+@pytest.fixture(scope="module")
+def programs(shared_data: Path) -> list[dict[str, Any]]:
+    return list(lines(shared_data / "wikitq" / "binder_replay.jsonl.gz"))
+
+
+@pytest.fixture(scope="module")
+def tables(shared_data: Path) -> dict[str, dict[str, Any]]:
+    return {each["table_id"]: each for each in lines(shared_data / "wikitq" / "binder_tables.jsonl.gz")}
+
+
+def as_recorded(table: dict[str, Any]) -> SqlTable:
+    """The table as the original's recogniser left it."""
+    kinds = [TYPES[kind] for kind in table["dtypes_out"]]
+    columns = tuple(SqlColumn(*each) for each in zip(table["columns_out"], kinds, strict=True))
+    rows = [tuple(map(cell, row, kinds)) for row in table["rows_out"]]
+    return SqlTable("w", columns, rows)
+
+
+def cell(text: str, kind: SqlType) -> Cell:
+    if kind == "INTEGER":
+        return int(text)
+    if kind == "REAL":
+        return None if text == "nan" else float(text)
+    return text
+
+
+def recorded(outcome: list[Cell] | ModuleError) -> Any:
+    """An outcome as the original writes it down: 0 for errors, no rows and NULL."""
+    return 0 if isinstance(outcome, ModuleError) or outcome in ([], [None]) else outcome
+
+
+def outcome_of(program: str, table: SqlTable) -> Any:
+    return recorded(run_programs([program], table, run_sql, lambda questions, again: [])[program])
+
+
+def test_recorded_programs_give_the_recorded_answers(
+    programs: list[dict[str, Any]], tables: dict[str, dict[str, Any]]
+) -> None:
+    by_id = {id: as_recorded(table) for id, table in tables.items()}
+    wrong, unlike = set(), set()
+    for each in programs:
+        outcome = outcome_of(each["sql_postprocessed"], by_id[each["table_id"]])
+        if outcome != each["recorded_pred"]:
+            wrong.add(each["id"])
+        if outcome != (0 if each["error"] else recorded(each["executed"])):
+            unlike.add(each["id"])
+    assert len(programs) == 477
+    assert wrong == OF_THAT_DAY
+    assert not unlike, "all agree with the original executor"
+
+
+def test_our_own_normaliser_and_repairs_come_near(
+    programs: list[dict[str, Any]], tables: dict[str, dict[str, Any]], shared_data: Path
+) -> None:
+    """From the raw table and the program as the model wrote it, without the original's library.
+
+    Most of what differs was an error or a slip of the original: a moment is written after a date, a number
+    is read out of "two and a half men", a quote within a name breaks it.
+    """
+    captions = {each["table_id"]: each["caption"] for each in lines(shared_data / "wikitq/tables.jsonl.gz")}
+    made = {
+        id: binder_table(Table(table["header_in"], table["rows_in"], captions.get(id, "")))
+        for id, table in tables.items()
+    }
+    same = 0
+    for each in programs:
+        id = each["table_id"]
+        outcome = outcome_of(repaired(each["sql"], made[id], captions.get(id, "")), made[id])
+        same += outcome == each["recorded_pred"]
+    assert same >= 435
+
+
+NORMAL = binder_table(TABLE)
+
+
+class Model:
+    """Answers from a dictionary, and notes what it is asked: each list is one round of calls."""
+
+    def __init__(self, answers: Mapping[str, str]) -> None:
+        self._answers = answers
+        self.rounds: list[list[Question]] = []
+
+    def __call__(self, questions: Sequence[Question], again: bool) -> list[Any]:
+        self.rounds.append(list(questions))
+        return [self._answer(question) for question in questions]
+
+    def _answer(self, question: Question) -> Any:
+        if isinstance(question, AnswerQuestion):
+            return self._answers[question.asked]
+        texts = [self._answers.get(" | ".join(item)) for item in question.items]
+        return {number: text for number, text in enumerate(texts, 1) if text is not None}
+
+
+class TestRuns:
+    CELLS: Mapping[str, str] = {"port crocs (qld)": "yes", "south cutters": "no", "1998": "8", "2000": "0"}
+
+    def outcome(self, program: str, answers: Mapping[str, str] = MappingProxyType({})) -> Any:
+        self.model = Model({**self.CELLS, **answers})
+        return run_programs([program], NORMAL, run_sql, self.model)[program]
+
+    @pytest.mark.parametrize(
+        ("program", "outcome"),
+        [
+            ("SELECT year FROM w WHERE QA(\"map@a croc?\"; runners up) = 'yes'", [1998, 2000]),
+            ('QA("map@a croc?"; `runners up`)', ["yes", "no", "yes"]),
+            ('SELECT SUM(QA("map@last digit?"; SELECT year FROM w WHERE score > 1)) FROM w', [8]),
+            ("SELECT * FROM w WHERE year = 1999", [1999, "south cutters", None, 8.0, "x", None, "b"]),
+            ("SELECT row_id FROM w WHERE year = 1999", [1]),
+            ("year", [1998, 1999, 2000]),
+            ("`runners up`", ["port crocs (qld)", "south cutters", "port crocs (qld)"]),
+            ("SELECT year FROM w WHERE 1 = 2", []),
+            ("SELECT 9e999", ["inf"]),
+        ],
+    )
+    def test_a_program_comes_to_its_cells(self, program: str, outcome: list[Any]) -> None:
+        assert self.outcome(program) == outcome
+
+    def test_a_value_is_asked_of_columns_results_and_values(self) -> None:
+        params = "runners up; SELECT MAX(year) FROM w; 'the war'"
+        program = f'SELECT year FROM w WHERE year > QA("ans@when?"; {params})'
+        assert self.outcome(program, {"when?": "1998"}) == [1999, 2000]
+        (question,) = self.model.rounds[0]
+        assert isinstance(question, AnswerQuestion)
+        column, result, value = question.blocks
+        assert column.splitlines()[:2] == ["runners up", "port crocs (qld)"]
+        assert (result, value) == ("MAX(year)\n2000", "the war")
+
+    def test_calls_within_calls_are_answered_first(self) -> None:
+        program = 'QA("ans@who?"; SELECT year FROM w WHERE QA("map@a croc?"; runners up) = \'no\')'
+        assert self.outcome(program, {"who?": "o'hara"}) == ["o'hara"]
+        first, second = (questions[0] for questions in self.model.rounds)
+        assert isinstance(first, MapQuestion) and isinstance(second, AnswerQuestion)
+        assert second.blocks == ("year\n1999",)
+
+    def test_an_answer_cannot_end_its_quotes(self) -> None:
+        program = "SELECT year FROM w WHERE `group` = QA(\"ans@which?\"; 'x') OR year = 2000"
+        assert self.outcome(program, {"which?": "x' OR 1 = 1 --"}) == [2000]
+
+    def test_equal_questions_are_asked_once_in_a_round(self) -> None:
+        programs = [
+            "SELECT COUNT(*) FROM w WHERE QA(\"map@a croc?\"; runners up) = 'yes'",
+            "SELECT year FROM w WHERE QA(\"map@a croc?\"; `runners up`) = 'no'",
+            'QA("ans@who?"; runners up)',
+        ]
+        model = Model({**self.CELLS, "who?": "me"})
+        outcomes = run_programs([*programs, programs[0]], NORMAL, run_sql, model)
+        assert [outcomes[program] for program in programs] == [[2], [1999], ["me"]]
+        assert len(model.rounds) == 1
+        maps = [question for question in model.rounds[0] if isinstance(question, MapQuestion)]
+        assert [question.items for question in maps] == [(("port crocs (qld)",), ("south cutters",))]
+
+    def test_items_that_two_programs_ask_about_are_asked_about_once(self) -> None:
+        programs = [
+            'SELECT SUM(QA("map@last digit?"; year)) FROM w',
+            'SELECT SUM(QA("map@last digit?"; SELECT year FROM w WHERE score > 1)) FROM w',
+            'SELECT MAX(QA("map@last digit?"; year)) + SUM(QA("map@last digit?"; year)) FROM w',
+        ]
+        model = Model({**self.CELLS, "1999": "9"})
+        outcomes = run_programs(programs, NORMAL, run_sql, model)
+        assert list(outcomes.values()) == [[17], [8], [26]]
+        (calls,) = model.rounds
+        assert [call.items for call in calls if isinstance(call, MapQuestion)] == [
+            (("1998",), ("1999",), ("2000",))
+        ]
+
+    @pytest.mark.parametrize(
+        ("program", "reason"),
+        [
+            ("SELECT points FROM w", "no such column: points"),
+            ("ATTACH 'x' AS y", "refused"),
+            ('SELECT QA("map@a croc?"; `group`) FROM w', "answered 0 of 2 items"),
+            ('SELECT QA("map@a croc?") FROM w', "asks about nothing"),
+            ('SELECT QA("map@a croc?"; SELECT MAX(a) FROM b) FROM w', "no such table: b"),
+        ],
+    )
+    def test_what_does_not_work_says_why(self, program: str, reason: str) -> None:
+        outcome = self.outcome(program)
+        assert isinstance(outcome, ModuleError) and reason in outcome.what

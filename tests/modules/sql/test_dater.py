@@ -1,0 +1,223 @@
+"""Dater's sub-questions, the numbers that SQL counts, and the part of the table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from chameleon import LLM, Module, State, StepRejected, Table
+from chameleon.llm import ScriptedModel
+from chameleon.modules.sql.dater import (
+    ClozeFiller,
+    ClozeGenerator,
+    ColumnChoice,
+    RowChoice,
+    TablePart,
+    cloze_of,
+    filled,
+    queries_in,
+    winner,
+)
+from chameleon.sandbox.zygote import why_unusable
+
+TABLE = Table(
+    ["Crew", "Country", "Time"],
+    [
+        ["otters", "sel", "6:41"],
+        ["herons", "ost", "6:44"],
+        ["pikes", "sel", "6:45"],
+        ["terns", "sel", "7:03"],
+    ],
+    "regatta",
+)
+
+
+ONE = "{how many crews are from sel?} crews are from sel."
+
+
+TWO = "{How many crews are from ost?} crews are from ost."
+
+
+SEL = "SELECT COUNT(*) FROM w WHERE Country = 'sel'"
+
+
+OST = "SELECT COUNT(*) FROM w WHERE Country = 'ost'"
+
+
+def asks(module: Any, replies: list[Any], **cache: Any) -> tuple[Any, ScriptedModel]:
+    """What the module returns, and the model that it asked."""
+    client = ScriptedModel(replies)
+    module.samples = len(replies) or 1
+    state = State(input={"question": "are more crews from sel than from ost?", "table": TABLE}, cache=cache)
+    return module.with_llm(LLM.connect(client)).run(state), client
+
+
+class TestGenerator:
+    def test_gives_the_lines_of_the_first_reply(self) -> None:
+        output, client = asks(ClozeGenerator(), [f"{ONE}\n{TWO}\n"] * 3)
+        assert output == [ONE, TWO]
+        assert ClozeGenerator().update_cache({}, output) == {"cloze": output}
+        shown = client.requests[0][-1][1].rpartition("/*")[2]
+        assert "pikes" in shown and "terns" not in shown and "not shown" not in shown
+
+    @pytest.mark.parametrize(
+        ("replies", "why"),
+        [
+            (["none", ONE, ONE], "the first reply asks for no number"),
+            (["who came first is {who came first?}"], "it asks for something else"),
+            ([f"{ONE}\n{{who came first?}} came first."], "one line does"),
+            (["{how many are from sel and how many from ost?} are there."], "a line asks twice"),
+            (["how many crews are from sel?"], "there is no gap"),
+            (["{how many?} and {which} are there."], "there are two gaps"),
+            ([ONE, "none", "none"], "the others see nothing to count"),
+        ],
+    )
+    def test_gives_nothing_where_the_published_condition_does_not_hold(
+        self, replies: list[str], why: str
+    ) -> None:
+        assert cloze_of(replies) == [], why
+
+    def test_leaves_out_replies_that_were_cut_off(self) -> None:
+        cut = {"text": "{how many", "finish": "length"}
+        assert asks(ClozeGenerator(), [cut, ONE])[0] == [ONE]
+        with pytest.raises(StepRejected, match="cut off"):
+            asks(ClozeGenerator(), [cut, cut])
+
+
+@pytest.mark.skipif(bool(why_unusable()), reason="the sealed sandbox cannot run here")
+class TestFiller:
+    def test_fills_each_gap_with_what_most_queries_count(self) -> None:
+        right, wrong = f"1: {SEL}\n2: {OST}", "1: SELECT 9\n2: SELECT 7"
+        output, client = asks(ClozeFiller(), [right, wrong, right], cloze=[ONE, TWO])
+        assert output == {
+            "evidence": ["3 crews are from sel.", "1 crews are from ost."],
+            "fills": ["3", "1"],
+        }
+        cached = ClozeFiller().update_cache({}, output)
+        assert cached == {"evidence": "3 crews are from sel. 1 crews are from ost."}
+        asked = client.requests[0][-1][1]
+        assert "1: how many crews are from sel?\n2: How many crews are from ost?\nSQL:" in asked
+        assert '"Country" TEXT' in asked
+
+    def test_asks_nothing_where_there_is_nothing_to_fill(self) -> None:
+        for cache in ({}, {"cloze": []}):
+            output, client = asks(ClozeFiller(), [], **cache)
+            assert output == {"evidence": [], "fills": []} and not client.requests
+
+    def test_leaves_out_what_no_query_could_count(self) -> None:
+        output, _ = asks(ClozeFiller(), [f"1: {SEL}\n2: SELECT COUNT(*) FROM nowhere"], cloze=[ONE, TWO])
+        assert output == {"evidence": ["3 crews are from sel."], "fills": ["3", None]}
+
+    @pytest.mark.parametrize(
+        "query", ["SELECT Crew FROM w", "SELECT Crew, Time FROM w LIMIT 1", "DROP TABLE w", "SELECT NULL", ""]
+    )
+    def test_believes_only_queries_that_give_one_value(self, query: str) -> None:
+        output, _ = asks(ClozeFiller(), [f"1: {query}\n2: {SEL}"], cloze=[ONE, TWO])
+        assert output["fills"] == [None, "3"]
+
+    def test_keeps_equal_sub_questions_apart(self) -> None:
+        output, _ = asks(ClozeFiller(), [f"1: {SEL}\n2: {OST}"], cloze=[ONE, ONE])
+        assert output["fills"] == ["3", "1"]
+
+    def test_leaves_out_replies_that_were_cut_off(self) -> None:
+        cut = {"text": "1: SELECT 5", "finish": "length"}
+        assert asks(ClozeFiller(), [cut, f"1: {SEL}"], cloze=[ONE])[0]["fills"] == ["3"]
+        with pytest.raises(StepRejected, match="cut off"):
+            asks(ClozeFiller(), [cut], cloze=[ONE])
+
+
+@pytest.mark.parametrize(
+    ("reply", "count", "queries"),
+    [
+        (f"1: {SEL}\n2: {OST}", 2, [SEL, OST]),
+        (f"```sql\n2) {OST}\n1. {SEL}\n```", 2, [SEL, OST]),
+        (f"2: {OST}", 2, ["", OST]),
+        (f"1: {SEL}\n1: {OST}", 1, [SEL]),
+        ("```sql\nSELECT COUNT(*)\nFROM w\n```", 1, ["SELECT COUNT(*) FROM w"]),
+        ("SELECT COUNT(*) FROM w", 2, ["", ""]),
+        ("", 1, [""]),
+    ],
+)
+def test_queries_are_known_by_their_numbers(reply: str, count: int, queries: list[str]) -> None:
+    assert queries_in(reply, count) == queries
+
+
+@pytest.mark.parametrize(
+    ("values", "won"),
+    [
+        (["3", "3", "2"], "3"),
+        (["2", "3"], "2"),
+        (["0", "0", "4"], "4"),
+        (["0", "0", "0", "0", "4"], "0"),
+        ([None, None, "5"], None),
+        (["5", None], "5"),
+    ],
+)
+def test_votes_for_nothing_count_a_third_and_failures_count(
+    values: list[str | None], won: str | None
+) -> None:
+    assert winner(values) == won
+
+
+@pytest.mark.parametrize(
+    ("fills", "evidence"),
+    [
+        (["3", "1"], ["3 crews are from sel.", "1 crews are from ost."]),
+        (["0", "0"], []),
+        (["1", "1"], []),
+        (["0", "1"], ["0 crews are from sel.", "1 crews are from ost."]),
+        ([None, "1"], []),
+        ([None, None], []),
+        ([None, "2"], ["2 crews are from ost."]),
+    ],
+)
+def test_numbers_that_are_all_0_or_all_1_are_not_believed(
+    fills: list[str | None], evidence: list[str]
+) -> None:
+    assert filled([ONE, TWO], fills) == evidence
+
+
+STATE = State(input={"question": "which crews are from sel?", "table": TABLE})
+
+
+def noted(module: Any, replies: list[str]) -> tuple[dict[str, Any], ScriptedModel]:
+    """What a choice writes to the cache, and the model that it asked; the table must stay."""
+    client = ScriptedModel(replies)
+    module.samples = len(replies)
+    output = module.with_llm(LLM.connect(client)).run(STATE)
+    assert module.update_input(STATE.input, output) == {}
+    return dict(module.update_cache(STATE.cache, output)), client
+
+
+def cut(columns: str, rows: str) -> tuple[Table, list[Any]]:
+    """The table and the chain after choices for which the model gave these replies."""
+    cache = noted(ColumnChoice(), [columns])[0] | noted(RowChoice(), [rows])[0]
+    part: Module = TablePart()
+    output = part.run(State(input=STATE.input, cache=cache))
+    return part.update_input(STATE.input, output)["table"], part.update_cache(cache, output)["chain"]
+
+
+def test_a_choice_is_noted_by_vote_and_the_table_stays() -> None:
+    replies = ["f_row([row 1])", "f_row([row 3])", "f_row([row 3])", "f_row([row 2])", "f_row([row 1])"]
+    cache, client = noted(RowChoice(top=2), replies)
+    assert cache["row_choice"]["args"]["rows"] == (1, 3) and len(client.requests) == 5
+    assert "sel" in client.requests[0][-1][1].rpartition("/*")[2]
+
+
+@pytest.mark.parametrize(
+    ("columns", "rows", "kept"),
+    [
+        ("f_col([Time, Crew])", "f_row([row 1, row 3])", TABLE.take_columns([0, 2]).take_rows([0, 2])),
+        ("f_col([Crew])", "f_row([*])", TABLE.take_columns([0])),
+        ("f_col([Depth])", "f_row([row 2])", TABLE.take_rows([1])),
+        ("none", "none", TABLE),
+    ],
+)
+def test_the_table_is_cut_to_both_and_a_refused_choice_cuts_nothing(
+    columns: str, rows: str, kept: Table
+) -> None:
+    table, chain = cut(columns, rows)
+    assert table == kept
+    refused = ["refused" in link for link in chain]
+    assert refused == ["Depth" in columns or columns == "none", rows == "none"]

@@ -1,0 +1,196 @@
+"""What is kept by likeness: how many rows, columns and passages, which, and in which order."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chameleon import Table
+from chameleon.errors import ChameleonError
+from chameleon.modules.tablerag.similarity import (
+    PassageRetriever,
+    SemanticFilter,
+    column_texts,
+    row_texts,
+    top,
+)
+from chameleon.text import estimated_tokens
+from tests.benchmarks.shared_data import DATA, needs_data
+from tests.modules.tablerag.running import REGATTA, output, run
+
+MANY = Table(
+    ["Ship", "Port", "Length"],
+    [
+        [f"Ship {number}", "Arvik" if number in (3, 7, 11) else "Selmark", f"{number} m"]
+        for number in range(20)
+    ],
+)
+
+
+def kept(**given: Any) -> tuple[Any, Table]:
+    parameters = {key: given.pop(key) for key in ("rows", "columns", "order", "written") if key in given}
+    state, _ = run(SemanticFilter(by="bm25", **parameters), table=given.pop("table", MANY), **given)
+    return output(state, "semantic_filter"), state.input["table"]
+
+
+def test_the_rows_that_are_like_the_question_stay_in_the_order_of_the_table() -> None:
+    told, table = kept(rows=3, question="Which ships lie in Arvik?")
+    assert told["rows"] == (3, 7, 11) and told["columns"] == (0, 1, 2)
+    assert table == MANY.take_rows([3, 7, 11])
+
+
+def test_or_in_that_of_likeness_the_nearest_last() -> None:
+    told, _ = kept(rows=2, order="similarity", question="Ship 7 in Arvik")
+    assert told["rows"][-1] == 7
+
+
+def test_a_question_of_a_conversation_is_compared_with_what_came_before() -> None:
+    turns = [{"question": "Which ships lie in Arvik?", "answer": ["Ship 3"]}]
+    told, _ = kept(rows=3, question="And how long are those?", history=turns)
+    assert told["rows"] == (3, 7, 11)
+
+
+@pytest.mark.parametrize("written", ["pairs", "values"])
+def test_columns_are_cut_as_well_where_that_is_wanted(written: str) -> None:
+    told, table = kept(rows=None, columns=1, written=written, question="Which port?")
+    assert table == MANY.take_columns([1]) and len(told["rows"]) == 20
+
+
+def test_a_short_table_stays_whole() -> None:
+    told, table = kept(rows=10, table=REGATTA)
+    assert told["whole"] and table == REGATTA
+    told, table = kept(table=Table(["a"]))
+    assert told["whole"] and table == Table(["a"])
+
+
+def test_where_nothing_tells_the_rows_apart_all_stay() -> None:
+    told, table = kept(rows=2, question="Who knows?")
+    assert told["whole"] and table == MANY
+
+
+def test_what_was_cut_before_is_counted_from_the_whole() -> None:
+    first, second = SemanticFilter(6, by="bm25"), SemanticFilter(2, 2, by="bm25")
+    first.name, second.name = "first", "second"
+    state, _ = run([first, second], table=MANY, question="Ship 11 and Ship 7 in which port?")
+    assert state.cache["kept"] == {"rows": (7, 11), "columns": (0, 1)}
+    assert state.input["table"] == MANY.take_rows([7, 11]).take_columns([0, 1])
+
+
+def test_an_unknown_measure_is_an_error() -> None:
+    with pytest.raises(ChameleonError, match="guesswork"):
+        SemanticFilter(by="guesswork").check()
+
+
+def test_rows_and_columns_as_they_are_compared() -> None:
+    table = Table(["Year", ""], [["1999", "a"], ["2000", "a"], ["", "b"]])
+    assert row_texts(table) == ["1999|a", "2000|a", "|b"]
+    assert row_texts(table, "pairs") == ["Year: 1999; a", "Year: 2000; a", "Year: ; b"]
+    assert column_texts(table) == ["Year: 1999, 2000", ": a, b"]
+
+
+@given(st.lists(st.floats(-1, 1), min_size=1, max_size=12), st.integers(1, 15))
+def test_the_greatest_are_kept(similarities: list[float], most: int) -> None:
+    chosen = top(similarities, most)
+    assert chosen == sorted(set(chosen)) and len(chosen) == min(most, len(similarities))
+    left = [similarity for position, similarity in enumerate(similarities) if position not in chosen]
+    assert not left or max(left) <= min(similarities[position] for position in chosen)
+    by_likeness = top(similarities, most, "similarity")
+    assert sorted(by_likeness) == chosen
+    values = [similarities[position] for position in by_likeness]
+    assert values == sorted(values)
+
+
+@needs_data
+def test_the_published_vectors() -> None:
+    """30 of 30 with the stored embeddings, in the published order (`order: similarity`).
+
+    The departure is the default: the rows that are kept are the same, and stand in the order of the table.
+    """
+    numpy = pytest.importorskip("numpy")
+    stored = numpy.load(DATA / "tablerag/row_embeddings.npz")["emb"]
+    lines = (DATA / "tablerag/row_embeddings_index.jsonl").read_text("utf-8").splitlines()
+    places = {row["file"]: row for row in map(json.loads, lines)}
+    vectors = list(
+        map(json.loads, (DATA / "vectors/tablerag_semantic_topk.jsonl").read_text("utf-8").splitlines())
+    )
+    assert len(vectors) == 30
+    for vector in vectors:
+        place = places[vector["file"]]
+        rows = stored.astype(float)[place["offset"] : place["offset"] + len(place["rows"])]
+        asked = rows[vector["query_row"]]
+        near = (rows @ asked / (numpy.linalg.norm(rows, axis=1) * numpy.linalg.norm(asked))).tolist()
+        assert top(near, vector["k"], "similarity") == vector["indices_returned"]
+        assert top(near, vector["k"]) == sorted(vector["indices_returned"])
+        assert [near[each] for each in vector["indices_returned"]] == pytest.approx(
+            vector["similarity"], abs=1e-4
+        )
+
+
+FILLER = "The weather was mild and the town was quiet that year. "
+
+
+HARBOUR = {
+    "title": "Quay Field",
+    "text": FILLER * 30 + "The lighthouse of Skerry was lit in 1861. " + FILLER * 30,
+}
+
+
+PARK = {"title": "Weir Park", "text": FILLER * 40}
+
+
+KEEPER = {"title": "Anna Brede", "text": "Anna Brede kept the lighthouse of Skerry for ten years."}
+
+
+QUESTION = "Who kept the lighthouse of Skerry?"
+
+
+def kept_passages(passages: list[Any], max_tokens: int = 150, **given: Any) -> tuple[Any, Any]:
+    state, _ = run(PassageRetriever(max_tokens, by="bm25"), passages=passages, question=QUESTION, **given)
+    return output(state, "passage_retriever"), state.input["passages"]
+
+
+def test_what_is_near_to_the_question_stays() -> None:
+    told, passages = kept_passages([PARK, HARBOUR, KEEPER])
+    assert [each["title"] for each in passages] in (["Quay Field", "Anna Brede"], ["Anna Brede"])
+    assert passages[-1] == KEEPER and told["kept"][0] < told["kept"][1]
+    _, passages = kept_passages([PARK, HARBOUR, KEEPER], 400)
+    assert "lit in 1861" in next(each["text"] for each in passages if each["title"] == "Quay Field")
+
+
+def test_what_fits_stays_whole() -> None:
+    told, passages = kept_passages([KEEPER, "A sentence alone."], 1000)
+    assert passages == (KEEPER, "A sentence alone.") and "kept" not in told
+
+
+def test_there_may_be_none() -> None:
+    for nothing in ([], None):
+        state, _ = run(PassageRetriever(by="bm25"), passages=nothing)
+        assert output(state, "passage_retriever") == {"passages": ()}
+
+
+def test_a_sentence_without_end_keeps_its_beginning() -> None:
+    _, passages = kept_passages([{"title": "Skerry", "text": "lighthouse of Skerry " * 500}, PARK])
+    assert 0 < estimated_tokens(passages[0]["text"]) <= 150
+
+
+@given(
+    st.lists(
+        st.fixed_dictionaries(
+            {"title": st.sampled_from(["", "Skerry"]), "text": st.text("ab .\nZ", max_size=900)}
+        ),
+        max_size=4,
+    ),
+    st.integers(20, 200),
+)
+def test_never_more_than_may_be_kept(passages: list[dict[str, str]], most: int) -> None:
+    told, left = kept_passages(passages, most)
+    if "kept" in told:
+        assert sum(estimated_tokens(f"{each['title']}: {each['text']}") for each in left) <= most + 3 * len(
+            passages
+        )
+        words = {word for each in passages for word in each["text"].split()}
+        assert all(set(each["text"].split()) <= words for each in left)
