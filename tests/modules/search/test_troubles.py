@@ -22,7 +22,7 @@ from chameleon.modules.search.provider import SearchResult
 from chameleon.modules.search.search_module import CLOSING, OPENING, quoted
 from chameleon.modules.search.web_search import WebSearch
 from chameleon.steps import PreparedModule
-from tests.search.asking import PATHS, WITH_KEY, Make, in_form_of
+from tests.modules.search.asking import PATHS, WITH_KEY, Make, in_form_of
 from tests.web.servers import KEY, Answer, Asked, Route, WebServer, moved, search_services
 
 PROVIDERS = tuple(PATHS)

@@ -24,7 +24,7 @@ from chameleon.modules.vision.image_captioner import ImageCaptioner
 from chameleon.prompt import context_of
 from chameleon.steps import PreparedModule
 from tests.engine.doubles import executor, why
-from tests.vision.tiny_models import SIDE, save_blip, save_llava, save_vit_gpt2
+from tests.modules.vision.tiny_models import SIDE, save_blip, save_llava, save_vit_gpt2
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
 
@@ -160,7 +160,8 @@ def test_threads_leave_a_processor_free_unless_set(
     import torch
 
     before = torch.get_num_threads()
-    monkeypatch.setattr(devices, "_processors", lambda: processors)
+    monkeypatch.setattr(devices.sys, "platform", "any")
+    monkeypatch.setattr(devices.os, "cpu_count", lambda: processors)
     monkeypatch.setattr(captioning, "_captioners", {})
     try:
         torch.set_num_threads(torchs_own)
@@ -266,7 +267,7 @@ def test_the_plan_goes_on_as_the_inventory_says(tmp_path: Path, states: list[Sta
             "planner": {"use": "fixed", "plan": ["image_captioner", "text_detector"]},
             "modules": {
                 "image_captioner": {"model": str(tmp_path), "on_error": "skip"},
-                "text_detector": {"use": "tests.vision.test_image_captioner:ReadsNothing"},
+                "text_detector": {"use": "tests.modules.vision.test_image_captioner:ReadsNothing"},
             },
         }
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from random import Random
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chameleon.pictures.pieces import Piece, lines_of, rectangle, text_of
@@ -44,6 +44,7 @@ def test_a_piece_is_written_in_tenths_of_pixels_and_read_back() -> None:
 BOXES = st.lists(st.tuples(*[st.integers(0, 300)] * 2, *[st.integers(0, 90)] * 2), max_size=25)
 
 
+@settings(max_examples=50)
 @given(BOXES, st.integers(-50, 50))
 def test_every_piece_is_read_once_and_lines_run_from_left_to_right(
     boxes: list[tuple[int, int, int, int]], shift: int
@@ -57,6 +58,7 @@ def test_every_piece_is_read_once_and_lines_run_from_left_to_right(
     assert read(*moved) == text_of(lines)
 
 
+@settings(max_examples=50)
 @given(st.integers(1, 5), st.integers(1, 5), st.randoms(use_true_random=False))
 def test_a_table_is_read_row_by_row(rows: int, columns: int, chance: Random) -> None:
     cells = [

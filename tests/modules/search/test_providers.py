@@ -19,7 +19,7 @@ from chameleon.modules.search.provider import SearchResult
 from chameleon.modules.search.wikipedia import Wikipedia
 from chameleon.web import PageCache, Web
 from chameleon.web.reply import described
-from tests.search.asking import SERVICES, Make, quick_web
+from tests.modules.search.asking import SERVICES, Make, quick_web
 from tests.web.servers import PAGES, Answer, WebServer, as_json
 
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from chameleon.modules.search.duckduckgo import DuckDuckGo
-from chameleon.modules.search.provider import Provider
-from tests.search.asking import PATHS, SERVICES, Make, quick_web
+from chameleon.modules.search.provider import SearchProvider
+from tests.modules.search.asking import PATHS, SERVICES, Make, quick_web
 from tests.web.servers import KEY, WebServer, search_services
 
 VARIABLES = (
@@ -44,7 +44,7 @@ def provider(monkeypatch: pytest.MonkeyPatch) -> Make:
 
     def make(
         name: str, server: WebServer, *, path: str = "", key: str = KEY, seconds: float = 5.0
-    ) -> Provider:
+    ) -> SearchProvider:
         endpoint = server.url + (path or PATHS[name])
         if name == "ddgs":
             pytest.importorskip("ddgs")

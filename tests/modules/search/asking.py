@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from chameleon.modules.search.provider import Provider, SearchResult, WebProvider
+from chameleon.modules.search.provider import SearchProvider, SearchResult, WebProvider
 from chameleon.modules.search.services import Bing, Brave, SearXNG, Tavily
 from chameleon.modules.search.wikipedia import Wikipedia
 from chameleon.retry import Backoff
@@ -24,7 +24,7 @@ PATHS = {name: path for name, (_, path) in SERVICES.items()} | {"ddgs": "/html/"
 """Where `tests.web.servers.search_services` serves each of them."""
 WITH_KEY = ("bing", "brave", "tavily")
 
-Make = Callable[..., Provider]
+Make = Callable[..., SearchProvider]
 
 
 def quick_web(seconds: float = 5.0, **options: Any) -> Web:

@@ -19,7 +19,7 @@ from PIL import Image, ImageColor
 from chameleon.errors import InputError, MissingPackage
 from chameleon.pictures import opening as pictures
 from chameleon.pictures.opening import Attachment, load_picture, read_picture
-from tests.vision.pictures import BLUE, RED, WHITE, colour_at, halves, near
+from tests.pictures.drawn import BLUE, RED, WHITE, colour_at, halves, near
 
 
 @pytest.mark.parametrize("suffix", ["png", "jpg", "gif", "bmp", "tiff", "webp", "ppm", "tga", "pcx", "ico"])
@@ -121,7 +121,7 @@ def test_converts_other_colour_spaces(mode: str, suffix: str, tmp_path: Path) ->
 def test_scales_huge_pictures_down_and_tells_their_size(suffix: str, tmp_path: Path) -> None:
     path = tmp_path / f"huge.{suffix}"
     halves(3000, 1000).save(path)
-    picture = read_picture(path, largest=600)
+    picture = read_picture(path, max_side=600)
     assert picture.size == (3000, 1000) and picture.image.size == (600, 200)
     assert picture.scale == (5.0, 5.0)
     assert near(colour_at(picture.image, 0.2, 0.5), RED) and near(colour_at(picture.image, 0.8, 0.5), BLUE)
@@ -129,7 +129,7 @@ def test_scales_huge_pictures_down_and_tells_their_size(suffix: str, tmp_path: P
 
 def test_a_small_picture_is_not_scaled_up(tmp_path: Path) -> None:
     halves().save(tmp_path / "small.png")
-    assert load_picture(tmp_path / "small.png", largest=4000).size == (40, 20)
+    assert load_picture(tmp_path / "small.png", max_side=4000).size == (40, 20)
 
 
 def png_of(width: int, height: int) -> bytes:

@@ -1,6 +1,6 @@
 """Receipts, price lists, timetables and signs, drawn and turned, with questions and their answers.
 
-    python -m tests.vision.tilted [--engines rapidocr tesseract] [--angles -4 0 4]
+    python -m tests.pictures.tilted [--engines rapidocr tesseract] [--angles -4 0 4]
 
 asks every question of every picture, and prints how many are answered rightly, declined and answered wrongly.
 """
@@ -323,21 +323,18 @@ def main() -> None:
         print(f"\n| {engine}: right / declined / wrong | " + " | ".join([*kinds, "all"]) + " |")
         print("|---" * (len(kinds) + 2) + "|")
         for angle in [*options.angles, "all"]:
-            cells = []
-            for kind in [*kinds, "all"]:
-                cells.append(
-                    " / ".join(
-                        str(
-                            sum(
-                                number
-                                for (k, a, v), number in counts.items()
-                                if kind in (k, "all") and angle in (a, "all") and v == verdict
-                            )
-                        )
-                        for verdict in VERDICTS
-                    )
-                )
+            cells = [
+                " / ".join(str(_sum(counts, kind, angle, v)) for v in VERDICTS) for kind in [*kinds, "all"]
+            ]
             print(f"| {angle}{'' if angle == 'all' else '°'} | " + " | ".join(cells) + " |")
+
+
+def _sum(counts: Counter[Any], kind: str, angle: Any, verdict: str) -> int:
+    return sum(
+        number
+        for (k, a, v), number in counts.items()
+        if kind in (k, "all") and angle in (a, "all") and v == verdict
+    )
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from chameleon.errors import InputError, InventoryError, MissingPackage
 from chameleon.modules.search.choose import Settings, choose_provider
-from chameleon.modules.search.folder import Folder, split
+from chameleon.modules.search.folder import DocumentFolder, split
 from chameleon.web import Web
 
 
@@ -45,7 +45,7 @@ def test_the_passage_that_fits_is_found(folder: Path) -> None:
 
 
 def test_threads_read_the_folder_once(folder: Path) -> None:
-    documents, found = Folder(folder), []
+    documents, found = DocumentFolder(folder), []
     threads = [
         threading.Thread(target=lambda: found.append(documents.search("magnet", 1)[0].url)) for _ in range(8)
     ]
@@ -61,25 +61,25 @@ def test_a_folder_that_cannot_be_searched_is_an_error_of_the_check(
 ) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="no folder"):
-        Folder(tmp_path / "none").check()
+        DocumentFolder(tmp_path / "none").check()
     with pytest.raises(InputError, match=r"no \.txt, \.md or \.html"):
-        Folder(tmp_path / "empty").check()
+        DocumentFolder(tmp_path / "empty").check()
     with pytest.raises(InventoryError, match="needs a folder"):
         choose_provider(Settings("folder"), Web())
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "bm25s" else name)
     with pytest.raises(MissingPackage, match=r"\[web\]"):
-        Folder(folder).check()
+        DocumentFolder(folder).check()
 
 
 def test_other_documents_have_another_digest(folder: Path) -> None:
-    told = [Folder(folder).runtime_info()]
+    told = [DocumentFolder(folder).runtime_info()]
     assert told[0]["documents"] == 3 and told[0]["folder"] == "documents"
     (folder / "secret.pdf").write_text("what is not searched does not count")
-    assert Folder(folder).runtime_info() == told[0]
+    assert DocumentFolder(folder).runtime_info() == told[0]
     (folder / "birds.txt").write_bytes("Möven nest on cliffs.".encode("latin-1"))
-    told.append(Folder(folder).runtime_info())
+    told.append(DocumentFolder(folder).runtime_info())
     (folder / "sea" / "tides.md").rename(folder / "tides.md")
-    told.append(Folder(folder).runtime_info())
+    told.append(DocumentFolder(folder).runtime_info())
     assert len({each["sha256"] for each in told}) == 3
 
 

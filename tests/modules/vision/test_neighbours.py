@@ -24,40 +24,6 @@ def outcomes(captioner: ImageCaptioner, detector: TextDetector, image: Path, par
     return executor.run({"question": "What is it?", "image": str(image)})
 
 
-def test_both_are_at_work_at_the_same_time(tmp_path: Path) -> None:
-    both = threading.Barrier(2, timeout=20)  # it opens when both have come, and breaks when one comes alone
-
-    class Captions(ImageCaptioner):
-        """Waits for the other one."""
-
-        def check(self) -> None:
-            pass
-
-        def setup(self) -> None:
-            pass
-
-        def run(self, state: State) -> str:
-            both.wait()
-            return "a map"
-
-    class Detects(TextDetector):
-        """Waits for the other one."""
-
-        def check(self) -> None:
-            pass
-
-        def setup(self) -> None:
-            pass
-
-        def run(self, state: State) -> list[dict[str, Any]]:
-            both.wait()
-            return [{"text": "Nile", "box": [[0, 0], [9, 0], [9, 9], [0, 9]], "confidence": 1.0}]
-
-    state = outcomes(Captions(), Detects(), tmp_path / "any.png", parallel=True)
-    assert state.ended is not None and state.ended.reason == "answered"
-    assert list(state.cache) == ["image_caption", "detected_text", "text_boxes"], "merged in plan order"
-
-
 class Watched:
     """Notes from when to when each function that it wraps is at work."""
 
@@ -87,9 +53,9 @@ def test_the_real_ones_overlap_and_the_outcome_is_that_of_one_after_the_other(
     for package in ("PIL", "torch", "transformers", "rapidocr", "onnxruntime"):
         pytest.importorskip(package, reason=f"{package} is not installed")
     from chameleon.modules.vision.captioning import Model
-    from chameleon.pictures.rapidocr_engine import RapidEngine
-    from tests.vision.pictures import text_picture
-    from tests.vision.tiny_models import save_vit_gpt2
+    from chameleon.pictures.package_engines import RapidEngine
+    from tests.modules.vision.tiny_models import save_vit_gpt2
+    from tests.pictures.drawn import text_picture
 
     image = text_picture(tmp_path / "map.png", {(20, 15): "Nile", (200, 100): "Red Sea"})
     captioner = ImageCaptioner(str(save_vit_gpt2(tmp_path / "model")))

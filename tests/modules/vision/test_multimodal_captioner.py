@@ -26,7 +26,7 @@ from chameleon.modules.vision.multimodal_captioner import MultimodalCaptioner
 from chameleon.pictures.opening import Attachment, read_picture
 from tests.engine.doubles import why
 from tests.loopback import Fault, LoopbackServer
-from tests.vision.pictures import RED, colour_at, halves
+from tests.pictures.drawn import RED, colour_at, halves
 
 Start = Callable[..., LoopbackServer]
 
@@ -48,9 +48,9 @@ def llm(store: ResponseStore | None = None) -> LLM:
 
 def test_the_model_gets_the_picture_and_the_question(loopback: Start, tmp_path: Path) -> None:
     server = loopback(["Two halves, one red."])
-    halves(3000, 1500).save(tmp_path / "halves.png")
+    halves(300, 150).save(tmp_path / "halves.png")
     question = {"question": "Which colour is on the left – 左?", "image": str(tmp_path / "halves.png")}
-    state = Executor(inventory(largest=100), llm()).run(question)
+    state = Executor(inventory(max_side=100), llm()).run(question)
     assert state.cache == {"image_caption": "Two halves, one red."}
     system, user = server.requests[0]["messages"]
     assert system["content"].startswith("You describe a picture")
@@ -146,8 +146,8 @@ def test_a_broken_picture_is_told_before_the_model_is_asked(loopback: Start, tmp
 
 
 def test_bad_settings_are_told_and_versions_kept() -> None:
-    with pytest.raises(InventoryError, match="largest is 0, and is to be at least 1"):
-        MultimodalCaptioner(largest=0)
+    with pytest.raises(InventoryError, match="max_side is 0, and is to be at least 1"):
+        MultimodalCaptioner(max_side=0)
     assert MultimodalCaptioner().runtime_info() == {"versions": {"pillow": version("pillow")}}
 
 

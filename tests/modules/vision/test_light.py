@@ -28,8 +28,8 @@ SEEING = ("image_captioner", "text_detector", "multimodal_captioner")
 @pytest.mark.parametrize(
     "code",
     [
-        *(f"import chameleon.modules.vision.{name}" for name in SEEING),
-        "import chameleon.pictures.opening",
+        "import chameleon.pictures.opening, "
+        + ", ".join(f"chameleon.modules.vision.{name}" for name in SEEING),
         "from chameleon import Inventory\n"
         "plan = {'use': 'fixed', 'plan': ['image_captioner', 'text_detector']}\n"
         "modules = {'image_captioner': {}, 'text_detector': {}}\n"

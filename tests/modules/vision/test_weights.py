@@ -13,7 +13,7 @@ pytest.importorskip("PIL", reason="captions need pillow")
 pytest.importorskip("torch", reason="captions need torch: pip install torch transformers")
 pytest.importorskip("transformers", reason="captions need transformers: pip install torch transformers")
 
-from huggingface_hub import constants
+from huggingface_hub import HfApi, constants
 
 from chameleon import Inventory
 from chameleon.errors import InventoryError, ModuleError
@@ -21,7 +21,7 @@ from chameleon.modules.vision import captioning, weights
 from chameleon.modules.vision.image_captioner import ImageCaptioner
 from chameleon.steps import PreparedModule
 from tests.loopback import LoopbackServer
-from tests.vision.tiny_models import save_vit_gpt2
+from tests.modules.vision.tiny_models import save_vit_gpt2
 
 NAME = "nobody/nothing"
 
@@ -104,8 +104,13 @@ def test_a_hub_that_does_not_know_the_model_is_asked_once(
     server: LoopbackServer = loopback()
     monkeypatch.setattr(constants, "ENDPOINT", server.url.removesuffix("/v1"))
     asked: list[str] = []
-    ask = weights._ask
-    monkeypatch.setattr(weights, "_ask", lambda *given: (asked.append(given[0]), ask(*given)))
+    ask = HfApi.model_info
+
+    def counting(api: HfApi, model: str, **options: Any) -> Any:
+        asked.append(model)
+        return ask(api, model, **options)
+
+    monkeypatch.setattr(HfApi, "model_info", counting)
     for _ in range(3):
         with pytest.raises(ModuleError, match=r"nobody/nothing is not on this.*404.*hf download.*multimodal"):
             PreparedModule(ImageCaptioner(NAME, device="cpu")).ready()
