@@ -9,7 +9,6 @@ from typing import Any
 
 import typer
 
-from chameleon.budget import Usage
 from chameleon.cli.given import STANDARD_INPUT, check_options, file_name, read_input, text_passages
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import QuestionOptions
@@ -21,6 +20,7 @@ from chameleon.executor import Executor
 from chameleon.inventories import DEFAULTS
 from chameleon.log import EventLog, event_to_json
 from chameleon.state import Event, Failure, Plan, RunEnded, State
+from chameleon.usage import Usage
 from chameleon.values import to_json
 
 _ASK_A_MODEL = "let a model answer: --inventory {} --model PROVIDER:NAME, with its key."

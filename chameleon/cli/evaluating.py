@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from chameleon.budget import Usage
 from chameleon.cli.counts import show_counts
 from chameleon.cli.options import EvalOptions
 from chameleon.cli.out import Interrupted, counted, say
@@ -25,6 +24,7 @@ from chameleon.evaluation.settings import settings_of
 from chameleon.executor import Executor
 from chameleon.llm.connection import DROPPED
 from chameleon.text import harmless
+from chameleon.usage import Usage
 
 
 def evaluate(

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from chameleon.budget import Usage
 from chameleon.cli.columns import TextColumn, in_blocks, terminal_width
 from chameleon.cli.evaluating import EvalRun, check_data
 from chameleon.cli.hints import in_options
@@ -35,6 +34,7 @@ from chameleon.inventory.grid import Arm, Grid
 from chameleon.llm import ResponseStore, choose_model
 from chameleon.table import Table
 from chameleon.text import harmless
+from chameleon.usage import Usage
 
 if TYPE_CHECKING:
     from chameleon.retrieval.document import Document

@@ -24,7 +24,7 @@ from chameleon.retrieval.index.files import Damaged
 from chameleon.retrieval.index.index import is_index
 from chameleon.retrieval.index.manifest import LEDGER, MANIFEST, Manifest
 from chameleon.retrieval.parts import AUTO, parts_for
-from chameleon.table.cells import printable, shown
+from chameleon.table.records import printable, shown
 
 Progress = Callable[[int, int, str], object]
 """Told how many files are done, of how many, and which one is next ("" when the index is being written)."""

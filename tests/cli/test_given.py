@@ -1,4 +1,4 @@
-"""The files that a question comes with: from standard input, given twice, of the wrong kind, or none."""
+"""The files that a question comes with: from standard input, more than one, of the wrong kind, or none."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ import yaml
 from chameleon import Table
 from chameleon.inventory import Card
 from chameleon.prompt import Prompt
-from chameleon.table.bars import split_rows
+from chameleon.table.delimited import split_rows
 
 PROMPTS = Path(__file__).resolve().parents[2] / "prompts"
 TASKS = ("wikitq", "tabfact", "fetaqa")
@@ -39,6 +39,11 @@ def parts(name: str) -> tuple[dict[str, Any], str, str]:
     match = re.fullmatch(r"# system\n(.+?)\n# user\n(.+)", body, re.DOTALL)
     assert match, f"{name} needs the sections system and user, in this order"
     return yaml.safe_load(front), match[1], match[2]
+
+
+def normalised(text: str) -> str:
+    """Return the words of a text, for the same text written otherwise to be found."""
+    return " ".join(re.findall(r"\w+", text.lower()))
 
 
 def demonstrations(name: str) -> list[Demonstration]:

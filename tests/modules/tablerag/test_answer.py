@@ -18,8 +18,7 @@ from chameleon.modules.tablerag.answer import (
     formatted,
     sample_answer,
 )
-from chameleon.table.formats import STYLES
-from chameleon.table.terminal import places
+from chameleon.table.formats import STYLES, places
 from tests.modules.tablerag.running import REGATTA, output, run
 from tests.prompts.blocks import outside
 

@@ -1,0 +1,215 @@
+"""What cannot be read is told, an index that is damaged is built anew, and the others stay as they are."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from chameleon.cli.out import Interrupted
+from chameleon.documents import indexing
+from chameleon.documents.found import LeftOut, tables_of
+from chameleon.documents.indexing import Summary, index_files
+from chameleon.errors import InputError
+from chameleon.retrieval.index import Index
+from chameleon.retrieval.names import retriever
+from chameleon.table.records import MAX_CELL, Origin
+from tests.e2e.commands import Command
+from tests.e2e.conftest import command as command
+
+pytest.importorskip("bm25s")
+
+GOOD = "Team,Points\nNord,40\nSud,38\n"
+
+
+def index(folder: Path) -> Summary:
+    (folder / "zebra.csv").write_text(GOOD)
+    summary = index_files([folder], folder.parent / "index")
+    assert "zebra.csv" in Index.open(summary.index).ids
+    return summary
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "data").mkdir()
+    return tmp_path / "data"
+
+
+def test_a_database_whose_schema_is_no_utf8_is_a_warning(folder: Path) -> None:
+    path = folder / "a.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute('CREATE TABLE t ("caXX" TEXT)')
+        connection.execute("INSERT INTO t VALUES ('x')")
+        connection.commit()
+    path.write_bytes(path.read_bytes().replace(b"caXX", b"ca\xff\xfe"))
+    (fault,) = index(folder).faults
+    assert fault.where == "a.sqlite" and "cannot be read (" in fault.why and "UnicodeDecodeError" in fault.why
+
+
+@pytest.mark.parametrize("raised", [RuntimeError("odd\x1b[2Jbytes"), MemoryError(), RecursionError("deep")])
+def test_whatever_a_reader_raises_is_a_warning_of_that_file(
+    folder: Path, raised: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "a.csv").write_text(GOOD)
+    read = indexing.file_documents
+
+    def documents(path: Path, *rest: object) -> object:
+        if path.name == "a.csv":
+            raise raised
+        return read(path, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(indexing, "file_documents", documents)
+    (fault,) = index(folder).faults
+    assert fault.where == "a.csv" and type(raised).__name__ in fault.why and "\x1b" not in fault.why
+    monkeypatch.undo()
+    assert not index(folder).faults, "the file is read again"
+
+
+@pytest.mark.parametrize("raised", [KeyboardInterrupt, Interrupted, SystemExit])
+def test_what_ends_a_command_ends_it(
+    folder: Path, raised: type[BaseException], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(*_: object) -> object:
+        raise raised
+
+    monkeypatch.setattr(indexing, "file_documents", stopped)
+    with pytest.raises(raised):
+        index(folder)
+
+
+def _json(path: Path, cell: str) -> None:
+    path.with_suffix(".json").write_text(json.dumps([{"a": "x", "b": cell}]))
+
+
+def _json_lines(path: Path, cell: str) -> None:
+    path.with_suffix(".jsonl").write_text(json.dumps({"a": "x", "b": cell}) + "\n")
+
+
+def _html(path: Path, cell: str) -> None:
+    page = f"<table><tr><th>a<th>b<tr><td>x<td>{cell}<tr><td>x<td>y</table>"
+    path.with_suffix(".html").write_text(page)
+
+
+def _csv(path: Path, cell: str) -> None:
+    path.with_suffix(".csv").write_text(f"a,b\nx,{cell}\n")
+
+
+def _sqlite(path: Path, cell: str) -> None:
+    with closing(sqlite3.connect(path.with_suffix(".sqlite"))) as connection:
+        connection.execute("CREATE TABLE t (a, b)")
+        connection.execute("INSERT INTO t VALUES ('x', ?)", (cell,))
+        connection.commit()
+
+
+def _duckdb(path: Path, cell: str) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    with closing(duckdb.connect(str(path.with_suffix(".duckdb")))) as connection:
+        connection.execute("CREATE TABLE t (a TEXT, b TEXT)")
+        connection.execute("INSERT INTO t VALUES ('x', ?)", [cell])
+
+
+@pytest.mark.parametrize("write", [_json, _json_lines, _html, _csv, _sqlite, _duckdb])
+def test_a_cell_has_a_bound_in_files_of_all_kinds(folder: Path, write: Callable[[Path, str], None]) -> None:
+    write(folder / "right", "z" * MAX_CELL)
+    assert not index(folder).faults
+    write(folder / "wrong", "z" * (MAX_CELL + 1))
+    (fault,) = index(folder).faults
+    assert "a cell is longer than 131,072 characters" in fault.why and "wrong" in fault.where
+
+
+@pytest.mark.parametrize("rows", [[["a", "b"], ["x", None]], [["a", "b"], ["x", "y"], [], [None]]])
+def test_a_cell_of_a_sheet_has_a_bound_also_in_a_note(rows: list[list[str | None]]) -> None:
+    long = "z" * (MAX_CELL + 1)
+    records = [(n, [cell or long for cell in row]) for n, row in enumerate(rows, 1)]
+    (found,) = tables_of(records, Origin("a.xlsx", "row"))
+    assert isinstance(found, LeftOut) and "longer than 131,072" in found.why
+
+
+KINDS = ["broken manifest", "no manifest", "short array", "no array", "no segment", "changed document"]
+
+
+@pytest.fixture
+def lakes(tmp_path: Path) -> Path:
+    found = tmp_path / "data"
+    found.mkdir()
+    for town in ("Como", "Garda", "Iseo"):
+        (found / f"{town}.csv").write_text(f"lake,depth\n{town},{len(town)}00\n")
+    return found
+
+
+def harm(index: Path, kind: str) -> None:
+    arrays = sorted(path for path in index.rglob("*.npy") if path.stat().st_size > 150)
+    match kind:
+        case "broken manifest":
+            (index / "manifest.json").write_text('{"format": 1')
+        case "no manifest":
+            (index / "manifest.json").unlink()
+        case "short array":
+            arrays[0].write_bytes(arrays[0].read_bytes()[:-1])
+        case "no array":
+            arrays[-1].unlink()
+        case "no segment":
+            shutil.rmtree(next((index / "segments").iterdir()))
+        case _:
+            (lines,) = index.glob("segments/*/documents.jsonl")
+            lines.write_bytes(lines.read_bytes()[:-2])
+
+
+@pytest.mark.parametrize("name", ["auto", "bm25", "okapi"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_damaged_index_is_built_anew(lakes: Path, tmp_path: Path, kind: str, name: str) -> None:
+    out = tmp_path / "index"
+    index_files([lakes], out, name)
+    before = retriever(Index.open(out)).search("depth of Garda")
+    harm(out, kind)
+    summary = index_files([lakes], out)
+    assert summary.damaged and summary.files == summary.held == 3
+    again = Index.open(out)
+    assert retriever(again).search("depth of Garda") == before and again.retriever == name
+    assert not index_files([lakes], out).damaged
+
+
+def test_a_whole_index_is_left_as_it_is(lakes: Path, tmp_path: Path) -> None:
+    for unchanged in (0, 3):
+        summary = index_files([lakes], tmp_path / "index")
+        assert not summary.damaged and summary.unchanged == unchanged
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "segments/notes.txt", "final-0001/draft.txt"])
+def test_what_is_no_index_is_not_touched(lakes: Path, tmp_path: Path, name: str) -> None:
+    mine = tmp_path / "site" / name
+    mine.parent.mkdir(parents=True)
+    mine.write_text('{"name": "a site of mine"}')
+    (tmp_path / "site" / "manifest.json").write_text("{}")
+    with pytest.raises(InputError):
+        index_files([lakes], tmp_path / "site")
+    assert mine.exists() and (tmp_path / "site" / "manifest.json").read_text()
+
+
+def test_where_nothing_tells_the_retriever_it_has_to_be_named(lakes: Path, tmp_path: Path) -> None:
+    out = tmp_path / "index"
+    index_files([lakes], out, "bm25")
+    segment = next((out / "segments").iterdir())
+    (segment / "dense").mkdir()
+    harm(out, "broken manifest")
+    with pytest.raises(
+        InputError, match=r"manifest.json: the file is damaged. Name the retriever .*--retriever"
+    ):
+        index_files([lakes], out)
+    assert (out / "manifest.json").exists() and segment.exists()
+    assert index_files([lakes], out, "bm25").held == 3
+
+
+def test_the_command_says_so_in_one_line(command: Command, lakes: Path, tmp_path: Path) -> None:
+    out = tmp_path / "index"
+    assert command("index", str(lakes), "--out", str(out)).code == 0
+    harm(out, "broken manifest")
+    assert "Build the index again" in command("ask", "How deep is Como?", "--index", str(out)).complaint
+    done = command("index", str(lakes), "--out", str(out))
+    assert done.code == 0
+    assert done.out.splitlines()[0].startswith("The index was damaged, and is built anew: ")
