@@ -14,7 +14,8 @@ from tests.benchmarks.shared_data import Row, rows
 FIRST, SECOND = slice(0, None, 2), slice(1, None, 2)
 """Every other question of a file.
 
-Weights of `ranking` were fitted to all of `train_100` and to the first half of `dev_200`, to none of its second half.
+Weights of `ranking` were fitted to all of `train_100` and to the first half of `dev_200`, and to no question
+of its second half.
 """
 
 
