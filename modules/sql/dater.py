@@ -21,8 +21,7 @@ from chameleon.modules.program.answer_generator import tidy
 from chameleon.modules.sql.database import Database, SqlTable
 from chameleon.modules.sql.query import run_sql
 from chameleon.modules.table_ops.operation import Operation, link_of
-from chameleon.modules.table_ops.select_column import SelectColumn
-from chameleon.modules.table_ops.select_row import SelectRow
+from chameleon.modules.table_ops.selection import SelectColumn, SelectRow
 from chameleon.table.formats import Style
 
 if TYPE_CHECKING:

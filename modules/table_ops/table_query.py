@@ -53,17 +53,17 @@ class TableQuery(LLMModule):
         return answer_in(text, self.form)
 
     def slots(self, state: State) -> dict[str, Any]:
-        """The operations that made the table what it is stand in `calls`, such as "f_group_by(Country)"."""
+        """Add `calls`, the operations that made the table what it is, such as "f_group_by(Country)"."""
         return super().slots(state) | {"calls": kept_calls(state.cache.get("chain", ()))}
 
 
 def kept_calls(chain: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The calls of a chain that were not refused."""
+    """Return the calls of a chain that were not refused."""
     return [link["call"] for link in chain if "refused" not in link]
 
 
 def answer_in(text: str, form: Form) -> Answer:
-    """The answer in a reply, after its last "The answer is" where it says so.
+    """Return the answer in a reply, after its last "The answer is" where it says so.
 
     Examples that a model goes on with are not read. Raises `StepRejected` for a reply that holds no answer of
     that form.
@@ -75,7 +75,7 @@ def answer_in(text: str, form: Form) -> Answer:
 
 
 def items_in(text: str) -> list[str]:
-    """ "The answer is: a | b" as ["a", "b"]; a reply that does not say so is read to its first empty line."""
+    """Read "The answer is: a | b" as ["a", "b"]; a reply that does not say so up to its first empty line."""
     stated = stated_line(text)
     said = stated if stated is not None else re.split(r"\n\s*\n", text.strip(), maxsplit=1)[0]
     parts = (_BULLET.sub("", part.strip(), count=1).strip() for part in re.split(r"[|\n]", said))
@@ -87,13 +87,13 @@ def items_in(text: str) -> list[str]:
 
 
 def without_stop(text: str) -> str:
-    """A text without the full stop of its sentence; that of "6:30 P.M." is its own."""
+    """Return a text without the full stop of its sentence; that of "6:30 P.M." is its own."""
     word = text.rpartition(" ")[2]
     return text.removesuffix(".") if word.count(".") == 1 else text
 
 
 def verdict_in(text: str) -> Literal["yes", "no"]:
-    """ "yes" or "no", from YES, NO, true, "The answer is: False." and the like.
+    """Return "yes" or "no", from YES, NO, true, "The answer is: False." and the like.
 
     The published matcher takes the bare words only, and counts "Yes." as wrong for either label.
     """
@@ -104,7 +104,7 @@ def verdict_in(text: str) -> Literal["yes", "no"]:
 
 
 def sentence_in(text: str) -> str:
-    """The reply on one line."""
+    """Return the reply on one line."""
     stated = list(_STATED.finditer(text))
     said = " ".join(text[stated[-1].end() if stated else 0 :].split())
     if not said:

@@ -14,9 +14,8 @@ from chameleon.errors import ChameleonError, InventoryError
 from chameleon.llm import LLM, ScriptedModel
 from chameleon.modules.table_ops.add_column import AddColumn
 from chameleon.modules.table_ops.join import Join
-from chameleon.modules.table_ops.select_column import SelectColumn
-from chameleon.modules.table_ops.select_row import SelectRow
-from chameleon.modules.table_ops.table_operation import TableOperation
+from chameleon.modules.table_ops.operation import TableOperation
+from chameleon.modules.table_ops.selection import SelectColumn, SelectRow
 from chameleon.table.formats import to_text
 
 Messages = Sequence[tuple[str, str]]

@@ -15,15 +15,12 @@ from hypothesis import strategies as st
 from chameleon import LLM, Executor, Inventory, Module, State, Table
 from chameleon.llm import ScriptedModel
 from chameleon.modules.table_ops.add_column import AddColumn, ColumnAddition
-from chameleon.modules.table_ops.aggregate import Aggregate, Aggregation
+from chameleon.modules.table_ops.aggregate import Aggregate, Aggregation, GroupBy, Grouping
 from chameleon.modules.table_ops.filter_rows import FilterRows, RowFilter
-from chameleon.modules.table_ops.group_by import GroupBy, Grouping
 from chameleon.modules.table_ops.join import Join, Joining
-from chameleon.modules.table_ops.operation import Operation
-from chameleon.modules.table_ops.select_column import ColumnSelection, SelectColumn
-from chameleon.modules.table_ops.select_row import RowSelection, SelectRow
+from chameleon.modules.table_ops.operation import Operation, TableOperation
+from chameleon.modules.table_ops.selection import ColumnSelection, RowSelection, SelectColumn, SelectRow
 from chameleon.modules.table_ops.sort_by import SortBy, Sorting
-from chameleon.modules.table_ops.table_operation import TableOperation
 from chameleon.planners.dynamic import Dynamic
 from tests.engine.doubles import Does
 from tests.engine.random_runs import end, timeless

@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chameleon import State, StepRejected, Table
-from chameleon.modules.table_ops.conditions import condition_in
-from chameleon.modules.table_ops.filter_rows import FilterRows, RowFilter
+from chameleon.modules.table_ops.filter_rows import FilterRows, RowFilter, condition_in
 from chameleon.modules.table_ops.order import number_in
 from tests.table.strategies import tables
 

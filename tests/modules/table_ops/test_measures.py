@@ -6,8 +6,8 @@ import pytest
 
 from chameleon import StepRejected, Table
 from chameleon.modules.table_ops.aggregate import Aggregate
-from chameleon.modules.table_ops.conditions import condition_in
-from chameleon.modules.table_ops.measures import refuse_mixed_units
+from chameleon.modules.table_ops.filter_rows import condition_in
+from chameleon.modules.table_ops.order import refuse_mixed_units
 from chameleon.modules.table_ops.sort_by import ASCENDING, Sorting
 
 GOODS = Table(["Product", "Weight"], [["Toaster", "950 g"], ["Kettle", "1.2 kg"], ["Oven", "12 kg"]])

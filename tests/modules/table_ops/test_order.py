@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from chameleon import StepRejected, Table
 from chameleon.modules.table_ops.aggregate import Aggregate
-from chameleon.modules.table_ops.conditions import condition_in
+from chameleon.modules.table_ops.filter_rows import condition_in
 from chameleon.modules.table_ops.order import datatype_of, date_in, keys_of, number_in
 from chameleon.modules.table_ops.sort_by import DESCENDING, Sorting
 from chameleon.table import read_value

@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chameleon import StepRejected, Table
-from chameleon.modules.table_ops.group_by import GroupBy
-from chameleon.modules.table_ops.select_column import SelectColumn
-from chameleon.modules.table_ops.select_row import SelectRow
+from chameleon.modules.table_ops.aggregate import GroupBy
+from chameleon.modules.table_ops.selection import SelectColumn, SelectRow
 from chameleon.modules.table_ops.sort_by import SortBy
 
 ROWS = 12
