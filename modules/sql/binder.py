@@ -13,7 +13,7 @@ from chameleon import LLMModule, Module, State, StepRejected, Table
 from chameleon.errors import ContextTooLong, CutOff, EmptyReply, ModelError, ModuleError, Refused
 from chameleon.llm_module import RAISE_LIMIT, AsksModel
 from chameleon.module import Keys
-from chameleon.modules.program.program_generator import program_in
+from chameleon.modules.program.programs import program_in
 from chameleon.modules.sql.binder_calls import all_calls
 from chameleon.modules.sql.binder_programs import AnswerQuestion, MapQuestion, Question, run_programs
 from chameleon.modules.sql.binder_repair import repaired, require_sqlglot

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from chameleon import LLMModule, Module, State, StepRejected, Table
-from chameleon.modules.program.program_generator import program_in
+from chameleon.modules.program.programs import program_in
 from chameleon.modules.sql.database import Cell, SqlTable
 from chameleon.modules.sql.query import SqlResult, cells_as_answer, check_sql, run_sql
 from chameleon.modules.table_ops.table_query import Answer, Form

@@ -18,8 +18,7 @@ from typing import Any, Literal
 
 from chameleon import LLMModule, State, StepRejected, Table
 from chameleon.errors import SandboxUnavailable
-from chameleon.modules.program.program_executor import in_words
-from chameleon.modules.program.program_generator import program_in
+from chameleon.modules.program.programs import in_words, program_in
 from chameleon.modules.tablerag.conversation import turns
 from chameleon.modules.tablerag.cut import Cut, part, whole
 from chameleon.prompt import table_text

@@ -12,9 +12,7 @@ from typing import Any
 import pytest
 
 from chameleon import State, Table
-from chameleon.modules.program.program_executor import run_program
-from chameleon.modules.program.program_generator import program_in
-from chameleon.modules.program.table_answer import as_answer
+from chameleon.modules.program.programs import as_answer, program_in, run_program
 from chameleon.modules.sql.dater import GAP, cloze_of, filled, queries_in
 from chameleon.modules.sql.query import run_sql
 from chameleon.modules.table_ops.table_query import Form, answer_in

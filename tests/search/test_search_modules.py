@@ -14,7 +14,7 @@ import pytest
 from chameleon import LLM, Executor, Inventory, Module, State, StepRejected
 from chameleon.errors import ChameleonError, InventoryError
 from chameleon.llm import ScriptedModel
-from chameleon.modules.knowledge.query_generator import QueryGenerator
+from chameleon.modules.knowledge.knowledge import QueryGenerator
 from chameleon.modules.search.quoting import CLOSING, OPENING
 from chameleon.modules.search.web_search import WebSearch
 from chameleon.modules.search.wikipedia_search import WikipediaSearch

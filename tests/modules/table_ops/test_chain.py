@@ -26,7 +26,7 @@ from tests.engine.doubles import Does
 from tests.engine.random_runs import end, timeless
 from tests.table.strategies import tables
 
-quick = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+quick = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 NAMES = (
     "add_column",
     "select_row",
@@ -135,7 +135,7 @@ def test_the_chain_applied_to_the_original_table_gives_the_last_one(
     assert again == state.answer
 
 
-@settings(quick, max_examples=25)
+@settings(quick, max_examples=8)
 @given(table=tables(min_rows=2, min_columns=2), seed=st.integers(0, 10**6))
 def test_a_chain_resumed_after_any_event_comes_to_the_same_end(table: Table, seed: int, folder: Path) -> None:
     given_input: dict[str, Any] = {"question": "?", "table": table, "tables": [OTHER]}

@@ -99,7 +99,7 @@ def test_a_condition_that_no_row_meets_is_refused() -> None:
     assert operation.update_input(state.input, output) == {}
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(text=st.text(max_size=60) | st.text(alphabet="Rank=<>()\"' andotr123", max_size=60))
 def test_any_text_is_a_condition_or_refused(text: str) -> None:
     try:
@@ -109,7 +109,7 @@ def test_any_text_is_a_condition_or_refused(text: str) -> None:
     assert len(held) == len(STAGES.rows) and all(isinstance(each, bool) for each in held)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(
     table=tables(min_rows=1), sign=st.sampled_from(["=", "<", "<=", ">", ">="]), wanted=st.integers(-9, 2000)
 )
@@ -124,7 +124,7 @@ def test_numbers_are_compared_as_numbers(table: Table, sign: str, wanted: int) -
         assert held == [n is not None and getattr(n, compared)(float(wanted)) for n in numbers]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(table=tables(min_rows=1, min_columns=2, filled=True), data=st.data())
 def test_a_cell_in_quotes_finds_its_rows(table: Table, data: st.DataObject) -> None:
     """With `and` and `or` as sets: rows of both, and of either."""
