@@ -35,7 +35,19 @@ class RowLookup(LLMModule):
         return is_small or (self.max_rows is not None and len(table.rows) > self.max_rows)
 
     def interpret(self, text: str, state: State) -> Table:
-        return subtable_in(text, state.input["table"])
+        """Return the part of the table that a reply shows, in the table's own cells.
+
+        Spelling and spacing are repaired. Raises `StepRejected` when the reply shows anything else that is
+        not in the table: a lookup is never trusted.
+        """
+        table: Table = state.input["table"]
+        try:
+            part = as_subtable(parse_table(text, like=table), table)
+        except InputError as problem:
+            raise StepRejected(f"the reply holds no table: {problem.what}") from problem
+        if part is None:
+            raise StepRejected("the reply is no part of the table", hint="The table stays as it was.")
+        return part
 
 
 class ColumnLookup(RowLookup):
@@ -58,25 +70,10 @@ class ColumnLookup(RowLookup):
     def interpret(self, text: str, state: State) -> Table:
         """Return the columns that the reply shows, with all rows: to drop rows is not this module's part."""
         table: Table = state.input["table"]
-        names = iter(subtable_in(text, table).header)
+        names = iter(super().interpret(text, state).header)
         wanted, indexes = next(names, None), []
         for index, name in enumerate(table.header):
             if name == wanted:
                 indexes.append(index)
                 wanted = next(names, None)
         return table.take_columns(indexes)
-
-
-def subtable_in(text: str, table: Table) -> Table:
-    """Return the part of the table that a reply shows, in the table's own cells.
-
-    Spelling and spacing are repaired. Raises `StepRejected` when the reply shows anything else that is not
-    in the table: a lookup is never trusted.
-    """
-    try:
-        part = as_subtable(parse_table(text, like=table), table)
-    except InputError as problem:
-        raise StepRejected(f"the reply holds no table: {problem.what}") from problem
-    if part is None:
-        raise StepRejected("the reply is no part of the table", hint="The table stays as it was.")
-    return part

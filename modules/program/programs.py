@@ -110,25 +110,23 @@ class TableAnswer(Module):
         self.form: Form = form
 
     def run(self, state: State) -> Answer:
-        return as_answer(state.cache["program_result"], self.form)
+        """Return the result in the form of an answer: 3.0 is ["3"] among items, True and 1 are verdicts.
 
-
-def as_answer(value: Any, form: Form) -> Answer:
-    """Return a value in the form of an answer: 3.0 is ["3"] among items, True and 1 are "yes" as a verdict.
-
-    Raises `ModuleError` for a value that has no such form, such as a mapping or an empty list, and
-    `StepRejected` for a text that is no verdict.
-    """
-    values = list(value) if isinstance(value, list | tuple) else [value]
-    if not values or any(each is None or isinstance(each, Mapping | list | tuple) for each in values):
-        raise ModuleError(f"the program's result is no answer: {str(value)[:80]}")
-    if form != "verdict":
-        texts = [
-            {True: "yes", False: "no"}[each] if isinstance(each, bool) else str(tidy(each)) for each in values
-        ]
-        return texts if form == "items" else ", ".join(texts)
-    if len(values) > 1:
-        raise ModuleError("the program's result is a list, and should be true or false")
-    if values[0] in (0, 1):  # True and False are equal to them
-        return "yes" if values[0] else "no"
-    return verdict_in(str(values[0]))
+        Raises `ModuleError` for a value that has no such form, such as a mapping or an empty list, and
+        `StepRejected` for a text that is no verdict.
+        """
+        value, form = state.cache["program_result"], self.form
+        values = list(value) if isinstance(value, list | tuple) else [value]
+        if not values or any(each is None or isinstance(each, Mapping | list | tuple) for each in values):
+            raise ModuleError(f"the program's result is no answer: {str(value)[:80]}")
+        if form != "verdict":
+            texts = [
+                {True: "yes", False: "no"}[each] if isinstance(each, bool) else str(tidy(each))
+                for each in values
+            ]
+            return texts if form == "items" else ", ".join(texts)
+        if len(values) > 1:
+            raise ModuleError("the program's result is a list, and should be true or false")
+        if values[0] in (0, 1):  # True and False are equal to them
+            return "yes" if values[0] else "no"
+        return verdict_in(str(values[0]))

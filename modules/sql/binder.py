@@ -29,7 +29,7 @@ VoteBy = Literal["simple", "prob", "answer_biased"]
 
 # Errors that another prompt need not meet.
 _OF_ONE_CALL = (ContextTooLong, EmptyReply, ModelError, Refused)
-_PROGRAM_LABELS = ("neuralsql:", "sql:", "program:")
+_PROGRAM_LABEL = re.compile(r"^(?:(?:neuralsql|sql|program):\s*)+", re.IGNORECASE)
 _ANSWER_LABEL = re.compile(r"^(?:the )?answer(?: is)?\s*:?\s+", re.IGNORECASE)
 _NUMBERED = re.compile(r"^\s*(?:row\s+)?(\d{1,6})\s*[|:.)\t]\s*(.*)$", re.IGNORECASE)
 
@@ -77,24 +77,17 @@ class BinderGenerator(LLMModule):
         return programs
 
     def interpret(self, text: str, state: State) -> str:
-        return program_for(text, state.input["table"])
+        """Return the program in a reply, repaired for the table.
 
-
-def program_for(text: str, table: Table) -> str:
-    """Return the program in a reply, repaired for the table.
-
-    Raises `StepRejected` for one that cannot be read.
-    """
-    program = program_in(text).strip()
-    for label in _PROGRAM_LABELS:
-        if program.lower().startswith(label):
-            program = program[len(label) :].strip()
-    program = program.split("\n\n", maxsplit=1)[0]
-    fixed = repaired(program, binder_table(table), table.caption)
-    if not fixed:
-        raise StepRejected("the reply holds no program")
-    list(all_calls(fixed))  # raises for a call that cannot be read
-    return fixed
+        Raises `StepRejected` for one that cannot be read.
+        """
+        table: Table = state.input["table"]
+        program = _PROGRAM_LABEL.sub("", program_in(text).strip()).split("\n\n", maxsplit=1)[0]
+        fixed = repaired(program, binder_table(table), table.caption)
+        if not fixed:
+            raise StepRejected("the reply holds no program")
+        list(all_calls(fixed))  # raises for a call that cannot be read
+        return fixed
 
 
 class BinderExecutor(AsksModel, Module):

@@ -54,12 +54,9 @@ class TableQuery(LLMModule):
 
     def slots(self, state: State) -> dict[str, Any]:
         """Add `calls`, the operations that made the table what it is, such as "f_group_by(Country)"."""
-        return super().slots(state) | {"calls": kept_calls(state.cache.get("chain", ()))}
-
-
-def kept_calls(chain: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the calls of a chain that were not refused."""
-    return [link["call"] for link in chain if "refused" not in link]
+        chain: Sequence[Mapping[str, Any]] = state.cache.get("chain", ())
+        calls = [link["call"] for link in chain if "refused" not in link]
+        return super().slots(state) | {"calls": calls}
 
 
 def answer_in(text: str, form: Form) -> Answer:
@@ -78,12 +75,15 @@ def items_in(text: str) -> list[str]:
     """Read "The answer is: a | b" as ["a", "b"]; a reply that does not say so up to its first empty line."""
     stated = stated_line(text)
     said = stated if stated is not None else re.split(r"\n\s*\n", text.strip(), maxsplit=1)[0]
-    parts = (_BULLET.sub("", part.strip(), count=1).strip() for part in re.split(r"[|\n]", said))
-    items = [part.replace("**", "") for part in parts if part]
+    items = [
+        _BULLET.sub("", part.strip(), count=1).replace("**", "").strip() for part in re.split(r"[|\n]", said)
+    ]
+    items = [item for item in items if item]
+    if items and stated is not None:
+        items[-1:] = filter(None, [without_stop(items[-1])])
     if not items:
         raise StepRejected("the reply holds no answer")
-    *before, last = items
-    return [*before, without_stop(last) if stated is not None else last]
+    return items
 
 
 def without_stop(text: str) -> str:

@@ -8,7 +8,7 @@ import pytest
 
 from chameleon import State, StepRejected
 from chameleon.errors import ModuleError
-from chameleon.modules.program.programs import TableAnswer, as_answer
+from chameleon.modules.program.programs import TableAnswer
 from chameleon.modules.table_ops.table_query import Form
 
 
@@ -28,7 +28,6 @@ from chameleon.modules.table_ops.table_query import Form
     ],
 )
 def test_a_programs_result_becomes_an_answer(value: Any, form: Form, answer: Any) -> None:
-    assert as_answer(value, form) == answer
     module = TableAnswer(form)
     output = module.run(State(cache={"program_result": value}))
     assert output == answer and module.update_cache({}, output) == {"answer": answer}
@@ -40,10 +39,10 @@ def test_a_programs_result_becomes_an_answer(value: Any, form: Form, answer: Any
 )
 def test_a_result_of_another_form_is_no_answer(value: Any, form: Form) -> None:
     with pytest.raises(ModuleError, match="the program's result is"):
-        as_answer(value, form)
+        TableAnswer(form).run(State(cache={"program_result": value}))
 
 
 @pytest.mark.parametrize("value", [2, "perhaps"])
 def test_a_result_that_is_no_verdict_is_rejected(value: Any) -> None:
     with pytest.raises(StepRejected):
-        as_answer(value, "verdict")
+        TableAnswer("verdict").run(State(cache={"program_result": value}))

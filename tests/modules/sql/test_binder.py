@@ -6,9 +6,15 @@ from typing import Any
 
 import pytest
 
-from chameleon import Inventory, StepRejected
+from chameleon import Inventory, State, StepRejected
 from chameleon.errors import MissingPackage, ModuleError
-from chameleon.modules.sql.binder import Ballot, map_answers, program_for, single_answer, winning_answer
+from chameleon.modules.sql.binder import (
+    Ballot,
+    BinderGenerator,
+    map_answers,
+    single_answer,
+    winning_answer,
+)
 from chameleon.modules.sql.binder_calls import all_calls
 from tests.modules.sql.given import TABLE, vectors
 
@@ -51,7 +57,7 @@ def test_calls_that_cannot_be_read_are_told(program: str) -> None:
         assert next(all_calls(program)).params == ()
         return
     with pytest.raises(StepRejected):
-        program_for(program, TABLE)
+        BinderGenerator().interpret(program, State(input={"table": TABLE}))
 
 
 def test_answers_are_read_by_their_number() -> None:

@@ -16,7 +16,6 @@ from chameleon.modules.tablerag.answer import (
     TableFormatter,
     aligned,
     formatted,
-    sample_answer,
 )
 from chameleon.table.formats import STYLES
 from chameleon.table.terminal import places
@@ -62,19 +61,19 @@ def answered(*replies: str, form: AnswerForm = "verdict", agree: Any = "value", 
     ],
 )
 def test_answers_are_read(form: AnswerForm, reply: str, answer: Any) -> None:
-    assert sample_answer(reply, form) == answer
+    assert TableAnswerer(form).parse(reply) == answer
 
 
 @pytest.mark.parametrize("reply", ["", "perhaps", "12", "supports and refutes", "It is not supported.", "3"])
 def test_what_is_no_label_is_rejected(reply: str) -> None:
     with pytest.raises(StepRejected, match="three labels"):
-        sample_answer(reply, "label")
+        TableAnswerer("label").parse(reply)
 
 
 @given(st.text(), st.sampled_from(list(PROMPTS)))
 def test_every_reply_is_an_answer_or_rejected(reply: str, form: AnswerForm) -> None:
     try:
-        answer = sample_answer(f"The answer is: {reply}", form)
+        answer = TableAnswerer(form).parse(f"The answer is: {reply}")
     except StepRejected:
         return
     assert answer and (form != "verdict" or answer in ("yes", "no"))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from chameleon import Table
-from chameleon.modules.tablerag.answer import AnswerForm, sample_answer
+from chameleon.modules.tablerag.answer import AnswerForm, TableAnswerer
 from chameleon.modules.tablerag.clarifiers import terms_in
 from chameleon.modules.tablerag.llm_filter import Kept, run_filter, without_pandas
 from chameleon.table.bars import split_rows
@@ -54,7 +54,7 @@ ALL = [
 @pytest.mark.parametrize("name", ANSWERS)
 def test_answers_are_read_as_meant(name: str) -> None:
     form, answers = ANSWERS[name]
-    assert [sample_answer(demo["reply"], form) for demo in demonstrations(name)] == answers
+    assert [TableAnswerer(form).parse(demo["reply"]) for demo in demonstrations(name)] == answers
 
 
 @pytest.mark.skipif(bool(without_pandas()), reason="no pandas in a sandbox here")
