@@ -25,7 +25,7 @@ class ChameleonError(Exception):
         return " ".join(line.split())
 
     def at(self, where: str) -> Self:
-        """The same error, told of another place."""
+        """Return the same error, told of another place."""
         return type(self)(self.what, where=where, hint=self.hint)
 
     def __reduce__(self) -> tuple[object, ...]:

@@ -102,7 +102,7 @@ class Executor:
             return State(ended=RunEnded("failed", Failure.of(problem)))
 
     async def arun(self, input: Mapping[str, Any], log: Iterable[Event] = ()) -> State:
-        """Do what `run` does in a thread of its own, for callers with an event loop."""
+        """Run in a thread of its own, for callers with an event loop: see `run`."""
         return await asyncio.to_thread(self.run, input, log)
 
     def stream(
@@ -155,7 +155,7 @@ class Executor:
                     yield told
 
     def _next(self, state: State, meter: Meter) -> Iterable[Plan | StepRecord | RunEnded]:
-        """Do what `decide` says, and return the events that come of it."""
+        """Return the events that come of what `decide` says."""
         decision = decide(state, self.inventory)
         if isinstance(decision, (Plan, RunEnded)):
             return [decision]

@@ -41,6 +41,7 @@ _BEGINS = b'{"event": "'
 
 def event_to_json(event: Event) -> dict[str, Any]:
     """Write one event as a JSON object; `event_from_json` gives it back."""
+    written: dict[str, Any]
     match event:
         case RunStarted():
             return {

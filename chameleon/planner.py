@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import difflib
 import json
 import re
@@ -74,8 +75,12 @@ class Planner:
         return False
 
     def with_llm(self, llm: Any) -> Planner:
-        """Return the planner, ready to be used with a model; one that asks none is its own."""
-        return self
+        """Return the planner, ready to be used with a model, and so those that it asks."""
+        if not self.planners:
+            return self
+        copied = copy.copy(self)
+        copied.planners = [planner.with_llm(llm) for planner in self.planners]
+        return copied
 
     @property
     def needs_model(self) -> bool:
@@ -132,13 +137,27 @@ def planned(state: State) -> bool:
     return any(not plan.refused for plan in state.plans)
 
 
+def plans_at(place: int, state: State) -> tuple[tuple[Plan, ...], int]:
+    """Return the plans of one place of a planner of planners, as they were made there, and the last place.
+
+    A plan without a `path` (a repair, a fallback) belongs to the place of the plan before it.
+    """
+    found: list[Plan] = []
+    current = 0
+    for plan in state.plans:
+        current, *inner = plan.path or (current,)
+        if current == place:
+            found.append(replace(plan, path=tuple(inner)))
+    return tuple(found), current
+
+
 def next_plan(state: State, inventory: Inventory) -> Plan:
     """Ask the inventory's planner; refuse its plan, with the reason, where it breaks a rule.
 
     Steps of modules that are left out are dropped, and noted. A plan without steps that is not refused says
     that nothing is left to do.
     """
-    plan = without_left_out(ask(inventory.planner, state, inventory), inventory.left_out)
+    plan = ask(inventory.planner, state, inventory).without(inventory.left_out)
     if plan.refused or not plan.steps:
         return plan
     try:
@@ -146,17 +165,6 @@ def next_plan(state: State, inventory: Inventory) -> Plan:
     except PlanError as problem:
         return replace(plan, refused=str(problem))
     return plan
-
-
-def without_left_out(plan: Plan, left_out: Collection[str]) -> Plan:
-    """Return the plan without the steps that are left out, with a note that says so."""
-    dropped = sorted({step.module for step in plan.steps if step.module in left_out})
-    if not dropped:
-        return plan
-    note = "; ".join(part for part in (plan.note, f"without {', '.join(dropped)}") if part)
-    steps = tuple(step for step in plan.steps if step.module not in left_out)
-    refused = plan.refused or ("" if steps else "every module of the plan is left out")
-    return replace(plan, steps=steps, note=note, refused=refused)
 
 
 def refused_plans(state: State) -> Sequence[Plan]:

@@ -62,12 +62,6 @@ def _environment() -> SandboxedEnvironment:
     )
 
 
-def _template_error() -> type[Exception]:
-    from jinja2 import TemplateError
-
-    return TemplateError
-
-
 @dataclass(frozen=True)
 class Prompt:
     """One prompt file: its slots, stop strings and sections. Raises `PromptError` naming the file."""
@@ -94,6 +88,7 @@ class Prompt:
 
     @classmethod
     def parse(cls, text: str, name: str = "prompt") -> Prompt:
+        """Read the text of a prompt file. Raises `PromptError` naming what is wrong with it."""
         match = re.match(r"---\n(.*?)\n---\n", text, re.DOTALL)
         try:
             front = yaml.safe_load(match[1]) if match else {}
@@ -113,7 +108,7 @@ class Prompt:
 
     @cached_property
     def _templates(self) -> tuple[tuple[str, Template | str], ...]:
-        """Each role with its template, or with its text where that is always the same."""
+        """Return each role with its template, or with its text where that is always the same."""
         return tuple((role, self._compiled(role, text)) for role, text in self.sections)
 
     def _compiled(self, role: str, text: str) -> Template | str:
@@ -135,24 +130,26 @@ class Prompt:
 
     @cached_property
     def digest(self) -> str:
-        """A short hash of the prompt, for the settings of a run."""
+        """Return a short hash of the prompt, for the settings of a run."""
         return hashlib.sha256(repr((self.slots, self.stop, self.sections)).encode()).hexdigest()[:12]
 
     @cached_property
     def needs(self) -> tuple[str, ...]:
-        """The slots that must be filled."""
+        """List the slots that must be filled."""
         return tuple(slot for slot in self.slots if not slot.endswith("?"))
 
     @cached_property
     def _empty(self) -> dict[str, Any]:
-        """What the slots hold that may be missing."""
+        """Return what the slots hold that may be missing."""
         return {slot.removesuffix("?"): "" for slot in self.slots if slot.endswith("?")}
 
     def render(self, slots: Mapping[str, Any]) -> Messages:
-        """The messages to send, as (role, text) pairs. Raises `PromptError` naming an empty slot.
+        """Return the messages to send, as (role, text) pairs. Raises `PromptError` naming an empty slot.
 
         Every value counts as data: no text in it, however deep, can begin or end a block of the prompt.
         """
+        from jinja2 import TemplateError
+
         values = self._empty | {key: _shown(key, value) for key, value in slots.items() if value is not None}
         if missing := [slot for slot in self.needs if slot not in values]:
             raise PromptError(f"nothing fills the slot {missing[0]!r}", where=self.name)
@@ -161,12 +158,12 @@ class Prompt:
                 (role, template if isinstance(template, str) else template.render(values).strip())
                 for role, template in self._templates
             ]
-        except _template_error() as problem:
+        except TemplateError as problem:
             raise PromptError(f"cannot be rendered: {problem}", where=self.name) from problem
 
 
 def _shown(slot: str, value: Any) -> Any:
-    """What a template gets: prompts write a question and what belongs to it behind a label, on its line."""
+    """Return what a template gets: prompts write a question and what belongs to it behind a label."""
     if slot == "question" and isinstance(value, str) and not isinstance(value, Quoted):
         return block(slot, value) if len(value.strip().splitlines()) > 1 else untagged(value.strip())
     return as_data(on_one_line(value) if slot in _ON_ONE_LINE else value)
@@ -190,7 +187,7 @@ def slots_of(
     max_text_tokens: int = MAX_TEXT_TOKENS,
     **limits: Any,
 ) -> dict[str, Any]:
-    """What a state offers to a prompt: input, then cache, then what is derived from them; the first wins.
+    """Return what a state offers to a prompt: input, then cache, then what follows from both; the first wins.
 
     Tables appear as text in the given style, cut after `max_rows` (the text says so, or the slot `note` when
     the prompt has one: `noted`) and by the other `limits` of `to_text`. Of a text longer than
@@ -216,7 +213,7 @@ def slots_of(
 
 
 def text_within(text: str, max_tokens: int) -> str:
-    """The text, or its beginning and a line that says how much is left out; see `estimated_tokens`."""
+    """Return the text, or its beginning and a line that says how much is left out; see `estimated_tokens`."""
     inner = unblocked(text)
     part = beginning(inner, max_tokens)
     if len(part) == len(inner):
@@ -225,7 +222,7 @@ def text_within(text: str, max_tokens: int) -> str:
 
 
 def table_text(table: Table, *, style: Style, **limits: Any) -> str:
-    """The table as a prompt shows it. In HTML its tags stay: the cells' own are escaped.
+    """Write the table as a prompt shows it. In HTML its tags stay: the cells' own are escaped.
 
     No cell can end the frame `/* … */` that many prompts show a table in.
     """
@@ -234,7 +231,7 @@ def table_text(table: Table, *, style: Style, **limits: Any) -> str:
 
 
 def named_tables(tables: Sequence[Table]) -> list[tuple[str, Table]]:
-    """The tables beside the first, each with what prompts and replies call it.
+    """Return the tables beside the first, each with what prompts and replies call it.
 
     That is its caption, on one line. One without a caption, or with that of a table before it, is called by
     its place: "table 2" is the first of them.
@@ -247,7 +244,7 @@ def named_tables(tables: Sequence[Table]) -> list[tuple[str, Table]]:
 
 
 def context_of(state: State, max_text_tokens: int = MAX_TEXT_TOKENS) -> Quoted:
-    """What earlier modules found out, as paragraphs such as "Knowledge: …", and what they could not.
+    """Tell what earlier modules found out, in paragraphs such as "Knowledge: …", and what they could not.
 
     Text of several lines stands in a block of its own, named by its key: only there do lines begin with it.
     Of a text longer than `max_text_tokens` the beginning is told.
@@ -262,7 +259,7 @@ def context_of(state: State, max_text_tokens: int = MAX_TEXT_TOKENS) -> Quoted:
 
 
 def unavailable_in(state: State) -> str:
-    """What modules failed to find out, a line for each: "Not available: image caption (why)"."""
+    """Tell what modules failed to find out, a line for each: "Not available: image caption (why)"."""
     return "\n".join(
         f"Not available: {untagged(', '.join(map(_words, lack.keys)))} ({untagged(lack.reason)})"
         for lack in state.lacking

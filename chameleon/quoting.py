@@ -39,31 +39,31 @@ class Quoted(str):
 
 
 def untagged(text: str) -> str:
-    """The text without the beginnings of tags."""
+    """Return the text without the beginnings of tags."""
     if not any(sign in text for sign in _OPEN):
         return text
     return _TAG_START.sub("‹", text)
 
 
 def unframed(text: str) -> str:
-    """The text without the sign that ends a frame: prompts also put tables between `/*` and `*/`."""
+    """Return the text without the sign that ends a frame: prompts also put tables between `/*` and `*/`."""
     return text.replace("*/", "* /")
 
 
 def block(name: str, text: str) -> Quoted:
-    """Data as a block of that name. Text that is a whole block already takes this name instead of its own."""
+    """Write data as a block of that name. Text that is a whole block already takes this name for its own."""
     tag = "_".join(re.findall(r"\w+", name)) or "data"
     return Quoted("\n".join((f"<{tag}>", *untagged(unblocked(text)).strip().splitlines(), f"</{tag}>")))
 
 
 def unblocked(text: str) -> str:
-    """What stands in the block that the text is; the text itself where it is none."""
+    """Return what stands in the block that the text is; the text itself where it is none."""
     whole = _BLOCK.fullmatch(text.strip())
     return text if whole is None else whole[2]
 
 
 def on_one_line(value: Any) -> Any:
-    """A value with the line breaks of every text in it turned into spaces; what `block` made stays."""
+    """Turn the line breaks of every text in a value into spaces; what `block` made stays."""
     if isinstance(value, Quoted):
         return value
     if isinstance(value, str):
@@ -77,7 +77,7 @@ def on_one_line(value: Any) -> Any:
 
 
 def as_data(value: Any) -> Any:
-    """A value of a slot with every text in it untagged; what `block` made stays."""
+    """Return the value of a slot with every text in it untagged; what `block` made stays."""
     if isinstance(value, Quoted):
         return value
     if isinstance(value, str):

@@ -9,7 +9,7 @@ read the same lines.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
@@ -146,6 +146,16 @@ class Plan:
     def names(self) -> tuple[str, ...]:
         """Return the names of its modules, in order."""
         return tuple(step.module for step in self.steps)
+
+    def without(self, left_out: Collection[str]) -> Plan:
+        """Return the plan without the steps of these modules, with a note that says so."""
+        dropped = sorted({name for name in self.names if name in left_out})
+        if not dropped:
+            return self
+        note = "; ".join(part for part in (self.note, f"without {', '.join(dropped)}") if part)
+        steps = tuple(step for step in self.steps if step.module not in left_out)
+        refused = self.refused or ("" if steps else "every module of the plan is left out")
+        return replace(self, steps=steps, note=note, refused=refused)
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,7 +85,7 @@ def mask_known(text: str, secrets: Iterable[str]) -> str:
 
 
 def known_secrets(also: Iterable[str] = (), environ: Mapping[str, str] | None = None) -> tuple[str, ...]:
-    """The secrets that we hold ourselves, the longest first: those in `also` and in environment variables."""
+    """List the secrets that we hold, the longest first: those in `also` and in environment variables."""
     secrets = {secret for secret in also if len(secret) >= _SHORTEST_KEY}
     for name, value in (os.environ if environ is None else environ).items():
         is_key = _KEY_VARIABLE.search(name) is not None
@@ -103,7 +103,7 @@ def one_line(text: str, limit: int = 300) -> str:
 
 
 def clean_cell(text: str) -> str:
-    """A cell on one line: trimmed, tabs and line breaks as one space, other control characters dropped.
+    """Write a cell on one line: trimmed, tabs and line breaks as one space, other control characters dropped.
 
     Everything else is kept as it is. Half of a surrogate pair, which no file could hold, becomes U+FFFD.
     """
@@ -115,12 +115,12 @@ def clean_cell(text: str) -> str:
 
 
 def harmless(text: str) -> str:
-    """The text on one line with all that is invisible or steers a terminal replaced by U+FFFD."""
+    """Return the text on one line with all that is invisible or steers a terminal replaced by U+FFFD."""
     return _visible(clean_cell(text))
 
 
 def harmless_lines(text: str) -> str:
-    """The same of each line of a text, whose breaks and indents stay; tabs become spaces."""
+    """Make each line of a text harmless; its breaks and indents stay, tabs become spaces."""
     return text if text.isprintable() else "\n".join(map(_visible, text.expandtabs(4).split("\n")))
 
 
@@ -134,7 +134,7 @@ def _visible(text: str) -> str:
 
 
 def nearest(name: str, names: Collection[str]) -> str:
-    """A hint with the nearest valid name, or all of them when none is near."""
+    """Return a hint with the nearest valid name, or all of them when none is near."""
     close = difflib.get_close_matches(as_name(name), [as_name(other) for other in names], n=1, cutoff=0.6)
     by_form = {as_name(other): other for other in names}
     if close:
@@ -144,16 +144,17 @@ def nearest(name: str, names: Collection[str]) -> str:
 
 
 def as_name(name: str) -> str:
+    """Write a name in snake_case: "Row-Lookup " as `row_lookup`."""
     return re.sub(r"[^a-z0-9]+", "_", snake_case(name.strip())).strip("_")
 
 
 def snake_case(name: str) -> str:
-    """`RowLookup` as `row_lookup`, `LLMFilter` as `llm_filter`."""
+    """Write `RowLookup` as `row_lookup`, `LLMFilter` as `llm_filter`."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
 
 
 def estimated_tokens(text: str) -> int:
-    """About as many tokens as a GPT-like model counts in a table written as text; no tokenizer is needed.
+    """Estimate the tokens that a GPT-like model counts in a table written as text, without a tokenizer.
 
     Words count one for every six letters begun, numbers one for every three digits and one for the space
     before them, runs of signs one for every three, and every character beyond ASCII one. Against
@@ -165,7 +166,7 @@ def estimated_tokens(text: str) -> int:
 
 
 def beginning(text: str, max_tokens: int) -> str:
-    """The longest beginning of the text that has at most so many estimated tokens, cut where a word ends.
+    """Return the longest beginning of the text with at most so many estimated tokens, cut where a word ends.
 
     What lies beyond is not looked at, so a text of megabytes costs no more than its beginning.
     """

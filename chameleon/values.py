@@ -79,7 +79,7 @@ def _key(key: Any, where: str) -> str:
 
 
 def _number(value: int | float, where: str) -> int | float:
-    """The plain number: of an enum or a NumPy scalar, a log would keep no more."""
+    """Return the plain number: of an enum or a NumPy scalar, a log would keep no more."""
     if isinstance(value, int):
         if value.bit_length() > _MOST_BITS:
             raise ModuleError(f"{where} is a number of more than 4,000 digits", hint="Use a string.")
@@ -120,6 +120,6 @@ def from_json(data: Any) -> Any:
 
 
 def merge(old: Mapping[str, Any], changes: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The mapping after the changes, in the order in which keys were last written."""
+    """Return the mapping after the changes, in the order in which keys were last written."""
     kept = {key: value for key, value in old.items() if key not in changes}
     return ReadOnly(kept | dict(changes))

@@ -14,7 +14,7 @@ from chameleon.inventory import Card, Inventory
 from chameleon.llm_module import AsksModel, Weights, votes, weights_of
 from chameleon.planner import Planner
 from chameleon.prompt import named_tables, slots_of, table_text
-from chameleon.state import Plan, State, Step, StepRecord
+from chameleon.state import Plan, State, Step
 from chameleon.table import Table
 from chameleon.table.formats import Style
 from chameleon.text import MAX_TEXT_TOKENS
@@ -74,19 +74,19 @@ class Dynamic(AsksModel, Planner):
         }
 
     def handles_failure(self, state: State) -> bool:
-        """An operation that failed leaves the candidates, and the chain goes on without it."""
+        """Return whether an operation failed: it leaves the candidates, and the chain goes on without it."""
         failed = state.failure
         return failed is not None and failed.step.module in self.operations
 
     @property
     def operations(self) -> frozenset[str]:
-        """The modules that a chain may be made of."""
+        """Return the modules that a chain may be made of."""
         named = {name for names in self.follows.values() for name in names}
         return frozenset((named | set(self.follows)) - {START, END})
 
     @property
     def fixed_plans(self) -> list[list[str]]:
-        """What `chameleon check` can hold against the rules: that all modules are there and can be run."""
+        """Return the plans of one operation: all modules that they name must be there and run."""
         return [list(self.then), *([name, *self.then] for name in sorted(self.operations))]
 
     def propose(self, state: State, inventory: Inventory) -> Plan:
@@ -101,21 +101,28 @@ class Dynamic(AsksModel, Planner):
         by_name = {card.name: card for card in inventory.cards}
         cards = [by_name[name] for name in candidates if name in by_name]
         chosen = self.choose(state, chain, cards, candidates)
+        offered = ", ".join(candidates)
         if chosen is None:
-            return self._end(f"the reply names none of {_named(candidates)}")
+            return self._end(f"the reply names none of {offered}")
         if chosen == END:
-            return self._end(f"chosen from {_named(candidates)}")
-        return Plan((Step(chosen),), self.name, f"chosen from {_named(candidates)}")
+            return self._end(f"chosen from {offered}")
+        return Plan((Step(chosen),), self.name, f"chosen from {offered}")
 
     def _end(self, note: str) -> Plan:
         return Plan(tuple(Step(name) for name in self.then), self.name, f"the chain ends: {note}")
 
     def _links(self, state: State) -> Iterator[Link]:
-        """The operations that ran, with what the chain shows of each."""
+        """Yield the operations that ran, with what the chain shows of each."""
         for record in state.executed:
-            name = record.step.module
-            if name in self.operations:
-                yield {"name": name, "call": f"f_{name}()", **_told(record)}
+            name, output = record.step.module, record.output
+            if name not in self.operations:
+                continue
+            link = {"name": name, "call": f"f_{name}()"}
+            if record.error is not None:
+                link["refused"] = record.error.message
+            elif isinstance(output, Mapping):
+                link |= {key: output[key] for key in ("call", "refused") if key in output}
+            yield link
 
     def _candidates(self, chain: Sequence[Link], state: State, inventory: Inventory) -> list[str]:
         kept = [link["name"] for link in chain if "refused" not in link]
@@ -128,7 +135,7 @@ class Dynamic(AsksModel, Planner):
     def choose(
         self, state: State, chain: Sequence[Link], cards: Sequence[Card], names: Sequence[str]
     ) -> str | None:
-        """The next operation, one of `names`, or `END` among them; `cards` are those of operations.
+        """Choose the next operation, one of `names`, or `END` among them; `cards` are those of operations.
 
         A reply that names none of them counts as `END`, as published; `None` where only such replies end it.
         """
@@ -151,7 +158,7 @@ class Dynamic(AsksModel, Planner):
         return chosen if chosen in read else None
 
     def _shown(self, name: str, table: Table) -> dict[str, str]:
-        """Another table in short: enough to see what its columns could add to this one."""
+        """Write another table in short: enough to see what its columns could add to this one."""
         cut = self.limits | {"max_rows": 2, "max_cell": LONGEST_CELL}
         del cut["max_text_tokens"]
         count = len(table.rows)
@@ -187,7 +194,7 @@ def check_grammar(follows: Mapping[str, Sequence[str]]) -> None:
 
 
 def next_operation(text: str, candidates: Sequence[str]) -> str | None:
-    """The first candidate in a chain such as "f_select_row(row 1) -> f_sort_by(x) -> <END>".
+    """Find the first candidate in a chain such as "f_select_row(row 1) -> f_sort_by(x) -> <END>".
 
     Each part of the chain counts once, by the call that it begins with; what is written as arguments
     does not matter. Where the text holds no call, a candidate's bare name counts. `None`: it names none.
@@ -198,15 +205,3 @@ def next_operation(text: str, candidates: Sequence[str]) -> str | None:
         return named[1] if named else None
     names = (call[1] or END for call in calls)
     return next((name for name in names if name in candidates), None)
-
-
-def _told(record: StepRecord) -> Mapping[str, Any]:
-    if record.error is not None:
-        return {"refused": record.error.message}
-    if not isinstance(record.output, Mapping):
-        return {}
-    return {key: record.output[key] for key in ("call", "refused") if key in record.output}
-
-
-def _named(candidates: Sequence[str]) -> str:
-    return ", ".join(candidates)

@@ -20,7 +20,7 @@ class Fixed(Planner):
 
     @property
     def fixed_plans(self) -> list[list[str]]:
-        """The plans that `chameleon check` can hold against the rules beforehand."""
+        """Return the plan, for `chameleon check` to hold against the rules."""
         return [list(self.plan)]
 
     def propose(self, state: State, inventory: Inventory) -> Sequence[Step]:

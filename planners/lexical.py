@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from pydantic import PositiveInt
@@ -49,14 +48,10 @@ class Lexical(Dynamic):
         if any(name in self.then for name in taken):
             return Plan((), self.name)
         chain = list(self._links(state))
-        wanted = _wanted(state)
+        wanted = [link["operation"] for link in state.cache["reading"]["chain"]]
         candidates = self._candidates(chain, state, inventory)
         if len(chain) >= len(wanted):
             return self._end("nothing else is wanted")
         if (name := wanted[len(chain)]) not in candidates:
             return self._end(f"{name} may not follow, only {', '.join(candidates) or END}")
         return Plan((Step(name),), self.name, f"wanted of {', '.join(candidates)}")
-
-
-def _wanted(state: State) -> Sequence[str]:
-    return [link["operation"] for link in state.cache["reading"]["chain"]]

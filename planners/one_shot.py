@@ -60,7 +60,7 @@ class OneShot(AsksModel, Planner):
         self.embeddings = embeddings
 
     def runtime_info(self, inventory: Inventory) -> Mapping[str, Any]:
-        """What `auto` stands for on this machine, where the inventory is too large; nothing is loaded."""
+        """Return what `auto` stands for on this machine, where the inventory is too large; load nothing."""
         return {"embeddings": self._embeddings_here()} if self._is_large(inventory) else {}
 
     def check(self) -> None:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from chameleon.inventory import Inventory
-from chameleon.planner import Planner, ask
+from chameleon.planner import Planner, ask, plans_at
 from chameleon.state import Plan, State
 
 
 class Replanning(Planner):
     """Asks its planner again, up to `attempts` times, when a step has failed for good.
 
-    The planner sees the failure in the state (`state.failure`) and puts it into its prompt. The number of the
-    attempt is the first of the `path` of its plans.
+    The planner sees the failure in the state (`state.failure`) and puts it into its prompt; each attempt is a
+    fresh start to it. The number of the attempt is the first of the `path` of its plans.
     """
 
     def __init__(self, planner: Any, attempts: int = 1) -> None:
@@ -24,24 +23,19 @@ class Replanning(Planner):
         self.attempts = attempts
         self.whole = planner.whole
 
-    def with_llm(self, llm: Any) -> Replanning:
-        bound = copy.copy(self)
-        bound.planners = [planner.with_llm(llm) for planner in self.planners]
-        return bound
-
     @property
     def fixed_plans(self) -> Sequence[Sequence[str]]:
         return self.planners[0].fixed_plans
 
     def handles_failure(self, state: State) -> bool:
-        """Whether an attempt is left."""
+        """Return whether an attempt is left."""
         return _attempt(state) < self.attempts
 
     def propose(self, state: State, inventory: Inventory) -> Plan:
         if state.failure is not None and not self.handles_failure(state):
             return Plan((), self.name)
         attempt = _attempt(state) + (state.failure is not None)
-        plan = ask(self.planners[0], replace(state, plans=_plans_of(attempt, state)), inventory)
+        plan = ask(self.planners[0], replace(state, plans=plans_at(attempt, state)[0]), inventory)
         if not plan.steps and not plan.refused:
             return plan
         plan = replace(plan, path=(attempt, *plan.path))
@@ -51,16 +45,5 @@ class Replanning(Planner):
 
 
 def _attempt(state: State) -> int:
-    """The number of the attempt that is under way: 0 for the first, that of the last accepted plan."""
+    """Return the number of the attempt that is under way: 0 for the first, that of the last accepted plan."""
     return max((plan.path[0] for plan in state.plans if plan.path and not plan.refused), default=0)
-
-
-def _plans_of(attempt: int, state: State) -> tuple[Plan, ...]:
-    """The plans of one attempt, as its planner made them: to that planner an attempt is a fresh start."""
-    plans: list[Plan] = []
-    current = 0
-    for plan in state.plans:
-        current, *inner = plan.path or (current,)
-        if current == attempt:
-            plans.append(replace(plan, path=tuple(inner)))
-    return tuple(plans)

@@ -65,9 +65,11 @@ class Rules(Planner):
                 for test in rule.when.values():
                     re.compile(test.matches or "")
         except ValueError as problem:
-            raise InventoryError(
-                f"a rule cannot be used: {_first_line(problem)}", where="planner rules"
-            ) from problem
+            told = str(problem)
+            if isinstance(problem, ValidationError):
+                first = problem.errors()[0]
+                told = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+            raise InventoryError(f"a rule cannot be used: {told}", where="planner rules") from problem
         except re.error as problem:
             raise InventoryError(
                 f"a pattern is no regular expression: {problem}", where="planner rules"
@@ -75,7 +77,7 @@ class Rules(Planner):
 
     @property
     def fixed_plans(self) -> list[list[str]]:
-        """The plans that `chameleon check` can hold against the rules of order beforehand."""
+        """Return the plans of all rules, for `chameleon check` to hold against the rules of order."""
         return [rule.plan for rule in self.rules]
 
     def propose(self, state: State, inventory: Inventory) -> Plan:
@@ -89,7 +91,7 @@ class Rules(Planner):
         raise self._without_plan(state)
 
     def _without_plan(self, state: State) -> Declined:
-        """Why no rule holds, to the person who asked: what the rules wait for may not have been given."""
+        """Tell the person who asked why no rule holds: what the rules wait for may not have been given."""
         awaited = {key: None for rule in self.rules for key, test in rule.when.items() if test.present}
         keys = [key for key in awaited if not _is_given(_subject(key, state))]
         if len(keys) < len(awaited) or not keys:
@@ -103,7 +105,7 @@ class Rules(Planner):
 
 
 def _is_given(value: Any) -> bool:
-    """Whether there is something: an empty text, or one of spaces alone, is nothing."""
+    """Return whether there is something: an empty text, or one of spaces alone, is nothing."""
     return value not in (None, (), "") and not (isinstance(value, str) and value.isspace())
 
 
@@ -125,10 +127,3 @@ def _subject(subject: str, state: State) -> Any:
 def _shown(test: Test) -> str:
     given = test.model_dump(exclude_none=True)
     return " ".join(f"{name.replace('_', ' ')} {value}" for name, value in given.items())
-
-
-def _first_line(problem: ValueError) -> str:
-    if not isinstance(problem, ValidationError):
-        return str(problem)
-    first = problem.errors()[0]
-    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import copy
 from dataclasses import replace
 from typing import Any
 
 from chameleon.errors import InventoryError
 from chameleon.inventory import Inventory
-from chameleon.planner import Planner, ask
+from chameleon.planner import Planner, ask, plans_at
 from chameleon.state import Plan, State
 
 
@@ -26,14 +25,9 @@ class Then(Planner):
             raise InventoryError("then needs two planners or more", where="planner then")
         self.planners: list[Planner] = planners
 
-    def with_llm(self, llm: Any) -> Then:
-        bound = copy.copy(self)
-        bound.planners = [planner.with_llm(llm) for planner in self.planners]
-        return bound
-
     def handles_failure(self, state: State) -> bool:
-        """Whether the planner whose plan failed wants to be asked again."""
-        turn = _turns(state)[1]
+        """Return whether the planner whose plan failed wants to be asked again."""
+        turn = plans_at(0, state)[1]
         return self.planners[turn].handles_failure(_own(state, turn))
 
     def propose(self, state: State, inventory: Inventory) -> Plan:
@@ -45,17 +39,6 @@ class Then(Planner):
 
 
 def _own(state: State, position: int) -> State:
-    """The state with this planner's own plans, as it made them, and its own failure."""
-    plans, turn = _turns(state)
-    mine = tuple(plan for owner, plan in plans if owner == position)
-    return replace(state, plans=mine, failure=state.failure if turn == position else None)
-
-
-def _turns(state: State) -> tuple[list[tuple[int, Plan]], int]:
-    """Every plan with the position of the planner that it belongs to, and the position of the last one."""
-    plans: list[tuple[int, Plan]] = []
-    turn = 0
-    for plan in state.plans:
-        turn, *inner = plan.path or (turn,)
-        plans.append((turn, replace(plan, path=tuple(inner))))
-    return plans, turn
+    """Return the state with this planner's own plans, as it made them, and its own failure."""
+    plans, turn = plans_at(position, state)
+    return replace(state, plans=plans, failure=state.failure if turn == position else None)

@@ -1,9 +1,10 @@
-"""From an inventory's data to its parts: every fault is told with its file, line and key."""
+"""From an inventory's data to its parts: every error names file, line and key."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, get_args
 
@@ -12,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 from chameleon.budget import Budget
 from chameleon.errors import ChameleonError, InventoryError
 from chameleon.inventory.references import mentioned, not_there
-from chameleon.inventory.resolve import build, find_class
+from chameleon.inventory.resolve import Family, build, find_class
 from chameleon.inventory.schema import InventorySpec, ModelSpec, ModuleSpec, PlannerSpec
 from chameleon.inventory.source import KeyPath, Source
 from chameleon.llm.providers import full_name
@@ -36,16 +37,23 @@ def parts_of(source: Source) -> dict[str, Any]:
         spec = InventorySpec.model_validate(data)
     except ValidationError as problem:
         raise spec_error(problem, source) from problem
-    modules = {name: _build_module(name, entry, spec, source) for name, entry in spec.modules.items()}
+    builder = Builder(source, spec)
+    modules = {name: builder.module(name, entry) for name, entry in spec.modules.items()}
     on_error = {name: entry.on_error for name, entry in spec.modules.items()}
     for key, name in mentioned(spec.fallback, spec.rules, spec.repair, on_error):
-        if name in source.removed and name not in modules:
-            raise _still_named(key, name, source)
-        if name not in modules:
+        if name in modules:
+            continue
+        if name not in source.removed:
             raise not_there(key, name, modules, where=source.place(key))
+        part = ".".join(str(each) for each in key if isinstance(each, str))
+        raise InventoryError(
+            f"the module {name!r} is removed here, and {part} ({source.place(key)}) still names it",
+            where=source.removed[name],
+            hint=f"Give {part} anew without {name}, or keep the module.",
+        )
     return {
         "name": spec.name,
-        "planner": build_planner(spec.planner, spec, source, ("planner",)),
+        "planner": builder.planner(spec.planner, ("planner",)),
         "modules": modules,
         "spec": spec,
         "about": spec.about,
@@ -60,145 +68,129 @@ def parts_of(source: Source) -> dict[str, Any]:
     }
 
 
-def _still_named(key: KeyPath, name: str, source: Source) -> InventoryError:
-    """The error for a module that is removed here, and named by what stays of the inventory below."""
-    part = ".".join(str(each) for each in key if isinstance(each, str))
-    return InventoryError(
-        f"the module {name!r} is removed here, and {part} ({source.place(key)}) still names it",
-        where=source.removed[name],
-        hint=f"Give {part} anew without {name}, or keep the module.",
-    )
+@dataclass(frozen=True)
+class Builder:
+    """Makes the modules and planners that an inventory's file describes."""
+
+    source: Source
+    spec: InventorySpec
+
+    def module(self, name: str, entry: ModuleSpec) -> Module:
+        """Make one module. Raises `InventoryError` with the place."""
+        path = ("modules", name)
+        cls = self._class(entry.use or name, "modules", path)
+        if not issubclass(cls, Module):
+            raise InventoryError(f"{cls.__name__} is not a subclass of Module", where=self._place(path))
+        module: Module = build(cls, entry.parameters(), partial(self._place, path), ModuleSpec.model_fields)
+        module.name = name
+        module.when = entry.when or module.when
+        settings = {"prompt": entry.prompt, "samples": entry.samples, "vote": entry.vote}
+        settings |= {key: getattr(entry, key) for key in _PROMPT_SETTINGS}
+        given = {key: value for key, value in settings.items() if value is not None}
+        if module.needs_model:
+            self._configure(module, given, entry.llm, path)
+        elif given or entry.llm:
+            key = next(iter(given), "llm")
+            raise InventoryError(f"{cls.__name__} asks no model and has no {key!r}", where=self._place(path))
+        return module
+
+    def planner(self, entry: PlannerSpec, path: KeyPath) -> Planner:
+        """Make the planner at `path`; parameters named `planner` and `planners` are planners themselves."""
+        cls = self._class(entry.use, "planners", path)
+        parameters = entry.parameters()
+        if "planner" in parameters:
+            parameters["planner"] = self._inner(parameters["planner"], (*path, "planner"))
+        if isinstance(several := parameters.get("planners"), list):
+            parameters["planners"] = [
+                self._inner(one, (*path, "planners", index)) for index, one in enumerate(several)
+            ]
+        planner: Planner = build(cls, parameters, partial(self._place, path), PlannerSpec.model_fields)
+        if not isinstance(planner, Planner):
+            raise InventoryError(
+                f"{cls.__name__} is no planner",
+                where=self._place(path),
+                hint="Subclass chameleon.Planner and write propose.",
+            )
+        if isinstance(planner, AsksModel):
+            self._configure(planner, {"prompt": entry.prompt} if entry.prompt else {}, entry.llm, path)
+        elif entry.prompt or entry.llm:
+            raise InventoryError(
+                f"the planner {entry.use} asks no model, and has no prompt and no llm",
+                where=self._place(path),
+            )
+        return planner
+
+    def _inner(self, data: Any, path: KeyPath) -> Planner:
+        try:
+            entry = PlannerSpec.model_validate(data)
+        except ValidationError as problem:
+            raise spec_error(problem, self.source, path) from problem
+        return self.planner(entry, path)
+
+    def _class(self, name: str, family: Family, path: KeyPath) -> type[Any]:
+        try:
+            return find_class(name, family, self.source.folders)
+        except ChameleonError as problem:
+            raise problem.at(self._place(path)) from problem
+
+    def _configure(self, owner: Any, given: Mapping[str, Any], llm: ModelSpec | None, path: KeyPath) -> None:
+        """Set what all askers of a model have: prompt, folders to look in, parameters, their own model."""
+        for key, value in given.items():
+            setattr(owner, key, value)
+        owner.folders = self.source.folders
+        owner.llm_params = self.spec.llm.params() | (llm.params() if llm else {})
+        if llm is None:
+            return
+        if llm.model:
+            owner.own_model, owner.own_connection = full_name(llm.model), llm.connection()
+        elif misplaced := next(iter(llm.connection()), None):
+            raise InventoryError(
+                f"llm.{misplaced} belongs to a model, and none is named beside it",
+                where=self._place(path),
+                hint=f"Give {misplaced} in the llm of the whole inventory, or name a model here.",
+            )
+
+    def _place(self, path: KeyPath, *further: str) -> str:
+        """Return the place of a key, and the key: "mine.yaml:7: modules.row_lookup"."""
+        full = (*path, *further)
+        return f"{self.source.place(full)}: {'.'.join(map(str, full))}"
 
 
 def spec_error(
     problem: ValidationError, source: Source, above: KeyPath = (), root: type[BaseModel] = InventorySpec
 ) -> InventoryError:
-    """What pydantic says of a file that `root` describes, with the place; `above`: where the data stands."""
+    """Tell what pydantic says of a file that `root` describes, with the place.
+
+    `above`: where the data stands.
+    """
     errors = problem.errors()  # a misspelt key is why another one is missing
     first = next((error for error in errors if error["type"] == "extra_forbidden"), errors[0])
     path = (*above, *first["loc"])
-    key = ".".join(str(part) for part in _present(path, source.data))
-    if first["type"] == "extra_forbidden":
-        hint = nearest(str(path[-1]), _model_at(path, root).model_fields)
-        return InventoryError(f"unknown key {key!r}", where=source.place(path), hint=hint)
+    where = source.place(path)
     if first["type"] == "missing":
-        return InventoryError(f"the key {'.'.join(map(str, path))!r} is missing", where=source.place(path))
-    message = first["msg"].removeprefix("Value error, ")
-    shown = json.dumps(first["input"], default=str)[:80]
-    return InventoryError(f"{key} is {shown}: {message[:1].lower()}{message[1:]}", where=source.place(path))
-
-
-def _present(path: KeyPath, data: Any) -> KeyPath:
-    """The part of a path that the data has: pydantic adds the names of the types that it tried."""
-    for length, part in enumerate(path):
+        return InventoryError(f"the key {'.'.join(map(str, path))!r} is missing", where=where)
+    present: list[str] = []  # pydantic adds the names of the types that it tried
+    data: Any = source.data
+    model = root
+    for part in path:
         try:
             data = data[part]
         except (KeyError, IndexError, TypeError):
-            return path[:length]
-    return path
-
-
-def _model_at(path: KeyPath, root: type[BaseModel]) -> type[BaseModel]:
-    """The model of the mapping in which the last key of a path stands."""
-    found = root
-    for part in path[:-1]:
-        if (field_info := found.model_fields.get(str(part))) is not None:
-            found = _model_in(field_info.annotation) or found
-    return found
+            break
+        present.append(str(part))
+        if len(present) < len(path) and (field := model.model_fields.get(str(part))) is not None:
+            model = _model_in(field.annotation) or model
+    key = ".".join(present)
+    if first["type"] == "extra_forbidden":
+        hint = nearest(str(path[-1]), model.model_fields)
+        return InventoryError(f"unknown key {key!r}", where=where, hint=hint)
+    message = first["msg"].removeprefix("Value error, ")
+    shown = json.dumps(first["input"], default=str)[:80]
+    return InventoryError(f"{key} is {shown}: {message[:1].lower()}{message[1:]}", where=where)
 
 
 def _model_in(annotation: Any) -> type[BaseModel] | None:
+    """Find the model in a type such as `dict[str, Model] | None`."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     return next((model for part in get_args(annotation) if (model := _model_in(part))), None)
-
-
-def _build_module(name: str, entry: ModuleSpec, spec: InventorySpec, source: Source) -> Module:
-    path = ("modules", name)
-    where = _locate(source, path)
-    try:
-        cls = find_class(entry.use or name, "modules", source.folders)
-    except ChameleonError as problem:
-        raise problem.at(where) from problem
-    if not issubclass(cls, Module):
-        raise InventoryError(f"{cls.__name__} is not a subclass of Module", where=where)
-    module: Module = build(cls, entry.parameters(), partial(_locate, source, path), ModuleSpec.model_fields)
-    module.name = name
-    module.when = entry.when or module.when
-    settings = {"prompt": entry.prompt, "samples": entry.samples, "vote": entry.vote}
-    settings |= {key: getattr(entry, key) for key in _PROMPT_SETTINGS}
-    given = {key: value for key, value in settings.items() if value is not None}
-    if (given or entry.llm) and not module.needs_model:
-        key = next(iter(given), "llm")
-        raise InventoryError(f"{cls.__name__} asks no model and has no {key!r}", where=where)
-    if module.needs_model:
-        _configure(module, given, entry.llm, spec, source)
-        _set_model(module, entry.llm, where)
-    return module
-
-
-def build_planner(entry: PlannerSpec, spec: InventorySpec, source: Source, path: KeyPath) -> Planner:
-    """Make the planner at `path`; parameters named `planner` and `planners` are planners themselves."""
-    where = _locate(source, path)
-    try:
-        cls = find_class(entry.use, "planners", source.folders)
-    except ChameleonError as problem:
-        raise problem.at(where) from problem
-    parameters = entry.parameters()
-    if "planner" in parameters:
-        parameters["planner"] = _inner_planner(parameters["planner"], spec, source, (*path, "planner"))
-    if isinstance(several := parameters.get("planners"), list):
-        parameters["planners"] = [
-            _inner_planner(one, spec, source, (*path, "planners", index)) for index, one in enumerate(several)
-        ]
-    planner: Planner = build(cls, parameters, partial(_locate, source, path), PlannerSpec.model_fields)
-    if not isinstance(planner, Planner):
-        raise InventoryError(
-            f"{cls.__name__} is no planner", where=where, hint="Subclass chameleon.Planner and write propose."
-        )
-    if isinstance(planner, AsksModel):
-        _configure(planner, {"prompt": entry.prompt} if entry.prompt else {}, entry.llm, spec, source)
-        _set_model(planner, entry.llm, where)
-    elif entry.prompt or entry.llm:
-        raise InventoryError(
-            f"the planner {entry.use} asks no model, and has no prompt and no llm", where=where
-        )
-    return planner
-
-
-def _inner_planner(data: Any, spec: InventorySpec, source: Source, path: KeyPath) -> Planner:
-    try:
-        entry = PlannerSpec.model_validate(data)
-    except ValidationError as problem:
-        raise spec_error(problem, source, path) from problem
-    return build_planner(entry, spec, source, path)
-
-
-def _configure(
-    owner: Any, given: Mapping[str, Any], llm: ModelSpec | None, spec: InventorySpec, source: Source
-) -> None:
-    """Set what every asker of a model has: prompt, folders to look in, and call parameters."""
-    for key, value in given.items():
-        setattr(owner, key, value)
-    owner.folders = source.folders
-    owner.llm_params = spec.llm.params() | (llm.params() if llm else {})
-
-
-def _set_model(owner: Any, llm: ModelSpec | None, where: str) -> None:
-    """Set the model of its own that a module or planner has, if any."""
-    if llm is None:
-        return
-    if llm.model:
-        owner.own_model, owner.own_connection = full_name(llm.model), llm.connection()
-    elif misplaced := next(iter(llm.connection()), None):
-        raise InventoryError(
-            f"llm.{misplaced} belongs to a model, and none is named beside it",
-            where=where,
-            hint=f"Give {misplaced} in the llm of the whole inventory, or name a model here.",
-        )
-
-
-def _locate(source: Source, path: KeyPath, *further: str) -> str:
-    """The place of a key, and the key: "mine.yaml:7: modules.row_lookup"."""
-    full = (*path, *further)
-    return f"{source.place(full)}: {'.'.join(map(str, full))}"

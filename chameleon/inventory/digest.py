@@ -5,14 +5,13 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
-import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path, PurePath
 from typing import Any
 
 from chameleon.errors import ChameleonError, LogError
 from chameleon.inventory.inventory import Inventory
-from chameleon.inventory.schema import InventorySpec
 from chameleon.planner import every_planner
 from chameleon.prompt import Prompt
 from chameleon.state import State
@@ -29,17 +28,26 @@ _NEW_FILE = "Give a new file with --log."
 _ABSENT = "absent"
 _MOST_BYTES = 256 << 20
 
-_log = logging.getLogger("chameleon")
-
 
 def settings_of(inventory: Inventory) -> dict[str, Any]:
-    """Digests of the inventory's file and of its prompts, for `RunStarted.settings`.
+    """Return digests of the inventory's file and of its prompts, for `RunStarted.settings`.
 
     An inventory made in Python has no digest, and a prompt that cannot be read has none: the step that asks
     with it tells why.
     """
-    settings: dict[str, Any] = {"inventory": _digest(inventory.spec)} if inventory.spec else {}
-    if prompts := dict(_prompts(inventory)):
+    settings: dict[str, Any] = {}
+    if inventory.spec:
+        data = inventory.spec.model_dump(exclude=_MAY_CHANGE, exclude_defaults=True)
+        settings["inventory"] = hashlib.sha256(json.dumps(data, default=_plain).encode()).hexdigest()[:12]
+    owners: dict[str, Any] = dict(inventory.modules)
+    for number, planner in enumerate(every_planner(inventory.planner)):
+        owners[f"planner {number}" if number else "the planner"] = planner
+    prompts = {}
+    for name, owner in owners.items():
+        with suppress(ChameleonError):  # told by the step that asks with it
+            if isinstance(template := getattr(owner, "template", None), Prompt):
+                prompts[name] = template.digest
+    if prompts:
         settings["prompts"] = prompts
     if inventory.left_out:
         settings["without"] = sorted(inventory.left_out)
@@ -58,16 +66,11 @@ def files_of(inventory: Inventory, given: Mapping[str, Any]) -> dict[str, dict[s
 
 
 def check_same_files(state: State, now: Mapping[str, Mapping[str, str]]) -> None:
-    """Raise `LogError` where a file of the input holds something else than when the run began.
-
-    A log of an earlier version says nothing of its files: it is taken, and a warning tells so.
-    """
+    """Raise `LogError` where a file of the input holds something else than when the run began."""
     assert state.begun is not None
-    before, files = state.begun.settings.get("files", {}), now.get("files", {})
-    for key, digest in files.items():
-        if key not in before:
-            _log.warning("the log does not tell what the %s held when it began: taken to be the same", key)
-        elif before[key] != digest:
+    before = state.begun.settings.get("files", {})
+    for key, digest in now.get("files", {}).items():
+        if before.get(key) != digest:
             raise LogError(
                 f"the log belongs to another question: the {key} has changed since it began",
                 where=str(state.begun.input[key]),
@@ -95,31 +98,13 @@ def check_same(state: State, inventory: Inventory, settings: Mapping[str, Any]) 
         )
 
 
-def _digest(spec: InventorySpec) -> str:
-    data = spec.model_dump(exclude=_MAY_CHANGE, exclude_defaults=True)
-    return hashlib.sha256(json.dumps(data, default=_plain).encode()).hexdigest()[:12]
-
-
 def _plain(value: Any) -> str:
-    """A parameter that JSON cannot hold: a date of a YAML file, or an object that stands for its class."""
+    """Write a parameter that JSON cannot hold: a date of a YAML file, or an object, by its class."""
     return value.isoformat() if isinstance(value, datetime.date) else type(value).__qualname__
 
 
-def _prompts(inventory: Inventory) -> Iterator[tuple[str, str]]:
-    owners: dict[str, Any] = dict(inventory.modules)
-    for number, planner in enumerate(every_planner(inventory.planner)):
-        owners[f"planner {number}" if number else "the planner"] = planner
-    for name, owner in owners.items():
-        try:
-            template = getattr(owner, "template", None)
-        except ChameleonError:  # told by the step that asks with it
-            continue
-        if isinstance(template, Prompt):
-            yield name, template.digest
-
-
 def _digest_of_file(file: Path) -> str:
-    """Of what the file holds, or of its size and time where that is more than a picture may have.
+    """Digest what the file holds, or its size and time where that is more than a picture may have.
 
     What cannot be read is told by the module that reads it.
     """

@@ -70,17 +70,17 @@ class Inventory:
 
     @classmethod
     def load(cls, name: str | Path, folder: Path | None = None) -> Inventory:
-        """The shipped inventory of that name, or the file at that path."""
+        """Read the shipped inventory of that name, or the file at that path."""
         return cls.of(read_source(str(name), folder))
 
     @classmethod
     def parse(cls, data: Mapping[str, Any], folder: Path | None = None) -> Inventory:
-        """An inventory from a mapping of the same form as a file."""
+        """Make an inventory from a mapping of the same form as a file."""
         return cls.of(source_of(data, folder))
 
     @classmethod
     def of(cls, source: Source) -> Inventory:
-        """The inventory that a file or a mapping describes. Raises `InventoryError` with the place."""
+        """Make the inventory that a source describes. Raises `InventoryError` with the place."""
         try:
             return cls(**parts_of(source))
         except InventoryError as problem:
@@ -89,11 +89,11 @@ class Inventory:
             ) from problem
 
     def without(self, *names: str) -> Inventory:
-        """The inventory with these modules left out, as an ablation does: see `leave_out`."""
+        """Return the inventory with these modules left out, as an ablation does: see `leave_out`."""
         return leave_out(self, names)
 
     def with_params(self, params: Mapping[str, Any]) -> Inventory:
-        """The inventory with these parameters for all calls, in place of its own; None leaves one out.
+        """Return the inventory with these parameters for all calls, in place of its own; None leaves one out.
 
         They are keys of `llm`, such as {"reasoning": "none"}. Raises `InventoryError` for what is none, and
         for an inventory made in Python.
@@ -109,7 +109,7 @@ class Inventory:
 
     @property
     def askers(self) -> Mapping[str, Any]:
-        """Every planner and module that asks a model and may run, by name."""
+        """Return every planner and module that asks a model and may run, by name."""
         planners = enumerate(every_planner(self.planner))
         named = {f"planner {number}" if number else "planner": each for number, each in planners}
         modules = {name: each for name, each in self.modules.items() if name not in self.left_out}
@@ -118,7 +118,7 @@ class Inventory:
 
     @property
     def cards(self) -> list[Card]:
-        """One card for each module that plans may name, in the order of the inventory."""
+        """Return a card for each module that plans may name, in the order of the inventory."""
         return [
             Card(name, module.description, module.when)
             for name, module in self.modules.items()
@@ -127,33 +127,34 @@ class Inventory:
 
     @cached_property
     def access(self) -> Mapping[str, Access]:
+        """Return what each module may see and change."""
         return {name: Access.of(module) for name, module in self.modules.items()}
 
     @property
     def needs_model(self) -> bool:
-        """Whether its planner or one of its modules asks a language model."""
+        """Return whether its planner or one of its modules asks a language model."""
         return self.planner.needs_model or any(
             module.needs_model for name, module in self.modules.items() if name not in self.left_out
         )
 
     @property
     def own_models(self) -> Mapping[str, str]:
-        """The planners and modules that ask a model of their own, and which."""
+        """Return the planners and modules that ask a model of their own, and which."""
         return {name: each.own_model for name, each in self.askers.items() if each.own_model}
 
     @property
     def needs_default_model(self) -> bool:
-        """Whether some part of it asks the model of the run, having none of its own."""
+        """Return whether some part of it asks the model of the run, having none of its own."""
         return self.needs_model and (not self.askers or len(self.own_models) < len(self.askers))
 
     @property
     def prompts(self) -> list[Prompt]:
-        """Every prompt file that it uses, read; raises `PromptError` for one that is missing."""
+        """Read every prompt file that it uses. Raises `PromptError` for one that is missing."""
         owners: list[Any] = [*every_planner(self.planner), *self.modules.values()]
         return [owner.template for owner in owners if getattr(owner, "template", None) is not None]
 
     def check_input(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The input, frozen. Raises `InputError` naming a missing, unknown or wrongly typed key."""
+        """Return the input, frozen. Raises `InputError` naming a missing, unknown or wrongly typed key."""
         if not isinstance(given, Mapping):
             raise InputError(
                 f"the input is a {type(given).__name__}",
@@ -169,7 +170,12 @@ class Inventory:
                     raise InputError(
                         f"the inventory {self.name} takes no {key}", hint=nearest(str(key), self.input_types)
                     )
-                _check_type(key, value, self.input_types[key].removesuffix("?"))
+                kind = self.input_types[key].removesuffix("?")
+                if not isinstance(value, _TYPES[kind]):
+                    given_as = _a(type(value).__name__)
+                    raise InputError(f"{key} is {given_as}, and the inventory takes {_a(kind)}")
+                if key == "question" and not str(value).strip():
+                    raise InputError("the question is empty")
         try:
             frozen: Mapping[str, Any] = values.freeze(present, "input")
         except ChameleonError as problem:
@@ -187,7 +193,7 @@ class Inventory:
         check_reads(plan, self.access, state.keys)
 
     def obstacles(self) -> list[Obstacle]:
-        """All that keeps it from working here, or a module that a run can do without: see `Obstacle`."""
+        """Find all that keeps it from working here, or a module that a run can do without: see `Obstacle`."""
         return obstacles(self)
 
     def check(self) -> None:
@@ -207,15 +213,8 @@ _TYPES: dict[str, type[Any] | tuple[type[Any], ...]] = {
 }
 
 
-def _check_type(key: str, value: Any, kind: str) -> None:
-    if not isinstance(value, _TYPES[kind]):
-        raise InputError(f"{key} is {_a(type(value).__name__)}, and the inventory takes {_a(kind)}")
-    if key == "question" and not str(value).strip():
-        raise InputError("the question is empty")
-
-
 def _a(noun: str) -> str:
-    """The noun with its article; what is many has none."""
+    """Return the noun with its article; what is many has none."""
     if noun == "choices":
         return noun
     return f"an {noun}" if noun[:1] in "aeio" else f"a {noun}"

@@ -31,119 +31,111 @@ class Obstacle:
     stops: bool = True
 
     def to_json(self) -> dict[str, str | bool]:
+        """Write the obstacle as JSON, as `check --json` prints it."""
         error = self.error
         told = {"part": self.part, "what": error.what, "hint": error.hint, "where": error.where}
         return {**told, "stops": self.stops}
 
 
 def obstacles(inventory: Inventory) -> list[Obstacle]:
-    """Everything that loading leaves lazy and that is not as it should be: prompts, modules, plans.
+    """Find all that loading leaves lazy and that is not as it should be: prompts, modules, planners, plans.
 
     Modules and planners are asked by their `check`. What is left out is not looked at.
     """
-    return [
-        *_of_prompts(inventory),
-        *_of_modules(inventory),
-        *_of_planners(inventory),
-        *_of_plans(inventory),
-    ]
+    search = _Search(inventory)
+    return [*search.prompts(), *search.modules(), *search.planners(), *search.plans()]
 
 
 def all_of(found: Sequence[Obstacle], name: str) -> ChameleonError:
-    """One error that tells them all; `name` is the inventory's. There is at least one."""
+    """Make one error that tells them all; `name` is the inventory's. There is at least one."""
     if len(found) == 1:
         return found[0].error
     told = "; ".join(" ".join(filter(None, (each.error.what, each.error.hint))) for each in found)
     return InventoryError(f"{len(found)} things keep it from running here: {told}", where=name)
 
 
-def _of_prompts(inventory: Inventory) -> Iterator[Obstacle]:
-    for prompt in inventory.prompts:
-        try:
-            prompt.check()
-        except ChameleonError as problem:
-            yield Obstacle("prompts", problem)
+@dataclass(frozen=True)
+class _Search:
+    inventory: Inventory
 
+    def prompts(self) -> Iterator[Obstacle]:
+        """Yield prompts whose templates are broken."""
+        for prompt in self.inventory.prompts:
+            try:
+                prompt.check()
+            except ChameleonError as problem:
+                yield Obstacle("prompts", problem)
 
-def _of_modules(inventory: Inventory) -> Iterator[Obstacle]:
-    for name, module in inventory.modules.items():
-        if name in inventory.left_out:
-            continue
-        check = module.check if type(module).run is not Module.run else partial(module.run, State())
-        if (problem := _problem(check, f"module {name}")) is not None:
-            error = _placed(inventory, problem, ("modules", name))
-            yield Obstacle(f"modules.{name}", error, name, not _does_without(inventory, name))
-
-
-def _of_planners(inventory: Inventory) -> Iterator[Obstacle]:
-    for part in every_planner(inventory.planner):
-        if (problem := _problem(part.check, f"planner {part.name}")) is not None:
-            yield Obstacle("planner", _placed(inventory, problem, ("planner",)))
-
-
-def _of_plans(inventory: Inventory) -> Iterator[Obstacle]:
-    """Plans that are fixed and break a rule; each is told once, though plans share their parts."""
-    keys = list(inventory.input_types) or ["question"]
-    state = State(input=dict.fromkeys((key.removesuffix("?") for key in keys), ""))
-    told: set[tuple[str, str]] = set()
-    for whole, key, plan in _plans(inventory):
-        kept = [name for name in plan if name not in inventory.left_out]
-        try:
-            if whole:
-                inventory.check_plan(kept, state)
-            else:
-                check_names(kept, inventory.modules, inventory.rules)
-        except PlanError as problem:
-            if (key, problem.what) in told:
+    def modules(self) -> Iterator[Obstacle]:
+        """Yield modules that lack what they need here."""
+        for name, module in self.inventory.modules.items():
+            if name in self.inventory.left_out:
                 continue
-            told.add((key, problem.what))
-            yield Obstacle(key, _broken_rule(inventory, key, plan, problem))
+            check = module.check if type(module).run is not Module.run else partial(module.run, State())
+            if (problem := _failed(check, f"module {name}")) is not None:
+                error = self._placed(problem, ("modules", name))
+                yield Obstacle(f"modules.{name}", error, name, not self._does_without(name))
+
+    def planners(self) -> Iterator[Obstacle]:
+        """Yield planners that lack what they need here."""
+        for part in every_planner(self.inventory.planner):
+            if (problem := _failed(part.check, f"planner {part.name}")) is not None:
+                yield Obstacle("planner", self._placed(problem, ("planner",)))
+
+    def plans(self) -> Iterator[Obstacle]:
+        """Yield plans that are fixed and break a rule, each once, though plans share their parts."""
+        inventory = self.inventory
+        keys = list(inventory.input_types) or ["question"]
+        state = State(input=dict.fromkeys((key.removesuffix("?") for key in keys), ""))
+        told: set[tuple[str, str]] = set()
+        for whole, key, plan in self._fixed_plans():
+            kept = [name for name in plan if name not in inventory.left_out]
+            try:
+                if whole:
+                    inventory.check_plan(kept, state)
+                else:
+                    check_names(kept, inventory.modules, inventory.rules)
+            except PlanError as problem:
+                if (key, problem.what) in told:
+                    continue
+                told.add((key, problem.what))
+                what = f"the plan {' → '.join(plan)} breaks a rule: {problem.what}"
+                path = inventory.source.path_to(plan, key) if inventory.source else (key,)
+                yield Obstacle(key, self._placed(InventoryError(what, hint=problem.hint), path))
+
+    def _fixed_plans(self) -> Iterator[tuple[bool, str, list[str]]]:
+        """Yield each fixed plan: whether it is a whole one, the key below which it stands, its modules."""
+        for part in every_planner(self.inventory.planner):
+            for plan in part.fixed_plans:
+                yield part is self.inventory.planner, "planner", list(plan)
+        if self.inventory.fallback:
+            yield True, "fallback", list(self.inventory.fallback)
+
+    def _placed(self, problem: InventoryError, path: KeyPath) -> InventoryError:
+        source = self.inventory.source
+        return problem.at(source.place(path) if source else self.inventory.name)
+
+    def _does_without(self, name: str) -> bool:
+        """Return whether a run goes on where this module fails, by a policy that does not itself need it."""
+        policy, fallback = self.inventory.on_error.get(name, "stop"), self.inventory.fallback
+        if policy == "fallback":
+            return bool(fallback) and name not in fallback
+        return policy == "skip" or (isinstance(policy, list) and name not in policy)
 
 
-def _plans(inventory: Inventory) -> Iterator[tuple[bool, str, list[str]]]:
-    """Whether it is a whole plan, the key below which it stands, and the plan."""
-    for part in every_planner(inventory.planner):
-        for plan in part.fixed_plans:
-            yield part is inventory.planner, "planner", list(plan)
-    if inventory.fallback:
-        yield True, "fallback", list(inventory.fallback)
-
-
-def _broken_rule(inventory: Inventory, key: str, plan: list[str], problem: PlanError) -> InventoryError:
-    """The plan that breaks a rule, with the line of the file where it stands."""
-    source = inventory.source
-    where = source.place(source.path_to(plan, key)) if source else inventory.name
-    what = f"the plan {' → '.join(plan)} breaks a rule: {problem.what}"
-    return InventoryError(what, where=where, hint=problem.hint)
-
-
-def _problem(check: Callable[[], object], part: str) -> InventoryError | None:
-    """What a check says; a check that is itself at fault is told as one."""
+def _failed(check: Callable[[], object], part: str) -> InventoryError | None:
+    """Run a check; return what it says, or what is wrong with the check itself."""
     try:
         returned = check()
     except ChameleonError as problem:
         return InventoryError(f"the {part} cannot run here: {problem.what}", hint=problem.hint)
     except (Exception, SystemExit) as problem:  # a user's check may raise anything
         told = " ".join(f"{type(problem).__name__}: {problem}".split())[:300]
-        return InventoryError(
-            f"the check of the {part} failed: {told}{raised_at(problem)}",
-            hint="To tell what is missing, a check raises a ChameleonError.",
-        )
-    if returned is None:
-        return None
+        fault = f"failed: {told}{raised_at(problem)}"
+    else:
+        if returned is None:
+            return None
+        fault = f"returned {str(returned)[:60]!r}, and is to return nothing"
     return InventoryError(
-        f"the check of the {part} returned {str(returned)[:60]!r}, and is to return nothing",
-        hint="To tell what is missing, a check raises a ChameleonError.",
+        f"the check of the {part} {fault}", hint="To tell what is missing, a check raises a ChameleonError."
     )
-
-
-def _placed(inventory: Inventory, problem: InventoryError, path: KeyPath) -> InventoryError:
-    return problem.at(inventory.source.place(path) if inventory.source else inventory.name)
-
-
-def _does_without(inventory: Inventory, name: str) -> bool:
-    """Whether a run goes on where this module fails, by a policy that does not itself need the module."""
-    policy = inventory.on_error.get(name, "stop")
-    if policy == "fallback":
-        return bool(inventory.fallback) and name not in inventory.fallback
-    return policy == "skip" or (isinstance(policy, list) and name not in policy)

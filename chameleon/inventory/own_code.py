@@ -18,55 +18,48 @@ _PRIVATE = "chameleon_user_"
 
 
 def import_own(path: str, folders: Sequence[Path]) -> ModuleType | None:
-    """The file that "tools", "tools.py" or "package.tools" names in the first folder that has it, or None.
+    """Import the file that "tools", "tools.py" or "package.tools" names in the first folder that has it.
 
-    The folder counts as a package without a name: its files import each other with `from .other import …`.
-    Raises whatever the file raises.
+    Returns None where no folder has it. A folder counts as a package without a name: its files import each
+    other with `from .other import …`. Raises whatever the file raises.
     """
     for folder in folders:
-        file = _file_of(path, folder)
-        if file is not None:
-            root, parts = _rooted(file, folder.resolve())
-            importlib.invalidate_caches()  # the file may be younger than the last look into its folder
-            return importlib.import_module(".".join((_package(root), *parts)))
+        if path.endswith(".py"):
+            candidates = [folder / path]
+        elif all(parts := path.split(".")):
+            whole = folder.joinpath(*parts)
+            candidates = [whole / "__init__.py", whole.with_name(f"{parts[-1]}.py")]
+        else:
+            candidates = []
+        for file in candidates:
+            if file.is_file():
+                importlib.invalidate_caches()  # the file may be younger than the last look into its folder
+                return importlib.import_module(_full_name(file.resolve(), folder.resolve()))
     return None
 
 
-def _file_of(path: str, folder: Path) -> Path | None:
-    """The file itself or, for a package, its `__init__.py`."""
-    if path.endswith(".py"):
-        candidates = [folder / path]
-    elif all(parts := path.split(".")):
-        whole = folder.joinpath(*parts)
-        candidates = [whole / "__init__.py", whole.with_name(f"{parts[-1]}.py")]
-    else:
-        return None
-    return next((file.resolve() for file in candidates if file.is_file()), None)
+def _full_name(file: Path, folder: Path) -> str:
+    """Return the name to import a file by; its folder becomes a package that no installed one hides.
 
-
-def _rooted(file: Path, folder: Path) -> tuple[Path, Sequence[str]]:
-    """The folder that is the package, and the names below it: a file elsewhere has its own folder."""
+    A file that lies elsewhere, or below a folder whose name is no name of a package, has its own folder.
+    """
     root = folder if file.is_relative_to(folder) else file.parent
-    if any("." in part for part in file.parent.relative_to(root).parts):  # no name of a package
+    if any("." in part for part in file.parent.relative_to(root).parts):
         root = file.parent
-    parts = file.relative_to(root).with_suffix("").parts
-    if "." in parts[-1]:
+    *parents, stem = file.relative_to(root).with_suffix("").parts
+    if "." in stem:
         raise InventoryError(f"{file.name} cannot be imported", hint="Give it a name without dots.")
-    return root, parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts
-
-
-def _package(folder: Path) -> str:
-    """Register a folder as a package under a name that no installed package has; return the name."""
-    name = f"{_PRIVATE}{hashlib.sha256(str(folder).encode()).hexdigest()[:12]}"
-    if name not in sys.modules:
-        spec = importlib.machinery.ModuleSpec(name, None, is_package=True)
-        spec.submodule_search_locations = [str(folder)]
-        sys.modules.setdefault(name, importlib.util.module_from_spec(spec))
-    return name
+    package = f"{_PRIVATE}{hashlib.sha256(str(root).encode()).hexdigest()[:12]}"
+    if package not in sys.modules:
+        spec = importlib.machinery.ModuleSpec(package, None, is_package=True)
+        spec.submodule_search_locations = [str(root)]
+        sys.modules.setdefault(package, importlib.util.module_from_spec(spec))
+    inner = [*parents] if stem == "__init__" and parents else [*parents, stem]
+    return ".".join((package, *inner))
 
 
 def broken(reference: str, problem: BaseException) -> ChameleonError:
-    """Why a file or package cannot be imported, in one line."""
+    """Tell why a file or package cannot be imported, in one line."""
     if isinstance(problem, ChameleonError):
         return problem
     if isinstance(problem, ModuleNotFoundError) and problem.name:
@@ -82,7 +75,8 @@ def broken(reference: str, problem: BaseException) -> ChameleonError:
 
 
 def _not_found(reference: str, problem: ModuleNotFoundError, name: str) -> ChameleonError:
-    importer = _importer(problem)
+    frames = [frame.filename for frame in traceback.extract_tb(problem.__traceback__)]
+    importer = Path(next(name for name in reversed(frames) if not name.startswith("<")))
     if name.startswith(_PRIVATE):
         return InventoryError(
             f"{reference!r}: {importer.name} imports {_public(name)!r}, which is not beside it"
@@ -100,26 +94,20 @@ def _not_found(reference: str, problem: ModuleNotFoundError, name: str) -> Chame
     return MissingPackage(f"{reference!r} needs the package {package!r}", hint=f"pip install {package}")
 
 
-def _importer(problem: BaseException) -> Path:
-    """The file whose import failed."""
-    frames = [frame.filename for frame in traceback.extract_tb(problem.__traceback__)]
-    return Path(next(name for name in reversed(frames) if not name.startswith("<")))
-
-
 def _folders_above(importer: Path) -> Sequence[Path]:
-    """The folders of a user's file, up to the one that is the package; none for an installed package."""
-    roots = [path for name, module in tuple(sys.modules.items()) for path in _root_paths(name, module)]
+    """List the folders of a user's file, up to the one that is the package; none for an installed package."""
+    roots = [Path(path) for name in _packages() for path in sys.modules[name].__path__]
     above = list(importer.parents)
     return next((above[: above.index(root) + 1] for root in roots if root in above), ())
 
 
-def _root_paths(name: str, module: ModuleType) -> Sequence[Path]:
-    is_root = name.startswith(_PRIVATE) and "." not in name
-    return [Path(path) for path in module.__path__] if is_root else []
+def _packages() -> Sequence[str]:
+    """List the names under which folders are registered."""
+    return [name for name in tuple(sys.modules) if name.startswith(_PRIVATE) and "." not in name]
 
 
 def _public(text: str) -> str:
-    """The text without the name under which a folder is registered."""
-    for name in [name for name in tuple(sys.modules) if name.startswith(_PRIVATE) and "." not in name]:
+    """Return the text without the name under which a folder is registered."""
+    for name in _packages():
         text = text.replace(name, "")
     return text

@@ -22,9 +22,9 @@ Family = Literal["modules", "planners", "benchmarks"]
 
 
 def find_class(name: str, family: Family, folders: Sequence[Path] = ()) -> type[Any]:
-    """The class that `name` stands for.
+    """Return the class that `name` stands for.
 
-    Looked up in this order: "package.module:Class" (a file in `folders`, or importable); `Module`
+    It is looked up in this order: "package.module:Class" (a file in `folders`, or importable); `Module`
     subclasses that are already defined; what Chameleon ships (one file a name); entry points of the group
     "chameleon.modules" (or planners, benchmarks). Raises `InventoryError` with the nearest name.
     """
@@ -33,15 +33,22 @@ def find_class(name: str, family: Family, folders: Sequence[Path] = ()) -> type[
     if family == "modules" and (defined := _defined(name)) is not None:
         return defined
     if (path := shipped(family).get(name)) is not None:
-        return _named(importlib.import_module(path), name)
+        module = importlib.import_module(path)
+        for cls in filter(inspect.isclass, vars(module).values()):
+            if cls.__module__ == path and name in (snake_case(cls.__name__), getattr(cls, "name", "")):
+                return cls
+        raise InventoryError(f"{path} defines no class named {name!r}")
     for entry in entry_points(group=f"chameleon.{family}", name=name):
-        return _checked(_load_entry(entry), name)
+        try:
+            return _checked(entry.load(), name)
+        except (Exception, SystemExit) as problem:
+            raise broken(entry.value, problem) from problem
     raise InventoryError(f"there is no {family[:-1]} {name!r}", hint=nearest(name, shipped(family)))
 
 
 @lru_cache(maxsize=3)
 def shipped(family: Family) -> Mapping[str, str]:
-    """Names of the shipped modules, planners or benchmarks, and the Python module that each is defined in.
+    """Map the names of what is shipped to the Python modules that define them.
 
     That is a file of the name in the family's folder, or what the `TOOLS` of one of its `FOLDERS` name: each
     in a file of its name, or in the one that a mapping gives.
@@ -58,7 +65,7 @@ def shipped(family: Family) -> Mapping[str, str]:
 
 
 def _defined(name: str) -> type[Module] | None:
-    """The latest subclass of that name that a user has defined."""
+    """Find the latest subclass of that name that a user has defined."""
     found = None
     stack = list(Module.__subclasses__())
     while stack:
@@ -79,7 +86,7 @@ def _from_reference(reference: str, folders: Sequence[Path]) -> type[Any]:
 
 
 def _import(path: str, folders: Sequence[Path], reference: str) -> ModuleType:
-    """A file beside the inventory, else a package, else (without an inventory file) one in this folder."""
+    """Import a file beside the inventory, else a package, else (without an inventory) one in this folder."""
     here = [Path.cwd()]
     try:
         if (own := import_own(path, folders or (here if path.endswith(".py") else []))) is not None:
@@ -98,22 +105,6 @@ def _import(path: str, folders: Sequence[Path], reference: str) -> ModuleType:
             ) from problem
     except (Exception, SystemExit) as problem:
         raise broken(reference, problem) from problem
-
-
-def _load_entry(entry: Any) -> Any:
-    try:
-        return entry.load()
-    except (Exception, SystemExit) as problem:
-        raise broken(entry.value, problem) from problem
-
-
-def _named(module: ModuleType, name: str) -> type[Any]:
-    """The class in a shipped file that carries the file's name."""
-    own = [value for value in vars(module).values() if inspect.isclass(value)]
-    for cls in own:
-        if cls.__module__ == module.__name__ and name in (snake_case(cls.__name__), getattr(cls, "name", "")):
-            return cls
-    raise InventoryError(f"{module.__name__} defines no class named {name!r}")
 
 
 def _checked(found: Any, reference: str) -> type[Any]:
@@ -155,7 +146,7 @@ def build(
 
 
 def hints_of(cls: type[Any], where: str) -> Mapping[str, Any]:
-    """The types of a constructor's parameters. Raises `InventoryError` told at `where`."""
+    """Return the types of a constructor's parameters. Raises `InventoryError` told at `where`."""
     if cls.__init__ is object.__init__:
         return {}
     try:
@@ -167,7 +158,7 @@ def hints_of(cls: type[Any], where: str) -> Mapping[str, Any]:
 
 
 def _validated(annotation: Any, value: Any) -> Any:
-    """The value as the annotation has it: strictly, but a list may be a tuple and a text a path."""
+    """Return the value as the annotation has it: strictly, but a list may be a tuple and a text a path."""
     from pydantic import PydanticUserError, TypeAdapter
 
     if annotation is Any:

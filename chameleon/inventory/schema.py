@@ -59,7 +59,7 @@ class Prices(Strict):
 
     @property
     def each(self) -> tuple[float, ...]:
-        """The prices of input, output and, where it is told, cached input."""
+        """Return the prices of input, output and, where it is told, cached input."""
         prices = (self.input, self.output)
         return prices if self.cached is None else (*prices, self.cached)
 
@@ -89,11 +89,11 @@ class ModelSpec(Strict):
     prices: Prices | None = None
 
     def params(self) -> dict[str, Any]:
-        """The parameters of a call."""
+        """Return the parameters of a call."""
         return self.model_dump(exclude_none=True, exclude=set(_OF_CONNECTION))
 
     def connection(self) -> dict[str, Any]:
-        """The settings of the model's connection, as `LLM.connect` and `LLM.with_model` take them."""
+        """Return the settings of the model's connection, as `LLM.connect` and `LLM.with_model` take them."""
         given = {"retries": self.retries, "timeout": self.timeout, "prices": self.prices and self.prices.each}
         return {key: value for key, value in given.items() if value is not None}
 

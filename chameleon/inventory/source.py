@@ -20,35 +20,6 @@ KeyPath = tuple[str | int, ...]
 
 
 @dataclass(frozen=True)
-class Kind:
-    """A kind of file: what it is called, the folder where those lie that are shipped, and how one begins."""
-
-    noun: str
-    folder: str
-    begins: str
-
-    @property
-    def shipped(self) -> list[str]:
-        """The names of those that Chameleon ships."""
-        names = (file.name for file in self.home.iterdir())
-        return sorted(name.removesuffix(".yaml") for name in names if name.endswith(".yaml"))
-
-    @property
-    def a(self) -> str:
-        """The noun with its article."""
-        return f"{'an' if self.noun[0] in 'aeiou' else 'a'} {self.noun}"
-
-    @property
-    def home(self) -> Traversable:
-        found: Traversable = resources.files("chameleon.inventories")
-        return found.joinpath(self.folder) if self.folder else found
-
-
-INVENTORY = Kind("inventory", "", "Begin with `name:` and `modules:`.")
-GRID = Kind("grid", "grids", "Begin with `name:`, `inventory:` and `arms:`.")
-
-
-@dataclass(frozen=True)
 class Source:
     """The data of a file with the place that every key came from.
 
@@ -64,14 +35,14 @@ class Source:
     removed: Mapping[str, str] = field(default_factory=dict)
 
     def place(self, path: Sequence[str | int]) -> str:
-        """Where a key stands: "file:line", or the nearest key above it."""
+        """Return where a key stands: "file:line", or that of the nearest key above it."""
         for length in range(len(path), -1, -1):
             if (place := self.places.get(tuple(path[:length]))) is not None:
                 return place
         return self.file
 
     def path_to(self, value: Any, key: str) -> KeyPath:
-        """The path of the first such value at or below a key; the key where there is none."""
+        """Find the path of the first such value at or below a key; the key where there is none."""
         below: list[KeyPath] = [(key,)] if key in self.data else []
         for path in below:
             found: Any = self.data
@@ -86,7 +57,7 @@ class Source:
         return (key,)
 
     def below(self, *path: str) -> Source:
-        """The mapping below a key as a source of its own, which knows where in the file it stands."""
+        """Return the mapping below a key as a source of its own, which knows where in the file it stands."""
         found: Any = self.data
         for part in path:
             found = found[part]
@@ -95,8 +66,68 @@ class Source:
         return Source(dict(found or {}), self.folders, self.file, places)
 
 
+@dataclass(frozen=True)
+class FileKind:
+    """A kind of file: what it is called, the folder where those lie that are shipped, and how one begins."""
+
+    noun: str
+    folder: str
+    begins: str
+
+    @property
+    def home(self) -> Traversable:
+        """Return the folder of those that Chameleon ships."""
+        found: Traversable = resources.files("chameleon.inventories")
+        return found.joinpath(self.folder) if self.folder else found
+
+    @property
+    def shipped(self) -> list[str]:
+        """List the names of those that Chameleon ships."""
+        names = (file.name for file in self.home.iterdir())
+        return sorted(name.removesuffix(".yaml") for name in names if name.endswith(".yaml"))
+
+    def find(self, name: str, folder: Path | None = None) -> Path | Traversable:
+        """Return the file that a name or a path stands for: looked up in `folder` first, then shipped."""
+        candidates = [Path(name)] if folder is None else [folder / name, folder / f"{name}.yaml", Path(name)]
+        for path in candidates:
+            try:
+                if path.is_file():
+                    return path
+            except OSError:  # a name too long for the system, or a folder that is closed to us
+                continue
+        if name.endswith((".yaml", ".yml")) or "/" in name or "\\" in name:
+            raise InventoryError(f"no such {self.noun} file", where=name)
+        if name not in self.shipped:
+            raise InventoryError(f"there is no {self.noun} {name!r}", hint=nearest(name, self.shipped))
+        return self.home.joinpath(f"{name}.yaml")
+
+    def read(self, file: Path | Traversable) -> Source:
+        """Read one file, without what it extends. Raises `InventoryError` for what is no YAML mapping."""
+        a_file = f"{'an' if self.noun[0] in 'aeiou' else 'a'} {self.noun}"
+        own = isinstance(file, Path)
+        shown = str(file) if own else "/".join(filter(None, ("inventories", self.folder, file.name)))
+        try:
+            if isinstance(file, Path) and file.stat().st_size > _LARGEST:
+                raise InventoryError(f"{a_file} has less than {_LARGEST:,} bytes", where=shown)
+            text = file.read_text("utf-8")
+        except UnicodeDecodeError as problem:
+            raise InventoryError(
+                f"the file is not UTF-8 text (byte {problem.start})", where=shown
+            ) from problem
+        except OSError as problem:
+            raise InventoryError(f"cannot be read: {problem.strerror}", where=shown) from problem
+        data, places = _parse(text, shown)
+        if not isinstance(data, dict):
+            raise InventoryError(f"{a_file} is a mapping", where=shown, hint=self.begins)
+        return Source(data, (file.parent.resolve(),) if isinstance(file, Path) else (), shown, places)
+
+
+INVENTORY = FileKind("inventory", "", "Begin with `name:` and `modules:`.")
+GRID = FileKind("grid", "grids", "Begin with `name:`, `inventory:` and `arms:`.")
+
+
 def with_params(source: Source, params: Mapping[str, Any]) -> Source:
-    """The source with these parameters for all calls, in place of those that any part of it sets."""
+    """Return the source with these parameters for all calls, in place of those that any part of it sets."""
 
     def changed(found: Any) -> Any:
         if isinstance(found, list):
@@ -114,21 +145,21 @@ def with_params(source: Source, params: Mapping[str, Any]) -> Source:
 
 
 def shipped_inventories() -> list[str]:
-    """The names of the inventories that Chameleon ships."""
+    """List the names of the inventories that Chameleon ships."""
     return INVENTORY.shipped
 
 
 def shipped_grids() -> list[str]:
-    """The names of the grids that Chameleon ships."""
+    """List the names of the grids that Chameleon ships."""
     return GRID.shipped
 
 
-def read_file(name: str, folder: Path | None = None, kind: Kind = INVENTORY) -> Source:
+def read_file(name: str, folder: Path | None = None, kind: FileKind = INVENTORY) -> Source:
     """Read one file, shipped or a path (looked up in `folder` first), without what it extends.
 
     Raises `InventoryError` with file and line for what is missing or not YAML.
     """
-    return _parsed(*_find(name, folder, kind), kind)
+    return kind.read(kind.find(name, folder))
 
 
 def read_source(name: str, folder: Path | None = None, chain: tuple[str, ...] = ()) -> Source:
@@ -136,12 +167,12 @@ def read_source(name: str, folder: Path | None = None, chain: tuple[str, ...] = 
 
     Raises `InventoryError` with file and line for what is missing, not YAML, or extends itself.
     """
-    file, text = _find(name, folder, INVENTORY)
+    file = INVENTORY.find(name, folder)
     identity = str(file)
     if identity in chain:
         circle = " → ".join(Path(step).stem for step in (*chain[chain.index(identity) :], identity))
         raise InventoryError(f"extends goes round in a circle: {circle}", where=chain[-1])
-    own = _parsed(file, text, INVENTORY)
+    own = INVENTORY.read(file)
     parent_name = own.data.get("extends")
     if parent_name is None:
         return own
@@ -152,70 +183,30 @@ def read_source(name: str, folder: Path | None = None, chain: tuple[str, ...] = 
 
 
 def source_of(data: Mapping[str, Any], folder: Path | None = None) -> Source:
-    """A source made from a mapping in memory; `folder` is where its own prompts and code lie."""
+    """Make a source from a mapping in memory; `folder` is where its own prompts and code lie."""
     own = Source(dict(data), (folder,) if folder else (), "inventory")
     parent = own.data.get("extends")
     return own if parent is None else extended(own, read_source(str(parent), folder))
 
 
-def _find(name: str, folder: Path | None, kind: Kind) -> tuple[Path | Traversable, str]:
-    looks_like_path = name.endswith((".yaml", ".yml")) or "/" in name or "\\" in name
-    candidates = [Path(name)] if folder is None else [folder / name, folder / f"{name}.yaml", Path(name)]
-    for path in candidates:
-        if _is_file(path):
-            return path, _read(path, name, kind)
-    if looks_like_path:
-        raise InventoryError(f"no such {kind.noun} file", where=name)
-    if name not in kind.shipped:
-        raise InventoryError(f"there is no {kind.noun} {name!r}", hint=nearest(name, kind.shipped))
-    shipped = kind.home.joinpath(f"{name}.yaml")
-    return shipped, shipped.read_text("utf-8")
-
-
-def _parsed(file: Path | Traversable, text: str, kind: Kind) -> Source:
-    home = file.parent.resolve() if isinstance(file, Path) else None
-    shown = str(file) if home else "/".join(filter(None, ("inventories", kind.folder, file.name)))
-    return _parse(text, home, shown, kind)
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except OSError:  # a name too long for the system, or a folder that is closed to us
-        return False
-
-
-def _read(path: Path, name: str, kind: Kind) -> str:
-    try:
-        if path.stat().st_size > _LARGEST:
-            raise InventoryError(f"{kind.a} has less than {_LARGEST:,} bytes", where=name)
-        return path.read_text("utf-8")
-    except UnicodeDecodeError as problem:
-        raise InventoryError(f"the file is not UTF-8 text (byte {problem.start})", where=name) from problem
-    except OSError as problem:
-        raise InventoryError(f"cannot be read: {problem.strerror}", where=name) from problem
-
-
-def _parse(text: str, folder: Path | None, file: str, kind: Kind) -> Source:
+def _parse(text: str, file: str) -> tuple[Any, dict[KeyPath, str]]:
+    """Return what a YAML text holds, and the place of every key. Raises `InventoryError` with the line."""
+    places: dict[KeyPath, str] = {}
     try:
         node = yaml.compose(text, Loader=yaml.SafeLoader)
-        places: dict[KeyPath, str] = {}
         if node is not None:
             _locate(node, (), file, places)
-        data = _Loader(text).get_single_data()
+        return _Loader(text).get_single_data(), places
     except yaml.MarkedYAMLError as problem:
         line = f":{problem.problem_mark.line + 1}" if problem.problem_mark else ""
         raise InventoryError(f"not valid YAML: {problem.problem}", where=f"{file}{line}") from problem
     except (yaml.YAMLError, ValueError, RecursionError) as problem:
         what = str(problem).splitlines()[0] if str(problem) else type(problem).__name__
         raise InventoryError(f"not valid YAML: {what}", where=file) from problem
-    if not isinstance(data, dict):
-        raise InventoryError(f"{kind.a} is a mapping", where=file, hint=kind.begins)
-    return Source(data, (folder,) if folder else (), file, places)
 
 
 class _Loader(yaml.SafeLoader):
-    """Tells where a value stands that its tag (`!!timestamp`, `!!bool`) does not fit."""
+    """Names the line of a value that its tag (`!!timestamp`, `!!bool`) does not fit."""
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
         try:
@@ -250,7 +241,7 @@ def _locate(node: yaml.Node, path: KeyPath, file: str, places: dict[KeyPath, str
 
 
 def extended(own: Source, parent: Source) -> Source:
-    """The parent's data under this one's: mappings merge, anything else is replaced, null removes a key.
+    """Put the parent's data under this one's: mappings merge, all else is replaced, null removes a key.
 
     In a budget null stays, since there it means no limit. A module that is removed leaves those of the
     parent's rules that are about it alone.
@@ -267,26 +258,21 @@ def extended(own: Source, parent: Source) -> Source:
 
 
 def _without(data: Mapping[str, Any], removed: Collection[str]) -> Mapping[str, Any]:
-    """An inventory's data without the rules and the repair that are about these modules and no other."""
-    if not removed:
-        return data
+    """Drop the rules and the repair of an inventory that are about these modules and no other."""
+
+    def less(held: Any) -> Any:
+        if isinstance(held, Mapping):
+            return {name: value for name, value in held.items() if name not in removed}
+        return [name for name in held if name not in removed] if isinstance(held, list) else held
+
     kept = dict(data)
-    rules = dict(kept["rules"]) if isinstance(kept.get("rules"), Mapping) else {}
-    if isinstance(rules.get("once"), list):
-        rules["once"] = [name for name in rules["once"] if name not in removed]
-    for key in ("needs", "next"):
-        rules |= {key: _less(rules[key], removed)} if key in rules else {}
-    if rules:
-        kept["rules"] = rules
+    if isinstance(rules := kept.get("rules"), Mapping):
+        kept["rules"] = {
+            key: less(held) if key in ("once", "needs", "next") else held for key, held in rules.items()
+        }
     if "repair" in kept:
-        kept["repair"] = _less(kept["repair"], removed)
+        kept["repair"] = less(kept["repair"])
     return kept
-
-
-def _less(mapping: Any, removed: Collection[str]) -> Any:
-    if not isinstance(mapping, Mapping):
-        return mapping
-    return {name: value for name, value in mapping.items() if name not in removed}
 
 
 def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:

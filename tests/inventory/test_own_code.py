@@ -12,22 +12,21 @@ import pytest
 from chameleon import Executor, Inventory
 from chameleon.errors import InventoryError, MissingPackage, PromptError
 from tests.engine.files import TOOL, fault, write
-from tests.engine.inventory_faults import GOOD
+from tests.inventory.faults import GOOD
+
+
+def load(folder: Path, use: str, files: Mapping[str, str]) -> Inventory:
+    for name, code in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        write(folder, code, name)
+    text = f"name: mine\nplanner: {{use: fixed, plan: [tool]}}\nmodules:\n  tool: {{use: '{use}'}}"
+    return Inventory.load(write(folder, text))
 
 
 class TestCodeBesideTheInventory:
-    def load(self, folder: Path, use: str, code: str = TOOL) -> Inventory:
-        write(folder, code, "tools.py")
-        return Inventory.load(
-            write(
-                folder,
-                f"name: mine\nplanner: {{use: fixed, plan: [tool]}}\nmodules:\n  tool: {{use: '{use}'}}",
-            )
-        )
-
     @pytest.mark.parametrize("use", ["tools:Tool", "tools.py:Tool"])
     def test_is_found(self, use: str, tmp_path: Path) -> None:
-        assert Executor(self.load(tmp_path, use)).run({"question": "?"}).answer == 1
+        assert Executor(load(tmp_path, use, {"tools.py": TOOL})).run({"question": "?"}).answer == 1
 
     def test_is_imported_once(self, tmp_path: Path) -> None:
         write(tmp_path, TOOL + "\nclass Other(Tool):\n    '''Another.'''\n", "tools.py")
@@ -52,9 +51,6 @@ class TestCodeBesideTheInventory:
             ("tools:Tool", "import sys; sys.exit(0)", "'tools:Tool' ends Python when it is imported"),
             ("tools:Tool", f"{TOOL}    def __init__(self): exit(0)", "cannot be made: SystemExit: 0"),
             ("toolz:Tool", TOOL, "no module 'toolz' (nor is there a file toolz.py beside the inventory)"),
-            ("no_such_package.tools:Tool", TOOL, "no module 'no_such_package.tools'"),
-            (":Tool", TOOL, "':Tool' fails when imported"),
-            ("tools:", TOOL, "tools defines no ''"),
             ("tools:Tool", f"{TOOL}    def __init__(self): raise OSError('x')", "cannot be made: OSError: x"),
             ("tools:Tool", TOOL + "    reads = 'cash.a'", "reads has the key 'cash.a'"),
             ("tools:Tool", f"{TOOL}    def __init__(self, x: 'Non' = 1): pass", "name 'Non' is not defined"),
@@ -62,13 +58,13 @@ class TestCodeBesideTheInventory:
     )  # fmt: skip
     def test_that_does_not_fit_is_told(self, use: str, code: str, told: str, tmp_path: Path) -> None:
         with pytest.raises(InventoryError) as error:
-            self.load(tmp_path, use, code)
+            load(tmp_path, use, {"tools.py": code})
         assert told in str(error.value)
         assert str(error.value).startswith(f"{tmp_path / 'mine.yaml'}:4: modules.tool: ")
 
     def test_that_needs_a_package_is_told_with_the_pip_line(self, tmp_path: Path) -> None:
         with pytest.raises(MissingPackage) as error:
-            self.load(tmp_path, "tools:Tool", "import surely_not_installed.parts")
+            load(tmp_path, "tools:Tool", {"tools.py": "import surely_not_installed.parts"})
         assert "needs the package 'surely_not_installed'. pip install surely_not_installed" in str(
             error.value
         )
@@ -76,7 +72,7 @@ class TestCodeBesideTheInventory:
     def test_planners_must_propose(self, tmp_path: Path) -> None:
         write(tmp_path, "class Idle:\n    pass", "plans.py")
         path = write(tmp_path, "name: mine\nplanner: {use: 'plans:Idle'}\nmodules: {}")
-        assert "Idle has no method propose" in fault(path)
+        assert "Idle is no planner" in fault(path)
 
     @pytest.mark.parametrize(
         ("annotation", "value", "expected"),
@@ -87,8 +83,6 @@ class TestCodeBesideTheInventory:
             ("pathlib.Path", "a/b.csv", repr(Path("a/b.csv"))),
             ("Kind", "fast", "<Kind.FAST: 'fast'>"),
             ("Point", "{x: 1, y: 2}", "Point(x=1, y=2)"),
-            ("int | None", "null", "None"),
-            ("dict[str, list[int]]", "{a: [1]}", "{'a': [1]}"),
             ("datetime.date", "2024-05-06", "datetime.date(2024, 5, 6)"),
         ],
     )
@@ -126,18 +120,10 @@ class Tool(Module):
 class TestCodeInSeveralFiles:
     """In a folder that is neither the current one nor on `sys.path`."""
 
-    def load(self, folder: Path, use: str, files: Mapping[str, str]) -> Inventory:
-        for name, code in files.items():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            write(folder, code, name)
-        text = f"name: mine\nplanner: {{use: fixed, plan: [tool]}}\nmodules:\n  tool: {{use: '{use}'}}"
-        return Inventory.load(write(folder, text))
-
     @pytest.mark.parametrize(
         ("use", "files"),
         [
             ("my_pkg.tools:Tool", {"my_pkg/tools.py": "from .other import Tool", "my_pkg/other.py": TOOL}),
-            ("my_pkg/tools.py:Tool", {"my_pkg/tools.py": "from .other import Tool", "my_pkg/other.py": TOOL}),
             ("my_pkg:Tool", {"my_pkg/__init__.py": "from .other import Tool", "my_pkg/other.py": TOOL}),
             (
                 "my_pkg.deep.tools:Tool",
@@ -158,7 +144,7 @@ class TestCodeInSeveralFiles:
     )
     def test_is_one_package(self, use: str, files: Mapping[str, str], tmp_path: Path) -> None:
         before = list(sys.path)
-        assert Executor(self.load(tmp_path, use, files)).run({"question": "?"}).answer == 1
+        assert Executor(load(tmp_path, use, files)).run({"question": "?"}).answer == 1
         assert sys.path == before
 
     def test_of_the_same_name_in_two_folders_are_two(self, tmp_path: Path) -> None:
@@ -166,9 +152,7 @@ class TestCodeInSeveralFiles:
             code = TOOL.replace("return 1", f"from .sib import N; return N + {number}")
             files = {"tools.py": code, "sib.py": f"N = {number}0"}
             (folder := tmp_path / str(number)).mkdir()
-            assert (
-                Executor(self.load(folder, "tools:Tool", files)).run({"question": "?"}).answer == 11 * number
-            )
+            assert Executor(load(folder, "tools:Tool", files)).run({"question": "?"}).answer == 11 * number
 
     @pytest.mark.parametrize(
         ("use", "files", "told"),
@@ -210,7 +194,7 @@ class TestCodeInSeveralFiles:
         self, use: str, files: Mapping[str, str], told: str, tmp_path: Path
     ) -> None:
         with pytest.raises(InventoryError) as error:
-            self.load(tmp_path, use, files)
+            load(tmp_path, use, files)
         assert told in str(error.value)
         assert "pip" not in str(error.value) and "chameleon_user" not in str(error.value)
 
@@ -265,12 +249,8 @@ class TestPromptsBesideTheInventory:
         ("prompt", "told"),
         [
             ("# user\nok\n{% if %}", "line 2 of its section # user"),
-            ("# system\nok\n# user\n{{ question", "line 1 of its section # user"),
             ("no section", "Begin with a line `# system` or `# user`"),
-            ("", "no section"),
             ("---\nslots: question\n---\n# user\nx", "slots is not a list of texts"),
-            ("---\nstop: END\n---\n# user\nx", "stop is not a list of texts"),
-            ("---\nslots: [1]\n---\n# user\nx", "slots is not a list of texts"),
             ("---\nslot: []\n---\n# user\nx", "unknown keys ['slot']"),
             ("---\n[: }\n---\n# user\nx", "the front matter is not YAML"),
             (b"# user\n\xff", "the file is not UTF-8 text (byte 7)"),

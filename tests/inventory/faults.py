@@ -26,11 +26,6 @@ FAULTS: dict[str, tuple[str, int, str]] = {
         4,
         "the module 'program_executor' is removed here, and fallback (",
     ),
-    "a removed module that another's on_error names": (
-        "extends: tabmwp\nmodules: {solution_generator: null}",
-        2,
-        "and modules.program_generator.on_error (",
-    ),
     "a removed module that a rule of another names": (
         "extends: tabmwp\nfallback: []\nmodules:\n  program_executor: null",
         4,
@@ -56,50 +51,25 @@ FAULTS: dict[str, tuple[str, int, str]] = {
         6,
         "the plan nobody breaks a rule",
     ),
-    "an unknown key in llm": (
-        f"{GOOD}llm: {{tempature: 0}}",
-        6,
-        "unknown key 'llm.tempature'. Did you mean 'temperature'?",
-    ),
     "an unknown key in prices": (
         f"{GOOD}llm:\n  prices:\n    inptu: 1\n    input: 1\n    output: 1",
         8,
         "unknown key 'llm.prices.inptu'. Did you mean 'input'?",
-    ),
-    "an unknown key in rules": (
-        f"{GOOD}rules:\n  lats: a",
-        7,
-        "unknown key 'rules.lats'. Did you mean 'last'?",
     ),
     "an unknown key in repair": (
         f"{GOOD}repair:\n  answer_generator:\n    redo: answer_generator\n    attempt: 3",
         9,
         "unknown key 'repair.answer_generator.attempt'. Did you mean 'attempts'?",
     ),
-    "an unknown key in budget": (
-        f"{GOOD}budget: {{token: 5}}",
-        6,
-        "unknown key 'budget.token'. Did you mean 'tokens'?",
-    ),
     "an unknown parameter": (
         f"{BASE}modules:\n  answer_generator: {{}}\n  row_lookup:\n    min_row: 3",
         6,
         "RowLookup has no parameter 'min_row'. Did you mean 'min_rows'?",
     ),
-    "a misspelt key of a module": (
-        f"{GOOD}  row_lookup:\n    smaples: 3",
-        7,
-        "RowLookup has no parameter 'smaples'. Did you mean 'samples'?",
-    ),
     "an unknown key in a module's llm": (
         f"{GOOD}  row_lookup:\n    llm:\n      max_token: 3",
         8,
         "unknown key 'modules.row_lookup.llm.max_token'. Did you mean 'max_tokens'?",
-    ),
-    "an unknown parameter of the planner": (
-        "name: mine\nplanner:\n  use: fixed\n  plna: []\nmodules: {}",
-        4,
-        "Fixed has no parameter 'plna'. Did you mean 'plan'?",
     ),
     "an unknown parameter of an inner planner": (
         "name: mine\nplanner:\n  use: then\n  planners:\n    - use: fixed\n      plan: [a]\n    - use: fixed\n      plann: [a]\nmodules: {}",
@@ -110,11 +80,6 @@ FAULTS: dict[str, tuple[str, int, str]] = {
         "name: mine\nplanner:\n  use: replanning\n  planner: one_shot\nmodules: {}",
         4,
         'planner.planner is "one_shot"',
-    ),
-    "an inner planner without a name": (
-        "name: mine\nplanner:\n  use: replanning\n  planner: {plan: [a]}\nmodules: {}",
-        4,
-        "the key 'planner.planner.use' is missing",
     ),
     "a missing parameter": (
         "name: mine\nplanner: {use: fixed}\nmodules: {}",
@@ -131,13 +96,6 @@ FAULTS: dict[str, tuple[str, int, str]] = {
         6,
         "min_rows is 'many': Input should be a valid integer",
     ),
-    "a number as text": (
-        f"{GOOD}  row_lookup: {{min_rows: '4'}}",
-        6,
-        "min_rows is '4': Input should be a valid integer",
-    ),
-    "a name that is a number": (f"{GOOD}about: 5", 6, "about is 5: input should be a valid string"),
-    "modules as a list": (f"{BASE}modules: [answer_generator]", 3, "modules is"),
     "a module as text": (
         f"{BASE}modules:\n  answer_generator: yes please",
         4,
@@ -148,17 +106,7 @@ FAULTS: dict[str, tuple[str, int, str]] = {
         4,
         "letters, digits and underscores",
     ),
-    "a module name that is a number": (
-        f"{BASE}modules:\n  5: {{}}",
-        3,
-        "modules.5 is 5: input should be a valid string",
-    ),
     "a planner as text": ("name: mine\nplanner: one_shot\nmodules: {}", 2, 'planner is "one_shot"'),
-    "a planner without a name": (
-        "name: mine\nplanner: {plan: []}\nmodules: {}",
-        2,
-        "the key 'planner.use' is missing",
-    ),
     "no planner": ("name: mine\nmodules: {}", 0, "the key 'planner' is missing"),
     "no modules": (BASE, 0, "the key 'modules' is missing"),
     "an input type that is none": (
@@ -171,18 +119,10 @@ FAULTS: dict[str, tuple[str, int, str]] = {
         7,
         "greater than 0",
     ),
-    "a temperature as text": (f"{GOOD}llm: {{temperature: warm}}", 6, 'llm.temperature is "warm"'),
-    "a budget as text": (f"{GOOD}budget: 5", 6, "budget is 5"),
-    "a stop that is no list": (f"{GOOD}llm: {{stop: END}}", 6, 'llm.stop is "END"'),
     "an on_error that is none": (
         f"{GOOD}  row_lookup: {{on_error: retry}}",
         6,
         'modules.row_lookup.on_error is "retry"',
-    ),
-    "a style that is none": (
-        f"{GOOD}  row_lookup: {{table_style: ascii}}",
-        6,
-        'modules.row_lookup.table_style is "ascii"',
     ),
     "a key that is a list": (f"{GOOD}? [a, b]\n: c", 6, "a key is a name, not a list or a mapping"),
     "a key of aliases in aliases": (
@@ -191,19 +131,11 @@ FAULTS: dict[str, tuple[str, int, str]] = {
         "a key is a name, not a list or a mapping",
     ),
     "no timestamp": (f"{GOOD}about: !!timestamp x", 6, "this is no timestamp"),
-    "no truth value": (f"{GOOD}about: !!bool x", 6, "this is no bool"),
-    "no number": (f"{GOOD}about: !!int x", 6, "this is no int"),
     "a key twice": (f"{GOOD}about: a\nabout: b", 7, "the key 'about' stands twice"),
-    "a module twice": (f"{GOOD}  answer_generator: {{}}", 6, "the key 'answer_generator' stands twice"),
     "a prompt for a module without a model": (
         f"{BASE}modules:\n  answer_generator: {{prompt: x}}",
         4,
         "AnswerGenerator asks no model and has no 'prompt'",
-    ),
-    "a prompt for a planner without a model": (
-        "name: mine\nplanner: {use: fixed, plan: [a], prompt: x}\nmodules: {}",
-        2,
-        "the planner fixed asks no model",
     ),
     "a module that there is not": (
         f"{GOOD}  row_lokup: {{}}",
@@ -220,7 +152,6 @@ FAULTS: dict[str, tuple[str, int, str]] = {
         8,
         "fallback.1 names a module 'answer_generater' that the inventory does not have. Did you mean 'answer_generator'?",
     ),
-    "rules for nobody": (f"{GOOD}rules:\n  once: [nobody]", 7, "rules.once.0 names a module 'nobody'"),
     "a last module that is nobody": (
         f"{GOOD}rules:\n  last: nobody",
         7,
@@ -246,23 +177,6 @@ FAULTS: dict[str, tuple[str, int, str]] = {
         8,
         "modules.row_lookup.on_error.0 names a module 'nobody'",
     ),
-    "a plan that breaks the rules": (
-        f"{GOOD}rules: {{last: solution_generator}}",
-        0,
-        "must end with solution_generator",
-    ),
-    "a plan of nobody": (GOOD.replace("[answer_generator]", "[nobody]"), 0, "there is no module 'nobody'"),
-    "an inner plan of nobody": (
-        "name: mine\nplanner:\n  use: then\n  planners: [{use: fixed, plan: [nobody]}, {use: fixed, plan: [answer_generator]}]\n"
-        "modules: {answer_generator: {}}",
-        0,
-        "there is no module 'nobody'",
-    ),
-    "a fallback that breaks the rules": (
-        f"{GOOD}rules: {{once: [answer_generator]}}\nfallback: [answer_generator, answer_generator]",
-        0,
-        "answer_generator occurs 2 times",
-    ),
     "a prompt that there is not": (
         f"{GOOD}  row_lookup: {{prompt: no/such}}",
         0,
@@ -273,9 +187,6 @@ FAULTS: dict[str, tuple[str, int, str]] = {
     "an unknown tag": ("name: !!python/object/apply:os.system ['true']", 1, "not valid YAML"),
     "two documents": (f"{GOOD}---\n{GOOD}", 6, "not valid YAML"),
     "nothing": ("", 0, "an inventory is a mapping"),
-    "a comment": ("# nothing yet", 0, "an inventory is a mapping"),
-    "a list": ("- name: mine", 0, "an inventory is a mapping"),
-    "text": ("mine", 0, "an inventory is a mapping"),
     "an extends that is no name": ("extends: [a]", 1, "extends names one inventory"),
     "an extends of nobody": ("extends: tabmpw", 0, "there is no inventory 'tabmpw'. Did you mean 'tabmwp'?"),
     "an extends of no file": ("extends: other.yaml", 0, "no such inventory file"),

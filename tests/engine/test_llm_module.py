@@ -1,4 +1,4 @@
-"""Texts of any length: every prompt of a run shows their beginning, as much as the inventory says."""
+"""What a repair asks of the model, and how much of a long text prompts show."""
 
 from __future__ import annotations
 
@@ -6,9 +6,59 @@ from typing import Any
 
 import pytest
 
-from chameleon import LLM, Executor, Inventory
+from chameleon import LLM, Executor, Inventory, LLMModule, State, StepRejected
 from chameleon.errors import InventoryError
+from chameleon.inventory.schema import RepairSpec
 from chameleon.llm import ScriptedModel
+from chameleon.planners.fixed import Fixed
+from chameleon.prompt import Prompt
+from tests.engine.doubles import QUESTION, why
+
+
+class Ask(LLMModule):
+    """Asks the model the question."""
+
+    template = Prompt.parse("---\nslots: [question]\n---\n# user\n{{ question }} {{ context }}")  # type: ignore[assignment]
+
+    def parse(self, text: str) -> Any:
+        if text == "bad":
+            raise StepRejected("the reply is bad")
+        return text
+
+
+class TestARepairThatAsks:
+    def test_asks_for_another_sample_at_a_higher_temperature(self) -> None:
+        state = self._run(["bad", "bad", "good"], temperature=0.0)
+        assert state.answer == "good"
+        assert [(call.sample, call.params["temperature"]) for call in state.calls] == [
+            (0, 0),
+            (1, 0.1),
+            (2, 0.1),
+        ]
+
+    def test_is_warmer_than_the_model_was_connected_with(self) -> None:
+        state = self._run(["bad", "good"], temperature=0.7)
+        assert [call.params["temperature"] for call in state.calls] == pytest.approx([0.7, 0.8])
+
+    def test_asks_for_samples_that_it_has_not_seen(self) -> None:
+        state = self._run(["bad"] * 3 + ["good"] * 3, temperature=0.0, samples=3)
+        assert sorted(call.sample for call in state.calls) == [0, 1, 2, 3, 4, 5]
+
+    def _run(self, replies: list[str], temperature: float, samples: int = 1) -> State:
+        ask = Ask()
+        ask.samples = samples
+        inventory = Inventory(
+            "mine",
+            Fixed(["ask"]),
+            {"ask": ask},
+            repair={"ask": RepairSpec(redo="ask", attempts=4, temperature_step=0.1)},
+        )
+        return Executor(inventory, LLM.connect(ScriptedModel(replies), temperature=temperature)).run(QUESTION)
+
+    def test_fails_in_words_when_the_model_fails(self) -> None:
+        state = self._run([], temperature=0.0)
+        assert "ask" in why(state) and "the script holds 0 replies" in why(state)
+
 
 LONG = "The ferry leaves at noon. " * 38_000  # close to the million bytes that `ask --text` takes
 REPLIES = [

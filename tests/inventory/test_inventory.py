@@ -14,7 +14,7 @@ from chameleon import ChameleonError, Executor, Inventory
 from chameleon.errors import InputError, InventoryError
 from chameleon.table import Table
 from tests.engine.files import TOOL, fault, write
-from tests.engine.inventory_faults import FAULTS
+from tests.inventory.faults import FAULTS
 
 
 class TestFaults:

@@ -14,7 +14,7 @@ from chameleon import Executor, Inventory, Plan, State, Step
 from chameleon.errors import InventoryError, PlanError
 from chameleon.inventory.references import leave_out
 from chameleon.inventory.schema import RepairSpec, RulesSpec
-from chameleon.planner import check_order, without_left_out
+from chameleon.planner import check_order
 from chameleon.planners.fixed import Fixed
 from chameleon.planners.rules import Rules
 from chameleon.state import StepRecord
@@ -130,11 +130,11 @@ def test_who_must_follow_is_stepped_over() -> None:
 
 def test_a_plan_says_what_it_lost() -> None:
     plan = Plan(tuple(Step(name) for name in ("ant", "bee", "ant", "cat")), "mine", "as asked")
-    assert without_left_out(plan, {"dog"}) is plan
-    lost = without_left_out(plan, {"ant", "cat"})
+    assert plan.without({"dog"}) is plan
+    lost = plan.without({"ant", "cat"})
     assert list(lost.names) == ["bee"]
     assert lost.note == "as asked; without ant, cat" and not lost.refused
-    nothing = without_left_out(plan, {"ant", "bee", "cat"})
+    nothing = plan.without({"ant", "bee", "cat"})
     assert not nothing.steps and nothing.refused == "every module of the plan is left out"
 
 
