@@ -44,7 +44,8 @@ from chameleon.retrieval.index import Index
 from chameleon.retrieval.lexical.analysis import reader
 from chameleon.retrieval.lexical.fields import Bm25Settings, query_terms, query_weights, term_counts
 from chameleon.retrieval.lexical.part import Bm25Searcher
-from chameleon.retrieval.names import parts_for, retriever
+from chameleon.retrieval.names import retriever
+from chameleon.retrieval.parts import parts_for
 
 REAL = ("wikitq/tables.jsonl.gz", "fetaqa/tables.jsonl.gz", "tabfact/corpus.jsonl.gz")
 SETTINGS = Bm25Settings()

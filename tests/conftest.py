@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import gc
 import ipaddress
+import os
 import re
 import socket
+import ssl
 from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
+import certifi
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from tests.loopback import LoopbackServer
 
 # How long an example takes says more of the machine than of the code.
-settings.register_profile("any machine", deadline=None)
-settings.load_profile("any machine")
+_anywhere = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("quick", _anywhere, max_examples=25)
+settings.register_profile("thorough", _anywhere, max_examples=300)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 _PRIVATE_VARIABLE = re.compile(
     r"(_API_KEY|_API_BASE|_BASE_URL|_ENDPOINT|_TOKEN|_CREDENTIALS)$|_PROXY$"
@@ -32,6 +39,31 @@ class NetworkForbidden(Exception):
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="record what prompts say anew")
+
+
+def pytest_collection_finish() -> None:
+    """Spare the collector of garbage what lives as long as the session: modules and thousands of tests."""
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_sessionfinish() -> None:
+    """Let what was spared be collected in its order: packages complain of what they leave behind."""
+    gc.unfreeze()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_public_authorities() -> Iterator[None]:
+    """Leave out the certificates of the public web: nothing asks for it, and each client would read them."""
+    public, load = certifi.where(), ssl.SSLContext.load_verify_locations
+
+    def load_own(context: ssl.SSLContext, cafile: Any = None, capath: Any = None, cadata: Any = None) -> None:
+        if cafile != public:
+            load(context, cafile, capath, cadata)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(ssl.SSLContext, "load_verify_locations", load_own)
+        yield
 
 
 @pytest.fixture(autouse=True)
@@ -59,16 +91,21 @@ def _offline(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket.socket, "connect_ex", guarded(socket.socket.connect_ex))
 
 
-@pytest.fixture(autouse=True)
-def _clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Forget the developer's keys and settings, and keep replies in a temporary place."""
-    import os
+@pytest.fixture(scope="session")
+def _stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Give each test a path of its own for replies; a folder is made where one is written."""
+    folder = tmp_path_factory.mktemp("stores")
+    return (folder / str(number) / "responses.sqlite" for number in count())
 
+
+@pytest.fixture(autouse=True)
+def _clean_environment(monkeypatch: pytest.MonkeyPatch, _stores: Iterator[Path]) -> None:
+    """Forget the developer's keys and settings, and keep replies in a temporary place."""
     for name in list(os.environ):
         if _PRIVATE_VARIABLE.search(name):
             monkeypatch.delenv(name)
     monkeypatch.setenv("CHAMELEON_WEB_CACHE", "off")
-    monkeypatch.setenv("CHAMELEON_STORE", str(tmp_path_factory.mktemp("store") / "responses.sqlite"))
+    monkeypatch.setenv("CHAMELEON_STORE", str(next(_stores)))
 
 
 @pytest.fixture

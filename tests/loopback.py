@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -90,6 +89,7 @@ class LoopbackServer:
         self.peak = 0
         self._working = 0
         self._lock = threading.Lock()
+        self.stopped = threading.Event()  # ends every delay
         self._server = _Server(("127.0.0.1", port), self._handler())
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
 
@@ -111,6 +111,7 @@ class LoopbackServer:
 
     def stop(self) -> None:
         """Close the listening socket; later connections are refused."""
+        self.stopped.set()
         if self._thread.is_alive():
             self._server.shutdown()
             self._thread.join()
@@ -133,7 +134,7 @@ class LoopbackServer:
                 return Fault(404, {"error": {"message": message, "code": "model_not_found"}})
             answer = self._reply(request)
             if not isinstance(answer, str) and answer.delay:
-                time.sleep(answer.delay)
+                self.stopped.wait(answer.delay)
             return answer
         finally:
             with self._lock:
@@ -208,7 +209,7 @@ class _Handler(BaseHTTPRequestHandler):
                 for _ in range(fault.drip):
                     self.wfile.write(b" ")
                     self.wfile.flush()
-                    time.sleep(0.1)
+                    self.server_of_tests.stopped.wait(0.1)
             return None
         if fault.broken_json:
             return self._send(200, None, raw=b'{"id": "x", "choices": [{"mess')

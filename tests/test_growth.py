@@ -25,7 +25,7 @@ from chameleon.modules.statutes.acts import act_beside
 from chameleon.modules.statutes.replies import prose_in
 from chameleon.modules.tablerag.clarifiers import terms_in
 from chameleon.retrieval.lexical.analysis import _PAIR
-from chameleon.table.grid import Origin
+from chameleon.table.records import Origin
 from chameleon.table.replies import parse_table
 from tests.growth import grows_in_proportion
 

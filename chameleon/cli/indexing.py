@@ -22,7 +22,7 @@ _MOST_SHOWN = 20
 def index_and_tell(sources: Sequence[Path], out: Path, retriever: str | None, *, as_json: bool) -> int:
     """Index, say what was done and what was left out, and return the exit code."""
     if retriever is not None:
-        from chameleon.retrieval.names import check_retriever
+        from chameleon.retrieval.parts import check_retriever
 
         check_retriever(retriever)
     with _Progress() as progress:

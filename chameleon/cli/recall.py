@@ -41,7 +41,8 @@ class Asked:
 
 def measure_recall(asked: Asked, *, as_json: bool) -> int:
     """Index the corpus unless it is an index, search for each query, show the figures; the exit code."""
-    from chameleon.retrieval.names import check_retriever, retriever
+    from chameleon.retrieval.names import retriever
+    from chameleon.retrieval.parts import check_retriever
 
     check_retriever(asked.retriever)
     queries = read_queries(asked.queries)
@@ -61,7 +62,7 @@ def measure_recall(asked: Asked, *, as_json: bool) -> int:
 def _index(asked: Asked, queries: Sequence[Query], close: ExitStack) -> Index:
     """The index that is searched: the one that is named, or one that is built of the corpus."""
     from chameleon.retrieval.index import Index
-    from chameleon.retrieval.names import AUTO
+    from chameleon.retrieval.parts import AUTO
 
     if not asked.corpus.is_dir():
         return _built(asked, queries, read_corpus(asked.corpus), close)
@@ -76,7 +77,7 @@ def _index(asked: Asked, queries: Sequence[Query], close: ExitStack) -> Index:
 
 def _built(asked: Asked, queries: Sequence[Query], documents: Iterable[Document], close: ExitStack) -> Index:
     from chameleon.retrieval.index import Index
-    from chameleon.retrieval.names import parts_for
+    from chameleon.retrieval.parts import parts_for
 
     wanted = {query.gold for query in queries} if asked.named_only else None
     folder = asked.kept or Path(close.enter_context(tempfile.TemporaryDirectory(prefix="chameleon-")))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from chameleon.documents.reading_order import Row, Word
 from chameleon.table import Table
-from chameleon.table.amounts import goes_after, goes_before, is_amount, is_year
+from chameleon.table.amount_columns import goes_after, goes_before, is_amount, is_year
 
 _APART = 1.0  # of the letters' size: cells stand further apart than this
 _FAR = 2.6  # of the letters' size: rows further below each other than this are no one table

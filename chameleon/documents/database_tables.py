@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from chameleon.documents.found import Found, LeftOut, table_of
-from chameleon.table.cells import shown
 from chameleon.table.files import LIMIT_VARIABLE, limit_in_bytes
-from chameleon.table.grid import Origin
+from chameleon.table.records import Origin, shown
 
 SECONDS = 20.0
 """How long the first table or view may take to be read; views are programs, and one may never end."""

@@ -16,8 +16,7 @@ from typing import Any
 from chameleon.documents.database_tables import SECONDS, Patience, database_table, in_words, place_of
 from chameleon.documents.found import NOWHERE, Found, LeftOut
 from chameleon.errors import MissingPackage
-from chameleon.table.cells import shown
-from chameleon.table.grid import MAX_COLUMNS, Origin
+from chameleon.table.records import MAX_COLUMNS, Origin, shown
 from chameleon.text import clean_cell
 
 _CLOSED = {

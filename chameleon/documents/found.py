@@ -9,7 +9,7 @@ from types import MappingProxyType
 from chameleon.documents.sections import sections
 from chameleon.errors import ChameleonError, InputError
 from chameleon.table import Table
-from chameleon.table.grid import Origin, Record, bounded, build_table
+from chameleon.table.records import Origin, Record, bounded, build_table
 
 NOWHERE: Mapping[str, str] = MappingProxyType({})
 _LONGEST_CAPTION = 300

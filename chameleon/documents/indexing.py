@@ -23,8 +23,8 @@ from chameleon.retrieval.index.damage import check_whole, clear
 from chameleon.retrieval.index.files import Damaged
 from chameleon.retrieval.index.index import is_index
 from chameleon.retrieval.index.manifest import LEDGER, MANIFEST, Manifest
-from chameleon.retrieval.names import AUTO, parts_for
-from chameleon.table.cells import printable, shown
+from chameleon.retrieval.parts import AUTO, parts_for
+from chameleon.table.records import printable, shown
 
 Progress = Callable[[int, int, str], object]
 """Told how many files are done, of how many, and which one is next ("" when the index is being written)."""
@@ -107,7 +107,7 @@ def _indexed(sources: Sequence[Path], out: Path, retriever: str | None, progress
     first = next(documents, None)
     if first is None and not is_index(out):
         raise InputError("no table was found", where=", ".join(map(str, sources)), hint=_most_of(summary))
-    with Build(out, parts, retriever=known) as build:
+    with Build(out, parts, Index.open, retriever=known) as build:
         ledger.require_current(out)
         build.add(chain([first], documents) if first else ())
         for path in _vanished(ledger, sources, files, unread):

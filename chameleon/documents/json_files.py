@@ -9,8 +9,8 @@ from typing import Any
 from chameleon.documents.found import NOWHERE, Found, LeftOut, table_of
 from chameleon.documents.text_files import require_text
 from chameleon.errors import InputError
-from chameleon.table.grid import Origin
 from chameleon.table.json_tables import line_records, load_json, load_json_lines, value_records
+from chameleon.table.records import Origin
 from chameleon.text import clean_cell
 
 _HEADERS, _ROWS, _NAMES = ("header", "columns"), ("rows", "data"), ("caption", "title", "name")

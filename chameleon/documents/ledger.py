@@ -16,7 +16,7 @@ from chameleon.errors import InputError
 from chameleon.retrieval.index.files import failed, replace_json
 from chameleon.retrieval.index.index import is_index
 from chameleon.retrieval.index.manifest import LEDGER
-from chameleon.table.cells import printable
+from chameleon.table.records import printable
 
 FORMAT = 2
 """Raised when the readers come to give other tables for the same file: then each is read again."""

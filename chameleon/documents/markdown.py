@@ -14,7 +14,7 @@ from chameleon.documents.numbering import (
 )
 from chameleon.documents.outline import UNNUMBERED, Outline
 from chameleon.table import Table
-from chameleon.table.bars import bars_in, has_bar, split_rows
+from chameleon.table.delimited import bars_in, has_bar, split_rows
 from chameleon.text import clean_cell
 
 _MARKED = re.compile(r" {0,3}(#{1,6})\s+(.*)")

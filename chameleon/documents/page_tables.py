@@ -7,10 +7,9 @@ from dataclasses import replace
 
 from chameleon.documents.found import Found, LeftOut, table_of
 from chameleon.errors import InputError
-from chameleon.table.cells import shown
-from chameleon.table.grid import Origin
 from chameleon.table.html import page_tables
 from chameleon.table.html_grid import html_table, layout_reason
+from chameleon.table.records import Origin, shown
 from chameleon.web.text import decoded
 
 

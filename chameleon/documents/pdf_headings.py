@@ -20,7 +20,7 @@ from chameleon.documents.outline import (
 )
 from chameleon.documents.reading_order import Row
 from chameleon.table import Table
-from chameleon.table.amounts import is_amount
+from chameleon.table.amount_columns import is_amount
 
 _LARGER = 1.15
 """A line whose letters are so many times as large as those of most lines is a heading."""

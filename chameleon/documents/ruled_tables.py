@@ -7,7 +7,7 @@ from typing import Any
 
 from chameleon.documents.reading_order import Word, rows_of
 from chameleon.table import Table
-from chameleon.table.amounts import is_amount
+from chameleon.table.amount_columns import is_amount
 
 Box = tuple[float, float, float, float]
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import groupby, takewhile
 
 from chameleon.table import read_value
-from chameleon.table.grid import Record
+from chameleon.table.records import Record
 
 _NOTE = re.compile(r"(notes?|sources?|data|legend|footnotes?)\b\s*:|[*†‡§©]|\(?\d\)", re.IGNORECASE)
 _MOST_TITLES = 10

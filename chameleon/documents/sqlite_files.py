@@ -14,9 +14,8 @@ from typing import Any
 from chameleon.documents.database_tables import Patience, database_table, in_words, place_of
 from chameleon.documents.found import Found, LeftOut
 from chameleon.errors import InputError
-from chameleon.table.cells import cell_text, shown
 from chameleon.table.files import limit_in_bytes
-from chameleon.table.grid import MAX_COLUMNS, Origin
+from chameleon.table.records import MAX_COLUMNS, Origin, cell_text, shown
 from chameleon.text import clean_cell
 
 MAGIC = b"SQLite format 3\x00"

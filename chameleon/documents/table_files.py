@@ -12,9 +12,8 @@ from chameleon.documents.page_tables import page_data_tables
 from chameleon.documents.sqlite_files import MAGIC, sqlite_tables
 from chameleon.documents.text_files import delimited_tables, markdown_tables, plain_tables, windows_text
 from chameleon.documents.workbooks import workbook_tables
-from chameleon.table.files import limit_in_bytes, read_file, too_large
-from chameleon.table.grid import Origin
-from chameleon.table.sniff import NotUTF8, decode, format_of_suffix
+from chameleon.table.files import NotUTF8, decode, format_of_suffix, limit_in_bytes, read_file, too_large
+from chameleon.table.records import Origin
 
 Tables = Iterator[Found | LeftOut | Note]
 _WINDOWS = "is not UTF-8, and was read as Windows-1252"

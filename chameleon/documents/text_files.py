@@ -9,10 +9,9 @@ from chameleon.documents.found import Found, LeftOut, table_of, tables_of
 from chameleon.documents.markdown import without_closing
 from chameleon.errors import InputError
 from chameleon.table import read_table_text
-from chameleon.table.bars import bar_blocks, is_rule, lines_of, split_rows
-from chameleon.table.delimited import delimited_records
-from chameleon.table.grid import Origin
-from chameleon.table.sniff import delimiter_below_titles, format_of_text
+from chameleon.table.delimited import bar_blocks, delimited_records, is_rule, lines_of, split_rows
+from chameleon.table.files import delimiter_below_titles, format_of_text
+from chameleon.table.records import Origin
 from chameleon.text import clean_cell
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f]")

@@ -13,7 +13,7 @@ from chameleon.documents.found import LeftOut
 from chameleon.documents.table_files import KINDS, holds_tables
 from chameleon.errors import InputError
 from chameleon.retrieval.index.manifest import BUILDING, LOCK, MANIFEST, SEGMENTS
-from chameleon.table.cells import printable
+from chameleon.table.records import printable
 
 
 @dataclass

@@ -9,10 +9,10 @@ from chameleon.documents.numbering import LONGEST_HEADING, heading_level
 from chameleon.documents.outline import UNNUMBERED, Outline
 from chameleon.errors import InputError
 from chameleon.table import Table
-from chameleon.table.grid import Origin
 from chameleon.table.html import Markup, page_tables
 from chameleon.table.html_grid import html_table, layout_reason
-from chameleon.table.raised import BEGIN, END, with_raised, without_own
+from chameleon.table.records import Origin
+from chameleon.table.superscripts import BEGIN, END, set_superscripts, without_bounds
 from chameleon.web.markup import UNREAD, is_hidden
 from chameleon.web.text import decoded, visible
 
@@ -110,7 +110,7 @@ class _Reader:
 
     def data(self, data: str) -> None:
         if not self._unread_from and self._reads:
-            self._text.append(without_own(data))
+            self._text.append(without_bounds(data))
             self._plain = self._plain or (not self._bold_from and not data.isspace())
 
     def comment(self, text: str) -> None:
@@ -162,7 +162,7 @@ class _Reader:
                 setattr(self, name, 0)
 
     def _taken(self) -> str:
-        text = with_raised("".join(self._text), drop_marks=False)
+        text = set_superscripts("".join(self._text), drop_marks=False)
         text = " ".join(visible(text).split())
         self._text.clear()
         self._plain = False

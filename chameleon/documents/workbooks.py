@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from chameleon.documents.found import Found, LeftOut, tables_of
 from chameleon.errors import InputError
 from chameleon.table.excel import excel_sheets
-from chameleon.table.grid import Origin, Record
+from chameleon.table.records import Origin, Record
 
 
 def workbook_tables(data: bytes, origin: Origin) -> Iterator[Found | LeftOut]:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 from chameleon.errors import MissingPackage, ModelError
-from chameleon.retrieval.index import Index
 from chameleon.retrieval.retriever import Reranker
 from chameleon.retrieval.vectors.texts import texts
+
+if TYPE_CHECKING:
+    from chameleon.retrieval.index import Index
 
 _BATCH = 32
 _WINDOW, _TEXTS, _LONGEST = 400, 3, 512

@@ -1,12 +1,10 @@
 """Tables: the immutable `Table`, typed cells, readers of files and text forms for prompts."""
 
-from chameleon.table.formats import to_text
+from chameleon.table.formats import to_terminal, to_text
 from chameleon.table.readers import read_table, read_table_bytes, read_table_stream, read_table_text
-from chameleon.table.replies import parse_table
-from chameleon.table.subtable import as_subtable
+from chameleon.table.replies import as_subtable, parse_table
 from chameleon.table.table import Column, Row, Table
-from chameleon.table.terminal import to_terminal
-from chameleon.table.values import Kind, Value, read_value
+from chameleon.table.typed import Kind, Value, read_value
 
 __all__ = [
     "Column",

@@ -1,13 +1,16 @@
-"""Records of CSV and its relatives, with the line where each begins."""
+r"""Records of text: CSV and its relatives, and tables drawn with bars.
+
+Bars stand in `a | b` lines as in prompts and in Markdown tables; inside a cell a bar is written `\|`, as
+GitHub's Markdown does.
+"""
 
 from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
-from chameleon.errors import InputError
-from chameleon.table.grid import Origin, Record
+from chameleon.table.records import Origin, Record
 from chameleon.text import clean_cell
 
 # csv.reader wants lines; `splitlines` would also break them at form feeds and Unicode separators.
@@ -15,10 +18,29 @@ _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _UNUSUAL = re.compile("[\x00-\x08\x0b-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]")
 
 _MOST_SHARED = 100_000
+_BAR = re.compile(r"(?<!\\)\|")
+_RULE_CELL = re.compile(r"\s*:?-{3,}:?\s*")
+_TIGHT_RULE = re.compile(r"\|(?::?-+:?\|)+")
+_LAST_BAR = re.compile(r"(?<!\\)\|\Z")
+_FAULTS = {
+    "end of data": (
+        "a quote is opened here and never closed",
+        'Close it, or write "" for a quote in a cell.',
+    ),
+    "expected after": (
+        "text follows a closing quote",
+        'Put the whole cell in quotes and write "" for each quote inside it.',
+    ),
+    "field limit": (
+        f"a cell is longer than {csv.field_size_limit():,} characters",
+        "A quote that is never closed also looks like this.",
+    ),
+}
+"""What the reader's complaints mean, by a part of each, and what to do."""
 
 
 def delimited_records(text: str, delimiter: str, origin: Origin) -> Iterator[Record]:
-    """Each record's first line and its cells, trimmed; quoted cells may hold delimiters and line breaks.
+    """Yield each record's first line and its cells, trimmed; quoted cells may hold delimiters and breaks.
 
     Lines may end in any of the three ways, blank lines come as records without cells. Raises `InputError`
     for quotes that are not closed, text after a closing quote, and cells above `csv`'s limit.
@@ -41,19 +63,86 @@ def delimited_records(text: str, delimiter: str, origin: Origin) -> Iterator[Rec
                 shared.clear()
             start = reader.line_num + 1
     except csv.Error as error:
-        raise _explained(error, start, origin) from None
+        reason = str(error)
+        told = next((told for part, told in _FAULTS.items() if part in reason), None)
+        what, hint = told or (f"cannot be read as CSV ({reason})", "")
+        raise origin.error(what, at=start, hint=hint) from None
 
 
-def _explained(error: csv.Error, start: int, origin: Origin) -> InputError:
-    reason = str(error)
-    if "end of data" in reason:
-        what, hint = "a quote is opened here and never closed", 'Close it, or write "" for a quote in a cell.'
-    elif "expected after" in reason:
-        what = "text follows a closing quote"
-        hint = 'Put the whole cell in quotes and write "" for each quote inside it.'
-    elif "field limit" in reason:
-        what = f"a cell is longer than {csv.field_size_limit():,} characters"
-        hint = "A quote that is never closed also looks like this."
-    else:
-        what, hint = f"cannot be read as CSV ({reason})", ""
-    return origin.error(what, at=start, hint=hint)
+def lines_of(text: str) -> list[str]:
+    """Split a text at the three usual line ends; `splitlines` knows eight more."""
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
+def has_bar(line: str) -> bool:
+    """Tell whether a bar separates cells in this line."""
+    return _BAR.search(line) is not None
+
+
+def bars_in(line: str) -> int:
+    """Count the bars that separate cells in this line; escaped ones do not."""
+    return len(_BAR.findall(line))
+
+
+def is_rule(line: str) -> bool:
+    """Tell whether this is the line of dashes under a Markdown header."""
+    line = line.strip()
+    if _TIGHT_RULE.fullmatch(line):
+        return True
+    inner = line.removeprefix("|").removesuffix("|")
+    return has_bar(line) and all(_RULE_CELL.fullmatch(cell) for cell in _BAR.split(inner))
+
+
+def escape_bars(cell: str) -> str:
+    """Write the bars inside a cell so that they separate nothing."""
+    return cell.replace("|", r"\|")
+
+
+def join_bars(cells: Sequence[str]) -> str:
+    """Join a row to a line; a single cell gets bars at both ends, else no bar would tell it from prose."""
+    line = " | ".join(escape_bars(cell) for cell in cells)
+    return f"| {line} |" if len(cells) == 1 else line
+
+
+def split_rows(lines: Sequence[str]) -> list[list[str]]:
+    """Split each line of one table into cells, without its outer bars and without its rule.
+
+    Whether bars at the ends are a frame or mark empty cells is decided for all lines together: they are a
+    frame where every line has them. Under a rule, whose width is known, each line decides for itself.
+    """
+    if len(lines) > 1 and is_rule(lines[1]):
+        width = len(_BAR.split(lines[1].strip().removeprefix("|").removesuffix("|")))
+        return [_split_to(line, width) for index, line in enumerate(lines) if index != 1]
+    left = all(line.startswith("|") for line in lines)
+    # A space after the last bar is an empty last cell, unless bars at the left show that there is a frame.
+    right = all(_LAST_BAR.search(line.rstrip() if left else line) for line in lines)
+    return [_split(line, left=left, right=right) for line in lines]
+
+
+def _split_to(line: str, width: int) -> list[str]:
+    line = line.strip()
+    left, right = line.startswith("|"), _LAST_BAR.search(line) is not None
+    tries = [_split(line, left=left, right=right)]
+    if left or right:
+        tries += [_split(line, left=left, right=False), _split(line, left=False, right=right)]
+        tries.append(_split(line, left=False, right=False))
+    return next((cells for cells in tries if len(cells) == width), tries[0])
+
+
+def _split(line: str, *, left: bool, right: bool) -> list[str]:
+    cells = [cell.strip().replace(r"\|", "|") for cell in _BAR.split(line)]
+    return cells[1 if left else 0 : -1 if right and len(cells) > 1 else None]
+
+
+def bar_blocks(lines: Iterable[str]) -> list[tuple[int, list[str]]]:
+    """Return runs of neighbouring lines with bars, each with the number (from 1) of its first line."""
+    blocks: list[tuple[int, list[str]]] = []
+    inside = False
+    for number, line in enumerate(lines, 1):
+        bar = has_bar(line)
+        if bar and inside:
+            blocks[-1][1].append(line)
+        elif bar:
+            blocks.append((number, [line]))
+        inside = bar
+    return blocks

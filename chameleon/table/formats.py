@@ -1,4 +1,4 @@
-"""Tables as text, for prompts and files."""
+"""Tables as text: for prompts, files and terminals."""
 
 from __future__ import annotations
 
@@ -6,20 +6,27 @@ import csv
 import html
 import io
 import json
-from collections.abc import Callable, Sequence
+import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate, takewhile
 from typing import Literal, get_args
 
 from chameleon.errors import InputError
-from chameleon.table.bars import escape_bars, join_bars
+from chameleon.table.delimited import escape_bars, join_bars
 from chameleon.table.table import Table
-from chameleon.text import clean_cell, estimated_tokens
+from chameleon.text import clean_cell, estimated_tokens, harmless
 
 Style = Literal["pipe", "numbered", "markdown", "html", "tsv", "csv", "json"]
 STYLES: tuple[Style, ...] = get_args(Style)
 
 ELLIPSIS = "…"
 """What a note of omission begins with, and what a cut cell ends with."""
+
+_GAP = "  "
+_LEAST_WIDTH = 20
+_LEAST_COLUMN = 8
+_WIDEST_COLUMN = 40
 
 
 @dataclass(frozen=True)
@@ -30,6 +37,56 @@ class Excerpt:
     rows: list[list[str]]
     note: str
     first: int = 1  # the number of the first row, where rows are counted
+
+    @property
+    def lines(self) -> list[list[str]]:
+        return [self.header, *self.rows]
+
+    def in_style(self, style: Style) -> str:
+        """Return the excerpt as text; see `to_text`."""
+        match style:
+            case "pipe":
+                return self._noted(list(map(join_bars, self.lines)))
+            case "numbered":
+                return self._numbered()
+            case "markdown":
+                lines = [f"| {' | '.join(map(escape_bars, line))} |" for line in self.lines]
+                lines.insert(1, f"|{'---|' * len(self.header)}")
+                return self._noted(lines)
+            case "html":
+                return self._html()
+            case "tsv" | "csv":
+                buffer = io.StringIO()
+                writer = csv.writer(buffer, delimiter="\t" if style == "tsv" else ",", lineterminator="\n")
+                writer.writerows(self.lines)
+                return self._noted([buffer.getvalue().removesuffix("\n")])
+            case "json":
+                return self._json()
+
+    def _noted(self, lines: list[str]) -> str:
+        return "\n".join([*lines, self.note] if self.note else lines)
+
+    def _numbered(self) -> str:
+        """Return the header and the numbered rows as Chain-of-Table's prompts have them."""
+        header, *rows = (" | ".join(map(escape_bars, line)) for line in self.lines)
+        counted = (f"row {number} : {row}" for number, row in enumerate(rows, self.first))
+        text = self._noted([f"col : {header}", *counted]).rstrip()
+        return text.replace("*/", "* /")  # these prompts put tables between /* and */
+
+    def _html(self) -> str:
+        def line(cells: Sequence[str], tag: str) -> str:
+            return f"<tr>{''.join(f'<{tag}>{html.escape(cell)}</{tag}>' for cell in cells)}</tr>"
+
+        rows = [line(row, "td") for row in self.rows]
+        note = [f"<p>{html.escape(self.note)}</p>"] if self.note else []
+        return "\n".join(["<table>", line(self.header, "th"), *rows, "</table>", *note])
+
+    def _json(self) -> str:
+        """Return JSON with one row a line, which a model reads as easily as the other forms."""
+        header, *rows = (json.dumps(line, ensure_ascii=False) for line in self.lines)
+        body = "[\n" + ",\n".join(rows) + "\n]" if rows else "[]"
+        note = f', "note": {json.dumps(self.note, ensure_ascii=False)}' if self.note else ""
+        return f'{{"header": {header}, "rows": {body}{note}}}'
 
 
 def to_text(
@@ -51,24 +108,32 @@ def to_text(
     "numbered", for a part of a longer table. Raises `InputError` for an unknown style or a limit below its
     least value.
     """
-    if style not in _WRITERS:
+    if style not in STYLES:
         raise InputError(f"no table style is called {style!r}", hint=f"There are: {', '.join(STYLES)}.")
-    return _WRITERS[style](replace(excerpt(table, max_rows, max_cell, max_tokens), first=first))
+    return replace(excerpt(table, max_rows, max_cell, max_tokens), first=first).in_style(style)
 
 
 def excerpt(
     table: Table, max_rows: int | None = None, max_cell: int | None = None, max_tokens: int | None = None
 ) -> Excerpt:
-    """The first rows with their cells cut, and the note that says so ("" when nothing was)."""
+    """Return the first rows with their cells cut, and the note that says so ("" when nothing was)."""
     least = ((max_rows, 0), (max_cell, 1), (max_tokens, 1))
     if any(limit is not None and limit < bound for limit, bound in least):
         raise InputError("a table's text keeps at least 0 rows, 1 token and 1 character of each cell")
     lines = [[clean_cell(cell) for cell in row] for row in (table.header, *table.rows[:max_rows])]
     cut = 0
     if max_cell is not None:
-        lines, long = [[_cut(cell, max_cell) for cell in line] for line in lines], lines
+        long, lines = (
+            lines,
+            [
+                [cell if len(cell) <= max_cell else cell[: max_cell - 1] + ELLIPSIS for cell in line]
+                for line in lines
+            ],
+        )
     if max_tokens is not None:
-        lines = lines[: _fitting(lines, max_tokens)]
+        used = accumulate(estimated_tokens(" | ".join(line)) + 1 for line in lines)
+        fitting = len(list(takewhile(lambda tokens: tokens <= max_tokens, used)))
+        lines = lines[: max(fitting, 1)]  # the header always fits
     if max_cell is not None:
         cut = sum(len(cell) > max_cell for line in long[: len(lines)] for cell in line)
     notes = []
@@ -79,71 +144,78 @@ def excerpt(
     return Excerpt(lines[0], lines[1:], f"{ELLIPSIS} {'; '.join(notes)}" if notes else "")
 
 
-def _fitting(lines: Sequence[Sequence[str]], max_tokens: int) -> int:
-    """How many of the lines fit; the header always does."""
-    used = 0
-    for number, line in enumerate(lines):
-        used += estimated_tokens(" | ".join(line)) + 1
-        if used > max_tokens and number:
-            return number
-    return len(lines)
+def to_terminal(table: Table, width: int = 80, max_rows: int | None = 20) -> str:
+    """Write a table in aligned columns for a terminal of `width` places (at least 20).
+
+    Numbers stand to the right and are never cut; texts are (at 40 places, down to 8 where the line is
+    short). Columns that find no room are named in a last line, rows beyond `max_rows` are counted there.
+    East Asian wide characters take two places. Control, format and private characters are shown as U+FFFD,
+    so that a cell can neither colour the screen nor reorder a line. Raises `InputError` below 20 places.
+    """
+    if width < _LEAST_WIDTH:
+        raise InputError(f"a table needs a terminal of at least {_LEAST_WIDTH} places, not {width}")
+    part = excerpt(table, max_rows)
+    lines = [[harmless(cell) for cell in line] for line in part.lines]
+    right = [column.kind == "number" for column in table.take_rows(range(len(part.rows))).columns]
+    widths = _widths(lines, right, width)
+    text = []
+    for line in lines:
+        # Only as many cells as there are widths: the other columns found no room.
+        shown = zip(line, widths, right, strict=False)
+        text.append(_GAP.join(_padded(cell, size, to_right) for cell, size, to_right in shown).rstrip())
+    text.insert(1, _GAP.join("─" * size for size in widths))
+    if part.note:
+        text.append(part.note)
+    if hidden := [name or "(unnamed)" for name in lines[0][len(widths) :]]:
+        named = ", ".join(name[:_LEAST_WIDTH] for name in hidden[:5]) + (", …" if len(hidden) > 5 else "")
+        noun = "column" if len(hidden) == 1 else "columns"
+        text.append(f"{ELLIPSIS} {len(hidden):,} more {noun} not shown: {named}")
+    return "\n".join(text)
 
 
-def _cut(cell: str, limit: int) -> str:
-    return cell if len(cell) <= limit else cell[: limit - 1] + ELLIPSIS
+def places(text: str) -> int:
+    """Return how many places a terminal gives to a text: 2 for wide characters, 0 for combining ones."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0
+        if unicodedata.combining(character) or unicodedata.category(character) in {"Mn", "Me"}
+        else 2
+        if unicodedata.east_asian_width(character) in {"W", "F"}
+        else 1
+        for character in text
+    )
 
 
-def _pipe(part: Excerpt) -> str:
-    return "\n".join([join_bars(part.header), *map(join_bars, part.rows), *_note(part)])
+def _widths(lines: list[list[str]], numbers: list[bool], width: int) -> list[int]:
+    """Return the widths of as many columns as find room, the widest text giving way first.
+
+    Nothing is cut inside a number: "$42…" would be read as another one.
+    """
+    widths, least = [], []
+    for (name, *cells), is_number in zip(zip(*lines, strict=True), numbers, strict=True):
+        widest = max(map(places, cells), default=0)
+        natural = min(_WIDEST_COLUMN, max(places(name), widest))
+        widths.append(natural)
+        least.append(min(natural, width, max(_LEAST_COLUMN, widest if is_number else 0)))
+    count = 1
+    while count < len(least) and sum(least[: count + 1]) + len(_GAP) * count <= width:
+        count += 1
+    widths = widths[:count]
+    room = width - len(_GAP) * (count - 1)
+    while sum(widths) > room:
+        slack, column = max((widths[i], i) for i in range(count) if widths[i] > least[i])
+        widths[column] = slack - 1
+    return widths
 
 
-def _numbered(part: Excerpt) -> str:
-    """The header and the rows with their numbers, as Chain-of-Table's prompts have them."""
-    header, *rows = (" | ".join(map(escape_bars, line)) for line in (part.header, *part.rows))
-    counted = (f"row {number} : {row}" for number, row in enumerate(rows, part.first))
-    text = "\n".join([f"col : {header}", *counted, *_note(part)]).rstrip()
-    return text.replace("*/", "* /")  # these prompts put tables between /* and */
-
-
-def _markdown(part: Excerpt) -> str:
-    lines = [f"| {' | '.join(map(escape_bars, line))} |" for line in (part.header, *part.rows)]
-    lines.insert(1, f"|{'---|' * len(part.header)}")
-    return "\n".join([*lines, *_note(part)])
-
-
-def _html(part: Excerpt) -> str:
-    def line(cells: Sequence[str], tag: str) -> str:
-        return f"<tr>{''.join(f'<{tag}>{html.escape(cell)}</{tag}>' for cell in cells)}</tr>"
-
-    lines = ["<table>", line(part.header, "th"), *(line(row, "td") for row in part.rows), "</table>"]
-    return "\n".join([*lines, *(f"<p>{html.escape(note)}</p>" for note in _note(part))])
-
-
-def _delimited(part: Excerpt, delimiter: str) -> str:
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, delimiter=delimiter, lineterminator="\n")
-    writer.writerows([part.header, *part.rows])
-    return "\n".join([buffer.getvalue().removesuffix("\n"), *_note(part)])
-
-
-def _json(part: Excerpt) -> str:
-    """One row a line, so that a model reads it as easily as the other forms."""
-    header, *rows = (json.dumps(line, ensure_ascii=False) for line in (part.header, *part.rows))
-    body = "[\n" + ",\n".join(rows) + "\n]" if rows else "[]"
-    note = f', "note": {json.dumps(part.note, ensure_ascii=False)}' if part.note else ""
-    return f'{{"header": {header}, "rows": {body}{note}}}'
-
-
-def _note(part: Excerpt) -> list[str]:
-    return [part.note] if part.note else []
-
-
-_WRITERS: dict[str, Callable[[Excerpt], str]] = {
-    "pipe": _pipe,
-    "numbered": _numbered,
-    "markdown": _markdown,
-    "html": _html,
-    "tsv": lambda part: _delimited(part, "\t"),
-    "csv": lambda part: _delimited(part, ","),
-    "json": _json,
-}
+def _padded(cell: str, width: int, to_right: bool) -> str:
+    if places(cell) > width:
+        kept = ""
+        for character in cell:
+            if places(kept + character) > width - 1:
+                break
+            kept += character
+        cell = kept + ELLIPSIS
+    space = " " * (width - places(cell))
+    return space + cell if to_right else cell + space

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from chameleon.table.raised import BEGIN, END, with_raised, without_own
+from chameleon.table.superscripts import BEGIN, END, set_superscripts, without_bounds
 from chameleon.text import clean_cell
 from chameleon.web.markup import UNREAD, is_hidden, require_lxml
 
@@ -59,7 +59,7 @@ class Page:
 
 
 def page_tables(markup: str) -> Page:
-    """The tables of a page, nested ones on their own; what is hidden is left out.
+    """Return the tables of a page, nested ones on their own; what is hidden is left out.
 
     Raises `MissingPackage` without lxml.
     """
@@ -74,8 +74,8 @@ def page_tables(markup: str) -> Page:
 
 
 def one_line(parts: list[str]) -> str:
-    """The pieces of a text as one line with single spaces, without the marks of footnotes."""
-    return _SPACES.sub(" ", clean_cell(with_raised("".join(parts), drop_marks=True)))
+    """Join the pieces of a text to one line with single spaces, without the marks of footnotes."""
+    return _SPACES.sub(" ", clean_cell(set_superscripts("".join(parts), drop_marks=True)))
 
 
 class _Open:
@@ -88,6 +88,7 @@ class _Open:
         self.in_caption = False
 
     def row(self) -> list[Cell]:
+        """Return the row that has begun; begin one, and a group, where none has."""
         if not self.table.groups:
             self.table.groups.append(("tbody", []))
         rows = self.table.groups[-1][1]
@@ -108,7 +109,7 @@ class _Reader:
         self._in_title = False
         self._depth = 0
         self._unread_from = 0
-        self._raised = 0  # how many <sup> are open
+        self._superscripts = 0  # how many <sup> are open
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         self._depth += 1
@@ -124,8 +125,8 @@ class _Reader:
         elif _HEADINGS.fullmatch(tag):
             self._heading, self._heading_depth = [], self._depth
         elif tag == "sup":
-            self._raised += 1
-            if self._raised == 1:
+            self._superscripts += 1
+            if self._superscripts == 1:
                 self._parts().append(BEGIN)
         elif self._open:
             self._start_inside(tag, attributes)
@@ -146,18 +147,18 @@ class _Reader:
         if self._in_title:
             self.title.append(data)
         elif not self._unread_from:
-            self._parts().append(without_own(data))
+            self._parts().append(without_bounds(data))
             if self._heading_depth and self._open:
                 self._heading.append(data)
 
     def comment(self, text: str) -> None:
-        """Comments are not shown."""
+        """Skip comments."""
 
     def pi(self, target: str, data: str | None = None) -> None:
-        """Nor are processing instructions."""
+        """Skip processing instructions."""
 
     def close(self) -> None:
-        """What has not ended by now ends here."""
+        """End what has not ended by now."""
         while self._open:
             self._finish()
 
@@ -169,7 +170,7 @@ class _Reader:
         )
 
     def _note(self, tag: str) -> None:
-        """What a table holds besides text says whether it is one."""
+        """Note what a table holds besides text: it says whether it is one."""
         table = self._open[-1].table
         table.holds_controls |= _CONTROLS.fullmatch(tag) is not None
         table.holds_prose |= _PROSE.fullmatch(tag) is not None
@@ -186,8 +187,8 @@ class _Reader:
     def _start_inside(self, tag: str, attributes: Mapping[str, str]) -> None:
         current = self._open[-1]
         if tag in ("td", "th"):
-            span = _span(attributes.get("colspan"), 1, _MOST_SPANNED_COLUMNS) or 1
-            rows = _span(attributes.get("rowspan"), 1, _MOST_SPANNED_ROWS)
+            span = _span(attributes.get("colspan"), _MOST_SPANNED_COLUMNS) or 1
+            rows = _span(attributes.get("rowspan"), _MOST_SPANNED_ROWS)
             current.cell = Cell(tag == "th", span, rows)
             current.row().append(current.cell)
         elif tag == "tr":
@@ -202,9 +203,9 @@ class _Reader:
             current.in_caption = True
 
     def _end_shown(self, tag: str) -> None:
-        if tag == "sup" and self._raised:
-            self._raised -= 1
-            if not self._raised:
+        if tag == "sup" and self._superscripts:
+            self._superscripts -= 1
+            if not self._superscripts:
                 self._parts().append(END)
         elif not self._open:
             return
@@ -222,7 +223,7 @@ class _Reader:
         ended.table.caption = one_line(ended.caption)
 
     def _parts(self) -> list[str]:
-        """Where text goes: into the open cell or caption, else into the heading, else nowhere."""
+        """Return where text goes: into the open cell or caption, else into the heading, else nowhere."""
         if self._open:
             current = self._open[-1]
             if current.in_caption:
@@ -231,6 +232,6 @@ class _Reader:
         return self._heading if self._heading_depth else []
 
 
-def _span(written: str | None, default: int, most: int) -> int:
+def _span(written: str | None, most: int) -> int:
     digits = re.match(r"\s*(\d{1,6})", written or "")
-    return min(int(digits[1]), most) if digits else default
+    return min(int(digits[1]), most) if digits else 1

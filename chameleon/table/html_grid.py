@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 
-from chameleon.table.grid import MAX_COLUMNS, Origin, Record
+from chameleon.table.amount_columns import EMPTY, Slot, joined_columns, unmarked_header
 from chameleon.table.html import Cell, Markup
-from chameleon.table.html_columns import EMPTY, Slot, joined_columns, unmarked_header
+from chameleon.table.records import MAX_COLUMNS, Origin, Record
 
 MAX_CELLS = 2_000_000
 """What a table may grow to by its spans, which cost a page a few letters for millions of cells."""
@@ -33,7 +33,7 @@ _Grid = list[tuple[int, list[Slot]]]
 
 
 def layout_reason(table: Markup) -> str:
-    """Why this table only places things on the page; "" for data.
+    """Say why this table only places things on the page; "" for data.
 
     What counts: its role, tables inside it, one column or row, and in tables without header cells also forms,
     headings and long texts in cells.
@@ -62,7 +62,7 @@ def layout_reason(table: Markup) -> str:
 
 
 def html_table(table: Markup, origin: Origin, *, keep_notes: bool = False) -> HtmlTable:
-    """The table's records, numbered by row. Raises `InputError` for one that its spans make too large.
+    """Return the table's records, numbered by row. Raises `InputError` where spans make it too large.
 
     The header is what `<thead>` holds, else the rows of `<th>` alone at the top, else the first row; several
     are joined from the top down. Where each row begins with its name and there is no row of names, rows and
@@ -82,27 +82,34 @@ def html_table(table: Markup, origin: Origin, *, keep_notes: bool = False) -> Ht
         rows = [(number, row) for (number, _), row in zip(rows, joined, strict=True)]
         width = len(joined[0])
     slots = [row for _, row in rows]
-    above = heads if heads > 0 else _header_rows(slots) or unmarked_header(slots)
+    tops = len(list(takewhile(lambda row: all(slot.is_header or not slot.text for slot in row), slots)))
+    above = heads if heads > 0 else (tops if tops < len(slots) else 0) or unmarked_header(slots)
     header, body = rows[: above or 1], rows[above or 1 :]
     if width > 1:
         found.notes = [row[0].text for _, row in body if _is_one_cell(row)]
-        body = [(number, _noted(row)) for number, row in body if keep_notes or not _is_one_cell(row)]
-    if not above and width > 1 and all(_is_named(row) for _, row in (*header, *body)):
+        if keep_notes:
+            empty = [EMPTY] * (width - 1)
+            body = [(n, [row[0], *empty] if _is_one_cell(row) else row) for n, row in body]
+        else:
+            body = [(number, row) for number, row in body if not _is_one_cell(row)]
+    named = (row[0].is_header and not any(slot.is_header for slot in row[1:]) for _, row in (*header, *body))
+    if not above and width > 1 and all(named):
         columns = list(zip(*[[slot.text for slot in row] for _, row in (*header, *body)], strict=True))
         found.records, found.is_turned = list(enumerate(columns, 1)), True
         return found
-    names = [_joined([row[index].text for _, row in header]) for index in range(width)]
+    above_each = ([row[index].text for _, row in header] for index in range(width))
+    names = [" ".join(dict.fromkeys(filter(None, texts))) for texts in above_each]
     repeated = [[slot.text for slot in row] for _, row in header]
     texts = [
         (number, [slot.text for slot in row], all(slot.is_header for slot in row)) for number, row in body
     ]
     found.records = [(1, names)]
-    found.records += [(number, cells) for number, cells, named in texts if not (named and cells in repeated)]
+    found.records += [(number, cells) for number, cells, bare in texts if not (bare and cells in repeated)]
     return found
 
 
 def _expanded(table: Markup, origin: Origin) -> tuple[_Grid, int]:
-    """Every row's number and places with the cells over them, and how many rows `<thead>` gives."""
+    """Return each row's number and its places with the cells over them; count the rows of `<thead>`."""
     order = {"thead": 0, "tbody": 1, "tfoot": 2}
     groups = sorted(table.groups, key=lambda group: order[group[0]])
     grid: _Grid = []
@@ -127,7 +134,7 @@ def _expanded(table: Markup, origin: Origin) -> tuple[_Grid, int]:
 def _placed(
     row: Sequence[Cell], spanning: dict[int, tuple[Slot, int]], left: int, origin: Origin, count: int
 ) -> list[Slot]:
-    """One row's slots; `spanning` holds the cells that reach down, by column, with the rows still to fill."""
+    """Return a row's slots; `spanning` has the cells that reach down, by column, with the rows to fill."""
     slots: list[Slot] = []
 
     def take_spanning() -> None:
@@ -155,25 +162,5 @@ def _placed(
     return slots
 
 
-def _header_rows(rows: Sequence[Sequence[Slot]]) -> int:
-    """How many rows at the top hold header cells alone; none where all do."""
-    tops = len(list(takewhile(lambda row: all(slot.is_header or not slot.text for slot in row), rows)))
-    return tops if tops < len(rows) else 0
-
-
-def _is_named(row: Sequence[Slot]) -> bool:
-    return row[0].is_header and not any(slot.is_header for slot in row[1:])
-
-
 def _is_one_cell(row: Sequence[Slot]) -> bool:
     return all(slot.cell == row[0].cell for slot in row) and row[0].cell >= 0
-
-
-def _noted(row: list[Slot]) -> list[Slot]:
-    """A row that one cell spans as that cell and empty ones; another as it is."""
-    return [row[0], *[EMPTY] * (len(row) - 1)] if len(row) > 1 and _is_one_cell(row) else row
-
-
-def _joined(texts: Sequence[str]) -> str:
-    """The names over a column as one, each once."""
-    return " ".join(dict.fromkeys(filter(None, texts)))

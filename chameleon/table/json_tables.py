@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from chameleon.errors import InputError
-from chameleon.table.cells import cell_text, shown
-from chameleon.table.grid import MAX_COLUMNS, Origin, Record, build_table
+from chameleon.table.records import MAX_COLUMNS, Origin, Record, build_table, cell_text, shown
 from chameleon.table.table import Table
 from chameleon.text import clean_cell
 
@@ -22,7 +21,7 @@ _KINDS = {dict: "an object", list: "a list", str: "text", bool: "a truth value",
 
 
 def json_table(text: str, origin: Origin, caption: str = "") -> Table:
-    """The table in a JSON text; its own "caption" or "title" counts when none is given.
+    """Read the table in a JSON text; its own "caption" or "title" counts when none is given.
 
     Raises `InputError` for malformed JSON (with line and column), repeated keys, nested cells and shapes
     that are no table.
@@ -32,41 +31,42 @@ def json_table(text: str, origin: Origin, caption: str = "") -> Table:
 
 
 def json_records(text: str, origin: Origin) -> tuple[list[Record], str]:
-    """The header, the rows and the caption of a JSON text, not yet checked for being a table."""
+    """Return the header, the rows and the caption of a JSON text, not yet checked for being a table."""
     return value_records(load_json(text, origin), origin)
 
 
 def value_records(data: Any, origin: Origin) -> tuple[list[Record], str]:
-    """The same of a JSON value that `load_json` read."""
-    origin = replace(origin, unit="row")
+    """Return the same of a JSON value that `load_json` read."""
+    records = _Records(replace(origin, unit="row"))
     if isinstance(data, list):
-        return list(line_records(_numbered(data), origin)), ""
+        return list(records.of_rows(list(enumerate(data, 1)))), ""
     if not isinstance(data, dict):
         raise origin.error(f"holds {_kind(data)}, not a table", hint=_SHAPES)
-    header = _first(data, "header", "columns")
-    rows = _first(data, "rows", "data")
+    header, rows, caption = (
+        next((data[key] for key in keys if key in data), None)
+        for keys in (("header", "columns"), ("rows", "data"), ("caption", "title"))
+    )
     if isinstance(header, list) and isinstance(rows, list):
-        caption = _first(data, "caption", "title")
         own_caption = clean_cell(caption) if isinstance(caption, str) else ""
-        return list(_headed_records(header, rows, origin)), own_caption
+        return list(records.under(header, list(enumerate(rows, 1)))), own_caption
     if data and all(isinstance(values, list) for values in data.values()):
-        return list(_column_records(data, origin)), ""
+        return list(records.of_columns(data)), ""
     raise origin.error("holds an object that is no table", hint=_SHAPES)
 
 
 def json_lines_table(text: str, origin: Origin, caption: str = "") -> Table:
-    """The table in a text with one JSON object (or list, the header first) on each line."""
+    """Read the table in a text with one JSON object (or list, the header first) on each line."""
     return build_table(line_records(load_json_lines(text, origin), origin), origin, caption=caption)
 
 
 def load_json_lines(text: str, origin: Origin) -> list[tuple[int, Any]]:
-    """The value on each line that is not blank, with the line's number."""
+    """Return the value on each line that is not blank, with the line's number."""
     lines = enumerate(text.split("\n"), 1)
     return [(number, load_json(line, origin, number)) for number, line in lines if line.strip()]
 
 
 def load_json(text: str, origin: Origin, line: int = 0) -> Any:
-    """The value of a JSON text, numbers as written. Raises `InputError` with the place of a fault."""
+    """Parse a JSON text, numbers as written. Raises `InputError` with the place of a fault."""
     try:
         # Whole numbers stay as they are written: no limit on their digits, no rounding.
         return json.loads(text, parse_int=_Number, object_pairs_hook=_without_repeats)
@@ -88,6 +88,11 @@ def load_json(text: str, origin: Origin, line: int = 0) -> Any:
         ) from None
 
 
+def line_records(values: Sequence[tuple[int, Any]], origin: Origin) -> Iterator[Record]:
+    """Yield the records of numbered objects, or of numbered lists with the header first."""
+    return _Records(origin).of_rows(values)
+
+
 class _Number(str):
     """A whole number as it is written."""
 
@@ -105,87 +110,76 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return result
 
 
-def line_records(values: Sequence[tuple[int, Any]], origin: Origin) -> Iterator[Record]:
-    """The records of numbered objects, or of numbered lists with the header first."""
-    if not values:
-        raise origin.error("holds no rows", hint=_SHAPES)
-    number, first = values[0]
-    if isinstance(first, dict):
-        yield from _object_records(values, {}, origin)
-    elif isinstance(first, list):
-        yield number, [_cell(cell, origin, number, f"cell {i}") for i, cell in enumerate(first, 1)]
-        yield from _row_records(values[1:], origin)
-    else:
-        raise origin.error(f"holds {_kind(first)} where a row is expected", at=number, hint=_SHAPES)
-
-
-def _headed_records(header: list[Any], rows: list[Any], origin: Origin) -> Iterator[Record]:
-    names = [_cell(name, origin, 0, f"column name {i}") for i, name in enumerate(header, 1)]
-    if rows and isinstance(rows[0], dict):
-        yield from _object_records(_numbered(rows), dict.fromkeys(names), origin)
-    else:
-        yield 0, names
-        yield from _row_records(_numbered(rows), origin)
-
-
-def _row_records(values: Sequence[tuple[int, Any]], origin: Origin) -> Iterator[Record]:
-    for number, row in values:
-        if not isinstance(row, list):
-            raise origin.error(f"holds {_kind(row)} where a list is expected", at=number, hint=_SHAPES)
-        yield number, [_cell(cell, origin, number, f"cell {i}") for i, cell in enumerate(row, 1)]
-
-
-def _object_records(
-    values: Sequence[tuple[int, Any]], keys: dict[str, None], origin: Origin
-) -> Iterator[Record]:
-    """Objects by row: the columns are all keys in the order of their first use, missing keys are empty."""
-    for number, row in values:
-        if not isinstance(row, dict):
-            raise origin.error(f"holds {_kind(row)} where an object is expected", at=number, hint=_SHAPES)
-        keys.update(dict.fromkeys(row))
-        if len(keys) > MAX_COLUMNS:
-            raise origin.error(
-                f"the objects have more than {MAX_COLUMNS:,} different keys",
-                at=number,
-                hint="Each key becomes a column; put what varies from row to row into cells.",
-            )
-    yield 0, [clean_cell(key) for key in keys]
-    for number, row in values:
-        yield number, [_cell(row.get(key), origin, number, shown(key)) for key in keys]
-
-
-def _column_records(columns: Mapping[str, list[Any]], origin: Origin) -> Iterator[Record]:
-    name, first = next(iter(columns.items()))
-    for other, values in columns.items():
-        if len(values) != len(first):
-            raise origin.error(
-                f"column {shown(other)} has {len(values):,} values, but {shown(name)} has {len(first):,}",
-                hint="Give every column a value, or null, for each row.",
-            )
-    yield 0, [clean_cell(key) for key in columns]
-    for number, row in enumerate(zip(*columns.values(), strict=True), 1):
-        yield (
-            number,
-            [_cell(cell, origin, number, shown(key)) for key, cell in zip(columns, row, strict=True)],
-        )
-
-
-def _cell(value: Any, origin: Origin, number: int, key: str) -> str:
-    try:
-        return cell_text(value)
-    except ValueError as error:
-        raise origin.error(
-            f"{key} {error}", at=number, hint="Cells are text, finite numbers, true, false or null."
-        ) from None
-
-
-def _numbered(rows: list[Any]) -> list[tuple[int, Any]]:
-    return list(enumerate(rows, 1))
-
-
-def _first(data: Mapping[str, Any], *keys: str) -> Any:
-    return next((data[key] for key in keys if key in data), None)
-
-
 def _kind(value: Any) -> str:
     return _KINDS.get(type(value), "a number")
+
+
+@dataclass(frozen=True)
+class _Records:
+    """The records of JSON values, by their shape. Each raises `InputError` for what is no table."""
+
+    origin: Origin
+
+    def of_rows(self, values: Sequence[tuple[int, Any]]) -> Iterator[Record]:
+        if not values:
+            raise self.origin.error("holds no rows", hint=_SHAPES)
+        number, first = values[0]
+        if isinstance(first, dict):
+            yield from self._objects(values, {})
+        elif isinstance(first, list):
+            yield from self._lists(values)
+        else:
+            raise self._expected("a row", number, first)
+
+    def under(self, header: list[Any], rows: Sequence[tuple[int, Any]]) -> Iterator[Record]:
+        names = [self._cell(name, 0, f"column name {i}") for i, name in enumerate(header, 1)]
+        if rows and isinstance(rows[0][1], dict):
+            yield from self._objects(rows, dict.fromkeys(names))
+        else:
+            yield 0, names
+            yield from self._lists(rows)
+
+    def of_columns(self, columns: Mapping[str, list[Any]]) -> Iterator[Record]:
+        name, first = next(iter(columns.items()))
+        for other, values in columns.items():
+            if len(values) != len(first):
+                raise self.origin.error(
+                    f"column {shown(other)} has {len(values):,} values, but {shown(name)} has {len(first):,}",
+                    hint="Give every column a value, or null, for each row.",
+                )
+        yield 0, [clean_cell(key) for key in columns]
+        for number, row in enumerate(zip(*columns.values(), strict=True), 1):
+            cells = zip(columns, row, strict=True)
+            yield number, [self._cell(cell, number, shown(key)) for key, cell in cells]
+
+    def _lists(self, values: Sequence[tuple[int, Any]]) -> Iterator[Record]:
+        for number, row in values:
+            if not isinstance(row, list):
+                raise self._expected("a list", number, row)
+            yield number, [self._cell(cell, number, f"cell {i}") for i, cell in enumerate(row, 1)]
+
+    def _objects(self, values: Sequence[tuple[int, Any]], keys: dict[str, None]) -> Iterator[Record]:
+        """Yield objects by row: columns are all keys in the order of their first use, missing ones empty."""
+        for number, row in values:
+            if not isinstance(row, dict):
+                raise self._expected("an object", number, row)
+            keys.update(dict.fromkeys(row))
+            if len(keys) > MAX_COLUMNS:
+                raise self.origin.error(
+                    f"the objects have more than {MAX_COLUMNS:,} different keys",
+                    at=number,
+                    hint="Each key becomes a column; put what varies from row to row into cells.",
+                )
+        yield 0, [clean_cell(key) for key in keys]
+        for number, row in values:
+            yield number, [self._cell(row.get(key), number, shown(key)) for key in keys]
+
+    def _expected(self, kind: str, number: int, found: Any) -> InputError:
+        return self.origin.error(f"holds {_kind(found)} where {kind} is expected", at=number, hint=_SHAPES)
+
+    def _cell(self, value: Any, number: int, key: str) -> str:
+        try:
+            return cell_text(value)
+        except ValueError as error:
+            hint = "Cells are text, finite numbers, true, false or null."
+            raise self.origin.error(f"{key} {error}", at=number, hint=hint) from None

@@ -5,22 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import BinaryIO
 
-from chameleon.table.bars import bar_blocks, is_rule, lines_of, split_rows
-from chameleon.table.cells import printable
-from chameleon.table.delimited import delimited_records
+from chameleon.table.delimited import bar_blocks, delimited_records, is_rule, lines_of, split_rows
 from chameleon.table.excel import excel_table
-from chameleon.table.files import limit_in_bytes, read_file, too_large
-from chameleon.table.grid import Origin, build_table
-from chameleon.table.json_tables import json_lines_table, json_table
-from chameleon.table.sniff import (
-    Format,
+from chameleon.table.files import (
     decode,
     delimiter_of,
     format_named,
     format_of_suffix,
     format_of_text,
     is_workbook,
+    limit_in_bytes,
+    read_file,
+    too_large,
 )
+from chameleon.table.json_tables import json_lines_table, json_table
+from chameleon.table.records import Origin, build_table, printable
 from chameleon.table.table import Table
 from chameleon.text import clean_cell
 
@@ -87,7 +86,10 @@ def read_table_text(
         raise origin.error("is empty", hint="A table needs a header and at least one row.")
     if "\0" in text:
         raise origin.error("holds a NUL byte, so it is no text", at=text[: text.index("\0")].count("\n") + 1)
-    match format_named(format) if format else _detected(text, origin):
+    start = text[:1000].lstrip().lower()
+    if not format and start.startswith(("<!doctype", "<html", "<table", "<?xml")):
+        raise origin.error("is HTML or XML, not a table", hint="Save the table as CSV.")
+    match format_named(format) if format else format_of_text(text):
         case "json":
             return json_table(text, origin, caption)
         case "jsonl":
@@ -105,15 +107,8 @@ def read_table_text(
             raise origin.error("an Excel workbook is not a text", hint="Read it from its file.")
 
 
-def _detected(text: str, origin: Origin) -> Format:
-    start = text[:1000].lstrip().lower()
-    if start.startswith(("<!doctype", "<html", "<table", "<?xml")):
-        raise origin.error("is HTML or XML, not a table", hint="Save the table as CSV.")
-    return format_of_text(text)
-
-
 def _markdown_table(text: str, origin: Origin, caption: str) -> Table:
-    """The only table of a Markdown text; prose around it is skipped."""
+    """Read the only table of a Markdown text; prose around it is skipped."""
     blocks = bar_blocks(lines_of(text))
     tables = [block for block in blocks if len(block[1]) > 1 and is_rule(block[1][1])]
     if not tables:
@@ -131,6 +126,7 @@ def _markdown_table(text: str, origin: Origin, caption: str) -> Table:
 
 
 def _pipe_table(text: str, origin: Origin, caption: str) -> Table:
+    """Read `a | b` lines, perhaps below a line with the caption."""
     lines = [(number, line) for number, line in enumerate(lines_of(text), 1) if line.strip()]
     if len(lines) > 1 and "|" not in lines[0][1] and "|" in lines[1][1]:
         caption = caption or clean_cell(lines[0][1])

@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import Any
 
 from chameleon.errors import InputError
-from chameleon.table.values import Kind, Value, read_value
+from chameleon.table.typed import Kind, Value, read_value
 from chameleon.values import held_as
 
 Row = tuple[str, ...]
@@ -32,13 +32,13 @@ class Column:
 
     @cached_property
     def kind(self) -> Kind:
-        """The kind that all filled cells share; "text" when they differ, "empty" when none is filled."""
+        """Return the kind that all filled cells share; "text" when they differ, "empty" without any."""
         kinds = {value.kind for value in self.values} - {"empty"}
         return "empty" if not kinds else kinds.pop() if len(kinds) == 1 else "text"
 
     @cached_property
     def unit(self) -> str:
-        """The unit that all its numbers share, else ""."""
+        """Return the unit that all its numbers share, else ""."""
         units = {value.unit for value in self.values if value.kind == "number"}
         return units.pop() if len(units) == 1 else ""
 
@@ -80,11 +80,11 @@ class Table:
 
     @property
     def cells(self) -> int:
-        """How many cells the body has: rows times columns."""
+        """Count the cells of the body: rows times columns."""
         return len(self.rows) * len(self.header)
 
     def column(self, name: str | int) -> Column:
-        """The column of that name (the first, where names repeat) or position; raises `InputError`."""
+        """Return the column of that name (the first, where names repeat) or position. Raises `InputError`."""
         if isinstance(name, int):
             return self.columns[name]
         if name not in self.header:
@@ -92,12 +92,12 @@ class Table:
         return self.columns[self.header.index(name)]
 
     def take_rows(self, indexes: Iterable[int]) -> Table:
-        """The rows at these positions, in this order; the rows themselves are shared, not copied."""
+        """Return the rows at these positions, in this order; the rows themselves are shared, not copied."""
         rows = self.rows
         return self._like(self.header, tuple([rows[index] for index in indexes]))
 
     def sort_rows(self, keys: Sequence[Any], *, descending: bool = False) -> Table:
-        """The rows in the order of their keys, ties as they stand. `InputError` unless each has a key."""
+        """Sort the rows by their keys, ties as they stand. Raises `InputError` unless each has a key."""
         if len(keys) != len(self.rows):
             raise InputError(f"{len(keys)} keys are given for {len(self.rows)} rows")
         # `sorted` asks for each row's key once, in the order of the rows, and keeps ties when it reverses.
@@ -106,7 +106,7 @@ class Table:
         return self._like(self.header, tuple(sorted(self.rows, key=next_key, reverse=descending)))
 
     def take_columns(self, indexes: Iterable[int]) -> Table:
-        """The columns at these positions, in this order."""
+        """Return the columns at these positions, in this order. Raises `InputError` for none."""
         chosen = tuple(indexes)
         if not chosen:
             raise InputError(_NO_COLUMN)
@@ -114,7 +114,7 @@ class Table:
         return self._like(tuple([self.header[index] for index in chosen]), tuple(zip(*cells, strict=True)))
 
     def with_column(self, name: str, cells: Iterable[str]) -> Table:
-        """The table with one column more, on the right. Raises `InputError` unless each row gets one text."""
+        """Add a column on the right. Raises `InputError` unless each row gets one text."""
         added = tuple(cells)
         if len(added) != len(self.rows):
             raise InputError(
@@ -126,10 +126,11 @@ class Table:
         return self._like((*self.header, name), tuple(rows))
 
     def with_caption(self, caption: str) -> Table:
+        """Return the table under another caption."""
         return self._like(self.header, self.rows, caption)
 
     def contains(self, part: Table) -> bool:
-        """Whether `part` is a sub-table: some of these rows (each as often as here) and columns."""
+        """Tell whether `part` is a sub-table: some of these rows (each as often as here) and columns."""
         left = list(self.header)
         indexes = []
         for name in part.header:
@@ -141,7 +142,7 @@ class Table:
         return not Counter(part.rows) - mine
 
     def _like(self, header: Row, rows: tuple[Row, ...], caption: str | None = None) -> Table:
-        """A table of texts that are known to fit, since they come from tables: none of them is looked at."""
+        """Make a table of texts that are known to fit, since they come from tables: none is looked at."""
         made = object.__new__(Table)
         fields = made.__dict__
         fields["header"], fields["rows"] = header, rows
@@ -160,23 +161,17 @@ class Table:
         return cls(data["header"], data["rows"], data.get("caption", ""))
 
     def to_program_input(self) -> dict[str, Any]:
-        """What a sandboxed program sees as `table`: cells are numbers where the whole column is numeric."""
+        """Return what a sandboxed program sees as `table`: numbers where the whole column is numeric."""
         return {"columns": list(self.header), "rows": self._program_rows}
 
     @cached_property
     def _program_rows(self) -> list[tuple[Any, ...]]:
-        """The rows as programs see them; made once, for several modules run the program of one table."""
+        """Make the rows as programs see them; once, for several modules run the program of one table."""
         columns = [
-            [_plain(value) for value in column.values] if column.kind == "number" else column.cells
+            [value.plain for value in column.values] if column.kind == "number" else column.cells
             for column in self.columns
         ]
         return list(zip(*columns, strict=True))
-
-
-def _plain(value: Value) -> int | float | None:
-    if value.number is None:
-        return None
-    return int(value.number) if value.number.denominator == 1 else float(value.number)
 
 
 def _text(cell: Any) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from chameleon import StepRejected
-from chameleon.table.subtable import normal as exactly_normal
+from chameleon.table.replies import normal as exactly_normal
 
 normal = lru_cache(maxsize=4096)(exactly_normal)  # the names of one table are asked for at every step
 AROUND = " \t\r\n\"'`*"  # what may stand around a name

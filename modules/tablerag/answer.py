@@ -14,8 +14,7 @@ from chameleon.modules.table_ops.table_query import Answer, items_in, sentence_i
 from chameleon.modules.tablerag.conversation import turns
 from chameleon.prompt import table_text, text_within
 from chameleon.quoting import on_one_line, unframed
-from chameleon.table.formats import Style, excerpt
-from chameleon.table.terminal import places
+from chameleon.table.formats import Style, excerpt, places
 
 Agree = Literal["value", "text"]
 Format = Literal["string", "markdown", "html"] | Style

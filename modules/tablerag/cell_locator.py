@@ -9,7 +9,7 @@ from typing import Any
 from chameleon import Module, State, Table
 from chameleon.modules.tablerag.cut import whole_table
 from chameleon.table import read_value
-from chameleon.table.subtable import normal
+from chameleon.table.replies import normal
 
 _WORD = re.compile(r"\w+")
 _LEAST_PART = 4  # characters: what is shorter stands inside too many cells by chance

@@ -26,7 +26,7 @@ from chameleon.sandbox import shared_sandbox
 from chameleon.sandbox.values import DataFrame
 from chameleon.sandbox.zygote import why_unusable
 from chameleon.table import read_value
-from chameleon.table.subtable import normal
+from chameleon.table.replies import normal
 
 _RESULT = "filtered_table"
 # The frame under both names that models use, and pandas for code that forgets to import it.

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import logging
 import sys
+from functools import cache
 
 import pytest
+import typer.main
 
 from tests.e2e.commands import Command, Outcome
+
+get_command = cache(typer.main.get_command)
+"""Read the signatures of all commands once."""
 
 
 @pytest.fixture
@@ -17,6 +22,7 @@ def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
 
     def run(*arguments: str) -> Outcome:
         monkeypatch.setattr(sys, "argv", ["chameleon", *arguments])
+        monkeypatch.setattr(typer.main, "get_command", get_command)
         # Like a process of its own: the last command's handler writes to a stderr that is closed by now.
         monkeypatch.setattr(logging.getLogger("chameleon"), "handlers", [])
         capsys.readouterr()

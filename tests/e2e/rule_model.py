@@ -20,7 +20,7 @@ from typing import Any
 
 from chameleon import Declined, Table
 from chameleon.modules.offline.grammar import write_program
-from chameleon.table.bars import split_rows
+from chameleon.table.delimited import split_rows
 from tests.loopback import Answer, Reply
 
 # The last line of each prompt, and who asks with it.

@@ -13,7 +13,8 @@ import pytest
 from chameleon.evaluation.recall import measure, read_corpus, read_queries
 from chameleon.inventory.source import shipped_grids
 from chameleon.retrieval.index import Index
-from chameleon.retrieval.names import parts_for, retriever
+from chameleon.retrieval.names import retriever
+from chameleon.retrieval.parts import parts_for
 from tests.benchmarks.shared_data import DATA, needs_data
 from tests.e2e.commands import Command
 from tests.engine.files import write

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
+from tests.documents.made import contract, filing
+from tests.documents.pdfs import pdf
 from tests.e2e.commands import Command
-from tests.papers.made import contract, filing
-from tests.papers.pdfs import pdf
 
 pytest.importorskip("pdfplumber")
 pytest.importorskip("lxml")

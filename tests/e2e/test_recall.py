@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from chameleon.retrieval.index import Index
-from chameleon.retrieval.names import parts_for
+from chameleon.retrieval.parts import parts_for
 from tests.benchmarks.shared_data import DATA, anchors, needs_data, rows
 from tests.e2e.commands import Command
 from tests.retrieval.corpora import tables

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from tests.documents.pdfs import pdf
 from tests.e2e.commands import Command
 from tests.loopback import LoopbackServer
-from tests.papers.pdfs import pdf
 
 HTML = """<h1>Skerry Port</h1><h2>1 Port</h2><p>The town owns the port. The crane was painted.</p>
 <h2>2 Income</h2><table><caption>Income, in thousands of crowns</caption>

@@ -13,9 +13,9 @@ import pytest
 
 from chameleon import LLM, Executor, Inventory, State, Table
 from chameleon.modules.tablerag.llm_filter import without_pandas
-from chameleon.retrieval import names
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.index import Index
+from chameleon.retrieval.parts import parts_for
 from tests.e2e.commands import Command
 from tests.loopback import LoopbackServer
 
@@ -152,7 +152,7 @@ def test_a_question_over_a_table_and_passages(loopback: Start, articles: Path) -
 def test_the_table_is_found_in_an_index(loopback: Start, articles: Path, tmp_path: Path) -> None:
     other = Table(["Brewery", "Founded"], [["Tolle", "1871"]], "Breweries of Arvik")
     folder = tmp_path / "index"
-    Index.build(folder, [Document("b", other), Document("t", TRAINS)], names.parts_for("bm25"))
+    Index.build(folder, [Document("b", other), Document("t", TRAINS)], parts_for("bm25"))
     reader = Reader(table_answerer="YES")
     question = "the amber arrow to ostrand costs 38"
     state = run(loopback, reader, "tabfact", articles, question=question, table=None, index=str(folder))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from chameleon.table.terminal import places
+from chameleon.table.formats import places
 from tests.e2e.commands import Command
 from tests.e2e.rule_model import RuleModel
 from tests.engine.files import write

@@ -17,7 +17,7 @@ from chameleon.evaluation.folder import Run, RunFolder, read_run
 from chameleon.evaluation.report import RunSummary, compare
 from chameleon.evaluation.report.columns import TextColumn, in_blocks
 from chameleon.state import Failure, RunEnded, RunStarted
-from chameleon.table.terminal import places
+from chameleon.table.formats import places
 from tests.evaluation.report_runs import hostile_run, model_run, offline_run, settings, write_run
 
 Out = pytest.CaptureFixture[str]

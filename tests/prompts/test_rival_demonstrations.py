@@ -17,7 +17,7 @@ from chameleon.modules.sql.dater import GAP, cloze_of, filled, queries_in
 from chameleon.modules.sql.query import run_sql
 from chameleon.modules.table_ops.table_query import Form, answer_in
 from chameleon.sandbox.zygote import why_unusable
-from chameleon.table.bars import split_rows
+from chameleon.table.delimited import split_rows
 from tests.prompts.chains import (
     OPERATIONS,
     PROMPTS,

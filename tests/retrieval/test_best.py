@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from chameleon.retrieval.lexical.best import Column, Sums, sums_at
@@ -35,7 +35,6 @@ def expected(columns: list[Column], k: int) -> tuple[list[int], list[float]]:
     return order, scores[order].tolist()
 
 
-@settings(max_examples=300)
 @given(
     seed=st.integers(0, 10**6),
     count=st.integers(0, 7),

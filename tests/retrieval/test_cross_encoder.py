@@ -11,7 +11,8 @@ from chameleon.errors import MissingPackage, ModelError
 from chameleon.retrieval import cross_encoder as module
 from chameleon.retrieval.cross_encoder import CrossEncoderModel, cross_encoder
 from chameleon.retrieval.index import Index
-from chameleon.retrieval.names import parts_for, retriever
+from chameleon.retrieval.names import retriever
+from chameleon.retrieval.parts import parts_for
 from tests.retrieval.corpora import WORDS, questions, tables
 
 

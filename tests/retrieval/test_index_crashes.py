@@ -7,7 +7,6 @@ import random
 import signal
 import subprocess
 import sys
-import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -17,7 +16,7 @@ import pytest
 from chameleon.errors import InputError
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.index import Index, segments
-from chameleon.retrieval.index.manifest import Folder, Manifest
+from chameleon.retrieval.index.manifest import Manifest
 from chameleon.retrieval.lexical.part import Bm25Part
 from chameleon.retrieval.names import retriever
 from chameleon.retrieval.vectors.part import DensePart, DenseSettings
@@ -34,20 +33,20 @@ import sys
 from chameleon.retrieval.index import Index
 from chameleon.retrieval.lexical.part import Bm25Part
 from tests.retrieval.corpora import tables
-print("begun", flush=True)
+told = lambda done, total: print(done, flush=True)
 folder, (count, size, workers) = sys.argv[1], map(int, sys.argv[2:])
-Index.build(folder, tables(count, seed=1), [Bm25Part()], segment_size=size, workers=workers)
+told(0, count)
+Index.build(folder, tables(count, seed=1), [Bm25Part()], progress=told, segment_size=size, workers=workers)
 """
 STALLED = """
-import sys, time
+import sys
 from chameleon.retrieval.index import Index
 from chameleon.retrieval.lexical.part import Bm25Part
 from tests.retrieval.corpora import tables
 def some():
     yield from tables(40)
-    time.sleep(1)
     print("begun", flush=True)
-    time.sleep(600)
+    sys.stdin.read()
 Index.build(sys.argv[1], some(), [Bm25Part()], segment_size=5, workers=3)
 """
 needs_signals = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system has no SIGKILL")
@@ -57,14 +56,12 @@ def begin(folder: Path, workers: int = 1) -> subprocess.Popen[bytes]:
     """A process that builds, as soon as it has begun."""
     command = [sys.executable, "-c", BUILD, str(folder), str(NEW), str(SIZE), str(workers)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment())
-    assert process.stdout is not None and process.stdout.readline() == b"begun\n"
+    assert process.stdout is not None and process.stdout.readline() == b"0\n"
     return process
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
-    process.wait(timeout=60)
-    assert process.stdout is not None
-    process.stdout.close()
+    process.communicate(timeout=60)
 
 
 def answers(index: Index) -> list[object]:
@@ -86,9 +83,11 @@ def test_kills_in_a_row_then_the_same_index_as_in_one_go(tmp_path: Path, workers
     old = Index.build(folder, tables(OLD), [Bm25Part()], segment_size=SIZE)
     before = answers(old)
     chance, killed = random.Random(workers), 0
-    for _ in range(8):
+    for _ in range(5):
         process = begin(folder, workers)
-        time.sleep(chance.uniform(0.0, 0.25))
+        assert process.stdout is not None
+        for _ in range(chance.randint(0, NEW // 100)):
+            process.stdout.readline()
         process.kill()
         end(process)
         killed += process.returncode == -signal.SIGKILL
@@ -112,7 +111,7 @@ def test_kills_in_a_row_then_the_same_index_as_in_one_go(tmp_path: Path, workers
 @needs_signals
 def test_processes_that_wait_for_work_end_with_the_build_that_is_killed(tmp_path: Path) -> None:
     command = [sys.executable, "-c", STALLED, str(tmp_path / "index")]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment())
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment())
     assert process.stdout is not None and process.stdout.readline() == b"begun\n"
     helpers = psutil.Process(process.pid).children(recursive=True)
     process.kill()
@@ -127,7 +126,7 @@ class Died(BaseException):
     """Stands for the death of the process: nothing of ours catches it."""
 
 
-@pytest.mark.parametrize("moment", range(0, 136, 6))
+@pytest.mark.parametrize("moment", range(0, 136, 9))
 def test_a_death_at_any_step_leaves_the_old_state_or_the_new(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: int
 ) -> None:
@@ -227,7 +226,7 @@ def _die(*_: object) -> None:
 
 
 SLOW = """
-import sys, time
+import sys
 from chameleon.retrieval import embeddings
 from chameleon.retrieval.index import Index, pace
 from chameleon.retrieval.vectors.part import DensePart, DenseSettings
@@ -236,11 +235,13 @@ from tests.retrieval.vectors.hashed import NAME, Hashed
 
 class Slow(Hashed):
     def embed_documents(self, texts):
-        time.sleep(0.01 * len(texts))
+        if len(self.seen) > 400:
+            print("begun", flush=True)
+            sys.stdin.read()
         return super().embed_documents(texts)
 
 embeddings._loaded[NAME] = Slow()
-pace.SECONDS = 0.5
+pace.SECONDS = 0.1
 Index.build(sys.argv[1], tables(600), [DensePart(DenseSettings(NAME))])
 """
 
@@ -248,14 +249,11 @@ Index.build(sys.argv[1], tables(600), [DensePart(DenseSettings(NAME))])
 @needs_signals
 def test_what_a_killed_build_has_embedded_is_not_embedded_again(tmp_path: Path, hashed: Hashed) -> None:
     folder = tmp_path / "index"
-    process = subprocess.Popen([sys.executable, "-c", SLOW, str(folder)], env=environment())
-    finished: list[Folder] = []
-    while len(finished) < 3 and process.poll() is None:
-        time.sleep(0.05)
-        with suppress(InputError):
-            finished = list(Manifest.read(folder / "building.json").segments)
+    command = [sys.executable, "-c", SLOW, str(folder)]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment())
+    assert process.stdout is not None and process.stdout.readline() == b"begun\n"
     process.kill()
-    process.wait(timeout=60)
+    end(process)
     assert process.returncode == -signal.SIGKILL
     with pytest.raises(InputError, match="the index is not finished"):
         Index.open(folder)

@@ -237,7 +237,8 @@ def test_a_write_that_the_system_refuses_is_told(tmp_path: Path, limit: int) -> 
 FEW_FILES = """
 import resource, sys
 from chameleon.retrieval.index import Index
-from chameleon.retrieval.names import parts_for, retriever
+from chameleon.retrieval.names import retriever
+from chameleon.retrieval.parts import parts_for
 from tests.retrieval.corpora import tables
 resource.setrlimit(resource.RLIMIT_NOFILE, (100, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
 index = Index.build(sys.argv[1], tables(80), parts_for("auto"), segment_size=1)

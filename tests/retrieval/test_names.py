@@ -9,7 +9,8 @@ import pytest
 from chameleon.errors import InputError
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.index import Index
-from chameleon.retrieval.names import check_retriever, part_of, parts_for, retriever
+from chameleon.retrieval.names import retriever
+from chameleon.retrieval.parts import check_retriever, part_of, parts_for
 from tests.retrieval.corpora import tables
 from tests.retrieval.vectors.hashed import NAME, Hashed
 from tests.retrieval.vectors.hashed import hashed as hashed

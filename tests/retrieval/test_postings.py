@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from chameleon.retrieval.document import Document
@@ -122,7 +122,6 @@ def test_what_no_document_says_finds_nothing(tmp_path: Path) -> None:
     assert len(empty.search("river", 10)[0]) == 0 and empty.df(["river"]).tolist() == [0]
 
 
-@settings(max_examples=25)
 @given(pieces=st.lists(st.integers(1, 40), max_size=6), dead=st.sets(st.integers(0, 59)))
 def test_pieces_and_deleted_documents_make_no_difference(
     tmp_path_factory: pytest.TempPathFactory, pieces: list[int], dead: set[int]

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chameleon.errors import InputError
-from chameleon.table.grid import Origin
 from chameleon.table.html import page_tables
 from chameleon.table.html_grid import HtmlTable, html_table, layout_reason
+from chameleon.table.records import Origin
 
 pytest.importorskip("lxml")
 

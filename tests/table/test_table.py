@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from chameleon import Table
 from chameleon.errors import InputError
 from tests.table.strategies import tables
 
-quick = settings(max_examples=100, deadline=None)
 
-
-@quick
 @given(table=tables(), data=st.data())
 def test_taken_rows_and_columns_are_those_named(table: Table, data: st.DataObject) -> None:
     columns = data.draw(st.lists(st.integers(0, len(table.header) - 1), min_size=1, max_size=5))
@@ -26,7 +23,6 @@ def test_taken_rows_and_columns_are_those_named(table: Table, data: st.DataObjec
     assert table.take_columns(columns).columns == expected.columns
 
 
-@quick
 @given(table=tables(), name=st.text(max_size=3))
 def test_a_column_more_stands_on_the_right(table: Table, name: str) -> None:
     cells = [str(number) for number in range(len(table.rows))]
@@ -37,7 +33,6 @@ def test_a_column_more_stands_on_the_right(table: Table, name: str) -> None:
     assert wider.take_columns(range(len(table.header))) == table
 
 
-@quick
 @given(table=tables(min_rows=1), data=st.data())
 def test_sorted_rows_are_in_the_order_of_their_keys_with_ties_as_they_stood(
     table: Table, data: st.DataObject

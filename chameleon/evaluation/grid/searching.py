@@ -155,7 +155,7 @@ class _Usable:
 
     def _add(self, retriever: str, parts: dict[str, Part]) -> None:
         """Put the parts that a retriever needs to those of an index; raises what keeps one out."""
-        from chameleon.retrieval.names import parts_for
+        from chameleon.retrieval.parts import parts_for
 
         needed = {part.name: part for part in parts_for(retriever)}
         for name, part in needed.items():

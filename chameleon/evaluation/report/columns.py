@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from chameleon.table.formats import ELLIPSIS
-from chameleon.table.terminal import places
+from chameleon.table.formats import ELLIPSIS, places
 from chameleon.text import harmless
 
 _GAP = "  "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -12,16 +12,25 @@ from chameleon.errors import InputError
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.index import manifest as manifests
 from chameleon.retrieval.index.files import allow_files, failed, locked, make_folder, remove, sync
-from chameleon.retrieval.index.index import SEGMENT_SIZE, Index, Progress
 from chameleon.retrieval.index.manifest import BUILDING, MANIFEST, SEGMENTS, Folder, Manifest
 from chameleon.retrieval.index.pace import Pace
 from chameleon.retrieval.index.records import Line, read_lines, read_records, write_catalogue
-from chameleon.retrieval.index.segments import MOST_BYTES, Segment, Writer, groups, needs_writing
+from chameleon.retrieval.index.segments import (
+    MOST_BYTES,
+    SEGMENT_SIZE,
+    Progress,
+    Segment,
+    Writer,
+    groups,
+    needs_writing,
+)
 from chameleon.retrieval.part import Part
 
 if TYPE_CHECKING:
     import numpy
     from numpy.typing import NDArray
+
+    from chameleon.retrieval.index.index import Index
 
 _TOLD_EVERY = 100
 
@@ -38,6 +47,7 @@ class Build:
         self,
         path: Path,
         parts: Sequence[Part] | None,
+        open_index: Callable[[Path], Index],
         *,
         segment_size: int = SEGMENT_SIZE,
         workers: int = 1,
@@ -45,7 +55,7 @@ class Build:
     ) -> None:
         if segment_size < 1 or workers < 1:
             raise ValueError("a segment has at least one document, a build at least one worker")
-        self.path, self._given, self._retriever = path, parts, retriever
+        self.path, self._given, self._open, self._retriever = path, parts, open_index, retriever
         self._size, self._workers = segment_size, workers
         self._close = ExitStack()
         self._buffer: list[Line] = []
@@ -57,7 +67,7 @@ class Build:
         manifests.check_ours(self.path)
         with ExitStack() as close:
             close.enter_context(locked(self.path))
-            self.old = Index.open(self.path) if (self.path / MANIFEST).exists() else None
+            self.old = self._open(self.path) if (self.path / MANIFEST).exists() else None
             self.parts = agreed(self._given, self.old)
             self._retriever = self.old.retriever if self.old else self._retriever
             self._pace = Pace(self._size, slow=any(part.is_slow for part in self.parts))
@@ -271,7 +281,7 @@ def _alive(old: Index | None) -> NDArray[numpy.bool_]:
 
 def agreed(given: Sequence[Part] | None, old: Index | None) -> Sequence[Part]:
     """The parts of a build: those given, or those that the index has. Raises `InputError` if they differ."""
-    from chameleon.retrieval.names import part_of, parts_for
+    from chameleon.retrieval.parts import part_of, parts_for
 
     if old is None:
         return parts_for("auto") if given is None else given

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,15 +13,12 @@ from chameleon.retrieval.index import manifest as manifests
 from chameleon.retrieval.index.files import allow_files
 from chameleon.retrieval.index.manifest import MANIFEST, SEGMENTS, Manifest
 from chameleon.retrieval.index.records import LINES, Catalogue, Ids
+from chameleon.retrieval.index.segments import SEGMENT_SIZE, Progress
 from chameleon.retrieval.part import Part, Searcher
 
 if TYPE_CHECKING:
     import numpy
     from numpy.typing import NDArray
-
-SEGMENT_SIZE = 8192
-Progress = Callable[[int, int | None], object]
-"""Told how many documents are done, and of how many where that is known."""
 
 _TRIES = 5
 
@@ -91,8 +88,9 @@ class Index:
         """
         from chameleon.retrieval.index.build import Build
 
-        build = Build(Path(path), parts, segment_size=segment_size, workers=workers, retriever=retriever)
-        with build:
+        with Build(
+            Path(path), parts, cls.open, segment_size=segment_size, workers=workers, retriever=retriever
+        ) as build:
             build.add(documents, progress)
             build.commit()
         return cls.open(path)
@@ -103,7 +101,7 @@ class Index:
         from chameleon.retrieval.index.build import Build
 
         manifests.at(Path(path))
-        with Build(Path(path), None) as build:
+        with Build(Path(path), None, cls.open) as build:
             build.delete(ids)
             build.commit()
         return cls.open(path)
@@ -158,7 +156,7 @@ class Index:
 
     def searcher(self, part: str) -> Searcher:
         """What searches a part of the index, opened once. Raises `InputError` for a part it does not have."""
-        from chameleon.retrieval.names import part_of
+        from chameleon.retrieval.parts import part_of
 
         if part not in self.settings:
             raise InputError(

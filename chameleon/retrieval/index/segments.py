@@ -25,8 +25,11 @@ if TYPE_CHECKING:
 
     from chameleon.retrieval.part import Piece
 
+SEGMENT_SIZE = 8192
 MOST_BYTES = 1 << 25
 """So many bytes of lines fill a segment, however few documents they are."""
+Progress = Callable[[int, int | None], object]
+"""Told how many documents are done, and of how many where that is known."""
 
 
 @dataclass(slots=True)

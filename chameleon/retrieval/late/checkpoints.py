@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from chameleon.errors import ModelError
-from chameleon.retrieval.late.encoder import TokenEncoder
+from chameleon.retrieval.late.token_encoder import TokenEncoder
 from chameleon.retrieval.torch_models import device, loading
 
 if TYPE_CHECKING:

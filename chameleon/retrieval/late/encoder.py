@@ -1,11 +1,10 @@
-"""`TokenEncoder`: text as vectors, one for each token; and those that there are, by name."""
+"""Token encoders by name: loaded once, their results checked."""
 
 from __future__ import annotations
 
 import re
 import sys
 import threading
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from importlib.util import find_spec
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from chameleon.errors import ChameleonError, InputError, MissingPackage, ModelError
 from chameleon.retrieval.embeddings import MINILM
+from chameleon.retrieval.late.token_encoder import TokenEncoder
 from chameleon.text import one_line, redact
 
 if TYPE_CHECKING:
@@ -23,18 +23,6 @@ _CLASS = re.compile(r"[^\W\d][\w.]*:[^\W\d]\w*")
 _PACKAGES = ("torch", "transformers", "safetensors", "numpy")
 _lock = threading.Lock()
 _loaded: dict[str, TokenEncoder] = {}
-
-
-class TokenEncoder(ABC):
-    """Subclass it, without parameters of the constructor, to plug in another. One serves all threads."""
-
-    @abstractmethod
-    def query(self, text: str) -> NDArray[numpy.float32]:
-        """The query's tokens: a matrix of (tokens, dimensions), its rows of unit length."""
-
-    @abstractmethod
-    def documents(self, texts: Sequence[str]) -> list[NDArray[numpy.float32]]:
-        """The same of each text; many at once cost less."""
 
 
 def missing_packages(name: str) -> list[str]:

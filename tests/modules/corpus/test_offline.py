@@ -13,7 +13,7 @@ from chameleon.modules.documents.table_sources import TableSources
 from chameleon.modules.offline.grammar import write_program
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.index import Index
-from chameleon.retrieval.names import parts_for
+from chameleon.retrieval.parts import parts_for
 
 pytest.importorskip("bm25s")
 

@@ -11,7 +11,7 @@ from chameleon import LLM, Executor, Inventory, State, StepRejected, Table
 from chameleon.llm import ScriptedModel
 from chameleon.modules.table_ops.join import Join, Joining, one_table
 from chameleon.prompt import named_tables
-from chameleon.table.subtable import normal
+from chameleon.table.replies import normal
 from tests.table.strategies import tables
 
 RIDERS = Table(

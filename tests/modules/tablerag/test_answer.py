@@ -17,8 +17,7 @@ from chameleon.modules.tablerag.answer import (
     aligned,
     formatted,
 )
-from chameleon.table.formats import STYLES
-from chameleon.table.terminal import places
+from chameleon.table.formats import STYLES, places
 from tests.modules.tablerag.running import REGATTA, output, run
 from tests.prompts.blocks import outside
 

@@ -13,9 +13,10 @@ from chameleon.errors import InputError
 from chameleon.modules.tablerag import table_retriever as opening
 from chameleon.modules.tablerag.summaries import summarised
 from chameleon.modules.tablerag.table_retriever import TableRetriever, opened
-from chameleon.retrieval import names
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.index import Index
+from chameleon.retrieval.names import retriever
+from chameleon.retrieval.parts import parts_for
 from tests.modules.tablerag.running import REGATTA, output, run
 
 TRAINS = Table(["Train", "To", "Fare"], [["Polar Star", "Ostrand", "49"], ["Mill Owl", "Selmark", "29"]])
@@ -29,7 +30,7 @@ DOCUMENTS = [
 
 
 def build(folder: Path, documents: Any = DOCUMENTS) -> Index:
-    return Index.build(folder, documents, names.parts_for("bm25"))
+    return Index.build(folder, documents, parts_for("bm25"))
 
 
 @pytest.fixture(scope="module")
@@ -154,4 +155,4 @@ def test_summaries_are_of_the_table_alone_and_are_found(tmp_path: Path) -> None:
     assert len(client.requests) == 3 and documents[2] == DOCUMENTS[2]
     assert documents[3].text == "Content: Beverages and their makers." and documents[3].table == BREWERIES
     index = build(tmp_path / "tables", documents)
-    assert names.retriever(index, "bm25").search("makers of beverages", 1)[0].id == "breweries"
+    assert retriever(index, "bm25").search("makers of beverages", 1)[0].id == "breweries"

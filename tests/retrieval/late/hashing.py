@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy
 
-from chameleon.retrieval.late.encoder import TokenEncoder
+from chameleon.retrieval.late.token_encoder import TokenEncoder
 
 NAME = f"{__name__}:Hashing"
 

@@ -14,7 +14,8 @@ from chameleon.errors import MissingPackage, ModelError
 from chameleon.retrieval.embeddings import MINILM
 from chameleon.retrieval.late import encoder as encoders
 from chameleon.retrieval.late import similarities
-from chameleon.retrieval.late.encoder import TokenEncoder, encoder, missing_packages
+from chameleon.retrieval.late.encoder import encoder, missing_packages
+from chameleon.retrieval.late.token_encoder import TokenEncoder
 
 needs_torch = pytest.mark.skipif(bool(missing_packages("any")), reason="torch or transformers is missing")
 needs_minilm = pytest.mark.skipif(bool(missing_packages(MINILM)), reason=f"{MINILM} is not installed")

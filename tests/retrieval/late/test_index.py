@@ -12,7 +12,8 @@ from chameleon.errors import InputError, MissingPackage
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.index import Index
 from chameleon.retrieval.late import encoder as encoders
-from chameleon.retrieval.names import check_retriever, part_of, parts_for, retriever
+from chameleon.retrieval.names import retriever
+from chameleon.retrieval.parts import check_retriever, part_of, parts_for
 from tests.retrieval.late.hashing import NAME, Hashing
 
 LATE = f"late:{NAME}"

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from chameleon.retrieval.late import maxsim as module
@@ -37,7 +37,6 @@ def made(seed: int, counts: list[int], dimensions: int, asked: int) -> tuple[Any
     return unit(generator, asked, dimensions), unit(generator, sum(counts), dimensions), offsets
 
 
-@settings(max_examples=150)
 @given(
     seed=st.integers(0, 2**32 - 1),
     counts=st.lists(st.one_of(st.just(0), st.just(1), st.integers(0, 40)), max_size=12),

@@ -16,7 +16,8 @@ from chameleon.retrieval import embeddings as by_name
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.fusion import Hybrid
 from chameleon.retrieval.index import Index
-from chameleon.retrieval.names import HYBRID_WEIGHTS, check_retriever, part_of, parts_for, retriever
+from chameleon.retrieval.names import HYBRID_WEIGHTS, retriever
+from chameleon.retrieval.parts import check_retriever, part_of, parts_for
 from chameleon.retrieval.retriever import Hit
 from chameleon.retrieval.vectors.flat import Flat
 from chameleon.retrieval.vectors.part import DensePart, DenseSettings
@@ -247,9 +248,9 @@ def test_a_part_goes_to_other_processes() -> None:
 
 def test_opening_loads_neither_vectors_nor_a_model(tmp_path: Path, hashed: Hashed) -> None:
     chance = numpy.random.default_rng(0)
-    hashed.size = 1000
-    hashed.embed_documents = lambda texts: chance.standard_normal((len(texts), 1000)).tolist()  # type: ignore[method-assign]
-    documents = [Document(str(number), text=f"word{number}") for number in range(20_000)]
+    hashed.size = 2000
+    hashed.embed_documents = lambda texts: chance.standard_normal((len(texts), 2000)).tolist()  # type: ignore[method-assign]
+    documents = [Document(str(number), text=f"word{number}") for number in range(4_000)]
     path = tmp_path / "index"
     Index.build(path, documents, parts_for(DENSE))
     code = f"""
@@ -267,4 +268,4 @@ print(private() - before, "torch" in sys.modules)
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
     )
     grown, torch = done.stdout.split()
-    assert int(grown) < 20_000_000 < 20_000 * 1000 * 4 and torch == "False"
+    assert int(grown) < 20_000_000 < 4_000 * 2000 * 4 and torch == "False"

@@ -17,7 +17,8 @@ import pytest
 from chameleon.documents.indexing import index_files
 from chameleon.errors import InputError, MissingPackage
 from chameleon.retrieval.index import Index
-from chameleon.retrieval.names import parts_for, retriever
+from chameleon.retrieval.names import retriever
+from chameleon.retrieval.parts import parts_for
 from chameleon.retrieval.vectors import server as module
 from chameleon.retrieval.vectors.pgvector import PgVector
 from chameleon.retrieval.vectors.server import VARIABLE

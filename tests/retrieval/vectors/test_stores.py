@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from chameleon.errors import InputError, MissingPackage
@@ -81,7 +81,6 @@ def test_segments_of_another_model_do_not_fit(tmp_path: Path) -> None:
         Vectors([tmp_path / "a/0"], numpy.array([True, True]))
 
 
-@settings(max_examples=50, deadline=None)
 @given(
     st.lists(st.lists(st.integers(1, 3), min_size=1, max_size=6), min_size=1, max_size=4),
     st.integers(1, 12),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.papers.pdfs import Item, pdf
+from tests.documents.pdfs import Item, pdf
 
 FILLER = (
     "The parties keep records of each delivery and show them on request.",

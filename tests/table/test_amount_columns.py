@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chameleon.table.grid import Origin
 from chameleon.table.html import page_tables
 from chameleon.table.html_grid import html_table
-from tests.corpus.reading import only, written
+from chameleon.table.records import Origin
+from tests.documents.reading import only, written
 
 pytest.importorskip("lxml")
 

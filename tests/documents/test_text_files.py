@@ -13,8 +13,8 @@ from chameleon.documents.sections import sections
 from chameleon.documents.table_files import file_tables
 from chameleon.documents.text_files import markdown_tables, unmarked, windows_text
 from chameleon.errors import InputError
-from chameleon.table.grid import Origin
-from tests.corpus.reading import only, read, rows, written
+from chameleon.table.records import Origin
+from tests.documents.reading import only, read, rows, written
 
 
 def test_a_plain_file_is_one_table_called_by_its_name(tmp_path: Path) -> None:

@@ -1,9 +1,12 @@
-"""Texts and pages by their marks: headings, clauses, tables, captions and units; which texts are papers."""
+"""Texts and pages by their marks: headings, clauses, tables, captions and units; in linear time."""
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
+from chameleon.documents.markdown import text_outline
 from chameleon.documents.outline import Outline
 from chameleon.documents.reading import is_text_paper, read_paper, text_passages
 from chameleon.documents.units import unit_in
@@ -242,3 +245,17 @@ def test_the_table_of_a_filing_is_read_with_its_years() -> None:
         "(in thousands)",
     )
     assert found["title"] == "Item 8. Income > (in thousands)"
+
+
+@pytest.mark.parametrize("line", [" " * 100_000 + "x", "\t" * 100_000 + "- x", "| " + " " * 100_000 + "x"])
+@pytest.mark.parametrize("above", ["", "a | b\n"])
+def test_spaces_take_time_in_proportion(line: str, above: str) -> None:
+    begun = time.process_time()
+    text_outline(f"{above}{line}\n")
+    text_outline(f"{above}---{line}\n")
+    assert time.process_time() - begun < 2
+
+
+def test_a_bullet_is_taken_off_a_lines_beginning_alone() -> None:
+    *_, section = text_outline("  - 2.1 Rates - 3.1 Fees are due each month.\n").sections
+    assert section.parts[0][0] == "2.1 Rates - 3.1 Fees are due each month."

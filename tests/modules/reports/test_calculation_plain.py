@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from chameleon.modules.reports.finqa_program import calculated, tokens_of
@@ -115,7 +115,6 @@ def compares_verdicts(steps: list[Step]) -> bool:
     return bool(verdicts & taken)
 
 
-@settings(max_examples=300, deadline=None)
 @given(programs())
 def test_a_program_comes_to_what_its_steps_say(steps: list[Step]) -> None:
     if compares_verdicts(steps):

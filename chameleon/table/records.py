@@ -1,13 +1,16 @@
-"""From numbered records of cells to a `Table`, with every reason why they do not make one."""
+"""Records of cells: a value as the text of a cell, and numbered records as a `Table`."""
 
 from __future__ import annotations
 
+import datetime as dt
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from chameleon.errors import InputError
-from chameleon.table.cells import shown
 from chameleon.table.table import Table
+from chameleon.text import clean_cell
 
 MAX_COLUMNS = 10_000
 MAX_CELL = 131_072
@@ -25,11 +28,55 @@ class Origin:
     unit: str = "line"
 
     def at(self, number: int) -> str:
-        """The place of a record; 0 stands for the file as a whole."""
+        """Return the place of a record; 0 stands for the file as a whole."""
         return f"{self.name}, {self.unit} {number:,}" if number else self.name
 
     def error(self, what: str, *, at: int | None = None, hint: str = "") -> InputError:
+        """Return an error of this file, or of one of its records."""
         return InputError(what, where=self.name if at is None else self.at(at), hint=hint)
+
+
+def cell_text(value: Any) -> str:
+    """Write a JSON or Excel value as a cell: 1.0 is "1", True is "true", None is "", dates are ISO.
+
+    Floats that are not whole are written as Python's `repr` does. Raises ValueError, with a reason fit
+    for an error's end, for what no cell can hold: NaN, infinity, lists and objects.
+    """
+    # The order matters: a truth value is also a whole number, and a moment is also a date.
+    match value:
+        case None:
+            return ""
+        case str():
+            return clean_cell(value)
+        case bool():
+            return "true" if value else "false"
+        case float():
+            if not math.isfinite(value):
+                raise ValueError("holds a number that is not finite (NaN or infinity)")
+            return str(int(value)) if value.is_integer() and abs(value) < 1e16 else repr(value)
+        case dt.datetime():
+            return value.date().isoformat() if value.time() == dt.time() else value.isoformat(" ")
+        case dt.date():
+            return value.isoformat()
+        case dt.time():
+            return value.isoformat() if value.second or value.microsecond else f"{value:%H:%M}"
+        case int() | dt.timedelta():
+            return str(value)
+        case list():
+            raise ValueError("holds a list")
+        case dict():
+            raise ValueError("holds an object")
+    raise ValueError(f"holds a {type(value).__name__}")
+
+
+def shown(text: str, limit: int = 60) -> str:
+    """Quote and cut text from a file, so that an error that names it stays one harmless line."""
+    return repr(text if len(text) <= limit else f"{text[: limit - 1]}…")
+
+
+def printable(name: str) -> str:
+    """Replace the control characters of a file's name, which could reach a terminal through an error."""
+    return "".join(character if character.isprintable() else "?" for character in name)
 
 
 def build_table(
@@ -40,7 +87,7 @@ def build_table(
     pad: bool = False,
     blank_names: bool = False,
 ) -> Table:
-    """The table whose header is the first record that holds any text.
+    """Make the table whose header is the first record that holds any text.
 
     Records without any text are skipped; an empty column too many at the right of all rows is dropped.
     With `pad`, records may be shorter than the header (Excel stores no trailing blanks); with
@@ -69,7 +116,7 @@ def build_table(
 
 
 def bounded(records: Iterable[Record], origin: Origin) -> Iterator[Record]:
-    """The records. Raises `InputError` for a cell of more than `MAX_CELL` characters."""
+    """Yield the records. Raises `InputError` for a cell of more than `MAX_CELL` characters."""
     for number, cells in records:
         if any(len(cell) > MAX_CELL for cell in cells):
             raise origin.error(f"a cell is longer than {MAX_CELL:,} characters", at=number)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chameleon.documents.reading import read_paper
-from tests.papers.pdfs import At, Item, pdf
+from tests.documents.pdfs import At, Item, pdf
 
 pytest.importorskip("pdfplumber")
 

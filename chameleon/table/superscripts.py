@@ -1,4 +1,4 @@
-"""What a page sets in raised letters (`<sup>`): marks of footnotes, powers, fractions and endings.
+"""Superscripts of a page (`<sup>`): marks of footnotes, powers, fractions and endings.
 
 A raised number is never joined to the figure before it: "$5" with a mark "2" is not 52.
 """
@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 
 BEGIN, END = "\ue000", "\ue001"
-"""Stand around raised letters until the whole text is known; both are for private use in Unicode."""
+"""Stand around a superscript until the whole text is known; both are for private use in Unicode."""
 
-_OWN = re.compile(f"[{BEGIN}{END}]")
+_BOUNDS = re.compile(f"[{BEGIN}{END}]")
 _RAISED = re.compile(f"{BEGIN}([^{BEGIN}{END}]*){END}")
 _NUMBER = re.compile(r"[+−–-]?\d{1,3}")
 _BARE = r"(?:\d{1,2}|[a-z]|[ivx]{1,4}|\*{1,4}|[†‡§¶#]{1,3})"
@@ -31,13 +31,13 @@ _END_MARK = re.compile(
 _FIGURE = re.compile(r"\d")
 
 
-def without_own(text: str) -> str:
-    """Text of the source without the two characters, so that it cannot pass for raised letters."""
-    return _OWN.sub("", text) if BEGIN in text or END in text else text
+def without_bounds(text: str) -> str:
+    """Take the two characters out of a source's text, so that it cannot pass for superscripts."""
+    return _BOUNDS.sub("", text) if BEGIN in text or END in text else text
 
 
-def with_raised(text: str, *, drop_marks: bool) -> str:
-    """The text with its raised letters set as such: "90 m²", "10⁶", "5 1/2", "1st".
+def set_superscripts(text: str, *, drop_marks: bool) -> str:
+    """Write superscripts as characters of their own: "90 m²", "10⁶", "5 1/2", "1st".
 
     Marks of footnotes are left out with `drop_marks`, as in cells of tables, and set apart otherwise: "$5²".
     """
@@ -50,11 +50,11 @@ def with_raised(text: str, *, drop_marks: bool) -> str:
         made.append(_set(before, found[1], text[found.end() : found.end() + _SEEN], drop_marks))
         before = f"{before}{made[-1][-_SEEN:]}"[-_SEEN:]
         at = found.end()
-    return _OWN.sub("", "".join([*made, text[at:]]))
+    return _BOUNDS.sub("", "".join([*made, text[at:]]))
 
 
 def _set(before: str, raised: str, after: str, drop_marks: bool) -> str:
-    """The raised letters after a text, and before another."""
+    """Write one superscript after a text, and before another."""
     mark = raised.strip()
     is_number = _NUMBER.fullmatch(mark) is not None
     if is_number and _FRACTION.match(after):
@@ -74,7 +74,7 @@ def _set(before: str, raised: str, after: str, drop_marks: bool) -> str:
 
 
 def without_marks(cell: str) -> str:
-    """A cell without the marks of footnotes that end its figure: "88" of "88 (2)", "$5" of "$5²".
+    """Take off the marks of footnotes that end a cell's figure: "88" of "88 (2)", "$5" of "$5²".
 
     What may be a power, such as 10⁶, and two figures, such as "12 (34)", stay as they are.
     """

@@ -1,16 +1,26 @@
-"""Columns of filings' tables: signs beside their amounts, columns of nothing, headers without marks.
+"""Amounts as filings print them, and the columns that they stand in.
 
-Filings set "$", ")" and "%" in cells of their own, leave empty columns between those of figures, and let
-years span what results. What is no column of its own is joined to the one it belongs to.
+Filings set "$", "(", ")" and "%" in cells of their own (`$ | 1,234`, `(800 | )`), leave empty columns between
+those of figures, and let years span what results. What is no column of its own is joined to the one it
+belongs to.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from chameleon.table.amounts import begins_amount, goes_after, goes_before, is_amount, is_year
+from chameleon.table.superscripts import without_marks
+
+_LONGEST = 60  # characters of an amount
+_BEFORE = re.compile(r"(?:[A-Z]{2,3})?[$€£¥]\s*\(?|(?:EUR|USD|GBP|NOK|SEK|DKK|CHF|JPY)\s*\(?|[–—-]?\(")
+_AFTER = re.compile(r"\)?\s*%|\)(?:\s*\(\d\))?|(?:pp|bps?)")
+_AMOUNT = re.compile(
+    r"(?:[A-Z]{2,3}\s?)?[($€£¥+–—\s-]*\d[\d,. ]*[)%\s]*|[–—-]+\s*%?|n/?[am]|nil", re.IGNORECASE
+)
+_YEAR = re.compile(r"(?:fy\s?)?(?:19|20)\d\d(?:\*|\s?[AE]|\s?\(\w\))?", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -27,8 +37,29 @@ _Rows = Sequence[Sequence[Slot]]
 _MOST_HEADER_ROWS = 6
 
 
+def goes_before(text: str) -> bool:
+    """Tell whether a cell is a sign that belongs to the amount in the next one: "$", "€ (", "("."""
+    return _BEFORE.fullmatch(text) is not None
+
+
+def goes_after(text: str) -> bool:
+    """Tell whether a cell is a sign that belongs to the amount in the one before: ")", "%", ")%"."""
+    return _AFTER.fullmatch(text) is not None
+
+
+def is_year(text: str) -> bool:
+    """Tell whether a cell is a year, which names a column: "2023", "FY2023", "2024E"."""
+    return _YEAR.fullmatch(text.strip()) is not None
+
+
+def is_amount(text: str) -> bool:
+    """Tell whether a cell is an amount, which a footnote's mark may follow, or a dash; a year is not."""
+    short = len(text) <= _LONGEST
+    return short and _AMOUNT.fullmatch(without_marks(text)) is not None and not is_year(text)
+
+
 def joined_columns(rows: _Rows) -> list[list[Slot]]:
-    """The rows with signs at their amounts, and without columns that hold nothing of their own."""
+    """Return the rows with signs at their amounts, and without columns that hold nothing of their own."""
     apart = _apart(rows)
     signed = [_with_signs(row, apart) for row in rows]
     body = next((n for n, row in enumerate(signed) if any(is_amount(slot.text) for slot in row[1:])), 0)
@@ -43,7 +74,7 @@ def joined_columns(rows: _Rows) -> list[list[Slot]]:
 
 
 def unmarked_header(rows: _Rows) -> int:
-    """How many rows at the top name the columns of figures where no cell is marked as a header; 0 for one.
+    """Count the rows at the top that name columns of figures where no cell is marked as a header; 0 for one.
 
     Below the first, these hold no amount, and no name of their own unless all else in them are years.
     """
@@ -63,12 +94,12 @@ def unmarked_header(rows: _Rows) -> int:
 
 
 def _is_aside(text: str) -> bool:
-    """Whether the corner of a table is empty, or says a unit in brackets."""
+    """Tell whether the corner of a table is empty, or says a unit in brackets."""
     return not text or (text[0] == "(" and text[-1] == ")")
 
 
 def _apart(rows: _Rows) -> Callable[[int, int], bool]:
-    """Whether two columns bear names of their own above the first sign: "Currency" and "Amount" are two."""
+    """Return what tells columns apart by names above the first sign: "Currency" and "Amount" are two."""
     signs = (n for n, row in enumerate(rows) if any(goes_before(s.text) or goes_after(s.text) for s in row))
     above = rows[: min(next(signs, 0), _MOST_HEADER_ROWS)]
 
@@ -80,30 +111,32 @@ def _apart(rows: _Rows) -> Callable[[int, int], bool]:
 
 
 def _with_signs(row: Sequence[Slot], apart: Callable[[int, int], bool]) -> list[Slot]:
+    """Let each amount's cell, which may span columns, have its signs as well, and empty theirs."""
     slots = list(row)
+
+    def join(amount: int, sign: int, text: str) -> None:
+        bare = slots[amount].text
+        # The amount may still lack the bracket or the sign that ends it.
+        if apart(sign, amount) or not (is_amount(bare) or is_amount(f"{bare})")):
+            return
+        for place in _span(slots, sign):
+            slots[place] = EMPTY
+        for place in _span(slots, amount):
+            slots[place] = replace(slots[place], text=text)
+
     filled = [n for n, slot in enumerate(slots) if slot.text]
     for sign, amount in pairwise(filled):
-        text = slots[sign].text
-        if goes_before(text) and begins_amount(slots[amount].text) and not apart(sign, amount):
-            _join(slots, amount, sign, text + slots[amount].text)
+        if goes_before(slots[sign].text):
+            join(amount, sign, slots[sign].text + slots[amount].text)
     filled = [n for n, slot in enumerate(slots) if slot.text]
     for amount, sign in reversed(list(pairwise(filled))):
-        text = slots[sign].text
-        if goes_after(text) and begins_amount(slots[amount].text) and not apart(amount, sign):
-            _join(slots, amount, sign, slots[amount].text + text)
+        if goes_after(slots[sign].text):
+            join(amount, sign, slots[amount].text + slots[sign].text)
     return slots
 
 
-def _join(slots: list[Slot], amount: int, sign: int, text: str) -> None:
-    """Let the amount's cell, which may span columns, have the sign as well, and empty the sign's."""
-    for place in _span(slots, sign):
-        slots[place] = EMPTY
-    for place in _span(slots, amount):
-        slots[place] = replace(slots[place], text=text)
-
-
 def _span(slots: Sequence[Slot], place: int) -> range:
-    """The places of the cell that fills one."""
+    """Return the places of the cell that fills one."""
     begin = end = place
     while begin and slots[begin - 1].cell == slots[place].cell:
         begin -= 1
@@ -113,7 +146,7 @@ def _span(slots: Sequence[Slot], place: int) -> range:
 
 
 def _is_one(left: Sequence[Slot], right: Sequence[Slot], body: int) -> bool:
-    """Whether neighbouring columns are one: what stands in both is one cell, and one holds nothing else."""
+    """Tell whether neighbouring columns are one: both show one cell, and one holds nothing else."""
     pairs = list(zip(left, right, strict=True))
     if any(a.text and b.text and a.cell != b.cell for a, b in pairs):
         return False

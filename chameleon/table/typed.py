@@ -71,6 +71,13 @@ class Value:
     date: dt.date | None = None
     time: dt.time | None = None
 
+    @property
+    def plain(self) -> int | float | None:
+        """Return the number as Python writes it: whole numbers as int."""
+        if self.number is None:
+            return None
+        return int(self.number) if self.number.denominator == 1 else float(self.number)
+
 
 @lru_cache(maxsize=65_536)
 def read_value(text: str) -> Value:
@@ -107,13 +114,9 @@ def _read_number(cell: str) -> tuple[Fraction, str] | None:
         number = -number
     if _NOT_A_UNIT.match(match["unit"] or ""):
         return None
-    unit = " ".join(part for part in (match["currency"], _tidy(match["unit"] or "")) if part)
-    return number, unit
-
-
-def _tidy(unit: str) -> str:
-    unit = " ".join(unit.split())
-    return f"per {unit[1:].strip()}" if unit.startswith("/") else unit
+    unit = " ".join((match["unit"] or "").split())
+    unit = f"per {unit[1:].strip()}" if unit.startswith("/") else unit
+    return number, " ".join(part for part in (match["currency"], unit) if part)
 
 
 def _read_time(cell: str) -> dt.time | None:
@@ -134,14 +137,12 @@ def _read_date(cell: str) -> dt.date | None:
     for pattern in _DATES:
         if match := pattern.fullmatch(cell):
             parts = match.groupdict()
-            month = int(parts["m"]) if parts.get("m") else _month_number(parts["month"])
+            if name := (parts.get("month") or "").lower():
+                month = next((i for i, each in enumerate(_MONTHS, 1) if each.startswith(name)), 0)
+            else:
+                month = int(parts["m"])
             try:
                 return dt.date(int(parts["year"]), month, int(parts["day"]))
             except ValueError:
                 return None
     return None
-
-
-def _month_number(name: str) -> int:
-    """The month that `name` or its first three or more letters stand for; 0 for none."""
-    return next((i for i, month in enumerate(_MONTHS, 1) if month.startswith(name.lower())), 0)

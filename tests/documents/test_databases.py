@@ -13,7 +13,7 @@ import pytest
 
 from chameleon.documents import database_tables, duckdb_files
 from chameleon.errors import InputError, MissingPackage
-from tests.corpus.reading import only, read, rows, written
+from tests.documents.reading import only, read, rows, written
 
 openpyxl = pytest.importorskip("openpyxl")
 duckdb = pytest.importorskip("duckdb")
