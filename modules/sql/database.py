@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import re
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -125,6 +125,15 @@ class Database:
         names = [table.name.lower() for table in self.tables]
         if not names or len(set(names)) < len(names):
             raise InputError("a database needs tables of different names")
+
+    @classmethod
+    def of(cls, tables: Database | SqlTable | Table | Mapping[str, Table]) -> Database:
+        """Return the tables as a database; what is one already is returned as it is."""
+        if isinstance(tables, Database):
+            return tables
+        if isinstance(tables, SqlTable | Table):
+            return (tables if isinstance(tables, SqlTable) else SqlTable.of(tables)).alone
+        return cls(tuple(SqlTable.of(table, name) for name, table in tables.items()))
 
     @cached_property
     def image(self) -> str:

@@ -144,7 +144,7 @@ def filled(cloze: Sequence[str], fills: Sequence[str | None]) -> list[str]:
 
 def _counter(table: Table) -> Callable[[str], str | None]:
     """Return what gives a query's single value as text, else None. Equal queries run once."""
-    database = Database((SqlTable.of(table),))
+    database = Database.of(table)
 
     @cache
     def value_of(query: str) -> str | None:
