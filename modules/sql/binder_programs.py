@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from chameleon.errors import CutOff, ModuleError, StepRejected
 from chameleon.llm_module import RAISE_LIMIT
-from chameleon.modules.sql.binder_calls import Call, all_calls, column_in, role_of, value_of
+from chameleon.modules.sql.binder_calls import QACall, all_calls, column_in, role_of, value_of
 from chameleon.modules.sql.binder_table import ROW_ID, with_column
 from chameleon.modules.sql.database import Cell, SqlTable, as_text, plain_number
 from chameleon.modules.sql.query import SqlResult
@@ -162,7 +162,7 @@ class _Run:
         cells = (row[index] for row in result.rows for index in kept)
         return [str(c) if isinstance(c, float) and not math.isfinite(c) else c for c in cells]
 
-    def _mapped(self, call: Call) -> Generator[Question, Any, str]:
+    def _mapped(self, call: QACall) -> Generator[Question, Any, str]:
         """Give the table a column of the call's answers, and return its name."""
         if not call.params:
             raise ModuleError(f"{call.question!r} asks about nothing")

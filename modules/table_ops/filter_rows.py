@@ -90,10 +90,10 @@ def condition_in(text: str, header: Sequence[str]) -> Test:
     """
     if len(text) > _LONGEST:
         raise StepRejected(f"the condition has more than {_LONGEST:,} characters")
-    return _Reader(text, header).whole()
+    return _ConditionReader(text, header).whole()
 
 
-class _Reader:
+class _ConditionReader:
     """Reads a condition from left to right; `position` is how far it came."""
 
     def __init__(self, text: str, header: Sequence[str]) -> None:

@@ -11,7 +11,7 @@ import pytest
 from chameleon import Table
 from chameleon.modules.tablerag.answer import AnswerForm, TableAnswerer
 from chameleon.modules.tablerag.clarifiers import terms_in
-from chameleon.modules.tablerag.llm_filter import Kept, run_filter, without_pandas
+from chameleon.modules.tablerag.llm_filter import KeptPart, run_filter, without_pandas
 from chameleon.table.delimited import split_rows
 from tests.benchmarks.shared_data import DATA, needs_data, rows
 
@@ -23,7 +23,12 @@ ANSWERS: dict[str, tuple[AnswerForm, list[Any]]] = {
     "hybridqa": ("short", ["Anna Brede", "14,900", "1961"]),
 }
 # What the code of the filter's demonstrations keeps, counted by hand.
-KEPT = [Kept((1, 3), (0, 2)), Kept((0, 1, 2), (0, 2)), Kept((0, 1), (0, 1, 3)), Kept((0, 1, 2), (0, 3))]
+KEPT = [
+    KeptPart((1, 3), (0, 2)),
+    KeptPart((0, 1, 2), (0, 2)),
+    KeptPart((0, 1), (0, 1, 3)),
+    KeptPart((0, 1, 2), (0, 3)),
+]
 ITEM = re.compile(
     r"(?:Title: (?P<title>.+)\n)?(?P<about>(?:.+\n)*?)<data>\n(?P<table>(?:.+\n)+?)</data>\n"
     r"(?:Statement|Claim|Question|Question or statement): (?P<asked>.+)\n(?P<reply>(?:.+\n)+)"
