@@ -27,16 +27,6 @@ from tests.engine.random_runs import end, timeless
 from tests.table.strategies import tables
 
 quick = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
-NAMES = (
-    "add_column",
-    "select_row",
-    "select_column",
-    "group_by",
-    "sort_by",
-    "filter_rows",
-    "aggregate",
-    "join",
-)
 OTHER = Table(["key", "more"], [["a", "x"], ["12", "y"], ["12", "z"], ["", "-7"]], "other")
 OPERATIONS: dict[str, type[TableOperation]] = {
     "add_column": AddColumn,
@@ -58,6 +48,7 @@ PURE: dict[str, Operation] = {
     "aggregate": Aggregation(),
     "join": Joining(),
 }
+NAMES = tuple(OPERATIONS)
 
 
 class Guesses:

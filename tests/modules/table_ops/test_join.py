@@ -99,12 +99,8 @@ def test_a_join_says_how_many_rows_it_leaves_out(teams: list[str], note: str) ->
     other = Table(["Team"], [[team] for team in teams], "teams")
     asked = Join().with_llm(LLM.connect(ScriptedModel(["So: f_join(teams, on Team)."])))
     assert asked.run(State(input={**STATE.input, "tables": (other,)}))["note"] == note
-
-
-def test_a_join_that_leaves_out_no_row_notes_nothing() -> None:
-    asked = Join().with_llm(LLM.connect(ScriptedModel(["So: f_join(same, on Rank)."])))
-    same = Table(["Rank"], [["1"], ["2"], ["3"], ["4"]], "same")
-    assert "note" not in asked.run(State(input={**STATE.input, "tables": (same,)}))
+    same = Table(["Rank"], [["1"]], "same")
+    assert not Join().noted({"table": same, "tables": (same,)}, {"table": "same", "on": ["Rank", "Rank"]})
 
 
 def test_tables_without_captions_are_called_by_their_places() -> None:

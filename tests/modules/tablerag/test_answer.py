@@ -17,7 +17,7 @@ from chameleon.modules.tablerag.answer import (
     aligned,
     formatted,
 )
-from chameleon.table.formats import STYLES, places
+from chameleon.table.formats import STYLES
 from tests.modules.tablerag.running import REGATTA, output, run
 from tests.prompts.blocks import outside
 
@@ -171,15 +171,3 @@ def test_aligned_columns() -> None:
         "   2  Herons  OST         980\n"
         "… 2 more rows not shown"
     )
-
-
-LINE = st.text(st.characters(categories=["L", "N", "P", "S"]), max_size=6)
-
-
-@given(st.lists(st.lists(LINE, min_size=2, max_size=2), max_size=4))
-def test_aligned_columns_begin_at_one_place(rows: list[list[str]]) -> None:
-    lines = aligned(Table(["first", "second"], rows)).split("\n")
-    width = max(places(cell) for cell in ["first", *(row[0] for row in rows)])
-    second = [line for line in lines if places(line) > width + 2]
-    assert len(lines) == len(rows) + 1
-    assert all("  " in line for line in second)
