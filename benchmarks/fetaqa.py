@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, ClassVar
 
 from chameleon.benchmarks.scorers.text_overlap import OverlapRule, StemmedOverlapRule
 from chameleon.benchmarks.tables.benchmark import SIZES, TableBenchmark, text_in, wrong
-from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Cell, Problem, Row, Scorer
 
 _PARTS = ("version", "split", "data")
@@ -27,14 +25,12 @@ class Fetaqa(TableBenchmark):
     name = "fetaqa"
     about = "Questions over a Wikipedia table, answered in a sentence (Nan et al., 2022)"
     columns = SIZES
-    scorers: ClassVar[Mapping[str, type[Scorer]]] = MappingProxyType(
-        {"official": OverlapRule, "stemmed": StemmedOverlapRule}
-    )
+    scorers: ClassVar[Mapping[str, type[Scorer]]] = {"official": OverlapRule, "stemmed": StemmedOverlapRule}
 
     id_key = "feta_id"
 
     def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
-        """One row a question: the release's `.json` is an object with all of them under "data"."""
+        """Yield one row a question: the release's `.json` is an object with all of them under "data"."""
         for row in found:
             if set(row) != {self.id_key, "prediction"} or row[self.id_key] not in _PARTS:
                 yield row
@@ -42,21 +38,19 @@ class Fetaqa(TableBenchmark):
                 yield from questions
 
     def recognises(self, row: Row) -> bool:
-        """Whether the row has a question and a sentence, and is of the release or names cells or an order."""
+        """Return whether the row has a question, a sentence, and the release's keys, cells or an order."""
         if {"feta_id", "table_array"} <= row.keys():
             return True
         has_sentence = isinstance(row.get("answer", row.get("gold")), str)
         return has_sentence and "question" in row and ("highlighted_cell_ids" in row or "order" in row)
 
     def problem(self, row: Row, tables: Mapping[str, Any]) -> Problem:
-        """The problem in a row; `gold` is the reference sentence.
+        """Return the problem in a row; `gold` is the reference sentence.
 
         The table's caption is "page title - section title". Which cells the annotators highlighted stays
         out of the input: row 0 of these cells is the header.
         """
-        id = self.id_of(row)
-        if id is None:
-            raise InputError('a problem of FeTaQA needs its id as "id" or "feta_id"')
+        id = self.required_id(row)
         question, gold = text_in(row, "question"), text_in(row, "answer", "gold")
         table_id = str(row.get("table_id", id))
         if "table_array" in row:
@@ -78,7 +72,7 @@ class Fetaqa(TableBenchmark):
         )
 
     def gold_cells(self, problem: Problem) -> Sequence[Collection[Cell]] | None:
-        """The cells that the annotators highlighted, without those of the header; each is needed."""
+        """Return the cells that the annotators highlighted, without those of the header; each is needed."""
         listed = problem.detail.get("highlighted")
         if not isinstance(listed, list):
             return None

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, ClassVar
 
 from chameleon.benchmarks.scorers.feverous import LABELS, UNKNOWN, EvidenceRule, Item, LabelRule, item_of
 from chameleon.benchmarks.scorers.tablerag import LabelRule as TableragRule
-from chameleon.benchmarks.tables.benchmark import SIZES, TableBenchmark, text_in, wrong
-from chameleon.errors import InputError
+from chameleon.benchmarks.tables.benchmark import SIZES, TableBenchmark, text_in, texts_under, wrong
 from chameleon.evaluation.benchmark import Problem, Row, Scorer
 from chameleon.state import State
 
@@ -31,9 +29,11 @@ class Feverous(TableBenchmark):
     name = "feverous"
     about = "Is a claim supported or refuted by tables and texts of Wikipedia (Aly et al., 2021)"
     columns = (*_COLUMNS, *SIZES)
-    scorers: ClassVar[Mapping[str, type[Scorer]]] = MappingProxyType(
-        {"label": LabelRule, "official": EvidenceRule, "tablerag": TableragRule}
-    )
+    scorers: ClassVar[Mapping[str, type[Scorer]]] = {
+        "label": LabelRule,
+        "official": EvidenceRule,
+        "tablerag": TableragRule,
+    }
     groups: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "label": _COLUMNS,
         "TableRAG's choice": (_SMALL_SET,),
@@ -41,7 +41,7 @@ class Feverous(TableBenchmark):
     }
 
     def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
-        """The rows without the blank one that files of the release begin with; what is predicted together."""
+        """Skip the blank row that files of the release begin with, and join what is predicted."""
         for row in found:
             if "claim" in row and not (row["claim"] or row.get("id")):
                 continue
@@ -52,22 +52,20 @@ class Feverous(TableBenchmark):
                 yield row
 
     def recognises(self, row: Row) -> bool:
-        """Whether the row has a claim and a label."""
+        """Return whether the row has a claim and a label."""
         return {"claim", "label"} <= row.keys()
 
     def problem(self, row: Row, tables: Mapping[str, Any]) -> Problem:
-        """The problem in a row: the claim is its question, and `gold` is the label.
+        """Return the problem in a row: the claim is its question, and `gold` is the label.
 
         `detail` has the gold evidence as groups of items, or None where it is not known.
         """
-        id = self.id_of(row)
-        if id is None:
-            raise InputError('a claim of FEVEROUS needs its id as "id"')
+        id = self.required_id(row)
         claim, label = text_in(row, "claim"), text_in(row, "label").upper()
         if label not in LABELS:
             raise wrong(row, "label", f"one of {', '.join(LABELS)}")
         found = self.table(id, {id: row["table"]}) if isinstance(row.get("table"), Mapping) else None
-        passages = [{"title": "", "text": text} for text in _sentences(row)]
+        passages = [{"title": "", "text": text} for text in texts_under(row, "context", []) if text.strip()]
         chosen = (_SMALL_SET,) if row.get("in_small") is True else ()
         return Problem(
             id=id,
@@ -79,20 +77,13 @@ class Feverous(TableBenchmark):
         )
 
     def found(self, state: State) -> Mapping[str, Any]:
-        """The evidence that the run wrote to `cache.evidence_items`, each "Page_kind_place" or the three."""
+        """Return the evidence in `cache.evidence_items`, each "Page_kind_place" or the three."""
         evidence = state.cache.get("evidence_items")
         return {} if evidence is None else {"evidence": evidence}
 
 
-def _sentences(row: Row) -> list[str]:
-    context = row.get("context") or []
-    if not (isinstance(context, list) and all(isinstance(text, str) for text in context)):
-        raise wrong(row, "context", "a list of texts")
-    return [text for text in context if text.strip()]
-
-
 def _groups(row: Row) -> list[list[Item]] | None:
-    """The gold evidence: groups with their items as "content", or as lists; None where there is no key."""
+    """Read the gold evidence: groups with their items as "content", or as lists; None without a key."""
     if "evidence" not in row:
         return None
     evidence = row["evidence"]

@@ -5,17 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, ClassVar
 
 from chameleon.benchmarks.scorers.finqa import ExecutionRule, OfficialRule, PrecisionRule, ProgramRule
 from chameleon.benchmarks.scorers.finqa_answers import AnswerRule
-from chameleon.benchmarks.tables.benchmark import table_of, text_in, wrong
-from chameleon.errors import InputError
+from chameleon.benchmarks.tables.benchmark import table_of, text_in, texts_under, wrong
 from chameleon.evaluation.benchmark import Benchmark, Problem, Row, Scorer
 from chameleon.modules.reports.finqa_program import steps_of, tokens_of
 from chameleon.state import State
-from chameleon.table import Table
 
 _STEPS = ("1 step", "2 steps", "3+ steps")
 _FACTS = ("table", "text", "table and text")
@@ -38,39 +35,35 @@ class Finqa(Benchmark):
     name = "finqa"
     about = "Numeric questions over a page of a financial report, text and table (Chen et al., 2021)"
     columns = (*_FACTS, *_STEPS, _YES_NO)
-    scorers: ClassVar[Mapping[str, type[Scorer]]] = MappingProxyType(
-        {
-            "official": OfficialRule,
-            "execution": ExecutionRule,
-            "program": ProgramRule,
-            "answer": AnswerRule,
-            "pot": PrecisionRule,
-        }
-    )
+    scorers: ClassVar[Mapping[str, type[Scorer]]] = {
+        "official": OfficialRule,
+        "execution": ExecutionRule,
+        "program": ProgramRule,
+        "answer": AnswerRule,
+        "pot": PrecisionRule,
+    }
     groups: ClassVar[Mapping[str, tuple[str, ...]]] = {"facts": _FACTS, "steps": _STEPS, "answer": (_YES_NO,)}
 
     def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
-        """The rows; predictions of the original form under the name that others have."""
+        """Yield the rows; predictions of the original form under the name that others have."""
         for row in found:
             yield {**row, "prediction": row["predicted"]} if "predicted" in row else row
 
     def recognises(self, row: Row) -> bool:
-        """Whether the row has a report with its question, or a question with a program of FinQA's."""
+        """Return whether the row has a report with its question, or a question with a program of FinQA's."""
         if {"pre_text", "post_text", "table", "qa"} <= row.keys():
             return True
         return {"question", "table", "retrieved_context", "program"} <= row.keys()
 
     def problem(self, row: Row, tables: Mapping[str, Any]) -> Problem:
-        """The problem in a row; `gold` is the value of the gold program, None where the row has none.
+        """Return the problem in a row; `gold` is the value of the gold program, None where the row has none.
 
         `detail` has the question, the gold `program`, the annotators' `answer`, the table's `lines` as they
         stand, and `facts`: which sentences ("text_4", counted through both texts) and lines of the table
         ("table_2", the header being 0) hold the answer. All but the first and the lines are None where they
         are not known.
         """
-        id = self.id_of(row)
-        if id is None:
-            raise InputError('a problem of FinQA needs its id as "id"')
+        id = self.required_id(row)
         asked = row.get("qa", row)
         if not isinstance(asked, Mapping):
             raise wrong(row, "qa", "an object")
@@ -96,11 +89,15 @@ class Finqa(Benchmark):
     def given(
         self, question: str, lines: Lines, passages: list[dict[str, str]], facts: Sequence[str] | None
     ) -> dict[str, Any]:
-        """What a run is given: the whole report, its dashes restored, and no word of which facts are gold."""
-        return {"question": question, "table": _table(with_dashes(lines)), "passages": passages}
+        """Return what a run is given: the whole report, and no word of which facts are gold."""
+        return {
+            "question": question,
+            "table": table_of(lines[0], with_dashes(lines)[1:], ""),
+            "passages": passages,
+        }
 
     def found(self, state: State) -> Mapping[str, Any]:
-        """The program that the run wrote to `cache.finqa_program`, which the official rules look at.
+        """Return the program that the run wrote to `cache.finqa_program`, which the official rules look at.
 
         Of a run that wrote one in another language it is `value`, what that came to: its answer may be
         rounded, or in per cent.
@@ -118,10 +115,6 @@ def _lines(row: Row) -> Lines:
     return [[str(cell) for cell in line] for line in lines]
 
 
-def _table(lines: Lines) -> Table:
-    return table_of(lines[0], lines[1:], "")
-
-
 _DASH = re.compile(r"(\$\s*)?(2013|2014)(\s*%)?")
 _DASHES = {"2013": "–", "2014": "—"}
 _DATED = re.compile(
@@ -131,7 +124,7 @@ _YEAR = re.compile(r"(?:19|20)\d\d")
 
 
 def with_dashes(lines: Lines) -> Lines:
-    """The lines with the dashes of blank cells, which the release has as 2013 and 2014 (U+2013, U+2014).
+    """Restore the dashes of blank cells, which the release has as 2013 and 2014 (U+2013, U+2014).
 
     A cell in a row or column of years, or one that is named as such, is a year and stays.
     """
@@ -158,20 +151,22 @@ def _dashed(lines: Lines, row: int, column: int) -> str:
 
 
 def _passages(row: Row, lines: Lines) -> list[dict[str, str]]:
-    """The sentences with their place; of retrieved ones those that are lines of the table are left out."""
+    """Return the sentences with their place; retrieved ones that are lines of the table are left out."""
     if "retrieved_context" in row:
         in_table = {line_as_text(lines[0], line) for line in lines}
-        kept = [text for text in _texts(row, "retrieved_context") if " ".join(text.split()) not in in_table]
+        kept = [
+            text for text in texts_under(row, "retrieved_context") if " ".join(text.split()) not in in_table
+        ]
         return [{"title": "", "text": text} for text in kept]
     return [
         {"title": "", "text": text, "place": place}
         for key, place in (("pre_text", "before"), ("post_text", "after"))
-        for text in _texts(row, key)
+        for text in texts_under(row, key)
     ]
 
 
 def line_as_text(header: Sequence[str], line: Sequence[str]) -> str:
-    """A line of the table as a sentence, as FinQA's retriever reads it."""
+    """Return a line of the table as a sentence, as FinQA's retriever reads it."""
     cells = (f"the {line[0]} of {name} is {cell} ;" for name, cell in zip(header[1:], line[1:], strict=False))
     return " ".join(" ".join((header[0], *cells)).split())
 
@@ -185,13 +180,6 @@ def _columns(program: str | None, gold: Any, facts: Sequence[str] | None) -> tup
         steps = len(steps_of(tokens_of(program)[:-1]))
         columns.append(_STEPS[min(max(steps, 1), 3) - 1])
     return (*columns, _YES_NO) if isinstance(gold, str) else tuple(columns)
-
-
-def _texts(row: Row, key: str) -> list[str]:
-    texts = row.get(key)
-    if not (isinstance(texts, list) and all(isinstance(text, str) for text in texts)):
-        raise wrong(row, key, "a list of texts")
-    return texts
 
 
 def _optional(row: Row, key: str) -> str | None:

@@ -21,13 +21,13 @@ class FinqaGold(Finqa):
     about = "FinQA cut to the gold facts, for the ceiling of retrieval (Chen et al., 2021)"
 
     def recognises(self, row: Row) -> bool:
-        """Never: it must be named."""
+        """Recognise nothing: it must be named."""
         return False
 
     def given(
         self, question: str, lines: Lines, passages: list[dict[str, str]], facts: Sequence[str] | None
     ) -> dict[str, Any]:
-        """The question with what is left of its report. Raises `InputError` where the facts are not known."""
+        """Cut the report to the facts. Raises `InputError` where these are not known."""
         if facts is None:
             raise InputError('the gold facts are not known: there is no "gold_inds"')
         kept = [

@@ -6,15 +6,13 @@ import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, ClassVar
 from urllib.parse import unquote
 
 from chameleon.benchmarks.scorers.squad import ExactAndF1
 from chameleon.benchmarks.scorers.tablerag import AnswerRule
-from chameleon.benchmarks.tables.benchmark import SIZES, TableBenchmark, text_in, wrong
+from chameleon.benchmarks.tables.benchmark import SIZES, TableBenchmark, TableFolder, text_in, texts_under
 from chameleon.benchmarks.tables.cells import cells_with
-from chameleon.benchmarks.tables.folder import TableFolder
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Cell, Problem, Row, Scorer
 from chameleon.evaluation.data import DataFile
@@ -42,9 +40,7 @@ class Hybridqa(TableBenchmark):
     name = "hybridqa"
     about = "Questions over a Wikipedia table and the pages that its cells link to (Chen et al., 2020)"
     columns = (*SOURCES, *SIZES)
-    scorers: ClassVar[Mapping[str, type[Scorer]]] = MappingProxyType(
-        {"official": ExactAndF1, "tablerag": AnswerRule}
-    )
+    scorers: ClassVar[Mapping[str, type[Scorer]]] = {"official": ExactAndF1, "tablerag": AnswerRule}
     id_key = "question_id"
     groups: ClassVar[Mapping[str, tuple[str, ...]]] = {"source": SOURCES, **TableBenchmark.groups}
     tables_beside: ClassVar[tuple[str, ...]] = (
@@ -54,7 +50,7 @@ class Hybridqa(TableBenchmark):
     )
 
     def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
-        """One row a question; those of the release are told where their answers come from."""
+        """Yield one row a question; those of the release are told where their answers come from."""
         parts = (*SOURCES, "reference")
         beside = path.with_name(f"{path.name.partition('.')[0]}_reference.json")
         sources: Mapping[str, str] | None = None
@@ -76,21 +72,19 @@ class Hybridqa(TableBenchmark):
                     yield {self.id_key: id, "answer": answer, "answer_source": sources.get(id)}
 
     def tables_in(self, folder: Path) -> Mapping[str, Row]:
-        """The tables in a folder that holds `tables_tok` and `request_tok`."""
+        """Return the tables in a folder that holds `tables_tok` and `request_tok`."""
         return TableFolder(folder / _TABLES, self.read_table, ending=".json")
 
     def recognises(self, row: Row) -> bool:
-        """Whether the row says where its answer comes from."""
+        """Return whether the row says where its answer comes from."""
         return {"answer", "answer_source"} <= row.keys()
 
     def problem(self, row: Row, tables: Mapping[str, Any]) -> Problem:
-        """The problem in a row; `gold` is the answer, and the input has the passages beside the table.
+        """Return the problem in a row; `gold` is the answer, and the input has the passages beside the table.
 
         The table's caption is "page - section"; the page's introduction is a passage of its own.
         """
-        id = self.id_of(row)
-        if id is None:
-            raise InputError('a problem of HybridQA needs its id as "id" or "question_id"')
+        id = self.required_id(row)
         gold, source = text_in(row, "answer"), row.get("answer_source")
         table_id = str(row.get("table_id", id))
         if isinstance(row.get("table"), Mapping):
@@ -111,14 +105,14 @@ class Hybridqa(TableBenchmark):
         )
 
     def gold_cells(self, problem: Problem) -> Sequence[Collection[Cell]] | None:
-        """The cells that have the answer, where that comes from the table."""
+        """Return the cells that have the answer, where that comes from the table."""
         table = problem.input.get("table")
         return (
             cells_with([problem.gold], table) if table is not None and SOURCES[0] in problem.columns else None
         )
 
     def read_table(self, file: Path) -> Row:
-        """The table in `tables_tok/ID.json`, with the passages that its cells link to.
+        """Return the table in `tables_tok/ID.json`, with the passages that its cells link to.
 
         These lie in `request_tok/ID.json`; a link without a text there has no passage.
         """
@@ -141,7 +135,7 @@ class Hybridqa(TableBenchmark):
 
 
 def _sources(rows: Iterable[Row]) -> dict[str, str]:
-    """The source of each answer, from the lists of a reference file."""
+    """Return the source of each answer, from the lists of a reference file."""
     found: dict[str, str] = {}
     for row in rows:
         listed = row.get("prediction")
@@ -151,15 +145,12 @@ def _sources(rows: Iterable[Row]) -> dict[str, str]:
 
 
 def _context(row: Row) -> tuple[str, list[Passage]]:
-    """The caption and the passages of a row as TableRAG has them: a description, and a list in one text.
+    """Read the caption and the passages of TableRAG's rows: a description, and a list in one text.
 
     The description is "page | section | section's text | introduction".
     """
-    context = row.get("context") or []
-    if not (isinstance(context, list) and all(isinstance(text, str) for text in context)):
-        raise wrong(row, "context", "a list of texts")
     caption, passages = "", []
-    for text in context:
+    for text in texts_under(row, "context", []):
         if text.startswith(_LISTED):
             passages += listed_passages(text.removeprefix(_LISTED))
         elif text.count(_BAR) >= 3:
@@ -172,7 +163,7 @@ def _context(row: Row) -> tuple[str, list[Passage]]:
 
 
 def listed_passages(text: str) -> list[Passage]:
-    """The passages of "title: text | title: text | ".
+    """Return the passages of "title: text | title: text | ".
 
     Texts are tokenised, so a colon after a space belongs to a text, and one after a word to a title; of
     several, as in "Magic: The Gathering: It is", the last ends it. A part without a title belongs to the text

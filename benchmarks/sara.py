@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, ClassVar
 
 from chameleon.benchmarks.scorers.sara import (
@@ -19,7 +18,7 @@ from chameleon.benchmarks.scorers.sara import (
 from chameleon.benchmarks.tables.benchmark import text_in, wrong
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Benchmark, Problem, Row, Scorer
-from chameleon.evaluation.intervals import half_width
+from chameleon.evaluation.compare import half_width
 from chameleon.module import split_keys
 
 KINDS = ("entailment", "numeric")
@@ -43,27 +42,25 @@ class Sara(Benchmark):
     name = "sara"
     about = "Cases under US tax law: is a statement entailed, what tax is owed (Holzenberger et al., 2020)"
     columns = (*KINDS, *(f"§{section}" for section in SECTIONS))
-    scorers: ClassVar[Mapping[str, type[Scorer]]] = MappingProxyType(
-        {
-            "official": StatutoryRule,
-            "hinge": HingeRule,
-            "legalbench": LegalbenchRule,
-            "gpt_statutes": GptStatutesRule,
-        }
-    )
+    scorers: ClassVar[Mapping[str, type[Scorer]]] = {
+        "official": StatutoryRule,
+        "hinge": HingeRule,
+        "legalbench": LegalbenchRule,
+        "gpt_statutes": GptStatutesRule,
+    }
     groups: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "kind": KINDS,
         "section": tuple(f"§{section}" for section in SECTIONS),
     }
 
     def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
-        """The rows, each with the path of the statutes beside the file."""
+        """Yield the rows, each with the path of the statutes beside the file."""
         statutes = _beside(path, _STATUTES)
         for row in _of_the_release(path) or found:
             yield {**row, "statutes": str(statutes)} if statutes and "question" in row else row
 
     def recognises(self, row: Row) -> bool:
-        """Whether the row is a case: facts, a question, and a label or dollars for an answer."""
+        """Return whether the row is a case: facts, a question, and a label or dollars for an answer."""
         if not {"text", "question", "answer"} <= row.keys():
             return False
         answer = row["answer"]
@@ -71,10 +68,8 @@ class Sara(Benchmark):
         return answer in LABELS or (is_dollars and row.get("kind") == "numeric")
 
     def problem(self, row: Row, tables: Mapping[str, Any]) -> Problem:
-        """The case in a row: `text` has its facts, `question` a statement or question, `gold` the answer."""
-        id = self.id_of(row)
-        if id is None:
-            raise InputError('a case of SARA needs its id as "id"')
+        """Read the case in a row: `text` has its facts, `question` a statement, `gold` the answer."""
+        id = self.required_id(row)
         text, question, gold = (text_in(row, key) for key in ("text", "question", "answer"))
         if gold not in LABELS and dollars(gold) is None:
             raise wrong(row, "answer", f"{LABELS[0]}, {LABELS[1]} or an amount such as $1,234")
@@ -108,13 +103,13 @@ class Sara(Benchmark):
             )
 
     def percent(self, column: str, correct: int, n: int) -> str:
-        """Percent with half of the 90 % interval, as published: "77.50±10.86"."""
+        """Write percent with half of the 90 % interval, as published: "77.50±10.86"."""
         share = super().percent(column, correct, n)
         return f"{share}±{100 * half_width(correct / n, n):.2f}" if n else share
 
 
 def case_in(text: str, name: str) -> Row:
-    """The row of a case file: the text between "% Text" and "% Question", and the question line.
+    """Return the row of a case file: the text between "% Text" and "% Question", and the question line.
 
     The answer is the last word of the question. Raises `InputError` for a file without these parts.
     """
@@ -134,7 +129,7 @@ def case_in(text: str, name: str) -> Row:
 
 
 def _of_the_release(path: Path) -> Iterator[Row] | None:
-    """The cases that a case file is, or that a split names; None for a file of rows."""
+    """Yield the cases that a case file is, or that a split names; None for a file of rows."""
     if path.suffix == ".pl":
         return iter([_read_case(path)])
     if path.suffix or not path.is_file() or (folder := _beside(path, _CASES)) is None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from types import MappingProxyType
 from typing import Any, ClassVar
 
 from chameleon.benchmarks.scorers.options import OptionIndexRule, OptionNumberRule, OptionTextRule
@@ -28,25 +27,27 @@ class Scienceqa(Benchmark):
     name = "scienceqa"
     about = "Science questions with options, from text and pictures (Lu et al., 2022)"
     columns = ("NAT", "SOC", "LAN", "TXT", "IMG", "NO", "G1-6", "G7-12")
-    scorers: ClassVar[Mapping[str, type[Scorer]]] = MappingProxyType(
-        {"chameleon": OptionTextRule, "scienceqa": OptionIndexRule, "number": OptionNumberRule}
-    )
+    scorers: ClassVar[Mapping[str, type[Scorer]]] = {
+        "chameleon": OptionTextRule,
+        "scienceqa": OptionIndexRule,
+        "number": OptionNumberRule,
+    }
     id_key = "pid"
     picture_key = "image"
     picture_folders = ("", "images", "images/test", "images/val", "images/train", "test", "val", "train")
     names_pictures = True
 
     def recognises(self, row: Mapping[str, Any]) -> bool:
-        """Whether the row has options, the index of the right one, a hint and a subject."""
+        """Return whether the row has options, the index of the right one, a hint and a subject."""
         return {"question", "choices", "answer", "hint", "subject"} <= row.keys()
 
     def picture_named(self, row: Mapping[str, Any]) -> str:
-        """What the row has as `image`, but for the "image.png" of the release: that means PID/image.png."""
+        """Return the row's `image`, but for the "image.png" of the release: that means PID/image.png."""
         named = row.get("image")
         return named if isinstance(named, str) and named != _IN_ITS_FOLDER else ""
 
     def problem(self, row: Mapping[str, Any], tables: Mapping[str, Any]) -> Problem:
-        """The problem in a row. `input` has the question, the options, the hint as `text`, and `metadata`.
+        """Read the problem in a row. `input` has question, options, the hint as `text`, and `metadata`.
 
         `gold` is the text of the right option; `detail` holds the options and its index. The picture becomes
         `image` where it lies beside the data, as in the release (`images/test/PID/image.png`), or where the
@@ -77,7 +78,7 @@ class Scienceqa(Benchmark):
 
 
 def _metadata(row: Mapping[str, Any]) -> dict[str, Any]:
-    """What the planner may know of a question: its grade as a number, and where it stands in the subject."""
+    """Return what the planner may know: the grade as a number, and the place in the subject."""
     found = {key: row[key] for key in _METADATA if isinstance(row.get(key), str)}
     grade = _GRADE.fullmatch(found.get("grade", ""))
     return found | ({"grade": int(grade[1])} if grade else {})

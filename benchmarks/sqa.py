@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, ClassVar
 
 from chameleon.benchmarks.scorers.sqa import CellRule, coordinates
 from chameleon.benchmarks.scorers.tablerag import AnswerRule
-from chameleon.benchmarks.tables.benchmark import SIZES, TableBenchmark, text_in, wrong
-from chameleon.benchmarks.tables.cells import cells_with
-from chameleon.benchmarks.tables.literals import texts_in
+from chameleon.benchmarks.tables.benchmark import (
+    SIZES,
+    TableBenchmark,
+    read_csv,
+    row_of,
+    text_in,
+    texts_under,
+    wrong,
+)
+from chameleon.benchmarks.tables.cells import cells_with, texts_in
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Cell, Problem, Row, Scorer
 from chameleon.evaluation.results import SEQUENCES
@@ -36,9 +41,7 @@ class Sqa(TableBenchmark):
     name = "sqa"
     about = "Conversations of questions over a Wikipedia table, answered by cells (Iyyer et al., 2017)"
     columns = (SEQUENCES, *POSITIONS, *SIZES)
-    scorers: ClassVar[Mapping[str, type[Scorer]]] = MappingProxyType(
-        {"official": CellRule, "tablerag": AnswerRule}
-    )
+    scorers: ClassVar[Mapping[str, type[Scorer]]] = {"official": CellRule, "tablerag": AnswerRule}
     tables_beside: ClassVar[tuple[str, ...]] = (*TableBenchmark.tables_beside, "table_csv")
     groups: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "conversations": (SEQUENCES,),
@@ -48,25 +51,25 @@ class Sqa(TableBenchmark):
     last_counts = True
 
     def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
-        """The rows; of tab-separated files the quotes around fields with quotes in them are taken away."""
+        """Yield the rows; in tab-separated files, fields with quotes in them lose those around them."""
         if not path.name.removesuffix(".gz").endswith(".tsv"):
             return iter(found)
         return ({name: _unquoted(field) for name, field in row.items()} for row in found)
 
     def id_of(self, row: Row) -> str | None:
-        """ "id/annotator/position", as written: position "00" is another one than "0"."""
+        """Return "id/annotator/position", as written: position "00" is another one than "0"."""
         if {"id", "annotator", "position"} <= row.keys():
             return f"{_sequence_of(row)}/{row['position']}"
         return super().id_of(row)
 
     def recognises(self, row: Row) -> bool:
-        """Whether the row has cells and a place in a conversation, or is TableRAG's with its answers."""
+        """Return whether the row has cells and a place in a conversation, or is TableRAG's."""
         if {"annotator", "position", "answer_coordinates"} <= row.keys():
             return True
         return {"query", "label", "table"} <= row.keys() and isinstance(row["label"], list)
 
     def problem(self, row: Row, tables: Mapping[str, Any]) -> Problem:
-        """The problem in a row. `gold` are the answers as texts; `detail` has their cells as `coordinates`.
+        """Read the problem in a row. `gold` are texts; `detail` has their cells as `coordinates`.
 
         `coordinates` is None where they are not known, as in TableRAG's rows.
         """
@@ -94,12 +97,12 @@ class Sqa(TableBenchmark):
         )
 
     def found(self, state: State) -> Mapping[str, Any]:
-        """The cells that the run has written to `cache.coordinates`, of the table that it was given."""
+        """Return the cells in `cache.coordinates`, of the table that the run was given."""
         cells = state.cache.get("coordinates")
         return {} if cells is None else {"coordinates": cells}
 
     def gold_cells(self, problem: Problem) -> Sequence[Collection[Cell]] | None:
-        """The cells of the answer, each needed; where they are not known, those that have its texts."""
+        """Return the cells of the answer, each needed; where they are unknown, those with its texts."""
         named = problem.detail["coordinates"]
         if named is not None:
             return [{cell} for cell in sorted(map(_cell, named))] or None
@@ -107,15 +110,8 @@ class Sqa(TableBenchmark):
         return None if table is None else cells_with(problem.gold, table)
 
     def read_table(self, file: Path) -> Row:
-        """The table in `table_csv/NAME.csv`; the release has no captions."""
-        with file.open(encoding="utf-8", newline="") as text:
-            try:
-                lines = list(csv.reader(text))
-            except csv.Error as problem:
-                raise InputError(f"this is no table: {problem}", where=str(file)) from problem
-        if not lines:
-            raise InputError("the table is empty", where=str(file))
-        return {"header": lines[0], "rows": lines[1:], "caption": ""}
+        """Return the table in `table_csv/NAME.csv`; the release has no captions."""
+        return row_of(read_csv(file), file)
 
     def _single(self, id: str, row: Row, tables: Mapping[str, Any]) -> Problem:
         table = self.table(id, {id: row["table"]}) if isinstance(row.get("table"), Mapping) else None
@@ -139,12 +135,9 @@ def _cell(written: str) -> Cell:
 
 
 def _texts(row: Row, key: str) -> list[str]:
-    """The texts under a key, which a tab-separated file has as one literal; none where there is no key."""
-    value = row.get(key, [])
-    texts = texts_in(value) if isinstance(value, str) else value
-    if not (isinstance(texts, list) and all(isinstance(text, str) for text in texts)):
-        raise wrong(row, key, "a list of texts")
-    return texts
+    """Return the texts under a key, which a tab-separated file has as one literal; none without a key."""
+    value = row.get(key)
+    return texts_under({**row, key: texts_in(value) or value} if isinstance(value, str) else row, key, [])
 
 
 def _unquoted(field: Any) -> Any:

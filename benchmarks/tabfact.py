@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, ClassVar
 
 from chameleon.benchmarks.scorers.tablerag import LabelRule
@@ -18,7 +17,7 @@ from chameleon.benchmarks.scorers.verdicts import (
     VerdictRule,
     WeightedVerdictRule,
 )
-from chameleon.benchmarks.tables.benchmark import SIZES, TableBenchmark, text_in, wrong
+from chameleon.benchmarks.tables.benchmark import SIZES, TableBenchmark, row_of, text_in, wrong
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem, Row, Scorer
 from chameleon.evaluation.data import DataFile
@@ -41,19 +40,17 @@ class Tabfact(TableBenchmark):
     name = "tabfact"
     about = "Is a statement entailed or refuted by a Wikipedia table (Chen et al., 2020)"
     columns = (*_CHANNELS, *SIZES)
-    scorers: ClassVar[Mapping[str, type[Scorer]]] = MappingProxyType(
-        {
-            "official": VerdictRule,
-            "chain_of_table": StrictVerdictRule,
-            "chain_of_table_weighted": WeightedVerdictRule,
-            "tabsqlify": MentionedVerdictRule,
-            "tablerag": LabelRule,
-        }
-    )
+    scorers: ClassVar[Mapping[str, type[Scorer]]] = {
+        "official": VerdictRule,
+        "chain_of_table": StrictVerdictRule,
+        "chain_of_table_weighted": WeightedVerdictRule,
+        "tabsqlify": MentionedVerdictRule,
+        "tablerag": LabelRule,
+    }
     tables_beside: ClassVar[tuple[str, ...]] = (*TableBenchmark.tables_beside, "all_csv", "../data/all_csv")
 
     def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
-        """One row a statement: the release has a table's statements together, and lists of tables alone."""
+        """Yield one row a statement: the release has a table's statements together, or names tables alone."""
         name = path.name.partition(".")[0]
         near = _Release(path)
         for number, row in enumerate(found):
@@ -69,18 +66,18 @@ class Tabfact(TableBenchmark):
                 yield row
 
     def id_of(self, row: Row) -> str | None:
-        """The row's id; where it has none, its table and statement."""
+        """Return the row's id; where it has none, its table and statement."""
         id = super().id_of(row)
         if id is None and isinstance(statement := row.get("statement"), str):
             return f"{_table_id(row)}: {statement}"
         return id
 
     def recognises(self, row: Row) -> bool:
-        """Whether the row has a statement and a label."""
+        """Return whether the row has a statement and a label."""
         return "statement" in row and ("label" in row or {"gold", "table_id"} <= row.keys())
 
     def problem(self, row: Row, tables: Mapping[str, Any]) -> Problem:
-        """The problem in a row: the statement is its question, and `gold` is "yes" or "no"."""
+        """Return the problem in a row: the statement is its question, and `gold` is "yes" or "no"."""
         id, statement = self.id_of(row), text_in(row, "statement")
         assert id is not None
         key = "label" if "label" in row else "gold"
@@ -105,11 +102,9 @@ class Tabfact(TableBenchmark):
         )
 
     def read_table(self, file: Path) -> Row:
-        """The table in `all_csv/ID.csv`: cells are parted by #, without any escape."""
+        """Return the table in `all_csv/ID.csv`: cells are parted by #, without any escape."""
         lines = [line.split(_SEPARATOR) for line in file.read_text("utf-8").split("\n") if line]
-        if not lines:
-            raise InputError("the table is empty", where=str(file))
-        return {"header": lines[0], "rows": lines[1:], "caption": ""}
+        return row_of(lines, file)
 
 
 def _table_id(row: Row) -> str:
@@ -117,7 +112,7 @@ def _table_id(row: Row) -> str:
 
 
 def _is_packed(row: Row) -> bool:
-    """Whether the row is a table of the release: statements, labels, perhaps parts of speech, caption."""
+    """Return whether it is a table of the release: statements, labels, perhaps parts of speech, caption."""
     packed = row.get("prediction")
     if not (set(row) == {"id", "prediction"} and isinstance(packed, list) and len(packed) in (3, 4)):
         return False
@@ -139,7 +134,7 @@ def _of_tablerag(row: Row) -> Row:
 
 
 def _unpacked(table: str, packed: list[Any], near: _Release) -> Iterator[Row]:
-    """The statements of one table, without the links to cells that tokenized ones have."""
+    """Yield the statements of one table, without the links to cells that tokenized ones have."""
     for number, (statement, label) in enumerate(zip(packed[0], packed[1], strict=True)):
         yield {
             "id": f"{table}.{number}",
@@ -170,7 +165,7 @@ class _Release:
         return found
 
     def statements(self, table: str) -> list[Any]:
-        """The statements of a table of the test set. Raises `InputError` where they are not there."""
+        """Return the statements of a table of the test set. Raises `InputError` where they are not there."""
         if table not in self._test_set:
             told = f"there are no statements about the table {table!r:.80}"
             raise InputError(

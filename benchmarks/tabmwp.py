@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import Any, ClassVar
 
 from chameleon.benchmarks.scorers.chameleon_rule import ChameleonRule
@@ -36,20 +35,22 @@ class Tabmwp(Benchmark):
     name = "tabmwp"
     about = "Mathematical word problems over small tables, free or multiple-choice (Lu et al., 2022)"
     columns = (*_BY_QUESTION.values(), *_BY_ANSWER.values(), "G1-6", "G7-8")
-    scorers: ClassVar[Mapping[str, type[Scorer]]] = MappingProxyType(
-        {"chameleon": ChameleonRule, "pot": ProgramOfThoughtRule, "promptpg": PromptPGRule}
-    )
+    scorers: ClassVar[Mapping[str, type[Scorer]]] = {
+        "chameleon": ChameleonRule,
+        "pot": ProgramOfThoughtRule,
+        "promptpg": PromptPGRule,
+    }
     id_key = "pid"
     picture_folders = ("tables_png", "tables")
 
     def recognises(self, row: Mapping[str, Any]) -> bool:
-        """Whether the row has an id and an answer, and either the types of both or a table and choices."""
+        """Return whether the row has an id, an answer, and the types of both or a table and choices."""
         keys = row.keys()
         typed_or_whole = {"ques_type", "ans_type"} <= keys or {"question", "table", "choices"} <= keys
         return {"pid", "answer"} <= keys and typed_or_whole
 
     def problem(self, row: Mapping[str, Any], tables: Mapping[str, Any]) -> Problem:
-        """The problem in a row; types of question and answer are inferred where they are not given.
+        """Return the problem in a row; types of question and answer are inferred where they are not given.
 
         `detail` holds the raw answer, its type (`ans_type`), the unit and the choices: None where there are
         none, and no such key where it is not known. Tables stand in the rows, so `tables` is not looked at.
@@ -67,7 +68,7 @@ class Tabmwp(Benchmark):
         )
 
     def percent(self, column: str, correct: int, n: int) -> str:
-        """A cell of the table: percent with two decimals, or a dash where there is no example.
+        """Return a cell of the table: percent with two decimals, or a dash where there is no example.
 
         ALL is rounded to three decimals first, as in Chameleon's `evaluate.py`; it shows in rare ties only.
         """
@@ -92,7 +93,7 @@ class _Row:
         return value
 
     def optional_text(self, key: str) -> str | None:
-        """The text; None where it is missing, null, empty or "None"."""
+        """Return the text; None where it is missing, null, empty or "None"."""
         if not isinstance(value := self.row.get(key), str | None):
             raise self._wrong(key, "a text or null")
         return None if value in ("", "None") else value
@@ -104,7 +105,7 @@ class _Row:
         raise self._wrong("grade", "a whole number from 1 to 8")
 
     def choices(self) -> dict[str, list[str] | None]:
-        """The choices under their key; no such key where it is not known whether there are any."""
+        """Return the choices under their key; no such key where it is not known whether there are any."""
         if "choices" not in self.row:
             return {"choices": None} if self.row.get("ques_type") == "free_text" else {}
         choices = self.row["choices"]
@@ -115,7 +116,7 @@ class _Row:
         return {"choices": choices or None}
 
     def types(self, answer: str, choices: Sequence[str] | None) -> tuple[str, str]:
-        """The type of the question and that of the answer, as given, else as inferred."""
+        """Return the type of the question and that of the answer, as given, else as inferred."""
         if "ques_type" in self.row and "ans_type" in self.row:
             ques_type, ans_type = self.text("ques_type"), self.text("ans_type")
         else:
@@ -147,13 +148,13 @@ class _Row:
 
 
 def breakdown_columns(ques_type: str, ans_type: str, grade: int | None = None) -> tuple[str, ...]:
-    """The columns of the paper's table that a problem counts in; none by grade where that is not known."""
+    """Return the columns of the paper's table that a problem counts in; none by grade without one."""
     by_grade = () if grade is None else ("G1-6",) if grade <= 6 else ("G7-8",)
     return (_BY_QUESTION[ques_type], _BY_ANSWER[ans_type], *by_grade)
 
 
 def inferred_types(answer: str, choices: Sequence[str] | None, table: str) -> tuple[str, str]:
-    """The types of question and answer, for data that does not state them.
+    """Return the types of question and answer, for data that does not state them.
 
     The rule is not TabMWP's own; on the 1,000 problems of its set dev1k it gives what the set states.
     """
@@ -166,7 +167,7 @@ def inferred_types(answer: str, choices: Sequence[str] | None, table: str) -> tu
 
 
 def read_text_table(text: str, caption: str = "") -> Table:
-    """A table in TabMWP's text form: rows by line, cells between bars.
+    """Return a table in TabMWP's text form: rows by line, cells between bars.
 
     The first line is the header, even where it is a row like the others; short lines are filled with blanks.
     """

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
-import csv
 import json
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, ClassVar
 
 from chameleon.benchmarks.scorers.binder import BinderRule
 from chameleon.benchmarks.scorers.denotation import DenotationRule
 from chameleon.benchmarks.scorers.tablecot import TableCotRule
-from chameleon.benchmarks.tables.benchmark import SIZES, TableBenchmark, text_in, wrong
+from chameleon.benchmarks.tables.benchmark import (
+    SIZES,
+    TableBenchmark,
+    read_csv,
+    row_of,
+    text_in,
+    texts_under,
+    wrong,
+)
 from chameleon.benchmarks.tables.cells import cells_with
-from chameleon.benchmarks.tables.escapes import unescaped, unescaped_list
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Cell, Problem, Row, Scorer
+
+# \n is a new line, \p a bar, \\ a backslash.
+_ESCAPE = re.compile(r"\\([np\\])")
+_MEANT = {"n": "\n", "p": "|", "\\": "\\"}
 
 
 class Wikitq(TableBenchmark):
@@ -31,13 +41,15 @@ class Wikitq(TableBenchmark):
     name = "wikitq"
     about = "Questions over a Wikipedia table each, with lists of answers (Pasupat and Liang, 2015)"
     columns = SIZES
-    scorers: ClassVar[Mapping[str, type[Scorer]]] = MappingProxyType(
-        {"official": DenotationRule, "tablecot": TableCotRule, "binder": BinderRule}
-    )
+    scorers: ClassVar[Mapping[str, type[Scorer]]] = {
+        "official": DenotationRule,
+        "tablecot": TableCotRule,
+        "binder": BinderRule,
+    }
     tables_beside: ClassVar[tuple[str, ...]] = (*TableBenchmark.tables_beside, "../csv", "../../csv", "csv")
 
     def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
-        """The rows; TableRAG's under the names that others have."""
+        """Yield the rows; TableRAG's under the names that others have."""
         for row in found:
             if {"wikitq_id", "answers", "table"} <= row.keys():
                 named = {"id": row["wikitq_id"], "answer": row["answers"]}
@@ -46,20 +58,18 @@ class Wikitq(TableBenchmark):
                 yield row
 
     def recognises(self, row: Row) -> bool:
-        """Whether the row has a question, a table and a list of answers."""
+        """Return whether the row has a question, a table and a list of answers."""
         if {"utterance", "context", "targetValue"} <= row.keys():
             return True
         answer = row.get("answer", row.get("gold"))
         return {"question", "table_id"} <= row.keys() and isinstance(answer, list)
 
     def problem(self, row: Row, tables: Mapping[str, Any]) -> Problem:
-        """The problem in a row. `gold` are the answers; `detail` has their canonical values as `canon`.
+        """Read the problem in a row. `gold` are the answers; `detail` has their canonical values as `canon`.
 
         `canon` is None where they are not known: then "12,467" is a text and not a number.
         """
-        id = self.id_of(row)
-        if not id:
-            raise InputError('a problem of WikiTableQuestions needs its id as "id"')
+        id = self.required_id(row)
         if "targetValue" in row:
             question = unescaped(text_in(row, "utterance"))
             table_id = text_in(row, "context")
@@ -67,8 +77,11 @@ class Wikitq(TableBenchmark):
             canon = unescaped_list(text_in(row, "targetCanon")) if "targetCanon" in row else None
         else:
             question, table_id = text_in(row, "question"), text_in(row, "table_id")
-            gold = _texts(row, "answer" if "answer" in row else "gold")
-            canon = _texts(row, "answer_canon") if "answer_canon" in row else None
+            key = "answer" if "answer" in row else "gold"
+            gold = texts_under(row, key)
+            if not gold:
+                raise wrong(row, key, "a list of texts")
+            canon = texts_under(row, "answer_canon") if "answer_canon" in row else None
         if canon is not None and len(canon) != len(gold):
             raise InputError(f"there are {len(gold)} answers and {len(canon)} canonical values")
         if isinstance(row.get("table"), Mapping):
@@ -84,44 +97,36 @@ class Wikitq(TableBenchmark):
         )
 
     def gold_cells(self, problem: Problem) -> Sequence[Collection[Cell]] | None:
-        """The cells that have the answers; None where an answer is in no cell, such as a count."""
+        """Return the cells that have the answers; None where an answer is in no cell, such as a count."""
         table = problem.input.get("table")
         return None if table is None else cells_with(problem.gold, table)
 
     def read_table(self, file: Path) -> Row:
-        """The table in `csv/NNN-csv/N.csv`, from the .tsv beside it if there is one.
+        """Return the table in `csv/NNN-csv/N.csv`, from the .tsv beside it if there is one.
 
         The caption is the page's title, where `page/` lies beside `csv/`.
         """
         separated = file.with_suffix(".tsv")
-        lines = _tab_separated(separated) if separated.is_file() else _comma_separated(file)
-        if not lines:
-            raise InputError("the table is empty", where=str(file))
-        return {"header": lines[0], "rows": lines[1:], "caption": _title(file)}
+        if separated.is_file():
+            written = separated.read_text("utf-8").rstrip("\n").split("\n")
+            lines = [[unescaped(cell) for cell in line.split("\t")] for line in written]
+        else:
+            lines = read_csv(file, doublequote=False, escapechar="\\")
+        return row_of(lines, file, _title(file))
 
 
-def _texts(row: Row, key: str) -> list[str]:
-    value = row.get(key)
-    if not (isinstance(value, list) and value and all(isinstance(item, str) for item in value)):
-        raise wrong(row, key, "a list of texts")
-    return value
+def unescaped(text: str) -> str:
+    """Return the text that a field stands for; a backslash before any other character stands for itself."""
+    return _ESCAPE.sub(lambda found: _MEANT[found[1]], text)
 
 
-def _tab_separated(file: Path) -> list[list[str]]:
-    lines = file.read_text("utf-8").rstrip("\n").split("\n")
-    return [[unescaped(cell) for cell in line.split("\t")] for line in lines]
-
-
-def _comma_separated(file: Path) -> list[list[str]]:
-    with file.open(encoding="utf-8", newline="") as text:
-        try:
-            return list(csv.reader(text, doublequote=False, escapechar="\\"))
-        except csv.Error as problem:
-            raise InputError(f"this is no table: {problem}", where=str(file)) from problem
+def unescaped_list(text: str) -> list[str]:
+    """Return the items of a field that is a list, parted by bars."""
+    return [unescaped(item) for item in text.split("|")]
 
 
 def _title(file: Path) -> str:
-    """The title of the page that a table is from: `page/204-page/590.json` for `csv/204-csv/590.csv`."""
+    """Return the title of a table's page: `page/204-page/590.json` for `csv/204-csv/590.csv`."""
     page = file.parents[2] / "page" / file.parent.name.replace("-csv", "-page") / f"{file.stem}.json"
     if not page.is_file():
         return ""

@@ -28,44 +28,24 @@ class Usage:
     reasoning_tokens: int | None = 0
 
     def __add__(self, other: Usage) -> Usage:
-        return Usage(
-            self.calls + other.calls,
-            _sum(self.input_tokens, other.input_tokens),
-            _sum(self.output_tokens, other.output_tokens),
-            _sum(self.cost, other.cost),
-            _sum(self.cached_tokens, other.cached_tokens),
-            _sum(self.reasoning_tokens, other.reasoning_tokens),
-        )
+        mine, others = self.to_json(), other.to_json()
+        return Usage(**{name: _sum(mine[name], others[name]) for name in mine})
 
     @property
     def parts(self) -> str:
-        """What of the tokens is cheaper, and what nobody sees: " (512 cached, 300 of thoughts)"."""
+        """Say what of the tokens is cheaper, and what nobody sees: " (512 cached, 300 of thoughts)"."""
         counts = [(self.cached_tokens, "cached"), (self.reasoning_tokens, "of thoughts")]
         told = ", ".join(f"{count:,} {name}" for count, name in counts if count)
         return f" ({told})" if told else ""
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "calls": self.calls,
-            "input_tokens": self.input_tokens,
-            "output_tokens": self.output_tokens,
-            "cost": self.cost,
-            "cached_tokens": self.cached_tokens,
-            "reasoning_tokens": self.reasoning_tokens,
-        }
+        """Return the counts by name."""
+        return {name: getattr(self, name) for name in self.__slots__}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Usage:
-        """Read what `to_json` wrote; what an older version did not count is unknown, unless nothing was."""
-        nothing = 0 if not data["calls"] else None
-        return cls(
-            data["calls"],
-            data["input_tokens"],
-            data["output_tokens"],
-            data["cost"],
-            data.get("cached_tokens", nothing),
-            data.get("reasoning_tokens", nothing),
-        )
+        """Read what `to_json` wrote."""
+        return cls(**data)
 
 
 UNKNOWN = Usage(1, None, None, None, None, None)
@@ -99,23 +79,17 @@ class Call:
     dropped: Mapping[str, str] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "model": self.model,
-            "messages": [list(message) for message in self.messages],
-            "params": self.params,
-            "text": self.text,
-            "finish": self.finish,
-            "sample": self.sample,
-            "usage": self.usage.to_json(),
-            "seconds": round(self.seconds, 6),
-            "attempts": self.attempts,
-            "cached": self.cached,
-            "error": self.error,
-            **({"dropped": dict(self.dropped)} if self.dropped else {}),
-        }
+        """Return the call as JSON has it; `dropped` only where something was."""
+        written = {name: getattr(self, name) for name in self.__slots__}
+        written["messages"] = [list(message) for message in self.messages]
+        written["usage"] = self.usage.to_json()
+        written["seconds"] = round(self.seconds, 6)
+        written["dropped"] = dict(self.dropped)
+        return {name: value for name, value in written.items() if value or name != "dropped"}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Call:
+        """Read what `to_json` wrote."""
         fields = dict(data)
         fields["messages"] = tuple((role, text) for role, text in data["messages"])
         fields["usage"] = Usage.from_json(data["usage"])
@@ -131,6 +105,21 @@ class Budget:
     seconds: float | None = None
     cost: float | None = None
     steps: int | None = 64
+
+    def check(self, name: str, spent: float | None) -> None:
+        """Raise `BudgetExceeded` where the limit of that name is reached, or cannot be kept."""
+        limit: float | None = getattr(self, name)
+        if limit is None:
+            return
+        if spent is None:
+            instead = "Give llm.prices, or limit" if name == "cost" else "Limit"
+            raise BudgetExceeded(
+                f"the provider does not report {name}, so the limit of {limit:g} cannot be kept",
+                hint=f"{instead} budget.calls or budget.seconds instead of budget.{name}.",
+            )
+        if spent >= limit:
+            hint = f"Raise budget.{name} in the inventory."
+            raise BudgetExceeded(f"the run reached its budget of {limit:g} {name}", hint=hint)
 
 
 @dataclass
@@ -148,26 +137,21 @@ class Meter:
     _reserved: int = 0
 
     def seconds(self) -> float:
+        """Return how long the run has taken, from its first start on."""
         return self.seconds_before + time.monotonic() - self._begun
 
     def check(self, steps: int = 0) -> None:
         """Raise `BudgetExceeded`, naming the limit, when the run has reached one."""
-        limit = self.budget
-        if limit.seconds is not None and self.seconds() >= limit.seconds:
-            raise _exceeded("seconds", limit.seconds)
-        if limit.steps is not None and steps >= limit.steps:
-            raise _exceeded("steps", limit.steps)
-        tokens = _sum(self.spent.input_tokens, self.spent.output_tokens)
-        _check_spent("tokens", limit.tokens, tokens)
-        _check_spent("cost", limit.cost, self.spent.cost)
+        self.budget.check("seconds", self.seconds())
+        self.budget.check("steps", steps)
+        self.budget.check("tokens", _sum(self.spent.input_tokens, self.spent.output_tokens))
+        self.budget.check("cost", self.spent.cost)
 
     def reserve(self) -> None:
         """Take one call from the budget before it is made, so that concurrent calls cannot overrun it."""
         self.check()
         with self._lock:
-            calls = self.budget.calls
-            if calls is not None and self.spent.calls + self._reserved >= calls:
-                raise _exceeded("calls", calls)
+            self.budget.check("calls", self.spent.calls + self._reserved)
             self._reserved += 1
 
     def settle(self, usage: Usage) -> None:
@@ -175,25 +159,6 @@ class Meter:
         with self._lock:
             self._reserved -= 1
             self.spent = self.spent + usage
-
-
-def _check_spent(name: str, limit: float | None, spent: float | None) -> None:
-    if limit is None:
-        return
-    if spent is None:
-        raise BudgetExceeded(
-            f"the provider does not report {name}, so the limit of {limit:g} cannot be kept",
-            hint=f"{'Give llm.prices, or limit' if name == 'cost' else 'Limit'} budget.calls or "
-            f"budget.seconds instead of budget.{name}.",
-        )
-    if spent >= limit:
-        raise _exceeded(name, limit)
-
-
-def _exceeded(name: str, limit: float) -> BudgetExceeded:
-    return BudgetExceeded(
-        f"the run reached its budget of {limit:g} {name}", hint=f"Raise budget.{name} in the inventory."
-    )
 
 
 @dataclass
@@ -217,7 +182,7 @@ _recorder: ContextVar[Recorder | None] = ContextVar("chameleon_recorder", defaul
 
 
 def current_recorder() -> Recorder | None:
-    """The recorder of the step that runs in this context; `None` outside a run."""
+    """Return the recorder of the step that runs in this context; `None` outside a run."""
     return _recorder.get()
 
 

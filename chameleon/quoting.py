@@ -21,7 +21,7 @@ from typing import Any
 _OPEN, _CLOSE, _SLASH = "<＜﹤〈⟨", ">＞﹥〉⟩", "/／∕⁄"
 _UNSEEN = r"\u00ad\u180e\u200b-\u200f\u2060-\u2064\ufeff"
 _FORMATTING = r"/?(?:b|br|em|i|strong|sub|sup|u)\s?/?>"
-_ATTRIBUTES = rf"(?:\s[^\n{_OPEN}{_CLOSE}]{{0,200}})?"
+_ATTRIBUTES = rf"(?:\s[^\n{_CLOSE}]{{0,200}})?"
 _TAG_START = re.compile(
     rf"[{_OPEN}](?!{_FORMATTING})(?="
     rf"[\s{_UNSEEN}]*[{_SLASH}]"

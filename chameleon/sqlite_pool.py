@@ -22,7 +22,7 @@ class Connections:
 
     @contextmanager
     def borrow(self) -> Iterator[sqlite3.Connection]:
-        """A connection to read with, one at a time.
+        """Lend a connection to read with, one at a time.
 
         SQLite lets go of the interpreter's lock several times in each query, and threads that fight over that
         lock take twice as long as threads that queue here.
@@ -33,7 +33,7 @@ class Connections:
 
     @contextmanager
     def borrow_to_write(self) -> Iterator[sqlite3.Connection]:
-        """A connection to write with, one at a time.
+        """Lend a connection to write with, one at a time.
 
         SQLite lets one connection write. Queueing here is fair and cheap; queueing inside SQLite means
         sleeping and polling. Readers do not wait for it.

@@ -143,6 +143,18 @@ def nearest(name: str, names: Collection[str]) -> str:
     return f"There are: {', '.join(listed[:20])}{' …' if len(listed) > 20 else ''}."
 
 
+def shared_start(a: str, b: str) -> int:
+    """Return how many characters two texts begin with alike, by bisection: comparing slices is fast."""
+    low, high = 0, min(len(a), len(b))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if a[low:middle] == b[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
 def as_name(name: str) -> str:
     """Write a name in snake_case: "Row-Lookup " as `row_lookup`."""
     return re.sub(r"[^a-z0-9]+", "_", snake_case(name.strip())).strip("_")

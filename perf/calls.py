@@ -30,7 +30,7 @@ from measuring import Figure, surroundings, table
 from model_server import ModelServer
 
 from chameleon import LLM, Executor, Inventory, LLMModule
-from chameleon.evaluation.folder import RunFolder
+from chameleon.evaluation.run_dir import RunDir
 from chameleon.planners.fixed import Fixed
 from chameleon.prompt import Prompt
 
@@ -44,7 +44,7 @@ class Answers(LLMModule):
     template = Prompt.parse("---\nslots: [question]\n---\n# user\n{{ question }}\n", "answers")
 
 
-def chameleon(address: str, log: RunFolder) -> Solve:
+def chameleon(address: str, log: RunDir) -> Solve:
     llm = LLM.connect("openai:local", base_url=address, api_key="none", temperature=0)
     executor = Executor(Inventory("four", Fixed(CALLS), {name: Answers() for name in CALLS}), llm)
 
@@ -86,7 +86,7 @@ def main() -> None:
     with (
         ModelServer(options.seconds) as server,
         tempfile.TemporaryDirectory() as name,
-        contextlib.closing(RunFolder(Path(name) / "runs", {})) as log,
+        contextlib.closing(RunDir(Path(name) / "runs", {})) as log,
     ):
         for workers in options.workers:
             ideal = math.ceil(options.problems / workers) * len(CALLS) * options.seconds

@@ -28,8 +28,8 @@ from chameleon import LLM, Executor, Inventory
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.data import DataFile, find_benchmark, read_problems
 from chameleon.evaluation.evaluate import Evaluation
-from chameleon.evaluation.folder import RunFolder, read_run
 from chameleon.evaluation.results import Result
+from chameleon.evaluation.run_dir import RunDir, read_run
 from chameleon.evaluation.settings import settings_of
 
 _PLAN = '["knowledge_retrieval", "solution_generator", "answer_generator"]'
@@ -106,16 +106,16 @@ def _run(
     executor: Executor, folder: Path, settings: dict[str, Any], problems: list[Problem], workers: int
 ) -> None:
     scorer = find_benchmark("tabmwp").scorers["chameleon"]()
-    with RunFolder(folder, settings) as kept:
+    with RunDir(folder, settings) as kept:
         watch = Watch(len(problems))
-        Evaluation(executor, scorer, folder=kept, workers=workers, on_result=watch).run(iter(problems))
+        Evaluation(executor, scorer, run_dir=kept, workers=workers, on_result=watch).run(iter(problems))
     sizes = ", ".join(f"{name} {size / 2**20:.1f} MiB" for name, size in _sizes(folder))
     print(f"the folder holds {sizes}")
 
 
 def _reopen(folder: Path, settings: dict[str, Any]) -> None:
     begun = time.perf_counter()
-    with RunFolder(folder, settings) as kept:
+    with RunDir(folder, settings) as kept:
         done = len(kept.done)
     print(f"opened again in {time.perf_counter() - begun:.2f} s: {done:,} are done")
     begun = time.perf_counter()

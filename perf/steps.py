@@ -47,7 +47,7 @@ from langgraph.graph import END, START, StateGraph
 from measuring import Figure, surroundings, table
 
 from chameleon import LLM, Executor, Inventory, LLMModule, Module, State
-from chameleon.evaluation.folder import RunFolder
+from chameleon.evaluation.run_dir import RunDir
 from chameleon.planners.fixed import Fixed
 from chameleon.prompt import Prompt
 
@@ -116,7 +116,7 @@ class Calls(Module):
         return {"context": output["reply"]}
 
 
-def chameleon(kind: type[Module], log: RunFolder | None) -> Run:
+def chameleon(kind: type[Module], log: RunDir | None) -> Run:
     modules = {name: kind() for name in STEPS}
     executor = Executor(Inventory("five", Fixed(STEPS), modules), LLM.connect(MODEL, temperature=0))
     runs = count()
@@ -240,7 +240,7 @@ def costs(variants: Mapping[str, Run], runs: int, repeats: int) -> dict[str, Cos
 def measured(runs: int, repeats: int) -> dict[str, Cost]:
     with (
         tempfile.TemporaryDirectory() as name,
-        contextlib.closing(RunFolder(Path(name) / "runs", {})) as log,
+        contextlib.closing(RunDir(Path(name) / "runs", {})) as log,
         SqliteSaver.from_conn_string(str(Path(name) / "checkpoints.sqlite")) as checkpoints,
     ):
         variants = {

@@ -13,16 +13,16 @@ from chameleon.documents.found import LeftOut
 from chameleon.documents.pdf_headings import _HYPHEN
 from chameleon.documents.text_files import markdown_tables, unmarked
 from chameleon.errors import Declined, InputError
-from chameleon.llm.reading import read_message
+from chameleon.llm.parse_reply import parse_reply
+from chameleon.llm.prices import Pricing
 from chameleon.modules.documents.paper_program_generator import PaperProgramGenerator
 from chameleon.modules.offline.lexical.label_questions import wanted_by
 from chameleon.modules.offline.lexical.labelled import split_label, value_of
-from chameleon.modules.reports.cells import number_text
 from chameleon.modules.reports.program_reader import plain
+from chameleon.modules.reports.program_writer import number_text
 from chameleon.modules.sql.binder_table import LINE_BREAK
 from chameleon.modules.sql.text_to_sql import _START
-from chameleon.modules.statutes.acts import act_beside
-from chameleon.modules.statutes.replies import prose_in
+from chameleon.modules.statutes.statute_answerer import answer_in
 from chameleon.modules.tablerag.clarifiers import terms_in
 from chameleon.retrieval.lexical.analysis import _PAIR
 from chameleon.table.records import Origin
@@ -31,7 +31,7 @@ from tests.growth import grows_in_proportion
 
 
 def said(text: str) -> str:
-    return read_message(AIMessage(text)).text
+    return parse_reply(AIMessage(text), Pricing("m")).text
 
 
 def table(text: str) -> object:
@@ -86,8 +86,7 @@ def of_page(text: str) -> list[str]:
         (unmarked, lambda n: "*a " * 4 * n),
         (of_page, lambda n: "a" * 4 * n),
         (lambda text: _PAIR.findall(text), lambda n: "1" * 4 * n),
-        (prose_in, lambda n: "\n" * 4 * n + "a"),
-        (lambda text: act_beside(text, 0), lambda n: " AND" * (n // 200)),
+        (lambda text: answer_in(text, "text"), lambda n: "\n" * 4 * n + "a"),
         (lambda text: _START.search(text), lambda n: "a" + "\n" * 4 * n + "b"),
         (number_text, lambda n: "1" + " " * n + "x"),
         (plain, lambda n: "1" + " " * 4 * n + "x"),

@@ -95,8 +95,10 @@ def main(chosen: str = "") -> None:
     counted = rooms()
     print(f"{'room':26}{'functions':>10}{'private':>9}{'verbs':>7}{'unused':>8}")
     for name, room in sorted({**counted, "all": _total(counted)}.items()):
-        print(f"{name:26}{room.functions:>10}{room.private / max(room.functions, 1):>9.0%}"
-              f"{room.verbs / max(room.docstrings, 1):>7.0%}{len(room.unused):>8}")
+        print(
+            f"{name:26}{room.functions:>10}{room.private / max(room.functions, 1):>9.0%}"
+            f"{room.verbs / max(room.docstrings, 1):>7.0%}{len(room.unused):>8}"
+        )
     if chosen:
         print(*counted[chosen].unspoken, "", *counted[chosen].helpers, "", *counted[chosen].unused, sep="\n")
 

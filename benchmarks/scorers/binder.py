@@ -8,33 +8,43 @@ oddity is a part of the metric: its figures depend on it.
 from __future__ import annotations
 
 import re
+import warnings
+from collections.abc import Callable, Iterable
+from decimal import localcontext
+from functools import lru_cache
 from typing import Any
 
 from chameleon.benchmarks.scorers.denotation import answers, items, same_denotation
-from chameleon.benchmarks.scorers.recogniser import check_packages, recognised
-from chameleon.errors import InputError
-from chameleon.evaluation.benchmark import Problem, Scorer
+from chameleon.errors import InputError, MissingPackage
+from chameleon.evaluation.benchmark import Problem, ValueScorer
 
 _DURATION = re.compile(r"PT?(\d+)[YMDHS]")
 _NUMBER_WITH_UNIT = re.compile(r"\$*[+-]?([0-9]*[.])?[0-9]+(\s*%*|\s+\w+)$")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}")
 
+_SEASON = re.compile(r"\d+/\d+")
+_LONGEST = 1_000
+_PRECISION = 15  # what the recogniser sets for the whole process when it is imported
+_MIDNIGHT = re.compile(r".*-.*-.* 00:00:00")
 
-class BinderRule(Scorer):
+Recognise = Callable[[str, str], list[Any]]
+
+
+class BinderRule(ValueScorer):
     """Right is the same set of answers once dates and numbers in them are recognised, units aside."""
 
     about = "Binder (Cheng et al., 2023): lenient: dates and numbers are recognised, and units may be missing"
 
     def check(self) -> None:
         """Raise `MissingPackage` without the recogniser."""
-        check_packages()
+        _recognisers()
 
     def from_value(self, value: Any, problem: Problem) -> list[Any]:
-        """The value as a list of answers."""
+        """Return the value as a list of answers."""
         return list(value) if isinstance(value, list | tuple) else [value]
 
     def right(self, prediction: Any, problem: Problem) -> bool:
-        """Whether the answers, recognised, are those of the problem.
+        """Return whether the answers, recognised, are those of the problem.
 
         A single answer is also right where 1 or 0 stands for "yes" or "no", or for the word before or after
         "or" in the question, and where the words of a number with a unit, or the parts of a date, are
@@ -60,7 +70,7 @@ class BinderRule(Scorer):
 
 
 def _stands_for(said: str, gold: str, question: str) -> bool:
-    """Whether 1 stands for "yes" or the word before the first "or", and 0 for "no" or the word after it.
+    """Accept 1 for "yes" or the word before the first "or", and 0 for "no" or the word after it.
 
     Oddity of the metric: where the question begins with "or", the word before it is the last one.
     """
@@ -74,7 +84,7 @@ def _stands_for(said: str, gold: str, question: str) -> bool:
 
 
 def _is_part(said: str, gold: str) -> bool:
-    """Whether one side is a number or a date whose words are all on the other side."""
+    """Return whether one side is a number or a date whose words are all on the other side."""
     said, gold = (found[1] if (found := _DURATION.match(text)) else text for text in (said, gold))
     pairs = []
     if _NUMBER_WITH_UNIT.match(said) or _NUMBER_WITH_UNIT.match(gold):
@@ -82,3 +92,59 @@ def _is_part(said: str, gold: str) -> bool:
     if _DATE.match(said) or _DATE.match(gold):
         pairs.append((set(said.replace("-", " ").split()), set(gold.replace("-", " ").split())))
     return any(one <= other or other <= one for one, other in pairs)
+
+
+@lru_cache(maxsize=65_536)
+def recognised(text: str) -> str:
+    """Return a text with its dates and durations as TIMEX ("1995-01-26", "P3Y") and its numbers in digits.
+
+    A text that begins like "1991/92" stays as it is, and so does one of more than 1,000 characters, over
+    which the recogniser takes seconds; a time of midnight after a date is dropped. Source: Binder's
+    normaliser. Raises `MissingPackage` without the recogniser.
+    """
+    if len(text) > _LONGEST:
+        return text
+    text = text.replace("\\n", "; ")
+    dates, numbers, culture = _recognisers()
+    for recognise, written in ((dates, _timex), (numbers, _number)):
+        if not _SEASON.match(text):
+            with localcontext(prec=_PRECISION):
+                found = [(each.start, each.end + 1, written(each)) for each in recognise(text, culture)]
+            text = _replaced(text, found)
+    return text[: -len(" 00:00:00")] if _MIDNIGHT.match(text) else text
+
+
+def _replaced(text: str, found: Iterable[tuple[int, int, str | None]]) -> str:
+    parts: list[str] = []
+    end = 0
+    for start, stop, instead in found:
+        if instead is not None:
+            parts += [text[end:start], instead]
+            end = stop
+    return "".join([*parts, text[end:]])
+
+
+def _timex(found: Any) -> str | None:
+    """Return what is found as TIMEX; None where it may mean several times."""
+    values: list[Any] = (found.resolution or {}).get("values") or []
+    return values[0]["timex"] if len(values) == 1 else None
+
+
+def _number(found: Any) -> str | None:
+    value = (found.resolution or {}).get("value")
+    return None if value is None else str(value)
+
+
+@lru_cache(maxsize=1)
+def _recognisers() -> tuple[Recognise, Recognise, str]:
+    try:
+        with warnings.catch_warnings(), localcontext():  # it sets the precision of all decimals
+            warnings.simplefilter("ignore")  # its patterns are written for older Pythons
+            from recognizers_date_time import recognize_datetime
+            from recognizers_number import Culture, recognize_number
+    except ImportError as problem:
+        raise MissingPackage(
+            "Binder's rule needs Recognizers-Text",
+            hint="Install it: pip install 'chameleon-compose[binder-metric]'.",
+        ) from problem
+    return recognize_datetime, recognize_number, Culture.English

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from chameleon.benchmarks.scorers.choices import known_choices, most_similar
-from chameleon.benchmarks.scorers.numeric import floatify, read_number, same_number, typed_gold
+from chameleon.benchmarks.scorers.program_of_thought import floatify, read_number, same_number, typed_gold
 from chameleon.evaluation.benchmark import Problem, Scorer
 
 _STATED = re.compile(r"The answer is (?P<answer>(?s:.+))[^\n]$")
@@ -25,16 +25,16 @@ class ChameleonRule(Scorer):
     )
 
     def from_output(self, text: str, problem: Problem) -> Any:
-        """What the text says after "The answer is", else all of it; as a float where it can be one."""
+        """Return what the text says after "The answer is", else all of it; as a float where it can be one."""
         stated = stated_answer(text)
         return floatify(text if stated is None else stated)
 
     def from_value(self, value: Any, problem: Problem) -> Any:
-        """The value as a float where it can be one, else as a text (see `floatify`)."""
+        """Return the value as a float where it can be one, else as a text (see `floatify`)."""
         return floatify(value)
 
     def right(self, prediction: Any, problem: Problem) -> bool:
-        """Whether the normalised prediction equals the gold answer.
+        """Return whether the normalised prediction equals the gold answer.
 
         True stands for the answer "yes" and False for "no", and neither for anything else; texts are equal
         in any case; numbers as in `same_number`. Raises `InputError` where the choices are not known.
@@ -51,7 +51,7 @@ class ChameleonRule(Scorer):
 
 
 def stated_answer(text: str) -> str | None:
-    """What follows the first "The answer is " up to the last character but one; None where it says nothing.
+    """Return what follows the first "The answer is ", without the last character; None without any.
 
     Oddities of the metric: the last character is dropped whatever it is ("The answer is 18" yields "1"), the
     answer spans lines, and the case of "The" counts.
@@ -61,7 +61,7 @@ def stated_answer(text: str) -> str | None:
 
 
 def normalise(prediction: Any, choices: Sequence[str], unit: str | None) -> Any:
-    """A prediction in the form in which it is compared.
+    """Return a prediction in the form in which it is compared.
 
     A float is rounded to three places. Of a text "$" and the unit are taken out; without choices it becomes
     a number if it can. With choices None is the first of them, and a text the one that it is most like.

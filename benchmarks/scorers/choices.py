@@ -9,7 +9,7 @@ from chameleon.evaluation.benchmark import Problem
 
 
 def known_choices(problem: Problem) -> Sequence[str]:
-    """The choices that the problem offers; () where the answer is free.
+    """Return the choices that the problem offers; () where the answer is free.
 
     They stand in `problem.detail["choices"]`. Without that key it is not known whether there are any, and
     `InputError` is raised.
@@ -24,7 +24,7 @@ def known_choices(problem: Problem) -> Sequence[str]:
 
 
 def similarity(first: str, second: str) -> float:
-    """How alike two texts are: 2 when equal, else the share of words in common.
+    """Return how alike two texts are: 2 when equal, else the share of words in common.
 
     The share is that of distinct common words in the number of words of the longer text; words are parted
     by single spaces. Two single words are alike only when equal. Case matters. Source: the repositories
@@ -39,7 +39,7 @@ def similarity(first: str, second: str) -> float:
 
 
 def most_similar(text: str, choices: Sequence[str]) -> str:
-    """The choice that is most like the text, the first of those equally alike.
+    """Return the choice that is most like the text, the first of those equally alike.
 
     Oddity of the metric: a text that has nothing in common with any choice becomes the first one.
     """

@@ -36,17 +36,17 @@ class DenotationRule(Scorer):
     about = "WikiTableQuestions (Pasupat and Liang, 2015): the same set of texts, numbers and dates"
 
     def from_output(self, text: str, problem: Problem) -> list[str]:
-        """The text as a list of answers, parted by bars as in the release."""
+        """Return the text as a list of answers, parted by bars as in the release."""
         return [item.strip() for item in text.split("|")]
 
     def from_value(self, value: Any, problem: Problem) -> Any:
-        """The value as a list of answers; a text is parted by bars."""
+        """Return the value as a list of answers; a text is parted by bars."""
         if isinstance(value, list | tuple):
             return list(value)
         return self.from_output(value, problem) if isinstance(value, str) else value
 
     def right(self, prediction: Any, problem: Problem) -> bool:
-        """Whether the answers are those of the problem; what is no list is one answer, None is none at all.
+        """Compare the answers with the problem's; what is no list is one answer, None is none at all.
 
         True and False stand for "yes" and "no". Where the canonical values of the gold answers are known
         (`detail["canon"]`), they say what is a number or a date. Oddity of the metric: a prediction has
@@ -60,13 +60,13 @@ class DenotationRule(Scorer):
 
 
 def items(prediction: Any) -> list[str]:
-    """A prediction as a list of texts, as a line of the official prediction file has them."""
+    """Return a prediction as a list of texts, as a line of the official prediction file has them."""
     found = prediction if isinstance(prediction, list | tuple) else [prediction]
     return [("yes" if item else "no") if isinstance(item, bool) else text_of(item) for item in found]
 
 
 def text_of(item: Any) -> str:
-    """What an item of a prediction says; Python writes no integers of thousands of digits."""
+    """Return what an item of a prediction says; Python writes no integers of thousands of digits."""
     try:
         return str(item)
     except (ValueError, RecursionError):
@@ -88,7 +88,7 @@ class Answer:
         return ("date" if isinstance(self.meant, tuple) else "number"), self.meant
 
     def matches(self, other: Answer) -> bool:
-        """Whether the texts are equal, or the numbers within a millionth, or the dates with their gaps."""
+        """Compare the texts, the numbers within a millionth, or the dates with their gaps."""
         if self.text == other.text:
             return True
         if self.meant is None or other.meant is None:
@@ -99,18 +99,20 @@ class Answer:
 
 
 def answers(texts: Iterable[str], canon: Sequence[str] | None = None) -> list[Answer]:
-    """The distinct answers among these texts, with their canonical values where they are given."""
+    """Return the distinct answers among these texts, with their canonical values where they are given."""
     originals = list(texts)
     pairs = zip(originals, canon if canon is not None else originals, strict=True)
     found: dict[tuple[str, Any], Answer] = {}
     for original, canonical in pairs:
-        answer = Answer(normal_form(original), _meaning(canonical or original))
+        written = canonical or original
+        number = _number(written)
+        answer = Answer(normal_form(original), _date(written) if number is None else number)
         found.setdefault(answer.identity, answer)
     return list(found.values())
 
 
 def same_denotation(targets: Sequence[Answer], predicted: Sequence[Answer]) -> bool:
-    """Whether there are as many of both, and each target matches a prediction.
+    """Return whether there are as many of both, and each target matches a prediction.
 
     Oddity of the metric: one prediction may serve several targets.
     """
@@ -118,7 +120,7 @@ def same_denotation(targets: Sequence[Answer], predicted: Sequence[Answer]) -> b
 
 
 def normal_form(text: str) -> str:
-    """A text without accents, citations, details in brackets, outer quotes and one final stop; lower case.
+    """Drop accents, citations, details in brackets, outer quotes, one final stop, and case.
 
     Oddities of the metric: digits in brackets are a citation even where they are all there is, a stop after
     a bracket keeps both, and an acute accent that stands alone becomes a space.
@@ -140,7 +142,7 @@ def normal_form(text: str) -> str:
 
 
 def _without_citations(text: str) -> str:
-    """The text up to the citations and footnote marks at its end."""
+    """Return the text up to the citations and footnote marks at its end."""
     end = len(text)
     while end:
         if text[end - 1] in _MARKS:
@@ -158,7 +160,7 @@ def _without_citations(text: str) -> str:
 
 
 def _without_details(text: str) -> str:
-    """The text up to the groups in round brackets at its end, each after a space."""
+    """Return the text up to the groups in round brackets at its end, each after a space."""
     end = len(text)
     while text.endswith(")", 0, end):
         start = text.find(" (", text.rfind(")", 0, end - 1) + 1, end)
@@ -168,13 +170,8 @@ def _without_details(text: str) -> str:
     return text[:end]
 
 
-def _meaning(text: str) -> float | Date | None:
-    number = _number(text)
-    return _date(text) if number is None else number
-
-
 def _number(text: str) -> float | None:
-    """The number that a text is, as Python 2 reads it: no underscores, no infinity, no separators.
+    """Return the number that a text is, as Python 2 reads it: no underscores, no infinity, no separators.
 
     Oddity of the metric: a number within a millionth of a whole one is cut to the whole number below.
     """
@@ -192,7 +189,7 @@ def _number(text: str) -> float | None:
 
 
 def _date(text: str) -> float | Date | None:
-    """Year, month and day between dashes, "xx" for what is not known; a year alone is a number."""
+    """Read year, month and day between dashes, "xx" for what is not known; a year alone is a number."""
     parts = text.lower().split("-")
     if len(parts) != 3:
         return None

@@ -7,7 +7,7 @@ a part of the metric: its figures depend on it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 from chameleon.benchmarks.scorers.verdicts import YES, verdict
@@ -33,16 +33,12 @@ class LabelRule(Scorer):
 
     about = "FEVEROUS (Aly et al., 2021): label accuracy, three labels in any case; evidence is not looked at"
 
-    def from_output(self, text: str, problem: Problem) -> str:
-        """The text, which must be a label alone."""
-        return text
-
     def from_value(self, value: Any, problem: Problem) -> Any:
-        """The label of a run's verdict: SUPPORTS for yes, true or 1, REFUTES for no, false or 0."""
+        """Return the label of a run's verdict: SUPPORTS for yes, true or 1, REFUTES for no, false or 0."""
         return _label_of(value)
 
     def right(self, prediction: Any, problem: Problem) -> bool:
-        """Whether the prediction, or its label where it has evidence as well, is the label.
+        """Return whether the prediction, or its label where it has evidence as well, is the label.
 
         Oddity of the metric: a space or a full stop beside the label makes it wrong, and so does "NEI".
         """
@@ -60,16 +56,12 @@ class EvidenceRule(GradedScorer):
     about = "FEVEROUS (Aly et al., 2021): the label together with a whole group of evidence, 0 to 1"
     figures: ClassVar[tuple[str, ...]] = ("FEVEROUS score", "label accuracy", "precision", "recall", "F1")
 
-    def from_output(self, text: str, problem: Problem) -> str:
-        """The text, which must be a label alone."""
-        return text
-
     def from_run(self, answer: Any, found: Mapping[str, Any], problem: Problem) -> Any:
-        """The run's verdict as a label, with the evidence that it wrote to `cache.evidence_items`."""
+        """Return the run's verdict as a label, with the evidence that it wrote to `cache.evidence_items`."""
         return {"label": _label_of(answer), "evidence": found.get("evidence") or []}
 
     def grades(self, prediction: Any, problem: Problem) -> Mapping[str, float]:
-        """The grades of {"label": …, "evidence": […]}, or of a label alone; None is neither.
+        """Return the grades of {"label": …, "evidence": […]}, or of a label alone; None is neither.
 
         Precision is the share of predicted items that are in a group of the gold evidence, 1 where none is
         predicted; recall is 1 where a group is wholly predicted, or no evidence is wanted at all, else 0. The
@@ -87,7 +79,8 @@ class EvidenceRule(GradedScorer):
                 hint="--scorer label looks at labels alone.",
             )
         told = prediction if isinstance(prediction, Mapping) else {"label": prediction}
-        items = within_limits(map(item_of, _listed(told.get("evidence"))))
+        evidence = told.get("evidence")
+        items = within_limits(map(item_of, evidence if isinstance(evidence, list | tuple) else ()))
         wanted = {item for group in groups for item in group}
         covered = any(set(group) <= set(items) for group in groups)
         right = LabelRule().right(told, problem)
@@ -99,14 +92,14 @@ class EvidenceRule(GradedScorer):
         }
 
     def overall(self, sums: Mapping[str, float], n: int) -> Mapping[str, float]:
-        """The means, and the F1 of mean precision and mean recall; 0 where these are, not an error."""
+        """Return the means, and the F1 of mean precision and mean recall; 0 where these are, not an error."""
         means = {name: sums[name] / n for name in self.figures[:-1]}
         both = means["precision"] + means["recall"]
         return {**means, "F1": 2 * means["precision"] * means["recall"] / both if both else 0.0}
 
 
 def within_limits(items: Iterable[Item]) -> list[Item]:
-    """The evidence that counts, in its order."""
+    """Return the evidence that counts, in its order."""
     left = {True: _MOST_IN_TABLES, False: _MOST_OTHERS}
     kept = []
     for item in items:
@@ -118,7 +111,7 @@ def within_limits(items: Iterable[Item]) -> list[Item]:
 
 
 def item_of(written: Any) -> Item:
-    """The item that "Page_kind_place" or [page, kind, place] means; a page may have "_" in its title.
+    """Return the item that "Page_kind_place" or [page, kind, place] means; a page may have "_" in its title.
 
     What is neither is an item of no kind, which no gold evidence has.
     """
@@ -129,10 +122,6 @@ def item_of(written: Any) -> Item:
         page, kind, place = map(str, written[:3])
         return page, kind, place
     return (repr(written), "", "")
-
-
-def _listed(evidence: Any) -> Sequence[Any]:
-    return evidence if isinstance(evidence, list | tuple) else []
 
 
 def _label_of(value: Any) -> Any:

@@ -11,10 +11,10 @@ from typing import Any, ClassVar
 
 from chameleon.benchmarks.scorers.finqa_answers import AnswerRule
 from chameleon.benchmarks.scorers.finqa_equivalence import check_packages, equivalent
-from chameleon.benchmarks.scorers.numeric import floatify, same_number
+from chameleon.benchmarks.scorers.program_of_thought import floatify, same_number
 from chameleon.errors import InputError
-from chameleon.evaluation.benchmark import GradedScorer, Problem, Scorer
-from chameleon.evaluation.intervals import half_width
+from chameleon.evaluation.benchmark import GradedScorer, Problem, Scorer, ValueScorer
+from chameleon.evaluation.compare import half_width
 from chameleon.modules.reports.finqa_program import PLACES, calculated, tokens_of
 
 _KINDS = ("execution", "program", "answer")
@@ -24,11 +24,11 @@ class _ProgramRule(Scorer):
     """What the rules for programs read: a program as text or tokens, or a number where there is none."""
 
     def from_output(self, text: str, problem: Problem) -> str:
-        """The text, which must be a program alone."""
+        """Return the text, which must be a program alone."""
         return text.strip()
 
     def from_run(self, answer: Any, found: Mapping[str, Any], problem: Problem) -> Any:
-        """The run's answer with the program that it wrote, or one that stands for the value that it found."""
+        """Return the run's answer with its program, or one that stands for the value that it found."""
         program = found.get("program") or as_program(found.get("value"))
         return {"program": program, "answer": answer}
 
@@ -50,7 +50,7 @@ class OfficialRule(_ProgramRule, GradedScorer):
         check_packages()
 
     def grades(self, prediction: Any, problem: Problem) -> Mapping[str, float]:
-        """1 or 0 for each; None is neither. Raises `InputError`, `MissingPackage`.
+        """Return 1 or 0 for each; None is neither. Raises `InputError`, `MissingPackage`.
 
         Of a run the answer is graded that it gives, of a program alone the value that it comes to.
         """
@@ -68,7 +68,7 @@ class OfficialRule(_ProgramRule, GradedScorer):
         }
 
     def overall(self, sums: Mapping[str, float], n: int) -> Mapping[str, float]:
-        """The shares of all problems in percent, and half of their intervals."""
+        """Return the shares of all problems in percent, and half of their intervals."""
         shares = {kind: sums[kind] / n for kind in _KINDS}
         means = {f"{kind} accuracy": 100 * share for kind, share in shares.items()}
         return means | {f"{kind} ± 90 %": 100 * half_width(share, n) for kind, share in shares.items()}
@@ -98,21 +98,21 @@ class ProgramRule(_ProgramRule):
         return is_equivalent(prediction, problem)
 
 
-class PrecisionRule(Scorer):
+class PrecisionRule(ValueScorer):
     """Right is the number to the places of the coarser one, and True and False are yes and no."""
 
     about = "Program of Thoughts (Chen et al., 2022): numbers to the places of the coarser one"
 
     def from_value(self, value: Any, problem: Problem) -> Any:
-        """The value as a float where it can be one, "34.7%" as its hundredth, else as a text."""
+        """Return the value as a float where it can be one, "34.7%" as its hundredth, else as a text."""
         return number_or_text(value)
 
     def from_run(self, answer: Any, found: Mapping[str, Any], problem: Problem) -> Any:
-        """The value that a program came to, where the run has one; else its answer."""
+        """Return the value that a program came to, where the run has one; else its answer."""
         return self.from_answer(found.get("value", answer), problem)
 
     def right(self, prediction: Any, problem: Problem) -> bool:
-        """Whether the prediction equals the gold value; None never does.
+        """Return whether the prediction equals the gold value; None never does.
 
         Oddity of the metric: a prediction of few places is compared with few, so that 0.0 is right for 0.04.
         """
@@ -126,7 +126,7 @@ class PrecisionRule(Scorer):
 
 
 def executes(prediction: Any, problem: Problem) -> bool:
-    """Whether a prediction is a valid program that comes to the gold value (execution accuracy).
+    """Return whether a prediction is a valid program that comes to the gold value (execution accuracy).
 
     Oddity of the metric: numbers of five places are compared for equality, so that a program that gives
     a percentage is wrong where the gold one gives a share.
@@ -139,7 +139,7 @@ def executes(prediction: Any, problem: Problem) -> bool:
 
 
 def is_equivalent(prediction: Any, problem: Problem) -> bool:
-    """Whether a prediction is the gold program in other words (program accuracy); see `equivalent`.
+    """Return whether a prediction is the gold program in other words (program accuracy); see `equivalent`.
 
     Different from the original: it stops with an error where an equivalent program does not come to the gold
     value; here that program is right.
@@ -149,7 +149,7 @@ def is_equivalent(prediction: Any, problem: Problem) -> bool:
 
 
 def tokens_in(prediction: Any) -> list[str] | None:
-    """A prediction as tokens with their end: a list as it is, a text cut up; None where there is neither.
+    """Return a prediction as tokens with their end: a list as it is, a text cut up; else None.
 
     Of an object its program is taken, else the program that stands for its answer (`as_program`).
     """
@@ -163,7 +163,7 @@ def tokens_in(prediction: Any) -> list[str] | None:
 
 
 def as_program(answer: Any) -> str | None:
-    """The program "add(x, 0)" for the number x, and a comparison for yes or no; None for anything else.
+    """Write the program "add(x, 0)" for the number x, a comparison for yes or no; None for anything else.
 
     So Program of Thoughts made programs of its answers for FinQA's leaderboard. x has five places.
     """
@@ -176,7 +176,7 @@ def as_program(answer: Any) -> str | None:
 
 
 def number_or_text(value: Any) -> Any:
-    """The number that a value is, "34.7%" being 0.347; what is none as `floatify` has it."""
+    """Return the number that a value is, "34.7%" being 0.347; what is none as `floatify` has it."""
     if not (isinstance(value, str) and value.endswith("%")):
         return floatify(value)
     number = floatify(value.removesuffix("%").replace(",", ""))
@@ -184,7 +184,7 @@ def number_or_text(value: Any) -> Any:
 
 
 def _known(problem: Problem) -> tuple[Sequence[Sequence[str]], str]:
-    """The lines of the table and the gold program. Raises `InputError` where they are not known."""
+    """Return the lines of the table and the gold program. Raises `InputError` where they are not known."""
     lines, program = problem.detail.get("lines"), problem.detail.get("program")
     if lines is None or not program or problem.gold is None:
         raise InputError("FinQA's rules need the gold program and its value", where=f"problem {problem.id}")

@@ -32,11 +32,11 @@ class AnswerRule(Scorer):
     about = "RAG-CoT's answer accuracy by a rule of ours: the number alone, to the coarser one's places"
 
     def from_output(self, text: str, problem: Problem) -> str:
-        """What follows the last "answer is" or "answer:" in a text; all of it where there is none."""
+        """Return what follows the last "answer is" or "answer:" in a text; all of it where there is none."""
         return _SAID.sub("", text.strip(), count=1).strip()
 
     def right(self, prediction: Any, problem: Problem) -> bool:
-        """Whether the first number of the prediction is the gold value, or the answer that annotators wrote.
+        """Return whether the prediction's first number is the gold value, or the annotators' answer.
 
         - Of two numbers the one with more places is rounded or cut to the places of the other, where that
           leaves two digits that matter (one of what says "%" itself): 0.56, 0.5619 and 56% are right for
@@ -63,7 +63,7 @@ class AnswerRule(Scorer):
 
 
 def _accepted(problem: Problem, percent: bool) -> Iterator[Decimal]:
-    """The gold value and the annotators' answer; for a percentage the hundredfold and hundredth as well."""
+    """Yield the gold value and the annotators' answer; of a percentage the hundredfold and hundredth too."""
     gold = _plain(float(problem.gold))
     yield gold
     if percent:
@@ -74,7 +74,7 @@ def _accepted(problem: Problem, percent: bool) -> Iterator[Decimal]:
 
 
 def _number(value: Any) -> tuple[Decimal, bool] | None:
-    """The first number of an answer, and whether it is said to be a percentage; None for none."""
+    """Return the first number of an answer, and whether it is said to be a percentage; None for none."""
     if isinstance(value, list | tuple):
         return _number(value[0]) if value else None
     if isinstance(value, Mapping):
@@ -99,7 +99,7 @@ def _number(value: Any) -> tuple[Decimal, bool] | None:
 
 
 def _same(one: Decimal, other: Decimal, digits: int) -> bool:
-    """Whether two numbers are the same once the finer is rounded, or cut, to the places of the coarser."""
+    """Return whether numbers are the same once the finer is rounded, or cut, to the coarser's places."""
     if one == other:
         return True
     fine, coarse = sorted((one, other), key=_exponent)
@@ -110,7 +110,7 @@ def _same(one: Decimal, other: Decimal, digits: int) -> bool:
 
 
 def _plain(number: int | float) -> Decimal:
-    """A number as Python writes it, without the zero that it puts after the point of 114.0."""
+    """Return a number as Python writes it, without the zero that it puts after the point of 114.0."""
     exact = Decimal(repr(number))
     if not exact.is_finite() or exact.adjusted() >= _LONGEST:
         return exact

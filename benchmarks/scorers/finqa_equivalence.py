@@ -8,7 +8,8 @@ them as Python; here they are built of symbols.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import operator
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any
 
@@ -18,10 +19,17 @@ from chameleon.modules.reports.finqa_program import parts_of, steps_of, structur
 _LARGEST = 256
 """So many operations may an expression have; gold programs have fewer than 20."""
 _FAILURES = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
-_SIGNS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "exp": "**", "greater": ">"}
+_COMPUTE: Mapping[str, Callable[[Any, Any], Any]] = {
+    "add": operator.add,
+    "subtract": operator.sub,
+    "multiply": operator.mul,
+    "divide": operator.truediv,
+    "exp": operator.pow,
+    "greater": operator.gt,
+}
 
 Expression = int | tuple[str, Any, Any]
-"""The number of a symbol, or a sign with what stands on both sides."""
+"""The number of a symbol, or an operation with its two arguments."""
 
 
 class _TooLarge(Exception):
@@ -29,7 +37,7 @@ class _TooLarge(Exception):
 
 
 def equivalent(gold: Sequence[Any], predicted: Sequence[Any]) -> bool:
-    """Whether two programs, as tokens with their end, are the same expression of the gold arguments.
+    """Return whether two programs, as tokens with their end, are the same expression of the gold arguments.
 
     The gold arguments become symbols, and what the last steps come to is compared once it is simplified: the
     order of factors does not matter, nor do steps that are not used. Raises `MissingPackage` where sympy is
@@ -59,7 +67,7 @@ def equivalent(gold: Sequence[Any], predicted: Sequence[Any]) -> bool:
 
 
 def _symbols(tokens: Sequence[str]) -> tuple[dict[str, int], list[str]]:
-    """A symbol for each argument of the gold program, and for each of its steps over tables."""
+    """Return a symbol for each argument of the gold program, and for each of its steps over tables."""
     steps = steps_of(tokens[:-1])
     symbols: dict[str, int] = {}
     for step in steps:
@@ -71,7 +79,7 @@ def _symbols(tokens: Sequence[str]) -> tuple[dict[str, int], list[str]]:
 
 
 def _checked(tokens: Sequence[str], symbols: Mapping[str, int]) -> list[str]:
-    """The steps of a program that has only the gold one's arguments. Raises ValueError for any other."""
+    """Return the steps of a program with the gold one's arguments alone. Raises ValueError for any other."""
     given = list(tokens[:-1])
     if structure_fault(given):
         raise ValueError(given)
@@ -92,7 +100,7 @@ def _checked(tokens: Sequence[str], symbols: Mapping[str, int]) -> list[str]:
 
 
 def _expression(steps: Sequence[str], symbols: Mapping[str, int], largest: float = math.inf) -> Expression:
-    """What the last step comes to. Raises `_TooLarge` for more than `largest` operations."""
+    """Return what the last step comes to. Raises `_TooLarge` for more than `largest` operations."""
     left = largest
 
     def of(step: str) -> Expression:
@@ -103,7 +111,9 @@ def _expression(steps: Sequence[str], symbols: Mapping[str, int], largest: float
         operation, first, second = parts_of(step)
         if "table" in operation:
             return symbols[step]
-        return _SIGNS[operation], side(first), side(second)
+        if operation not in _COMPUTE:
+            raise LookupError(operation)
+        return operation, side(first), side(second)
 
     def side(argument: str) -> Expression:
         if "#" not in argument:
@@ -117,7 +127,7 @@ def _expression(steps: Sequence[str], symbols: Mapping[str, int], largest: float
 
 
 def _differ(gold: Expression, found: Expression) -> bool:
-    """Whether two expressions are different for sure, since they are so in some numbers.
+    """Return whether two expressions are different for sure, since they are so in some numbers.
 
     It spares sympy, which takes its time, and more where a program was written to keep it busy.
     """
@@ -138,30 +148,18 @@ def _differ(gold: Expression, found: Expression) -> bool:
 
 
 def _value(expression: Expression, shift: float) -> Any:
-    """Its value where symbol n stands for a number between 1.1 and 2."""
+    """Compute the value where symbol n stands for a number between 1.1 and 2."""
     if isinstance(expression, int):
         return 1.1 + (0.6180339887 * (expression + 1) + shift) % 0.9
-    return _done(expression[0], _value(expression[1], shift), _value(expression[2], shift))
-
-
-def _done(sign: str, first: Any, second: Any) -> Any:
-    if sign == "+":
-        return first + second
-    if sign == "-":
-        return first - second
-    if sign == "*":
-        return first * second
-    if sign == "/":
-        return first / second
-    return first > second if sign == ">" else first**second
+    return _COMPUTE[expression[0]](_value(expression[1], shift), _value(expression[2], shift))
 
 
 def _is_comparison(expression: Expression) -> bool:
-    return not isinstance(expression, int) and expression[0] == ">"
+    return not isinstance(expression, int) and expression[0] == "greater"
 
 
 def _compares(expression: Expression) -> bool:
-    """Whether there is a comparison anywhere in it."""
+    """Return whether there is a comparison anywhere in it."""
     if isinstance(expression, int):
         return False
     return _is_comparison(expression) or _compares(expression[1]) or _compares(expression[2])
@@ -170,27 +168,22 @@ def _compares(expression: Expression) -> bool:
 def check_packages() -> None:
     """Raise `MissingPackage` where sympy is missing; it is not loaded, which takes its time."""
     if find_spec("sympy") is None:
-        raise _missing()
-
-
-def _missing() -> MissingPackage:
-    return MissingPackage(
-        "comparing FinQA programs needs the package sympy",
-        hint="Install it: pip install 'chameleon-compose[programs]'.",
-    )
+        raise MissingPackage(
+            "comparing FinQA programs needs the package sympy",
+            hint="Install it: pip install 'chameleon-compose[programs]'.",
+        )
 
 
 def _equal_when_simplified(gold: Expression, found: Expression, symbols: int) -> bool:
-    try:
-        import sympy
-    except ImportError:
-        raise _missing() from None
+    check_packages()
+    import sympy
+
     named = [sympy.Symbol(f"a{number}") for number in range(symbols)]
 
     def built(expression: Expression) -> Any:
         if isinstance(expression, int):
             return named[expression]
-        return _done(expression[0], built(expression[1]), built(expression[2]))
+        return _COMPUTE[expression[0]](built(expression[1]), built(expression[2]))
 
     try:
         return bool(sympy.simplify(built(gold)) == sympy.simplify(built(found)))

@@ -27,12 +27,12 @@ class OptionTextRule(Scorer):
     about = "Chameleon (Lu et al., 2023): the stated letter's option, else the option most like the text"
 
     def from_output(self, text: str, problem: Problem) -> str:
-        """The option of the first letter that is stated, else the text itself."""
+        """Return the option of the first letter that is stated, else the text itself."""
         stated = stated_option(text, len(known_choices(problem)))
         return text if stated is None else known_choices(problem)[stated]
 
     def right(self, prediction: Any, problem: Problem) -> bool:
-        """Whether the option that the prediction comes to is the gold one.
+        """Return whether the option that the prediction comes to is the gold one.
 
         Oddity of the metric: None, and a text that has nothing in common with any option, are the first
         option; the text is compared in its own case with options in lower case.
@@ -62,13 +62,13 @@ class OptionIndexRule(Scorer):
         self._random = random.Random(_SEED)  # noqa: S311
 
     def from_output(self, text: str, problem: Problem) -> int:
-        """The index of the first letter that is stated, else of a random option."""
+        """Return the index of the first letter that is stated, else of a random option."""
         count = len(known_choices(problem))
         stated = stated_option(text, count)
         return self._random.randrange(count) if stated is None else stated
 
     def right(self, prediction: Any, problem: Problem) -> bool:
-        """Whether the index is that of the gold option; an option's text stands for its first index."""
+        """Compare the index with the gold option's; an option's text stands for its first index."""
         if isinstance(prediction, str):
             choices = list(known_choices(problem))
             prediction = choices.index(prediction) if prediction in choices else None
@@ -95,7 +95,7 @@ class OptionNumberRule(Scorer):
 
 
 def stated_option(text: str, count: int) -> int | None:
-    """The index of the option whose letter the text states first; None where it states no valid letter.
+    """Return the index of the option whose letter the text states first; None without a valid letter.
 
     Valid are the first `count` letters of A to E; a later letter is not looked at.
     """

@@ -1,17 +1,110 @@
-"""How Program of Thoughts scores TabMWP (Chen et al., 2022).
+"""How Program of Thoughts scores TabMWP, and reads and compares numbers; Chameleon took over these rules.
 
-Source: the repository wenhuchen/Program-of-Thoughts, `tool.py` and `outputs/compute_score.py`.
+Sources: the repositories wenhuchen/Program-of-Thoughts (Chen et al., 2022) and lupantech/chameleon-llm
+(Lu et al., 2023). They are parts of metrics: published figures depend on every oddity.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
+from math import isclose
 from typing import Any
 
-from chameleon.benchmarks.scorers.numeric import floatify, same_number, typed_gold
-from chameleon.evaluation.benchmark import Problem, Scorer
+from chameleon.errors import InputError
+from chameleon.evaluation.benchmark import Problem, ValueScorer
+
+# What comparing or writing a value of any kind may raise; the rules count it as "not equal".
+UNFIT = (TypeError, ValueError, ArithmeticError, RecursionError)
 
 
-class ProgramOfThoughtRule(Scorer):
+def floatify(value: Any) -> Any:
+    """Convert a value or a stated answer as the metrics do: to a float where it can be one, else a text.
+
+    None and booleans stay; of a list or tuple the first element is taken (None if there is none). Oddity of
+    the metric: of a dictionary the first value is taken and not converted.
+    """
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, dict):
+        return next(iter(value.values()), None)
+    if isinstance(value, list | tuple):
+        if not value:
+            return None
+        value = value[0]
+    with suppress(*UNFIT):
+        return float(value)
+    with suppress(*UNFIT):  # Python writes no integers of thousands of digits, and no endless nesting
+        return str(value)
+    return value
+
+
+def read_number(text: str) -> float:
+    """Return the number that an answer states: "3/4", "1,204", "15%" (0.15), "-2.5".
+
+    Raises ValueError or ArithmeticError for anything else. Numerator and denominator must be integers.
+    """
+    if "/" in text:
+        numerator, denominator = text.split("/")[:2]
+        return int(numerator) / int(denominator)
+    if "," in text:
+        return float(text.replace(",", ""))
+    if "%" in text:
+        return float(text.partition("%")[0]) / 100
+    return float(text)
+
+
+def typed_gold(problem: Problem) -> float | str:
+    """Return the gold answer as its type (`problem.detail["ans_type"]`) has it: a number or a text.
+
+    Raises `InputError` for an unknown type, and for a number that cannot be read.
+    """
+    kind, gold = problem.detail.get("ans_type"), problem.gold
+    where = f"problem {problem.id}"
+    if kind in ("integer_number", "decimal_number"):
+        try:
+            return read_number(gold)
+        except (ValueError, ArithmeticError):
+            raise InputError(f"the answer {gold!r} should be a number ({kind})", where=where) from None
+    if isinstance(kind, str) and kind.endswith("_text"):
+        return str(gold)
+    raise InputError(
+        f"the type of the answer, {kind!r}, is unknown",
+        where=where,
+        hint="Types are integer_number, decimal_number and those that end in _text.",
+    )
+
+
+def decimal_places(value: Any) -> int:
+    """Return how many characters follow the last dot when Python writes the number; 5 where there is no dot.
+
+    Oddity of the metric: the default also holds for integers and for what is written as 1e-07.
+    """
+    _, dot, places = str(value).rpartition(".")
+    return len(places) if dot else 5
+
+
+def same_number(prediction: Any, gold: Any, *, relaxed: bool = False, tolerance: bool = False) -> bool:
+    """Return whether two numbers are equal when rounded to the places of the one that has fewer.
+
+    Oddity of the metric: the prediction's places count too, so a coarse 3.0 is right for 3.04. `relaxed`
+    accepts a hundredth and the hundredfold of the gold number, `tolerance` a relative difference of 0.001.
+    Whatever cannot be compared is not equal.
+    """
+    accepted = [gold / 100, gold, gold * 100] if relaxed else [gold]
+    return any(_agree(prediction, number, tolerance) for number in accepted)
+
+
+def _agree(prediction: Any, number: Any, tolerance: bool) -> bool:
+    try:
+        if tolerance and isclose(number, prediction, rel_tol=0.001):
+            return True
+        places = min(decimal_places(prediction), decimal_places(number))
+        return bool(round(prediction, places) == round(number, places))
+    except UNFIT:
+        return False
+
+
+class ProgramOfThoughtRule(ValueScorer):
     """Right is the exact text, or the number to the places of the coarser one; nothing is guessed.
 
     `relaxed` also accepts a hundredth and the hundredfold of the gold number, `tolerance` a relative
@@ -25,11 +118,11 @@ class ProgramOfThoughtRule(Scorer):
         self.tolerance = tolerance
 
     def from_value(self, value: Any, problem: Problem) -> Any:
-        """The value as a float where it can be one, else as a text (see `floatify`)."""
+        """Return the value as a float where it can be one, else as a text (see `floatify`)."""
         return floatify(value)
 
     def right(self, prediction: Any, problem: Problem) -> bool:
-        """Whether the prediction equals the gold answer; None never does.
+        """Return whether the prediction equals the gold answer; None never does.
 
         True stands for the answer "yes" and False for "no". Oddity of the metric: a number and a text are
         never equal, and neither are texts that differ in case.

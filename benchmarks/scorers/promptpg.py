@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from chameleon.benchmarks.scorers.choices import known_choices, most_similar
-from chameleon.benchmarks.scorers.numeric import UNFIT
+from chameleon.benchmarks.scorers.program_of_thought import UNFIT
 from chameleon.evaluation.benchmark import Problem, Scorer
 
 _LETTERS = "ABCDEF"
@@ -71,7 +71,7 @@ class PromptPGRule(Scorer):
         self._random = random.Random(_SEED)  # noqa: S311
 
     def from_output(self, text: str, problem: Problem) -> str:
-        """The answer in the text: a choice where there are choices, else a number or the text itself.
+        """Return the answer in the text: a choice where there are choices, else a number or the text itself.
 
         Raises `InputError` where the choices are not known.
         """
@@ -80,7 +80,7 @@ class PromptPGRule(Scorer):
         return self._choice(text, choices) if choices else free_answer(text)
 
     def right(self, prediction: Any, problem: Problem) -> bool:
-        """Whether prediction and gold answer are the same once normalised; None never is.
+        """Return whether prediction and gold answer are the same once normalised; None never is.
 
         A prediction that is no text is taken as Python writes it.
         """
@@ -102,7 +102,7 @@ class PromptPGRule(Scorer):
 
 
 def choice_letter(text: str) -> str | None:
-    """The letter of a choice, A to F, that a text gives; None where it gives none.
+    """Return the letter of a choice, A to F, that a text gives; None where it gives none.
 
     Oddities of the metric: "The answer is Friday" gives F, for the word need not end there; "At noon" gives
     A, for what follows the first letter may be a part of its word.
@@ -115,7 +115,7 @@ def choice_letter(text: str) -> str | None:
 
 
 def free_answer(text: str) -> str:
-    """The answer in a text without choices: the last match of the first pattern that matches, else the text.
+    """Find the answer in a text without choices: the last match of the first pattern that has any.
 
     The patterns look for "The answer is …", "The table shows that N", " = N", a number after a form of "to
     be", a time of day, and any number.
@@ -128,7 +128,7 @@ def free_answer(text: str) -> str:
 
 
 def normalise(text: str, unit: str | None) -> str:
-    """An answer in the form in which it is compared.
+    """Return an answer in the form in which it is compared.
 
     A leading "$" and one trailing comma, stop or slash go. Numbers and quotients are written with at most
     three places, from any other text the unit is removed. What only looks like a number ("1.2.3", "1/0")
@@ -153,7 +153,7 @@ def _number(text: str) -> str:
 
 
 def tidied(text: str) -> str:
-    """The text with plain fractions and minus signs, spaces around "=", and without its final stop."""
+    """Return the text with plain fractions and minus signs, spaces around "=", and without its final stop."""
     text = _FRACTION.sub(r"\1/\2", text)
     text = _FINAL_STOP.sub("", text)
     return _TIGHT_EQUALS.sub(" = ", text).replace(_MINUS_SIGN, "-")

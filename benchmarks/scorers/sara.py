@@ -13,7 +13,8 @@ import string
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from chameleon.evaluation.benchmark import GradedScorer, Judgement, Problem, Scorer
+from chameleon.benchmarks.scorers.text_overlap import text_of
+from chameleon.evaluation.benchmark import GradedScorer, Problem, Scorer
 
 ENTAILMENT, CONTRADICTION = "Entailment", "Contradiction"
 LABELS = (ENTAILMENT, CONTRADICTION)
@@ -30,16 +31,16 @@ _LAST_AMOUNT = re.compile(r"\$\s*([0-9][0-9,]*(?:\.[0-9]+)?)[\s.\"'”)]*\Z")
 
 
 def label_of(value: Any) -> str | None:
-    """ "Entailment" or "Contradiction", whichever a value is, in any case; None for anything else."""
-    if isinstance(value, bool):
-        return ENTAILMENT if value else CONTRADICTION
-    if not isinstance(value, str | int):
+    """Return "Entailment" or "Contradiction", whichever a value is, in any case; None for anything else."""
+    if isinstance(value, int):
+        return ENTAILMENT if value == 1 else CONTRADICTION if value == 0 else None
+    if not isinstance(value, str):
         return None
-    return _WORDS.get(str(value).strip().removesuffix(".").strip("*\"' ").lower())
+    return _WORDS.get(value.strip().removesuffix(".").strip("*\"' ").lower())
 
 
 def dollars(value: Any) -> float | None:
-    """The dollars that a value is: 1234.5, "$1,234.50", "-$3", "1234 dollars"; None for anything else."""
+    """Read dollars: 1234.5, "$1,234.50", "-$3", "1234 dollars"; None for anything else."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         try:
             return float(value) if math.isfinite(value) else None
@@ -53,17 +54,17 @@ def dollars(value: Any) -> float | None:
 
 
 def error(said: float, gold: float) -> float:
-    """How far an amount is off, in tolerances: a tenth of the gold amount, and $5,000 at least."""
+    """Return how far an amount is off, in tolerances: a tenth of the gold amount, and $5,000 at least."""
     return abs(said - gold) / max(_SHARE * gold, _LEAST)
 
 
 def is_amount(problem: Problem) -> bool:
-    """Whether the case asks for dollars."""
+    """Return whether the case asks for dollars."""
     return problem.gold not in LABELS
 
 
 def gold_dollars(problem: Problem) -> float:
-    """The gold amount of a case that asks for one."""
+    """Return the gold amount of a case that asks for one."""
     return dollars(problem.gold) or 0.0
 
 
@@ -73,12 +74,8 @@ class StatutoryRule(Scorer):
     about = "SARA (Holzenberger et al., 2020): the label; dollars within a tenth of the gold or $5,000"
     most: ClassVar[float] = 1.0
 
-    def from_output(self, text: str, problem: Problem) -> Any:
-        """The text, which must be a label or an amount alone."""
-        return text
-
     def right(self, prediction: Any, problem: Problem) -> bool:
-        """Whether the prediction is the label, or the amount near enough."""
+        """Return whether the prediction is the label, or the amount near enough."""
         if isinstance(prediction, list | tuple) and len(prediction) == 1:
             prediction = prediction[0]
         if not is_amount(problem):
@@ -100,17 +97,13 @@ class LegalbenchRule(GradedScorer):
     about = "LegalBench: balanced accuracy of labels, and amounts within 10 %, digits read without dots"
     figures: ClassVar[tuple[str, ...]] = ("balanced accuracy", "within 10 %")
 
-    def from_output(self, text: str, problem: Problem) -> str:
-        """The text as it is."""
-        return text
-
     def right(self, prediction: Any, problem: Problem) -> bool:
-        """Whether the label is the same once normalised, or the amount within a tenth of the gold one.
+        """Return whether the label is the same once normalised, or the amount within a tenth of the gold one.
 
         Oddities of the metric: commas and dots are deleted before the first run of digits is read, so that
         "$1,234.00" is 123,400; a tenth of a dollar is added to the gold amount, and $0 is never right.
         """
-        said = "" if prediction is None else str(prediction)
+        said = text_of(prediction)
         if not is_amount(problem):
             return _normalised(said) == _normalised(problem.gold)
         digits = re.search(r"[0-9]+", said.replace(",", "").replace(".", ""))
@@ -119,12 +112,12 @@ class LegalbenchRule(GradedScorer):
         return abs(float(digits[0]) / (gold_dollars(problem) + 0.1) - 1) < _SHARE
 
     def grades(self, prediction: Any, problem: Problem) -> Mapping[str, float]:
-        """Of the case's kind that there is one, and whether it is right."""
+        """Count the case by its kind, and whether it is right."""
         kind = "amount" if is_amount(problem) else str(problem.gold)
         return {kind: 1.0, f"{kind} right": float(self.right(prediction, problem))}
 
     def overall(self, sums: Mapping[str, float], n: int) -> Mapping[str, float]:
-        """The mean of the shares of right labels by gold label; 0 where there is none of a kind."""
+        """Return the mean of the shares of right labels by gold label; 0 where there is none of a kind."""
         shares = [_share(sums, label) for label in LABELS if sums.get(label)]
         balanced = sum(shares) / len(shares) if shares else 0.0
         return {"balanced accuracy": balanced, "within 10 %": _share(sums, "amount")}
@@ -137,7 +130,7 @@ class GptStatutesRule(GradedScorer):
     figures: ClassVar[tuple[str, ...]] = ("accuracy", "skipped")
 
     def from_output(self, text: str, problem: Problem) -> Any:
-        """What the second of two answers says: it names one of the labels, or ends with an amount.
+        """Return what the second of two answers says: it names one of the labels, or ends with an amount.
 
         Of a label "entail" or "contradict" is enough. Oddity of the metric: a text with both says neither,
         such as "it does not entail but contradicts".
@@ -150,11 +143,11 @@ class GptStatutesRule(GradedScorer):
         return None if entails == contradicts else ENTAILMENT if entails else CONTRADICTION
 
     def from_value(self, value: Any, problem: Problem) -> Any:
-        """The value; a text is read as an output is where it is no label."""
+        """Return the value; a text is read as an output is where it is no label."""
         return self.from_output(value, problem) if isinstance(value, str) else value
 
     def grades(self, prediction: Any, problem: Problem) -> Mapping[str, float]:
-        """Whether the case counts, and whether it is right (by SARA's rule, for amounts).
+        """Return whether the case counts, and whether it is right (by SARA's rule, for amounts).
 
         Oddity of the metric: where no amount is read the case does not count; a label that is not read is
         wrong.
@@ -164,15 +157,11 @@ class GptStatutesRule(GradedScorer):
         return {"counted": float(counts), "right": float(right)}
 
     def right(self, prediction: Any, problem: Problem) -> bool:
-        """Whether the case counts and is right."""
+        """Return whether the case counts and is right."""
         return bool(self.grades(prediction, problem)["right"])
 
-    def judged(self, prediction: Any, problem: Problem, *, answered: bool = True) -> Judgement:
-        """As for any rule that grades; what was not answered has no amount, so it does not count."""
-        return Judgement(None, self.grades(prediction if answered else None, problem))
-
     def overall(self, sums: Mapping[str, float], n: int) -> Mapping[str, float]:
-        """Right of those that count, and what does not count of all."""
+        """Return the share right of those that count, and of all the share that does not count."""
         counted = sums["counted"]
         return {
             "accuracy": 100 * sums["right"] / counted if counted else 0.0,

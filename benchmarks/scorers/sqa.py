@@ -9,8 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from chameleon.benchmarks.tables.cells import cells_of
-from chameleon.benchmarks.tables.literals import texts_in
+from chameleon.benchmarks.tables.cells import cells_of, texts_in
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem, Scorer
 from chameleon.table import Table
@@ -27,16 +26,12 @@ class CellRule(Scorer):
 
     about = "SQA (Iyyer et al., 2017): the same set of cells; texts are looked up in the table"
 
-    def from_output(self, text: str, problem: Problem) -> str:
-        """The text: coordinates, or an answer to look up."""
-        return text
-
     def from_run(self, answer: Any, found: Mapping[str, Any], problem: Problem) -> Any:
-        """The cells that the run has found, else its answer."""
+        """Return the cells that the run has found, else its answer."""
         return found.get("coordinates", answer)
 
     def right(self, prediction: Any, problem: Problem) -> bool:
-        """Whether the cells are those of the problem.
+        """Return whether the cells are those of the problem.
 
         Cells are pairs of numbers, texts such as "(0, 1)", or a text that holds a list of these, as the
         release has it; an answer in words is as `cells_of` finds it, and wrong where it finds none. Raises
@@ -58,7 +53,7 @@ class CellRule(Scorer):
 
 
 def coordinates(value: Any) -> set[str] | None:
-    """The cells that a value names, as texts such as "(0, 1)"; None for what is no list of cells.
+    """Return the cells that a value names, as texts such as "(0, 1)"; None for what is no list of cells.
 
     An empty list names no cell, which is a set as well.
     """

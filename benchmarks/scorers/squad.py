@@ -19,7 +19,7 @@ _PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 def normalised(text: str) -> str:
-    """In lower case, without ASCII punctuation and articles, words parted by single spaces.
+    """Drop case, ASCII punctuation and articles; words are parted by single spaces.
 
     Oddity of the metric: curly quotes and dashes stay, and "9.110" is "9,110".
     """
@@ -27,12 +27,12 @@ def normalised(text: str) -> str:
 
 
 def same_text(said: str, gold: str) -> bool:
-    """Whether two texts are the same once normalised."""
+    """Return whether two texts are the same once normalised."""
     return normalised(said) == normalised(gold)
 
 
 def f1(said: str, gold: str) -> float:
-    """The harmonic mean of precision and recall over words, from 0 to 1; a word counts as often as it occurs.
+    """Return the harmonic mean of precision and recall over words, which count as often as they occur.
 
     Where a side has no words it is 1 if the other has none either, else 0.
     """
@@ -49,12 +49,8 @@ class ExactAndF1(GradedScorer):
     about = "HybridQA (Chen et al., 2020): exact match and F1 of the words (SQuAD's), 0 to 100"
     figures: ClassVar[tuple[str, ...]] = ("EM", "F1")
 
-    def from_output(self, text: str, problem: Problem) -> str:
-        """The text as it is."""
-        return text
-
     def grades(self, prediction: Any, problem: Problem) -> Mapping[str, float]:
-        """Exact match and F1 of a prediction, from 0 to 1; a list is read as one text with commas.
+        """Return exact match and F1 of a prediction, from 0 to 1; a list is read as one text with commas.
 
         Where there is none both are 0; the original script stops there.
         """
@@ -64,5 +60,5 @@ class ExactAndF1(GradedScorer):
         return {"EM": float(same_text(said, problem.gold)), "F1": f1(said, problem.gold)}
 
     def overall(self, sums: Mapping[str, float], n: int) -> Mapping[str, float]:
-        """The means, times 100."""
+        """Return the means, times 100."""
         return {name: 100 * sums[name] / n for name in self.figures}

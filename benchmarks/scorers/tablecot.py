@@ -30,7 +30,7 @@ class TableCotRule(Scorer):
     about = "TableCoT (Chen, 2023): spans without articles and punctuation, numbers and number words alike"
 
     def from_output(self, text: str, problem: Problem) -> str:
-        """What the first line states after "the answer is", up to a stop that ends it; else that line.
+        """Return what the first line states after "the answer is", up to a stop that ends it; else that line.
 
         The original asks a model for the answer of a text that states none; this rule does not.
         """
@@ -39,7 +39,7 @@ class TableCotRule(Scorer):
         return stated[1].strip('"') if stated else line
 
     def right(self, prediction: Any, problem: Problem) -> bool:
-        """Whether the spans are those of the gold answers; a list is read as one text with commas.
+        """Return whether the spans are those of the gold answers; a list is read as one text with commas.
 
         Oddities of the metric: punctuation goes before numbers are read, so "3.5" is "35" and "-5" is "5";
         a single gold answer with ", " in it is parted, too.
@@ -58,7 +58,7 @@ def _spans(text: str, separator: str) -> list[str]:
 
 
 def _plain(span: str) -> str:
-    """A span as it is compared: a number, or the word for one up to nineteen, as Python writes a float."""
+    """Write a number, or the word for one up to nineteen, as Python writes a float; leave other spans."""
     span = _ARTICLE.sub(" ", span.strip()).translate(_NO_PUNCTUATION)
     if span in _WORDS:
         return str(float(_WORDS.index(span)))

@@ -27,7 +27,7 @@ _NEGATIVE = re.compile(r"\b(?:no|false)\b", re.IGNORECASE)
 
 
 def label_in(text: str) -> str:
-    """ "1", "0" or "2": the text where it is just 1 or 0, else what its words say.
+    """Return "1", "0" or "2": the text where it is just 1 or 0, else what its words say.
 
     Oddities of the metric: "not true" is 1, "no information" is 0, and " 1", "1." and "Refuted" are 2.
     """
@@ -43,16 +43,12 @@ class LabelRule(Scorer):
 
     about = "TableRAG (YuhangWuAI/tablerag): 1 where the text has yes or true, else 0 for no or false, else 2"
 
-    def from_output(self, text: str, problem: Problem) -> str:
-        """The text as it is."""
-        return text
-
     def from_value(self, value: Any, problem: Problem) -> Any:
-        """The value; a label of the benchmark, as runs of ours give it, as TableRAG writes it."""
+        """Return the value; a label of the benchmark, as runs of ours give it, as TableRAG writes it."""
         return _LABELS.get(value, value) if isinstance(value, str) else value
 
     def right(self, prediction: Any, problem: Problem) -> bool:
-        """Whether the prediction, as a text, says the label; None says nothing, and evidence is left out."""
+        """Return whether the prediction, as a text, says the label; evidence is not looked at."""
         said = prediction.get("label") if isinstance(prediction, Mapping) else prediction
         return said is not None and label_in(text_of(said)) == _LABELS[problem.gold]
 
@@ -62,12 +58,8 @@ class AnswerRule(Scorer):
 
     about = "TableRAG (YuhangWuAI/tablerag): exact match (SQuAD's) with one of the answers"
 
-    def from_output(self, text: str, problem: Problem) -> str:
-        """The text as it is."""
-        return text
-
     def right(self, prediction: Any, problem: Problem) -> bool:
-        """Whether the prediction is an answer; a list is one text with commas.
+        """Return whether the prediction is an answer; a list is one text with commas.
 
         Oddity of the metric: one correct item of a list of answers is enough, and all of them are wrong.
         """

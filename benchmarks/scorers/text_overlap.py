@@ -25,12 +25,8 @@ class OverlapRule(GradedScorer):
         _bleu()
         _rouge(self.stemming)
 
-    def from_output(self, text: str, problem: Problem) -> str:
-        """The text as it is."""
-        return text
-
     def grades(self, prediction: Any, problem: Problem) -> Mapping[str, float]:
-        """ROUGE of the prediction, and the counts that BLEU is made of; None is graded as an empty text.
+        """Return ROUGE, and the counts that BLEU is made of; None is graded as an empty text.
 
         Both texts are stripped; a list is read as one text with commas. Raises `MissingPackage`.
         """
@@ -46,7 +42,7 @@ class OverlapRule(GradedScorer):
         }
 
     def overall(self, sums: Mapping[str, float], n: int) -> Mapping[str, float]:
-        """BLEU and its brevity penalty from the counts of all sentences, and the means of ROUGE.
+        """Compute BLEU and its brevity penalty from the counts of all sentences, and the means of ROUGE.
 
         The plain mean is taken: Hugging Face's metric reports the median of random samples.
         """
@@ -69,7 +65,7 @@ class StemmedOverlapRule(OverlapRule):
 
 
 def text_of(prediction: Any) -> str:
-    """A prediction as one text: a list with commas, and none as an empty one."""
+    """Return a prediction as one text: a list with commas, and none as an empty one."""
     if prediction is None:
         return ""
     if isinstance(prediction, list | tuple):
@@ -82,7 +78,7 @@ def text_of(prediction: Any) -> str:
 
 @lru_cache(maxsize=1)
 def _bleu() -> Any:
-    """sacreBLEU with its defaults; only the counts of single sentences are taken from it."""
+    """Load sacreBLEU with its defaults; only the counts of single sentences are taken from it."""
     try:
         from sacrebleu.metrics.bleu import BLEU
     except ImportError as problem:

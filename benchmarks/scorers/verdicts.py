@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from chameleon.benchmarks.scorers.text_overlap import text_of
 from chameleon.evaluation.benchmark import Problem, Scorer
 
 YES, NO = "yes", "no"
@@ -23,23 +24,18 @@ class VerdictRule(Scorer):
 
     about = "TabFact (Chen et al., 2020): yes, true, entailed or 1; no, false, refuted or 0"
 
-    def from_output(self, text: str, problem: Problem) -> Any:
-        """The text, which must be a verdict alone."""
-        return text
-
     def right(self, prediction: Any, problem: Problem) -> bool:
-        """Whether the prediction is the label, in any case; a full stop and a list of one do not matter."""
+        """Compare with the label, in any case; a full stop and a list of one do not matter."""
         if isinstance(prediction, list | tuple) and len(prediction) == 1:
             prediction = prediction[0]
         return bool(verdict(prediction) == problem.gold)
 
 
 def verdict(value: Any) -> str | None:
-    """ "yes" or "no", whichever a value says; None where it says neither."""
-    if not isinstance(value, str | bool | int | float):
-        return None
-    said = value if isinstance(value, str) else str(value) if isinstance(value, bool) else f"{value:.12g}"
-    said = said.strip().removesuffix(".").lower()
+    """Return "yes" or "no", whichever a value says; None where it says neither."""
+    if isinstance(value, int | float):
+        return YES if value == 1 else NO if value == 0 else None
+    said = value.strip().removesuffix(".").lower() if isinstance(value, str) else ""
     return YES if said in _YES else NO if said in _NO else None
 
 
@@ -49,26 +45,26 @@ class StrictVerdictRule(Scorer):
     about = "Chain-of-Table (Wang et al., 2024): the first response is exactly yes, true, no or false"
 
     def from_output(self, text: str, problem: Problem) -> str:
-        """The text without white space around it."""
+        """Return the text without white space around it."""
         return text.strip()
 
     def from_value(self, value: Any, problem: Problem) -> Any:
-        """The value; texts without white space around them."""
+        """Return the value; texts without white space around them."""
         return value.strip() if isinstance(value, str) else value
 
     def right(self, prediction: Any, problem: Problem) -> bool:
-        """Whether the response, or the chosen one of a list, is the label.
+        """Return whether the response, or the chosen one of a list, is the label.
 
         Oddity of the metric: "Yes.", "1" and "entailed" are wrong for either label.
         """
         if prediction is None:
             return False
         responses = list(prediction) if isinstance(prediction, list | tuple) else [prediction]
-        said = self.chosen([str(each).strip() for each in responses]) if responses else ""
+        said = self.chosen([text_of(each).strip() for each in responses]) if responses else ""
         return bool({"true": YES, "false": NO}.get(said.lower(), said.lower()) == problem.gold)
 
     def chosen(self, responses: Sequence[str]) -> str:
-        """The response that counts: the first, which is the most confident one."""
+        """Return the response that counts: the first, which is the most confident one."""
         return responses[0]
 
 
@@ -78,7 +74,7 @@ class WeightedVerdictRule(StrictVerdictRule):
     about = "Chain-of-Table's weighted variant: the responses vote, the first ones with more weight"
 
     def chosen(self, responses: Sequence[str]) -> str:
-        """The response with the most weight, the first of those that tie.
+        """Return the response with the most weight, the first of those that tie.
 
         Oddity of the metric: "YES" and "yes" are different responses.
         """
@@ -94,18 +90,18 @@ class MentionedVerdictRule(Scorer):
     about = "TabSQLify (Nahid and Rafiei, 2024): yes where the text has true, or else support and no false"
 
     def from_output(self, text: str, problem: Problem) -> str:
-        """ "yes" or "no". Oddity of the metric: "untrue" and "not true" are true, and an empty text is no."""
+        """Return "yes" or "no". Oddity: "untrue" and "not true" are true, and an empty text is no."""
         text = text.lower()
         if "true" in text:
             return YES
         return YES if "support" in text and "false" not in text else NO
 
     def from_value(self, value: Any, problem: Problem) -> Any:
-        """The verdict that a value is, else what it mentions where it is a text."""
+        """Return the verdict that a value is, else what it mentions where it is a text."""
         if isinstance(value, str) and verdict(value) is None:
             return self.from_output(value, problem)
         return value
 
     def right(self, prediction: Any, problem: Problem) -> bool:
-        """Whether the prediction is the label."""
+        """Return whether the prediction is the label."""
         return bool(verdict(prediction) == problem.gold)

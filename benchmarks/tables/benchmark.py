@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+import csv
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar
 
-from chameleon.benchmarks.tables.folder import TableFolder
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Benchmark, Row
 from chameleon.state import State
@@ -36,15 +36,15 @@ class TableBenchmark(Benchmark):
         self._known: dict[str, tuple[Row, Table, str]] = {}
 
     def tables_in(self, folder: Path) -> Mapping[str, Row]:
-        """The tables of the release, each read when it is asked for."""
+        """Return the tables of the release, each read when it is asked for."""
         return TableFolder(folder, self.read_table)
 
     def read_table(self, file: Path) -> Row:
-        """The table in a file of the release's folder. Raises `InputError` for what is none."""
+        """Return the table in a file of the release's folder. Raises `InputError` for what is none."""
         raise InputError("this release has no folder of tables", where=str(file))
 
     def run_columns(self, state: State) -> tuple[str, ...]:
-        """How many operations an answered run has kept, from "chain 0", also without a chain, to "chain 6+".
+        """Count the operations that an answered run has kept, from "chain 0" to "chain 6+".
 
         A run that was declined or failed counts in none: how long its chain might have become is not known.
         """
@@ -54,7 +54,7 @@ class TableBenchmark(Benchmark):
         return (CHAINS[min(length, LONGEST_CHAIN + 1)],)
 
     def table(self, id: str, tables: Mapping[str, Any]) -> tuple[Table, str] | None:
-        """The table of that id and its size; None where it is not there. Raises `InputError` for no table."""
+        """Return a table by id, and its size; None where it is not there. Raises `InputError`."""
         row = tables.get(id)
         if row is None:
             return None
@@ -65,8 +65,52 @@ class TableBenchmark(Benchmark):
         return known[1], known[2]
 
 
+class TableFolder(Mapping[str, Row]):
+    """Tables by id, where an id is the path of the file in the folder; each is read once, when asked for.
+
+    An id may begin with the folder's own name: "csv/204-csv/590.csv" in the folder `csv`; `ending` is what
+    the file has and the id has not. Ids are data: one that leads out of the folder is no table.
+    """
+
+    def __init__(self, folder: Path, read: Callable[[Path], Row], *, ending: str = "") -> None:
+        self.folder, self._read, self._ending = folder, read, ending
+        self._tables: dict[str, Row] = {}
+
+    def __getitem__(self, id: str) -> Row:
+        if id not in self._tables:
+            file = self._file(id)
+            if file is None:
+                raise KeyError(id)
+            try:
+                self._tables[id] = self._read(file)
+            except OSError as problem:
+                raise InputError(f"cannot be read: {problem.strerror}", where=str(file)) from problem
+            except UnicodeDecodeError as problem:
+                raise InputError("this is no UTF-8 text", where=str(file)) from problem
+        return self._tables[id]
+
+    def __iter__(self) -> Iterator[str]:
+        files = sorted(self.folder.rglob(f"*{self._ending or '.csv'}"))
+        return (file.relative_to(self.folder).as_posix().removesuffix(self._ending) for file in files)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def _file(self, id: str) -> Path | None:
+        path = PurePosixPath(id + self._ending)
+        if path.is_absolute() or ".." in path.parts or "\0" in id:
+            return None
+        places = [self.folder / path]
+        if path.parts[:1] == (self.folder.name,):
+            places.append(self.folder / PurePosixPath(*path.parts[1:]))
+        return next((place for place in places if place.is_file()), None)
+
+
 def table_of(header: Any, rows: Any, caption: str) -> Table:
-    """A table whose short lines are filled with blanks. Raises `InputError` for what is none."""
+    """Return a table whose short lines are filled with blanks. Raises `InputError` for what is none."""
     lines: list[list[str]] = [header, *rows] if isinstance(rows, list) else []
     if not lines or not all(isinstance(line, list) for line in lines):
         raise InputError('a table needs "header" and "rows", lists of cells and of such lists')
@@ -76,7 +120,7 @@ def table_of(header: Any, rows: Any, caption: str) -> Table:
 
 
 def size_of(table: Table) -> str:
-    """Small, medium or large, by the estimated tokens of the table in bars with its header.
+    """Return small, medium or large, by the estimated tokens of the table in bars with its header.
 
     Chain-of-Table does not say how it writes the tables that it measures, nor with which tokenizer.
     """
@@ -85,20 +129,44 @@ def size_of(table: Table) -> str:
 
 
 def kept_operations(chain: Any) -> int:
-    """How many links of a chain (`cache.chain`) are operations that were applied, and not refused."""
+    """Return how many links of a chain (`cache.chain`) are operations that were applied, and not refused."""
     links = chain if isinstance(chain, Sequence) and not isinstance(chain, str) else ()
     return sum(isinstance(link, Mapping) and "refused" not in link for link in links)
 
 
 def text_in(row: Row, *keys: str) -> str:
-    """The text under the first of these keys that the row has. Raises `InputError` naming the first."""
+    """Return the text under the first of these keys that the row has. Raises `InputError`."""
     key = next((key for key in keys if key in row), keys[0])
     if not isinstance(value := row.get(key), str):
         raise wrong(row, key, "a text")
     return value
 
 
+def texts_under(row: Row, key: str, default: list[str] | None = None) -> list[str]:
+    """Return the list of texts under a key, `default` where there is none. Raises `InputError`."""
+    value = default if row.get(key) is None else row[key]
+    if not (isinstance(value, list) and all(isinstance(text, str) for text in value)):
+        raise wrong(row, key, "a list of texts")
+    return value
+
+
+def read_csv(file: Path, **form: Any) -> list[list[str]]:
+    """Read the lines of a file of comma-separated cells; `form` is that of `csv.reader`."""
+    with file.open(encoding="utf-8", newline="") as text:
+        try:
+            return list(csv.reader(text, **form))
+        except csv.Error as problem:
+            raise InputError(f"this is no table: {problem}", where=str(file)) from problem
+
+
+def row_of(lines: Sequence[list[str]], file: Path, caption: str = "") -> Row:
+    """Return the table in a file's lines, the header first. Raises `InputError` where there is none."""
+    if not lines:
+        raise InputError("the table is empty", where=str(file))
+    return {"header": lines[0], "rows": lines[1:], "caption": caption}
+
+
 def wrong(row: Row, key: str, expected: str) -> InputError:
-    """The error for a key of a row that is missing or holds something else."""
+    """Return the error for a key of a row that is missing or holds something else."""
     found = f"is {row[key]!r:.80}" if key in row else "is missing"
     return InputError(f'the key "{key}" {found}, and should be {expected}')

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from chameleon.benchmarks.tables.literals import texts_in
 from chameleon.evaluation.benchmark import Cell
 from chameleon.table import Table
 
@@ -15,7 +15,7 @@ _LEAST_PART = 4  # characters: what is shorter stands inside too many cells by c
 
 
 def cells_of(answer: Any, table: Table) -> list[Cell] | None:
-    """The cells that an answer stands for, one for each of its items; None where an item is no cell.
+    """Return the cells that an answer stands for, one for each of its items; None where an item is no cell.
 
     Items are those of a list; a text is looked for as it is, then parted at bars, lines and commas. An item
     is a cell that reads the same, case and white space aside. Of several cells that do, those in the first
@@ -30,7 +30,7 @@ def cells_of(answer: Any, table: Table) -> list[Cell] | None:
 
 
 def cells_with(texts: Sequence[str], table: Table) -> list[frozenset[Cell]] | None:
-    """For each text all the cells that have it; None where there is no text, or one is in no cell.
+    """Return for each text all the cells that have it; None where there is no text, or one is in no cell.
 
     A cell has a text if it reads the same, case and white space aside; only where none does, if it has the
     text among its words, and that is not very short.
@@ -93,8 +93,20 @@ def _anywhere(wanted: Sequence[str], table: Table) -> list[Cell]:
 
 
 def _first(wanted: Sequence[str], cells: Sequence[tuple[str, Cell]]) -> list[Cell]:
-    """For each wanted text the first cell that reads so and is not taken yet; there are enough of each."""
+    """Take for each wanted text the first cell that reads so and is free; there are enough of each."""
     places: dict[str, Iterator[Cell]] = {
         text: iter([place for cell, place in cells if cell == text]) for text in set(wanted)
     }
     return [next(places[text]) for text in wanted]
+
+
+def texts_in(literal: str) -> list[str] | None:
+    """Return the texts of a list that is written in Python, as releases have it; None for anything else.
+
+    Nothing is evaluated.
+    """
+    try:
+        value = ast.literal_eval(literal.strip())
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return None
+    return value if isinstance(value, list) and all(isinstance(item, str) for item in value) else None

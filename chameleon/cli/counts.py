@@ -5,13 +5,13 @@ from __future__ import annotations
 import shutil
 from collections.abc import Mapping
 
+from chameleon.cli.columns import TextColumn, in_blocks
 from chameleon.cli.out import echo, echo_json
 from chameleon.cli.show import in_words
 from chameleon.evaluation.benchmark import Benchmark
-from chameleon.evaluation.report.columns import TextColumn, in_blocks
-from chameleon.evaluation.report.figures import figure, in_figures
+from chameleon.evaluation.evaluate import Spending
+from chameleon.evaluation.report import figure, in_figures
 from chameleon.evaluation.results import Count, Tally
-from chameleon.evaluation.spending import Spending
 from chameleon.text import harmless
 
 _MOST_REASONS = 3

@@ -14,7 +14,7 @@ from chameleon.errors import ChameleonError
 from chameleon.inventory.resolve import find_class
 from chameleon.llm import choose_model
 from chameleon.llm.choose import with_end
-from chameleon.llm.providers import PROVIDERS, package_is_here
+from chameleon.llm.providers import package_is_here, providers
 from chameleon.retrieval.embeddings import automatic
 from chameleon.sandbox import make_sandbox
 from chameleon.text import harmless, redact
@@ -113,7 +113,7 @@ def _model() -> str:
     try:
         choice = with_end(choose_model(None, None))
         provider = (choice.model or "").partition(":")[0]
-        here = provider not in PROVIDERS or package_is_here(provider)
+        here = provider not in providers() or package_is_here(provider)
         lacks = "" if here else "; its package is missing, and --inventory tables_offline asks no model"
         return redact(f"{choice}{lacks}").removeprefix("model ")
     except ChameleonError as problem:

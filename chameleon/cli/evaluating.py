@@ -18,13 +18,11 @@ from chameleon.cli.progress import Progress
 from chameleon.cli.setup import ModelOptions, dropped_by_model, set_up
 from chameleon.errors import InputError, InventoryError, ParameterRefused
 from chameleon.evaluation.benchmark import Problem
-from chameleon.evaluation.conversations import HISTORY
 from chameleon.evaluation.data import picture_places
-from chameleon.evaluation.evaluate import Evaluation, Stopped
-from chameleon.evaluation.folder import RunFolder
+from chameleon.evaluation.evaluate import HISTORY, Evaluation, Spending, Stopped
 from chameleon.evaluation.results import Result, Tally
+from chameleon.evaluation.run_dir import RunDir
 from chameleon.evaluation.settings import settings_of
-from chameleon.evaluation.spending import Spending
 from chameleon.executor import Executor
 from chameleon.inventory import Inventory
 from chameleon.llm.connection import DROPPED
@@ -96,10 +94,10 @@ def run_all(
     settings = settings_of(
         executor, data.benchmark, data.scorer, data.file, data.tables, gold_history=asked.gold_history
     )
-    with RunFolder(asked.out, {**settings, **further}) as folder:
-        _take_up(folder, problems, counts, asked)
-        folder.expect(len(problems))
-        return _run(executor, problems, data, asked, counts, folder)
+    with RunDir(asked.out, {**settings, **further}) as run_dir:
+        _take_up(run_dir, problems, counts, asked)
+        run_dir.expect(len(problems))
+        return _run(executor, problems, data, asked, counts, run_dir)
 
 
 def _run(
@@ -108,7 +106,7 @@ def _run(
     data: Data,
     asked: Evaluated,
     counts: Counts,
-    folder: RunFolder | None,
+    run_dir: RunDir | None,
 ) -> Interrupted | Stopped | None:
     with Progress(len(problems), counts.tally, counts.spending) as progress:
 
@@ -119,7 +117,7 @@ def _run(
         evaluation = Evaluation(
             executor,
             data.new_scorer(),
-            folder=folder,
+            run_dir=run_dir,
             workers=min(asked.workers, len(problems)),
             spending=counts.spending,
             on_result=on_result,
@@ -131,11 +129,11 @@ def _run(
             if not counts.spending.is_over:
                 evaluation.run(problems)
         except (Interrupted, Stopped) as stopped:
-            if folder is not None:
-                folder.require_kept()
+            if run_dir is not None:
+                run_dir.require_kept()
             return stopped
-    if folder is not None:
-        folder.require_kept()
+    if run_dir is not None:
+        run_dir.require_kept()
     if counts.tally.all.n == len(problems):
         return None
     return Stopped(f"the cost has reached --max-cost {counts.spending.limit:g}", hint="A larger one goes on.")
@@ -156,19 +154,19 @@ def _tell_end(stopped: Interrupted | Stopped | None, tally: Tally, total: int, a
     return int(tally.failed == total)
 
 
-def _take_up(folder: RunFolder, problems: Sequence[Problem], counts: Counts, asked: Evaluated) -> None:
+def _take_up(run_dir: RunDir, problems: Sequence[Problem], counts: Counts, asked: Evaluated) -> None:
     """Count what the folder already has."""
-    left_out = len(folder.done.keys() - {problem.id for problem in problems})
+    left_out = len(run_dir.done.keys() - {problem.id for problem in problems})
     if left_out:
         raise InputError(
             f"the folder has results of {counted(left_out, 'problem')} that --limit leaves out",
             where=str(asked.out),
             hint="Raise --limit, or give another folder with --out.",
         )
-    if asked.retry_failed and (again := folder.forget_failures()):
+    if asked.retry_failed and (again := run_dir.forget_failures()):
         say(f"Tries {again:,} failed problems again.")
-    counts.spending.usage = folder.usage
-    for result in folder.results():
+    counts.spending.usage = run_dir.usage
+    for result in run_dir.done.values():
         counts.tally.add(result)
     if done := counts.tally.all.n:
         say(f"Goes on in {asked.out}: {done:,} of {len(problems):,} {'is' if done == 1 else 'are'} done.")

@@ -233,6 +233,7 @@ def grid(
 
     Exit codes: 0 done, 1 stopped before the end or no arm could run, 2 wrong usage, 130 after Ctrl-C.
     """
+    from chameleon.cli.evaluating import Evaluated
     from chameleon.cli.grid import Asked, compare, print_schema
     from chameleon.cli.setup import ModelOptions, params_of
 
@@ -241,24 +242,10 @@ def grid(
         return
     if grid is None:
         raise typer.BadParameter("name a grid, or give --schema", param_hint="GRID|FILE")
-    asked = Asked(
-        grid,
-        data,
-        benchmark,
-        tables,
-        scorer,
-        limit,
-        inventory,
-        _names(arm),
-        ModelOptions(model, store, params_of(param), allow_dropped),
-        no_model,
-        workers,
-        out,
-        index,
-        max_cost,
-        retry_failed,
-        gold_history,
-    )
+    options = ModelOptions(model, store, params_of(param), allow_dropped)
+    each = Evaluated("", options, (), workers, out, max_cost, retry_failed, gold_history)
+    arms = _names(arm)
+    asked = Asked(grid, data, benchmark, tables, scorer, limit, inventory, arms, no_model, index, each)
     raise typer.Exit(compare(asked, as_json=json))
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Benchmark, Problem, Scorer
-from chameleon.evaluation.conversations import in_turn
 from chameleon.evaluation.data import DataFile, find_benchmark, read_problems, recognised, tables_beside
+from chameleon.evaluation.evaluate import in_turn
 from chameleon.text import nearest
 
 

@@ -8,8 +8,8 @@ from types import TracebackType
 from typing import Any
 
 from chameleon.budget import Usage
+from chameleon.evaluation.evaluate import Spending
 from chameleon.evaluation.results import Tally
-from chameleon.evaluation.spending import Spending
 
 _SECONDS_BETWEEN_LINES = 10.0
 

@@ -8,15 +8,15 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from chameleon.cli.columns import TextColumn, in_blocks
 from chameleon.cli.counts import counts_table
 from chameleon.cli.out import echo, echo_json
+from chameleon.evaluation.benchmark import Published
 from chameleon.evaluation.data import find_benchmark
-from chameleon.evaluation.folder import read_run
-from chameleon.evaluation.published import Published
-from chameleon.evaluation.report import Comparison, RunSummary, compare, facts, write_page
-from chameleon.evaluation.report.columns import TextColumn, in_blocks
-from chameleon.evaluation.report.table import DASH
+from chameleon.evaluation.report import DASH, Comparison, RunSummary, compare, facts
+from chameleon.evaluation.report_page import write_page
 from chameleon.evaluation.results import Count
+from chameleon.evaluation.run_dir import read_run
 from chameleon.text import harmless
 
 _TOP_PROGRAMS = 10
@@ -142,7 +142,7 @@ def _program(names: Sequence[str]) -> str:
 
 
 def _table(comparison: Comparison) -> str:
-    lines = comparison.lines
+    lines = comparison.rows
     columns = [TextColumn("n", [line.problems for line in lines])]
     columns += [
         TextColumn(name, [line.cells.get(name, DASH) for line in lines]) for name in comparison.columns

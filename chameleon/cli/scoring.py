@@ -14,9 +14,9 @@ from chameleon.cli.problems import Data
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Row
 from chameleon.evaluation.data import DataFile, data_files
+from chameleon.evaluation.evaluate import Spending
 from chameleon.evaluation.results import Tally
 from chameleon.evaluation.score import Field, Outcomes, score
-from chameleon.evaluation.spending import Spending
 
 _LOOKED_AT = 20_000
 

@@ -5,16 +5,39 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
 from pathlib import Path
 from typing import Any, ClassVar
 
 from chameleon.errors import InputError
-from chameleon.evaluation.published import Published, published_rows, published_transitions
 from chameleon.state import State
 
 Row = Mapping[str, Any]
 Cell = tuple[int, int]
 """The row below the header and the column, both from 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A row of a published table: percentages by column, and where they were printed."""
+
+    system: str
+    source: str
+    percent: Mapping[str, float]
+    n: int | None = None
+    correct: int | None = None
+    module_use: Mapping[str, float] = field(default_factory=dict)
+
+
+@cache
+def _published(name: str) -> Mapping[str, Any]:
+    """Read `benchmarks/published/NAME.yaml`; empty where there is none."""
+    import yaml
+
+    file = resources.files("chameleon.benchmarks").joinpath("published", f"{name}.yaml")
+    data: Mapping[str, Any] = yaml.safe_load(file.read_text("utf-8")) if file.is_file() else {}
+    return data
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,32 +80,42 @@ class Scorer(ABC):
         """
 
     def from_output(self, text: str, problem: Problem) -> Any:
-        """The prediction in a model's text. Raises `InputError` where the rule reads none."""
-        raise InputError(
-            "this scorer has no rule for a model's text",
-            hint="Score predictions or programs, or take another scorer.",
-        )
+        """Return the prediction in a model's text: by default the text itself.
+
+        Raises `InputError` where the rule reads none.
+        """
+        return text
 
     def from_value(self, value: Any, problem: Problem) -> Any:
-        """The prediction that a program's value is; the value itself unless the rule changes it."""
+        """Return the prediction that a program's value is; the value itself unless the rule changes it."""
         return value
 
     def from_answer(self, answer: Any, problem: Problem) -> Any:
-        """The prediction that a run's final answer is: a choice as it stands, else as a program's value."""
+        """Convert a run's final answer: a choice stays as it is, all else is as a program's value."""
         choices = problem.detail.get("choices") or ()
         return answer if answer in choices else self.from_value(answer, problem)
 
     def from_run(self, answer: Any, found: Mapping[str, Any], problem: Problem) -> Any:
-        """The prediction that a run came to: its answer's, unless the rule looks at what else it `found`."""
+        """Return what a run came to: its answer, unless the rule looks at what else it `found`."""
         return self.from_answer(answer, problem)
 
     @abstractmethod
     def right(self, prediction: Any, problem: Problem) -> bool:
-        """Whether a prediction (None: there is none) is right."""
+        """Return whether a prediction (None: there is none) is right."""
 
     def judged(self, prediction: Any, problem: Problem, *, answered: bool = True) -> Judgement:
-        """What comes of a prediction. What a run has not answered is never right, whatever it may hold."""
+        """Judge a prediction. What a run has not answered is never right, whatever it may hold."""
         return Judgement(answered and self.right(prediction, problem))
+
+
+class ValueScorer(Scorer):
+    """An official rule for what programs come to, which has none for a model's text."""
+
+    def from_output(self, text: str, problem: Problem) -> Any:
+        raise InputError(
+            "this scorer has no rule for a model's text",
+            hint="Score predictions or programs, or take another scorer.",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,18 +138,18 @@ class GradedScorer(Scorer):
 
     @abstractmethod
     def grades(self, prediction: Any, problem: Problem) -> Mapping[str, float]:
-        """The grades of a prediction (None: there is none)."""
+        """Return the grades of a prediction (None: there is none)."""
 
     @abstractmethod
     def overall(self, sums: Mapping[str, float], n: int) -> Mapping[str, float]:
-        """The figures over `n` problems (at least one), from the sums of their grades."""
+        """Return the figures over `n` problems (at least one), from the sums of their grades."""
 
     def right(self, prediction: Any, problem: Problem) -> bool:
-        """Whether the prediction is the gold answer, letter by letter; reports show the grades instead."""
+        """Compare with the gold answer, letter by letter; reports show the grades instead."""
         return bool(prediction == problem.gold)
 
     def judged(self, prediction: Any, problem: Problem, *, answered: bool = True) -> Judgement:
-        """The grades of a prediction, or of none where nothing was answered."""
+        """Return the grades of a prediction, or of none where nothing was answered."""
         return Judgement(None, self.grades(prediction if answered else None, problem))
 
 
@@ -147,7 +180,7 @@ class Benchmark(ABC):
     last_counts: ClassVar[bool] = False
 
     def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
-        """One row for each problem, from the rows found in a file of the release; by default as they are.
+        """Yield one row a problem, from the rows found in a file of the release; by default as they are.
 
         `path` is that file, for releases that keep more beside it. Raises `InputError` for what cannot be
         read.
@@ -155,25 +188,31 @@ class Benchmark(ABC):
         return iter(found)
 
     def tables_in(self, folder: Path) -> Mapping[str, Row]:
-        """The tables in a folder of the release, by id, as rows with "header", "rows" and "caption"."""
+        """Return the tables in a folder of the release by id: rows with "header", "rows" and "caption"."""
         raise InputError("this is a folder, and the tables lie in a file", where=str(folder))
 
     def id_of(self, row: Row) -> str | None:
-        """The id of the problem that a row of data or predictions is about; None where it names none."""
+        """Return the id of the problem that a row is about; None where it names none."""
         id = next((row[key] for key in (self.id_key, "id") if row.get(key) is not None), None)
         return None if id is None else str(id)
 
     def picture_named(self, row: Row) -> str:
-        """The path, from the folder of the data, that a row gives of its picture; "" where it gives none."""
+        """Return the path of a row's picture from the folder of the data; "" where it gives none."""
         return ""
+
+    def required_id(self, row: Row) -> str:
+        """Return the id of a row's problem. Raises `InputError` where it names none."""
+        if not (id := self.id_of(row)):
+            raise InputError(f'a problem of {self.name} needs its id as "{self.id_key}"')
+        return id
 
     @abstractmethod
     def recognises(self, row: Row) -> bool:
-        """Whether a row of a data file looks like one of this benchmark's problems."""
+        """Return whether a row of a data file looks like one of this benchmark's problems."""
 
     @abstractmethod
     def problem(self, row: Row, tables: Mapping[str, Any]) -> Problem:
-        """The problem in a row of a data file; `tables` by id, where they lie in a file of their own.
+        """Return the problem in a row of a data file; `tables` by id, where they lie in a file of their own.
 
         Raises `InputError` naming the key that is missing or wrong.
         """
@@ -186,11 +225,11 @@ class Benchmark(ABC):
         """
 
     def found(self, state: State) -> Mapping[str, Any]:
-        """What a run has found besides its answer that a scorer looks at, by name; kept with the result."""
+        """Return what else a run has found that a scorer looks at, by name; kept with the result."""
         return {}
 
     def gold_cells(self, problem: Problem) -> Sequence[Collection[Cell]] | None:
-        """Where the gold answer stands in the problem's table: of each collection one cell is enough.
+        """Return where the gold answer stands in the problem's table: of each collection one cell is enough.
 
         None where it stands in no cells, or in which is not known. It tells whether a part of a table still
         has what the answer needs; no run is given it.
@@ -198,11 +237,11 @@ class Benchmark(ABC):
         return None
 
     def run_columns(self, state: State) -> tuple[str, ...]:
-        """Further columns that a run counts in, told from what it did, such as how long its chain is."""
+        """Return further columns that a run counts in, told from what it did, such as its chain's length."""
         return ()
 
     def percent(self, column: str, correct: int, n: int) -> str:
-        """A cell of the printed table: percent with two decimals, or a dash where there is no example."""
+        """Write a cell of the printed table: percent with two decimals, or a dash without any example."""
         return f"{100 * correct / n:.2f}" if n else "–"
 
     @property
@@ -213,10 +252,11 @@ class Benchmark(ABC):
 
     @property
     def published(self) -> tuple[Published, ...]:
-        """The published rows, for a report: those of `benchmarks/published/NAME.yaml`."""
-        return published_rows(self.name)
+        """The published rows, for a report: those of `benchmarks/published/NAME.yaml`.
 
-    @property
-    def published_transitions(self) -> Mapping[str, Mapping[str, int]]:
-        """How often a module followed another in published plans; START is the beginning."""
-        return published_transitions(self.name)
+        Systems that were not broken down have the first columns only.
+        """
+        data = _published(self.name)
+        percent = [dict(zip(data["columns"], row["percent"], strict=False)) for row in data.get("rows", ())]
+        rows = zip(data.get("rows", ()), percent, strict=True)
+        return tuple(Published(**{**row, "percent": shares}) for row, shares in rows)

@@ -7,6 +7,7 @@ import hashlib
 import json
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 from inspect import isabstract
@@ -25,7 +26,7 @@ _MOST_NAMED = 8
 
 
 def find_benchmark(name: str) -> Benchmark:
-    """The benchmark of that name: a shipped one, an entry point, or "package.module:Class"."""
+    """Find a benchmark by name: a shipped one, an entry point, or "package.module:Class"."""
     cls = find_class(name, "benchmarks")
     if not issubclass(cls, Benchmark) or isabstract(cls):
         raise InputError(f"{name!r} is no benchmark")
@@ -33,14 +34,14 @@ def find_benchmark(name: str) -> Benchmark:
 
 
 def full_name(benchmark: Benchmark) -> str:
-    """The name by which `find_benchmark` finds it again: a shipped one's own, else "package.module:Class"."""
+    """Name a benchmark as `find_benchmark` finds it: by its name, or as "package.module:Class"."""
     cls = type(benchmark)
     is_shipped = cls.__module__.startswith("chameleon.benchmarks.")
     return benchmark.name if is_shipped else f"{cls.__module__}:{cls.__qualname__}"
 
 
 def recognised(path: Path) -> Benchmark:
-    """The shipped benchmark that the first rows look like. Raises `InputError` where none or several do."""
+    """Tell the shipped benchmark by the first rows. Raises `InputError` where none or several do."""
     known = [find_benchmark(name) for name in shipped("benchmarks")]
     first = {key: list(islice(DataFile(path, key), 20)) for key in sorted({each.id_key for each in known})}
     found = [each for each in known if _looks_like(each, first[each.id_key], path)]
@@ -82,17 +83,17 @@ class DataFile:
         """
         digest = hashlib.sha256()
         if self.path.is_dir():
-            for table in _table_files(self.path):
+            for table in sorted(path for path in self.path.rglob("*") if path.suffix in _TABLE_ENDINGS):
                 name = table.relative_to(self.path).as_posix()
                 digest.update(f"{name} {DataFile(table).sha256}\n".encode())
             return digest.hexdigest()
-        with _told(self.path), self._opened() as file:
+        with _readable(self.path), self._opened() as file:
             while block := file.read(1 << 20):
                 digest.update(block)
         return digest.hexdigest()
 
     def __iter__(self) -> Iterator[Row]:
-        with _told(self.path), self._opened() as file:
+        with _readable(self.path), self._opened() as file:
             if self.path.name.removesuffix(".gz").endswith(_TAB_SEPARATED):
                 yield from self._tab_separated(file)
                 return
@@ -118,7 +119,7 @@ class DataFile:
         return cast(IO[bytes], gzip.open(self.path)) if zipped else self.path.open("rb")
 
     def _names_its_problem(self, line: bytes) -> bool:
-        """Whether a row has an id; a broken one is taken for one that has."""
+        """Return whether a row has an id; a broken one is taken for one that has."""
         try:
             row = _json(line)
         except ValueError:
@@ -169,7 +170,8 @@ class DataFile:
                 f"this is neither JSON nor JSON lines: {problem}", where=str(self.path)
             ) from problem
         if isinstance(data, dict):
-            data = [{self.id_key: name, **_row(value)} for name, value in data.items()]
+            rows = {name: row if isinstance(row, dict) else {"prediction": row} for name, row in data.items()}
+            data = [{self.id_key: name, **row} for name, row in rows.items()]
         if isinstance(data, list) and all(isinstance(row, str) for row in data):
             data = [{self.id_key: row} for row in data]
         if not isinstance(data, list) or not all(isinstance(row, dict) for row in data):
@@ -181,13 +183,18 @@ class DataFile:
 
 
 def read_problems(benchmark: Benchmark, data: DataFile, tables: Path | None = None) -> Iterator[Problem]:
-    """The problems of a file, in its order. `tables`: the file of tables, where they lie apart.
+    """Read the problems of a file, in its order. `tables`: the file of tables, where they lie apart.
 
     Raises `InputError` naming the problem for a row that cannot be used, and for an id that occurs twice.
     """
     if tables is not None and not benchmark.takes_tables:
         raise InputError(f"the problems of {benchmark.name} hold their tables", hint="Leave out --tables.")
-    by_id = _tables(benchmark, tables or tables_beside(benchmark, data.path))
+    by_id: Mapping[str, Row] = {}
+    if (place := tables or tables_beside(benchmark, data.path)) is not None:
+        if place.is_dir():
+            by_id = benchmark.tables_in(place)
+        else:
+            by_id = {str(row.get("table_id")): row for row in DataFile(place, "table_id")}
     seen: set[str] = set()
     for number, row in enumerate(benchmark.rows(data, data.path), 1):
         try:
@@ -199,35 +206,26 @@ def read_problems(benchmark: Benchmark, data: DataFile, tables: Path | None = No
             raise InputError(f"the problem {problem.id!r} occurs twice", where=str(data.path))
         seen.add(problem.id)
         picture = _picture(problem.id, benchmark.picture_named(row), benchmark, data.path.parent)
-        yield _with_picture(problem, picture, benchmark.picture_key) if picture else problem
+        if picture is not None:
+            given = {benchmark.picture_key: str(picture)} if benchmark.picture_key else {}
+            problem = replace(problem, picture=picture, input={**problem.input, **given})
+        yield problem
 
 
 def tables_beside(benchmark: Benchmark, data: Path) -> Path | None:
-    """Where the tables of a data file lie, if they lie in a place that the benchmark knows."""
+    """Find the tables of a data file, where they lie in a place that the benchmark knows."""
     places = (data.parent / name for name in benchmark.tables_beside)
     return next((place.resolve() for place in places if place.exists()), None)
 
 
 def data_files(folder: Path) -> list[Path]:
-    """The files in a folder that may hold problems, by their names; those of tables are not among them."""
+    """List the files in a folder that may hold problems, by their names, without those of tables."""
     found = (path for path in folder.iterdir() if path.name.removesuffix(".gz").endswith(_ENDINGS))
     return sorted(path for path in found if path.is_file() and path.name.partition(".")[0] != "tables")
 
 
-def _tables(benchmark: Benchmark, path: Path | None) -> Mapping[str, Row]:
-    if path is None:
-        return {}
-    if path.is_dir():
-        return benchmark.tables_in(path)
-    return {str(row.get("table_id")): row for row in DataFile(path, "table_id")}
-
-
-def _table_files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*") if path.suffix in _TABLE_ENDINGS)
-
-
 def picture_places(benchmark: Benchmark, data: Path) -> str:
-    """Where the pictures of a data file's problems are looked for, as a sentence."""
+    """Say where the pictures of a data file's problems are looked for, as a sentence."""
     named = ["the path that the problem names"] if benchmark.names_pictures else []
     folders = ", ".join(f"{name}/" if name else "the folder itself" for name in benchmark.picture_folders)
     looked = " and ".join([*named, f"ID/image.png and ID.png in {folders}"])
@@ -235,7 +233,7 @@ def picture_places(benchmark: Benchmark, data: Path) -> str:
 
 
 def _picture(id: str, named: str, benchmark: Benchmark, home: Path) -> Path | None:
-    """The picture of a problem: the file that its row names, else `ID.png` or `ID/image.png` in a folder.
+    """Find the picture of a problem: the file that its row names, else `ID.png` or `ID/image.png`.
 
     Rows are data: neither a name nor an id leads out of the folder where the data lies.
     """
@@ -255,13 +253,8 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def _with_picture(problem: Problem, picture: Path, key: str) -> Problem:
-    given = {**problem.input, key: str(picture)} if key else problem.input
-    return replace(problem, picture=picture, input=given)
-
-
 def _json(text: bytes) -> Any:
-    """The value that a JSON text holds. Raises ValueError, also for what is nested too deeply to be read."""
+    """Read the value of a JSON text. Raises ValueError, also for what is nested too deeply to be read."""
     try:
         return json.loads(text)
     except RecursionError as problem:
@@ -269,7 +262,7 @@ def _json(text: bytes) -> Any:
 
 
 def _is_row(line: bytes) -> bool:
-    """Whether the first line of a file is a whole row, as JSON lines have it."""
+    """Return whether the first line of a file is a whole row, as JSON lines have it."""
     try:
         first = _json(line)
     except ValueError:
@@ -278,20 +271,11 @@ def _is_row(line: bytes) -> bool:
     return isinstance(first, dict) and not (first and all(isinstance(each, dict) for each in first.values()))
 
 
-def _row(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {"prediction": value}
-
-
-class _told:
-    """Tell what the system or gzip says of a file as an `InputError`."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: Any, problem: BaseException | None, trace: Any) -> None:
-        if isinstance(problem, OSError | EOFError | zlib.error):
-            said = getattr(problem, "strerror", None) or str(problem)
-            raise InputError(f"the file cannot be read: {said}", where=str(self.path)) from problem
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Raise what the system or gzip says of a file as an `InputError`."""
+    try:
+        yield
+    except (OSError, EOFError, zlib.error) as problem:
+        said = getattr(problem, "strerror", None) or str(problem)
+        raise InputError(f"the file cannot be read: {said}", where=str(path)) from problem

@@ -6,18 +6,22 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from chameleon.budget import Call, Usage
 from chameleon.errors import ChameleonError, InputError
 from chameleon.evaluation.benchmark import Judgement, Problem, Scorer
-from chameleon.evaluation.conversations import Turn, in_turn, turn, with_history
-from chameleon.evaluation.folder import RunFolder
 from chameleon.evaluation.results import Result
-from chameleon.evaluation.spending import Spending
+from chameleon.evaluation.run_dir import RunDir
 from chameleon.executor import Executor
+from chameleon.inventory import Inventory
 from chameleon.state import Event, Failure, RunEnded, RunStarted, State
 from chameleon.values import to_json
 
+HISTORY = "history"
+"""The key of a problem's input: a list of {"question", "answer"}, as texts, the first question first."""
+Turn = dict[str, str]
 # What would fail every problem after this one in the same way: the evaluation stops, and can go on later.
 _CONCERNS_ALL = frozenset({"AuthFailed", "NoModel", "ParameterRefused", "StoreError", "ScriptExhausted"})
 # A server that is down, or a quota that is used up: so many model failures in a row that no more are made.
@@ -32,12 +36,80 @@ class Stopped(ChameleonError):
     """The evaluation was stopped before its end; what is done is kept."""
 
 
+def in_turn(problems: Iterable[Problem]) -> Iterator[tuple[Problem, ...]]:
+    """Yield what can run side by side: problems alone, and conversations, each in the order of its positions.
+
+    Problems that stand alone come first, each as it is met; conversations follow in the order of the data.
+    """
+    conversations: dict[str, list[Problem]] = {}
+    for problem in problems:
+        if problem.sequence:
+            conversations.setdefault(problem.sequence, []).append(problem)
+        else:
+            yield (problem,)
+    for questions in conversations.values():
+        yield tuple(sorted(questions, key=lambda question: question.position))
+
+
+def turn(problem: Problem, answer: Any) -> Turn:
+    """Return a question with its answer as a text: several with bars, an empty one where there is none."""
+    listed = answer if isinstance(answer, list | tuple) else [] if answer is None else [answer]
+    return {"question": str(problem.input.get("question", "")), "answer": " | ".join(map(str, listed))}
+
+
+def with_history(problem: Problem, turns: Sequence[Turn]) -> Problem:
+    """Put the earlier turns of its conversation into a problem's input; one that stands alone has none."""
+    if not problem.sequence:
+        return problem
+    return replace(problem, input={**problem.input, HISTORY: [dict(each) for each in turns]})
+
+
+def taken_by(inventory: Inventory, problem: Problem) -> dict[str, Any]:
+    """Return what an inventory takes of a problem's input."""
+    taken = inventory.input_types
+    return {key: value for key, value in problem.input.items() if not taken or key in taken}
+
+
+class Spending:
+    """Sum the calls of all runs, those that are cut short too; safe to share between threads.
+
+    `limit` is in US dollars; calls under way when it is reached are still paid. `stored` counts replies that
+    the response store gave for nothing.
+    """
+
+    def __init__(self, limit: float | None = None) -> None:
+        self.limit = limit
+        self.usage = Usage()
+        self.stored = 0
+        self._lock = threading.Lock()
+
+    def add(self, calls: Iterable[Call]) -> None:
+        """Count calls that have been made."""
+        with self._lock:
+            for call in calls:
+                self.usage += call.usage
+                self.stored += call.cached
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the limit is reached. Raises `InputError` where there is one, and costs are not known."""
+        if self.limit is None:
+            return False
+        if self.usage.cost is None:
+            raise InputError(
+                "the provider reports no cost, so --max-cost cannot be kept",
+                hint="Give prices in the inventory (llm: {prices: {input: …, output: …}}, US dollars per "
+                "million tokens), or leave it out.",
+            )
+        return self.usage.cost >= self.limit
+
+
 class Evaluation:
-    """Runs problems and tells each result.
+    """Run problems, and report each result.
 
     - `executor` runs them, in `workers` threads; it is given what its inventory takes of a problem's input.
     - `scorer` says what is right: an answer that was given, never a declined or failed one.
-    - `folder` keeps results and events; problems that it has are not run again.
+    - `run_dir` keeps results and events; problems that it has are not run again.
     - `spending` counts the calls; where its limit is reached, the evaluation stops.
     - `on_result` is called with each result, from one thread at a time.
     - `run_columns` tells further columns that a run counts in, and `found` what it found besides its answer
@@ -53,7 +125,7 @@ class Evaluation:
         executor: Executor,
         scorer: Scorer,
         *,
-        folder: RunFolder | None = None,
+        run_dir: RunDir | None = None,
         workers: int = 1,
         spending: Spending | None = None,
         on_result: Callable[[Result], None] = lambda result: None,
@@ -63,7 +135,7 @@ class Evaluation:
     ) -> None:
         if workers < 1:
             raise InputError("workers must be at least 1")
-        self.executor, self.scorer, self.folder = executor, scorer, folder
+        self.executor, self.scorer, self.run_dir = executor, scorer, run_dir
         self.workers, self.on_result, self.run_columns = workers, on_result, run_columns
         self.found, self.gold_history = found, gold_history
         self.spending = spending or Spending()
@@ -73,7 +145,7 @@ class Evaluation:
         self._failed_in_a_row = self._lost_in_a_row = 0
 
     def stop(self) -> None:
-        """Begin no further step. Runs that are under way can go on later where there is a folder."""
+        """Begin no further step. Runs under way can go on later where their events are kept."""
         self._stop.set()
 
     def run(self, problems: Iterable[Problem]) -> None:
@@ -116,7 +188,7 @@ class Evaluation:
             for questions in waiting:
                 if self._stop.is_set():
                     return None
-                if self.folder is None or any(each.id not in self.folder.done for each in questions):
+                if self.run_dir is None or any(each.id not in self.run_dir.done for each in questions):
                     return questions
         return None
 
@@ -126,16 +198,16 @@ class Evaluation:
         for problem in questions:
             if self._stop.is_set():
                 return
-            result = self.folder.earlier.get(problem.id) if self.folder else None
+            result = self.run_dir.done.get(problem.id) if self.run_dir else None
             if result is None:
-                result = self._solve(with_history(problem, turns) if problem.sequence else problem)
+                result = self._solve(with_history(problem, turns))
             if result is None:  # stopped on the way
                 return
             answer = result.answer if result.answered else None
             turns.append(turn(problem, problem.gold if self.gold_history else answer))
 
     def _solve(self, problem: Problem) -> Result | None:
-        """The result of a run; None where it was stopped."""
+        """Return the result of a run; None where it was stopped."""
         state = self._state(problem)
         if state.ended is None:
             return None
@@ -147,12 +219,12 @@ class Evaluation:
                 hint=error.hint,
             )
         with self._keeping:
-            dropped = self.folder.dropped.get(problem.id) if self.folder else None
+            dropped = self.run_dir.dropped.get(problem.id) if self.run_dir else None
             found = to_json(dict(self.found(state))) if state.ended.reason == "answered" else {}
             judged = self._judged(state, found, problem)
             result = Result.of(problem, state, judged, dropped, self.run_columns(state), found=found)
-            if self.folder is not None:
-                self.folder.finish(result)
+            if self.run_dir is not None:
+                self.run_dir.finish(result)
             self.on_result(result)
             self._check_for_going_on(error)
         return result
@@ -177,17 +249,17 @@ class Evaluation:
             )
 
     def _state(self, problem: Problem) -> State:
-        """The state of the run at its end, or where it was stopped; it goes on from what is kept of it."""
-        given = self._given(problem)
+        """Run to the end, or until it is stopped, from where the kept events end; return the state."""
+        given = taken_by(self.executor.inventory, problem)
         try:
             checked = self.executor.inventory.check_input(given)
         except InputError as error:
             return State(ended=RunEnded("failed", Failure.of(error)))
-        before = self.folder.unfinished(problem.id) if self.folder else ()
+        before = self.run_dir.unfinished(problem.id) if self.run_dir else ()
         state = State.fold(before)
-        if self.folder and problem.sequence and state.begun and state.begun.input != checked:
+        if self.run_dir and problem.sequence and state.begun and state.begun.input != checked:
             # An earlier question, tried again, was answered otherwise.
-            before = self.folder.take_back(problem.id, before, 0)
+            before = self.run_dir.take_back(problem.id, before, 0)
             state = State()
         if state.ended is not None:
             return state
@@ -197,14 +269,9 @@ class Evaluation:
         return state
 
     def _keep(self, id: str, event: Event) -> None:
-        if self.folder is not None:
-            self.folder.append(id, event)
+        if self.run_dir is not None:
+            self.run_dir.append(id, event)
         if not isinstance(event, RunStarted) and event.calls:
             self.spending.add(event.calls)
             if self.spending.is_over:
                 self.stop()
-
-    def _given(self, problem: Problem) -> dict[str, Any]:
-        """What the inventory takes of a problem."""
-        taken = self.executor.inventory.input_types
-        return {key: value for key, value in problem.input.items() if not taken or key in taken}

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from chameleon.errors import InputError
+from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.data import DataFile
+from chameleon.inventory import Inventory
 from chameleon.retrieval.document import Document
+from chameleon.state import State
 from chameleon.table import Table
 
 if TYPE_CHECKING:
@@ -44,14 +48,14 @@ class Recall:
     queries_per_second: float
 
     def to_json(self) -> dict[str, float]:
-        """The figures by name, to four places."""
+        """Return the figures by name, to four places."""
         recall = {f"recall@{depth}": share for depth, share in self.recall.items()}
         rest = {"mrr": self.mrr, "queries_per_second": self.queries_per_second}
         return {"n": self.n} | {name: round(value, 4) for name, value in (recall | rest).items()}
 
 
 def read_corpus(path: Path, *, summaries: bool = False) -> Iterator[Document]:
-    """The tables of a file of JSON lines with `table_id`, `caption`, `header` and `rows`.
+    """Read the tables of a file of JSON lines with `table_id`, `caption`, `header` and `rows`.
 
     A table may lie under the key `table`, as in files of questions; one that comes again word for word counts
     once. Cells that are no text are written as JSON has them; short rows are filled up. With `summaries` the
@@ -75,7 +79,7 @@ def read_corpus(path: Path, *, summaries: bool = False) -> Iterator[Document]:
 
 
 def read_queries(path: Path) -> list[Query]:
-    """The questions of a file of JSON lines: `question` (or `statement`, `query`, `claim`) and
+    """Read the questions of a file of JSON lines: `question` (or `statement`, `query`, `claim`) and
     `gold_table_id` (or `table_id`). Raises `InputError` naming the row that has none.
     """
     found = []
@@ -127,8 +131,47 @@ def measure(index: Index, retriever: Retriever, queries: Sequence[Query]) -> Rec
     return Recall(len(ranks), shares, sum(1 / rank for rank in ranks) / len(ranks), len(ranks) / seconds)
 
 
+@runtime_checkable
+class Searches(Protocol):
+    """A module that finds documents in an index: by which `retriever`, and in which folder `within` it.
+
+    `search_of` tells what it would search, and for what; None where it would not search.
+    """
+
+    retriever: str
+    within: str
+
+    def search_of(self, state: State) -> tuple[Index, Retriever, str] | None: ...
+
+
+def searching(inventory: Inventory) -> Iterator[tuple[str, Searches]]:
+    """Yield the modules of an inventory that search, by name, without those that are left out."""
+    for name, module in inventory.modules.items():
+        if name not in inventory.left_out and isinstance(module, Searches):
+            yield name, module
+
+
+def recall_of(inventory: Inventory, runs: Sequence[tuple[Problem, State]]) -> Recall | None:
+    """Measure how well the first module that searches finds the problems' tables; None where none does.
+
+    `runs` are problems with the states that the module is run in. Raises `InputError` where the index lacks
+    what the retriever needs, or has not the tables that problems are about.
+    """
+    for name, module in searching(inventory):
+        view = inventory.access[name].view
+        found = ((problem, module.search_of(view(state))) for problem, state in runs if problem.table_id)
+        searches = [(problem, search) for problem, search in found if search is not None]
+        if not searches:
+            return None
+        queries = [Query(text, problem.table_id) for problem, (_, _, text) in searches]
+        index, retriever, _ = searches[0][1]
+        check_gold(index.ids, queries)
+        return measure(index, retriever, queries)
+    return None
+
+
 def _rank(index: Index, retriever: Retriever, query: Query, hits: Sequence[Hit]) -> int:
-    """The place of the query's table, from 1; what comes after the deepest depth is searched for here."""
+    """Find the place of the query's table, from 1, and search on where it is below the deepest depth."""
     depth = max(DEPTHS)
     if place := _place(query.gold, hits):
         return place
@@ -145,12 +188,12 @@ def _rank(index: Index, retriever: Retriever, query: Query, hits: Sequence[Hit])
 
 
 def _place(id: str, hits: Sequence[Hit]) -> int:
-    """The place of a document, from 1; 0 where it is not there."""
+    """Find the place of a document, from 1; 0 where it is not there."""
     return next((place for place, hit in enumerate(hits, 1) if hit.id == id), 0)
 
 
 def _summary(row: Mapping[str, Any], where: str) -> str:
-    """What is known of a table beside its cells: the text under a key, or what is under it as JSON."""
+    """Read what is known of a table beside its cells: the text under a key, or what is under it as JSON."""
     found = next((row[key] for key in _SUMMARIES if row.get(key)), None)
     if found is None:
         raise InputError(f"this row has no {_SUMMARIES[0]} of its table", where=where)
@@ -166,19 +209,11 @@ def _table(data: Mapping[str, Any], where: str) -> Table:
     width = max(map(len, [header, *rows]))
     if not width:
         raise InputError("the table has no column", where=where)
-    caption = data.get("caption")
-    return Table(_cells(header, width), [_cells(row, width) for row in rows], _cell(caption))
-
-
-def _cells(row: Sequence[Any], width: int) -> list[str]:
-    return [_cell(cell) for cell, _ in zip_longest(row, range(width))]
+    names, *cells = [[_cell(cell) for cell, _ in zip_longest(row, range(width))] for row in (header, *rows)]
+    return Table(names, cells, _cell(data.get("caption")))
 
 
 def _cell(value: Any) -> str:
-    if isinstance(value, str):
-        return value
     if value is None:
         return ""
-    import json
-
-    return json.dumps(value, ensure_ascii=False)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from chameleon.budget import Usage
@@ -15,6 +15,7 @@ from chameleon.values import to_json
 SEQUENCES = "SEQ"
 """The column that counts whole conversations: one is right where all its questions are."""
 _LONGEST_REASON, _MOST_REASONS = 300, 1000
+_OPTIONAL = frozenset({"picture", "passed_over", "grades", "sequence", "found", "dropped"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ class Result:
         *,
         found: Mapping[str, Any] | None = None,
     ) -> Result:
-        """The result of a run that has ended. What was not answered is never right.
+        """Return the result of a run that has ended. What was not answered is never right.
 
         `dropped` is what was spent on steps that were taken back, for the run to go on before them;
         `run_columns` are columns that this run counts in besides those of the problem; `found` is what it
@@ -94,56 +95,26 @@ class Result:
         return not self.declined and self.error is None
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "id": self.id,
-            "answer": self.answer,
-            "declined": self.declined,
-            "correct": self.correct,
-            "plan": list(self.plan),
-            "seconds": self.seconds,
-            "usage": self.usage.to_json(),
-            "error": self.error.to_json() if self.error else None,
-            "gold": self.gold,
-            "columns": list(self.columns),
-            **({"picture": self.picture} if self.picture else {}),
-            **({"passed_over": dict(self.passed_over)} if self.passed_over else {}),
-            **({"grades": dict(self.grades)} if self.grades else {}),
-            **({"sequence": self.sequence, "position": self.position} if self.sequence else {}),
-            **({"found": dict(self.found)} if self.found else {}),
-            **({"dropped": list(self.dropped)} if self.dropped else {}),
-        }
+        """Return the fields by name, without those from `picture` on that are empty."""
+        data = {each.name: getattr(self, each.name) for each in fields(self)}
+        data |= {"usage": self.usage.to_json(), "error": self.error.to_json() if self.error else None}
+        if not self.sequence:
+            del data["position"]
+        return {name: value for name, value in data.items() if value or name not in _OPTIONAL}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Result:
-        """Raises KeyError, TypeError or ValueError for what is no result."""
-        return cls(
-            id=str(data["id"]),
-            answer=data["answer"],
-            declined=bool(data["declined"]),
-            correct=None if data["correct"] is None else bool(data["correct"]),
-            plan=tuple(data["plan"]),
-            seconds=float(data["seconds"]),
-            usage=Usage.from_json(data["usage"]),
-            error=Failure(**data["error"]) if data["error"] else None,
-            gold=data.get("gold"),
-            columns=tuple(data.get("columns", ())),
-            picture=data.get("picture", ""),
-            passed_over=_with_reasons(data.get("passed_over", {})),
-            grades={str(name): float(grade) for name, grade in data.get("grades", {}).items()},
-            sequence=str(data.get("sequence", "")),
-            position=int(data.get("position", 0)),
-            found=dict(data.get("found", {})),
-            dropped=tuple(data.get("dropped", ())),
-        )
+        """Read what `to_json` has written. Raises KeyError, TypeError or ValueError for what is no result."""
+        read = {
+            "usage": Usage.from_json(data["usage"]),
+            "error": Failure(**data["error"]) if data["error"] else None,
+        }
+        listed = {name: tuple(data.get(name, ())) for name in ("plan", "columns", "dropped")}
+        return cls(**{**data, **read, **listed})
 
 
 def _short(message: str) -> str:
     return " ".join(message.split())[:_LONGEST_REASON]
-
-
-def _with_reasons(written: Any) -> Mapping[str, str]:
-    """The modules that a run answered without, and why; older results name the modules alone."""
-    return written if isinstance(written, dict) else {str(where): "" for where in written}
 
 
 @dataclass
@@ -191,16 +162,21 @@ class Tally:
     @property
     def columns(self) -> Mapping[str, Count]:
         """The counts by column: the benchmark's in its order, and then those of runs by name."""
-        return {**self._columns, **dict(sorted(self._further.items()))}
+        return {**self._own, **dict(sorted(self._further.items()))}
 
     @property
     def telling(self) -> Mapping[str, Count]:
         """The counts by column, without a column of runs that all of them are in."""
         tells = any(count.n != self.all.n for count in self._further.values())
-        return self.columns if tells else self._columns
+        return self.columns if tells else self._own
+
+    @property
+    def _own(self) -> Mapping[str, Count]:
+        whole = {SEQUENCES: Count(len(self._sequences), sum(self._sequences.values()))}
+        return self._columns | (whole if self._sequences else {})
 
     def figures(self, count: Count) -> Mapping[str, float | None]:
-        """What is reported of a count: its accuracy, or the figures of the rule that grades."""
+        """Return what is reported of a count: its accuracy, or the figures of the rule that grades."""
         if self.graded is None:
             return {"accuracy": count.accuracy}
         if not count.n:
@@ -225,18 +201,12 @@ class Tally:
             counts = self._columns if column in self._columns else self._further
             counts.setdefault(column, Count()).add(result)
         if result.sequence and self.graded is None:
-            self._add_sequence(result.sequence, bool(result.correct))
+            before = self._sequences.get(result.sequence, True)
+            self._sequences[result.sequence] = before and bool(result.correct)
         self.usage = self.usage + result.usage
 
-    def _add_sequence(self, sequence: str, right: bool) -> None:
-        before = self._sequences.get(sequence)
-        count = self._columns.setdefault(SEQUENCES, Count())
-        count.n += before is None
-        count.correct += int(right and before is not False) - int(before is True)
-        self._sequences[sequence] = right and before is not False
-
     def to_json(self, benchmark: str) -> dict[str, Any]:
-        """The counts; accuracies are fractions, or null. `usage` is that of the results.
+        """Return the counts; accuracies are fractions, or null. `usage` is that of the results.
 
         Where answers are graded, "figures" stand in place of right answers and accuracy.
         """
@@ -254,7 +224,7 @@ class Tally:
         }
 
     def counted(self, counts: Mapping[str, Count]) -> dict[str, dict[str, Any]]:
-        """Counts by name as JSON values."""
+        """Return counts by name as JSON values."""
         return {name: self._counted(count) for name, count in counts.items()}
 
     def _counted(self, count: Count) -> dict[str, Any]:

@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Judgement, Problem, Row, Scorer
 from chameleon.evaluation.results import Result
-from chameleon.sandbox import ExecResult, Sandbox, shared_sandbox
+from chameleon.sandbox import ExecResult, shared_sandbox
 from chameleon.text import nearest
 
 _AT_ONCE = 4
@@ -42,7 +43,7 @@ class Field:
         return self.last in _PROGRAMS
 
     def of(self, row: Row, id: str) -> Any:
-        """The value in the row of the problem `id`. Raises `InputError` with the nearest field it has."""
+        """Return the value in a problem's row. Raises `InputError` with the nearest field it has."""
         for value in self._found(row):
             return value
         there = list(_fields(row))
@@ -50,7 +51,7 @@ class Field:
         raise InputError(f"the prediction for problem {id} has no field {self.name!r}", hint=hint)
 
     def is_in(self, row: Row) -> bool:
-        """Whether the row has the field, and something in it."""
+        """Return whether the row has the field, and something in it."""
         return next(self._found(row), None) is not None
 
     def _found(self, row: Row) -> Iterator[Any]:
@@ -90,7 +91,7 @@ def score(
     given: bool = False,
     last_counts: bool = False,
 ) -> Iterator[tuple[Result | None, Outcomes]]:
-    """The verdict on every problem, in order.
+    """Yield the verdict on every problem, in order.
 
     A problem without a row of predictions counts as wrong; where only `given` ones are to count, it has no
     result, and neither has one whose row lacks the field that others have. Programs run in the sandbox, five
@@ -111,10 +112,9 @@ def score(
             continue
         outcomes.unknown -= 1
         ours = "declined" in row and not (wanted.is_text or wanted.is_program)
+        found = row["found"] if isinstance(row.get("found"), Mapping) else {}
         prediction = (
-            scorer.from_run(value, _found_in(row), problem)
-            if ours
-            else _prediction(value, problem, wanted, scorer)
+            scorer.from_run(value, found, problem) if ours else _prediction(value, problem, wanted, scorer)
         )
         # What a rule makes nothing of, such as an empty list, was an answer of ours nevertheless.
         answered = _was_answered(row) if ours else prediction is not None
@@ -122,18 +122,13 @@ def score(
         yield _result(problem, prediction, judged, answered=answered), outcomes
 
 
-def _found_in(row: Row) -> Mapping[str, Any]:
-    found = row.get("found")
-    return found if isinstance(found, Mapping) else {}
-
-
 def _was_answered(row: Row) -> bool:
-    """Whether a row is no result of ours that was declined or failed: such a one is never right."""
+    """Return whether a row is no result of ours that was declined or failed: such a one is never right."""
     return "declined" not in row or not (row["declined"] or row.get("error"))
 
 
 def _prediction(value: Any, problem: Problem, wanted: Field, scorer: Scorer) -> Any:
-    """What the scorer compares: a text is read and a program's value converted by its own rule."""
+    """Return what the scorer compares: a text is read and a program's value converted by its own rule."""
     if wanted.is_program:
         return scorer.from_value(value, problem)
     if not wanted.is_text or value is None:
@@ -151,30 +146,19 @@ def _values(
             row = given.get(problem.id)
             yield problem, row, wanted.of(row, problem.id) if row is not None else None
         return
-    executor = shared_sandbox()
+    sandbox, waiting = shared_sandbox(), iter(problems)
+
+    def run(program: Any) -> ExecResult | None:
+        return sandbox.run(program, timeout=5.0) if isinstance(program, str) else None
+
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        for batch in _batches(problems):
+        while batch := list(islice(waiting, _BATCH)):
             programs = [wanted.of(given[p.id], p.id) if p.id in given else None for p in batch]
-            ran = pool.map(lambda program: _run(executor, program), programs)
-            for problem, result in zip(batch, ran, strict=True):
+            for problem, result in zip(batch, pool.map(run, programs), strict=True):
                 row = given.get(problem.id)
                 if row is not None:
                     outcomes.programs[_outcome(result)] += 1
                 yield problem, row, result.value if result is not None and result.ok else None
-
-
-def _batches(problems: Iterable[Problem]) -> Iterator[list[Problem]]:
-    batch: list[Problem] = []
-    for problem in problems:
-        batch.append(problem)
-        if len(batch) == _BATCH:
-            yield batch
-            batch = []
-    yield batch
-
-
-def _run(executor: Sandbox, program: Any) -> ExecResult | None:
-    return executor.run(program, timeout=5.0) if isinstance(program, str) else None
 
 
 def _outcome(result: ExecResult | None) -> str:

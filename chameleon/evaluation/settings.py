@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import json
 import platform
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-import chameleon
 from chameleon.evaluation.benchmark import Benchmark, Problem
 from chameleon.evaluation.data import DataFile, full_name, read_problems
 from chameleon.executor import Executor
@@ -33,8 +34,9 @@ _PACKAGES = (
     "sqlglot",
     "sympy",
 )
-# What shows results; no result depends on it.
-_SHOWS = ("cli", "report", "stats.py", "published.py")
+# When it began, what a file is called and how far it is to go may differ.
+_NOT_COMPARED = ("started", "data.name", "tables.name", "problems")
+_VERSIONS, _RESOLVED, _WEIGHTS = "versions.", "resolved.", ".weights"
 
 
 def settings_of(
@@ -46,7 +48,7 @@ def settings_of(
     *,
     gold_history: bool = False,
 ) -> dict[str, Any]:
-    """What `settings.json` holds. When it began and how files are called may differ when the run goes on.
+    """Return what `settings.json` holds: all that a result depends on, and when the run began.
 
     Raises `InputError` for data that cannot be read, and what `runtime_info` of a module or planner raises.
     """
@@ -65,8 +67,7 @@ def settings_of(
         "digests": {
             "inventory": made.get("inventory"),
             "prompts": made.get("prompts", {}),
-            "code": _digest(_files()),
-            **{name: _digest(files) for name, files in _own_files(executor).items()},
+            **_own_files(executor),
         },
         "seeds": {
             "model": inventory.llm.seed,
@@ -79,18 +80,32 @@ def settings_of(
     }
     if tables is not None:
         settings["tables"] = {"name": tables.name, "sha256": DataFile(tables).sha256}
-    if _takes_pictures(executor, benchmark) and (found := _pictures(read_problems(benchmark, data, tables))):
+    key, taken = benchmark.picture_key, inventory.input_types
+    if key and (not taken or key in taken) and (found := _pictures(read_problems(benchmark, data, tables))):
         settings["pictures"] = found
     return settings
 
 
-def _takes_pictures(executor: Executor, benchmark: Benchmark) -> bool:
-    key, taken = benchmark.picture_key, executor.inventory.input_types
-    return bool(key) and (not taken or key in taken)
+def settings_diff(before: Mapping[str, Any], now: Mapping[str, Any], above: str = "") -> str:
+    """Name the first setting that differs, with both its values; empty where none does."""
+    for key in [*before, *(key for key in now if key not in before)]:
+        name, old, new = f"{above}{key}", before.get(key), now.get(key)
+        if name in _NOT_COMPARED or (name.startswith(_VERSIONS) and None in (old, new)):
+            continue
+        if name.startswith(_RESOLVED) and name.endswith(_WEIGHTS) and old is None:
+            continue  # the run itself has downloaded them
+        if isinstance(old, Mapping) and isinstance(new, Mapping):
+            if found := settings_diff(old, new, f"{name}."):
+                return found
+        elif old != new:
+            decided = ", which this machine decides," if name.startswith(_RESOLVED) else ""
+            told = f"{name.removeprefix(_RESOLVED)}{decided}"
+            return f"{told} was {json.dumps(old)}, and now is {json.dumps(new)}"
+    return ""
 
 
 def _resolved(executor: Executor) -> Iterator[tuple[str, Any]]:
-    """What each planner and module that may run comes to on this machine, where it leaves that open."""
+    """Yield what each planner and module that may run comes to on this machine, where it leaves that open."""
     inventory = executor.inventory
     asked = [(name, planner, (inventory,)) for name, planner in _planners(inventory).items()]
     may_run = {name: each for name, each in inventory.modules.items() if name not in inventory.left_out}
@@ -101,30 +116,25 @@ def _resolved(executor: Executor) -> Iterator[tuple[str, Any]]:
 
 
 def _pictures(problems: Iterable[Problem]) -> Mapping[str, Any]:
-    """How many pictures the problems have, and a digest of which problem has which; empty without any.
+    """Count the pictures of the problems, and digest which problem has which; empty without any.
 
     All problems of the data count, whatever --limit says, so that it may grow.
     """
     digest, count = hashlib.sha256(), 0
     for problem in problems:
         if problem.picture is not None:
-            digest.update(problem.id.encode() + b"\0" + _digest_of_picture(problem.picture))
+            content = b"unreadable"  # reported by the problems whose modules read it
+            with suppress(OSError), problem.picture.open("rb") as file:
+                content = hashlib.file_digest(file, "sha256").digest()
+            digest.update(problem.id.encode() + b"\0" + content)
             count += 1
     return {"count": count, "sha256": digest.hexdigest()} if count else {}
 
 
-def _digest_of_picture(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").digest()
-    except OSError:  # told by the problems whose modules read it
-        return b"unreadable"
-
-
 def _parameters(executor: Executor) -> Iterator[tuple[str, Any]]:
-    """The budget and the parameters of the calls that each part makes, where there are any."""
+    """Yield the budget and the parameters of the calls that each part makes, where there are any."""
     inventory = executor.inventory
-    for name, owner in _owners(executor).items():
+    for name, owner in {**_planners(inventory), **inventory.modules}.items():
         if given := getattr(owner, "llm_params", None):
             yield name, to_json(dict(given))
     for name in ("prices", "retries", "timeout"):
@@ -135,54 +145,26 @@ def _parameters(executor: Executor) -> Iterator[tuple[str, Any]]:
     yield "budget", {name: limit for name, limit in limits.items() if limit is not None}
 
 
-def _owners(executor: Executor) -> Mapping[str, Any]:
-    """Every planner and module, by the name that the settings give it."""
-    return {**_planners(executor.inventory), **executor.inventory.modules}
-
-
 def _planners(inventory: Inventory) -> Mapping[str, Any]:
     planners = enumerate(every_planner(inventory.planner))
     return {f"planner {number}" if number else "planner": planner for number, planner in planners}
 
 
-def _files() -> list[Path]:
-    """The files of Chameleon that a result may depend on."""
-    package = Path(chameleon.__file__).parent
-    found = set()  # in a checkout, the folders of the families are links, which `rglob` does not follow
-    for root in (package, *(package / name for name in ("modules", "planners", "benchmarks"))):
-        found |= {path for path in root.rglob("*.py") if not set(_SHOWS) & set(path.relative_to(root).parts)}
-    return sorted(found, key=lambda path: (path.name, str(path)))
-
-
-def _own_files(executor: Executor) -> Mapping[str, list[Path]]:
-    """The files of modules and planners that are not Chameleon's, by file name."""
+def _own_files(executor: Executor) -> dict[str, str]:
+    """Digest the files of modules and planners that are not Chameleon's, by file name."""
     inventory = executor.inventory
-    found: dict[str, list[Path]] = {}
+    found: dict[str, dict[Path, None]] = {}
     for part in [*every_planner(inventory.planner), *inventory.modules.values()]:
-        cls = type(part)
-        if cls.__module__.split(".")[0] == "chameleon":
-            continue
-        try:
-            path = Path(inspect.getsourcefile(cls) or "")
-        except (TypeError, OSError):  # a class made in a notebook has no file
-            continue
-        same_name = found.setdefault(path.name, [])
-        if path not in same_name:
-            same_name.append(path)
-    return found
-
-
-def _digest(files: list[Path]) -> str:
-    digest = hashlib.sha256()
-    for path in files:
-        if path.is_file():
-            digest.update(path.name.encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()[:12]
+        if type(part).__module__.split(".")[0] != "chameleon":
+            with suppress(TypeError, OSError):  # a class made in a notebook has no file
+                path = Path(inspect.getsourcefile(type(part)) or "")
+                if path.is_file():
+                    found.setdefault(path.name, {})[path] = None
+    whole = {name: b"\0".join(path.read_bytes() for path in paths) for name, paths in found.items()}
+    return {name: hashlib.sha256(text).hexdigest()[:12] for name, text in whole.items()}
 
 
 def _versions() -> Iterator[tuple[str, str]]:
     for package in _PACKAGES:
-        try:
+        with suppress(PackageNotFoundError):
             yield package, version(package)
-        except PackageNotFoundError:
-            continue

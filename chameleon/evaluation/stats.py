@@ -6,7 +6,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 START, END = "START", "END"
@@ -21,15 +20,14 @@ class PlanStats:
     `n` counts every problem, `without_plan` those whose plan is empty. `modules` counts the questions that
     call a module (twice in one plan is once), the most used first; `programs` how often each plan was made,
     the most frequent first; `transitions[a][b]` how often b follows a directly, where every plan begins
-    after START and is followed by END. `positions` is where a module stands in its plans on average,
-    between START (0) and END (1); transitions and positions are in that order.
+    after START and is followed by END. Transitions are in the order of where a module stands in its plans on
+    average, between START and END.
     """
 
     n: int
     modules: Mapping[str, int]
     programs: Mapping[Program, int]
     transitions: Mapping[str, Mapping[str, int]]
-    positions: Mapping[str, float]
 
     @classmethod
     def of(cls, plans: Iterable[Sequence[str]]) -> PlanStats:
@@ -46,18 +44,17 @@ class PlanStats:
             for number, name in enumerate(program, 1):
                 places[name][0] += Fraction(count * number, len(program) + 1)
                 places[name][1] += count
-        positions = {name: float(total / times) for name, (total, times) in places.items()}
+        positions = {name: total / times for name, (total, times) in places.items()}
         in_order = [START, *sorted(positions, key=lambda name: (positions[name], name))]
         return cls(
             n=programs.total(),
             modules=_most_first(modules),
             programs=_most_first(programs),
             transitions={name: _most_first(steps[name]) for name in in_order if name in steps},
-            positions={name: positions[name] for name in in_order[1:]},
         )
 
     def share(self, module: str) -> float:
-        """The part of all questions that call the module."""
+        """Return the part of all questions that call the module."""
         return self.modules.get(module, 0) / self.n if self.n else 0.0
 
     @property
@@ -71,7 +68,7 @@ class PlanStats:
             return None
         return sum(len(program) * count for program, count in self.programs.items()) / self.n
 
-    @cached_property
+    @property
     def probabilities(self) -> Mapping[str, Mapping[str, float]]:
         """How probable it is that b follows, after a: `probabilities[a][b]`."""
         return {
@@ -79,13 +76,8 @@ class PlanStats:
             for name, after in self.transitions.items()
         }
 
-    @property
-    def in_order(self) -> tuple[str, ...]:
-        """The modules as plans run through them: by their mean position."""
-        return tuple(self.positions)
-
     def to_json(self, top: int = 10) -> dict[str, Any]:
-        """The counts as one object; shares and probabilities are fractions."""
+        """Return the counts as one object; shares and probabilities are fractions."""
         return {
             "n": self.n,
             "without_plan": self.without_plan,
@@ -94,10 +86,10 @@ class PlanStats:
             "mean_length": self.mean_length,
             "transitions": {
                 name: {
-                    follower: {"count": count, "probability": self.probabilities[name][follower]}
-                    for follower, count in after.items()
+                    follower: {"count": self.transitions[name][follower], "probability": probability}
+                    for follower, probability in after.items()
                 }
-                for name, after in self.transitions.items()
+                for name, after in self.probabilities.items()
             },
             "top_programs": [
                 {"program": list(program), "count": count, "share": count / self.n}
@@ -107,5 +99,5 @@ class PlanStats:
 
 
 def _most_first(counts: Mapping[Any, int]) -> dict[Any, int]:
-    """By count; what is equally frequent by its name, so that the order does not depend on the file's."""
+    """Sort by count; what is equally frequent by its name: the file's order does not matter."""
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))

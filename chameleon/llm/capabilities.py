@@ -39,7 +39,7 @@ class Capabilities:
     is_known: bool = False
 
     def nearest_effort(self, asked: str) -> str:
-        """The effort that it takes and that is nearest to the one asked for, the lower of two."""
+        """Return the effort that it takes and that is nearest to the one asked for, the lower of two."""
         if not self.efforts or asked in self.efforts:
             return asked
         place = EFFORTS.index(asked)
@@ -61,7 +61,7 @@ class SwitchOff:
 
 
 def capabilities_of(model: str, profile: Mapping[str, Any] | None = None) -> Capabilities:
-    """What is known of "provider:model"; `profile` is LangChain's, where its client has one.
+    """Return what is known of "provider:model"; `profile` is LangChain's, where its client has one.
 
     `models.yaml` says what profiles do not, and wins where both speak.
     """
@@ -92,39 +92,41 @@ def capabilities_of(model: str, profile: Mapping[str, Any] | None = None) -> Cap
 
 
 def default_model(provider: str) -> str | None:
-    """The model of a provider that is asked where none is named, as "provider:model"; None: none is known."""
-    entry = _known()["defaults"].get(provider)
+    """Return the model of a provider that is asked where none is named; None where none is known."""
+    entry = catalogue()["defaults"].get(provider)
     return f"{provider}:{entry['model']}" if entry else None
 
 
 def providers_with_default() -> tuple[str, ...]:
-    """The providers that have a default model, the first to be asked first."""
-    return tuple(_known()["defaults"])
+    """Return the providers that have a default model, the first to be asked first."""
+    return tuple(catalogue()["defaults"])
 
 
 def switch_off(model: str) -> SwitchOff | None:
-    """When "provider:model" is switched off, by `models.yaml`."""
+    """Look up when "provider:model" is switched off."""
     provider, _, name = model.partition(":")
-    entry = _known()["switched_off"].get(provider, {}).get(name)
+    entry = catalogue()["switched_off"].get(provider, {}).get(name)
     return SwitchOff(entry["on"], entry.get("instead", "")) if entry else None
 
 
 def provider_of(name: str) -> str:
-    """The first provider that has a family of models by this name; "" where none has."""
-    return next((each for each in _known()["families"] if _family(f"{each}:{name}")), "")
+    """Return the first provider that has a family of models by this name; "" where none has."""
+    return next((each for each in catalogue()["families"] if _family(f"{each}:{name}")), "")
 
 
 def _family(model: str) -> Mapping[str, Any]:
-    """What is said of the longest beginning of the model's name."""
+    """Return what is said of the longest beginning of the model's name."""
     provider, _, path = model.partition(":")
     name = path.rpartition("/")[2]  # gateways call it openai/gpt-…
-    families = _known()["families"].get("openai" if provider == "azure_openai" else provider, {})
+    families = catalogue()["families"].get("openai" if provider == "azure_openai" else provider, {})
     fitting = [known for known in families if name == known or name.startswith((f"{known}-", f"{known}."))]
     found: Mapping[str, Any] = families[max(fitting, key=len)] if fitting else {}
     return found
 
 
 @cache
-def _known() -> Mapping[str, Any]:
+def catalogue() -> Mapping[str, Any]:
+    """Read `models.yaml`."""
     text = resources.files("chameleon.llm").joinpath("models.yaml").read_text("utf-8")
-    return {"defaults": {}, "switched_off": {}, "families": {}, **yaml.safe_load(text)}
+    found: Mapping[str, Any] = yaml.safe_load(text)
+    return found

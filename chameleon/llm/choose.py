@@ -10,21 +10,19 @@ from dataclasses import dataclass, replace
 
 from chameleon.errors import NoModel
 from chameleon.llm.capabilities import SwitchOff, default_model, providers_with_default, switch_off
+from chameleon.llm.offer import offered_models
 from chameleon.llm.providers import (
-    PROVIDERS,
     base_url,
     full_name,
     is_openai_itself,
-    offered_models,
     own_server,
     package_is_here,
+    providers,
 )
 from chameleon.llm.store import ResponseStore
 from chameleon.text import redact
 
 _NOT_FOR_CHAT = re.compile(r"embed|rerank|whisper|\btts\b|moderation", re.IGNORECASE)
-
-
 _LIST_SECONDS = 1.5
 
 
@@ -79,28 +77,23 @@ def _chosen(model: str, reason: str) -> ModelChoice:
 
 
 def _from_keys(environ: Mapping[str, str]) -> ModelChoice:
-    """The default model of the first provider whose key is set; one whose package is here goes first."""
+    """Choose the default model of the first provider whose key is set, those whose package is here first."""
     keys = {
-        provider: next((key for key in PROVIDERS[provider].keys if environ.get(key)), "")
-        for provider in (*providers_with_default(), *PROVIDERS)
+        provider: next((key for key in providers()[provider].keys if environ.get(key)), "")
+        for provider in (*providers_with_default(), *providers())
     }
     having = [provider for provider, key in keys.items() if key and default_model(provider)]
     if having:
         provider = next((each for each in having if package_is_here(each)), having[0])
-        reason = f"{keys[provider]} is set and no model is named"
-        return _chosen(str(default_model(provider)), reason)
-    set_keys = [key for key in keys.values() if key]
-    if set_keys:
-        return ModelChoice(
-            None,
-            f"no model, because none is named (--model, CHAMELEON_MODEL, the inventory's llm.model) and no "
-            f"default is known for {set_keys[0]}",
-        )
-    return ModelChoice(
-        None,
-        "no model, because none is named (--model, CHAMELEON_MODEL, the inventory's llm.model) "
-        "and neither OPENAI_BASE_URL nor the key of a provider is set, such as OPENAI_API_KEY",
+        return _chosen(str(default_model(provider)), f"{keys[provider]} is set and no model is named")
+    unused = next(filter(None, keys.values()), "")
+    lacks = (
+        f"no default is known for {unused}"
+        if unused
+        else ("neither OPENAI_BASE_URL nor the key of a provider is set, such as OPENAI_API_KEY")
     )
+    named = "none is named (--model, CHAMELEON_MODEL, the inventory's llm.model)"
+    return ModelChoice(None, f"no model, because {named} and {lacks}")
 
 
 def _from_store(store: ResponseStore, address: str) -> ModelChoice:
@@ -128,7 +121,7 @@ def _from_server(address: str, key: str | None) -> ModelChoice:
 
 
 def with_end(choice: ModelChoice, environ: Mapping[str, str] = os.environ) -> ModelChoice:
-    """The choice with the day on which its model is switched off, where its server lists that.
+    """Add to a choice the day on which its model is switched off, where its server lists that.
 
     An OpenAI-compatible server is asked for its models, unless the day is known; one that does not answer
     at once says nothing.

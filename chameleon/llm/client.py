@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import contextvars
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from chameleon.budget import current_recorder
 from chameleon.errors import EmptyReply, ModelError, Refused
-from chameleon.llm.answering import Answering
 from chameleon.llm.connection import Connection
-from chameleon.llm.message import Messages, Reply, Request, pairs_of, pictures_of, plain
-from chameleon.llm.outcome import Outcome
+from chameleon.llm.message import Messages, Reply, Request, canonical
+from chameleon.llm.pipeline import Pipeline
 from chameleon.llm.prices import Prices
 from chameleon.llm.providers import belongs_to_connection, full_name
 from chameleon.llm.store import ResponseStore
@@ -41,18 +40,10 @@ class LLM:
     does not take is dropped, and told with the reply and in the log.
     """
 
-    __slots__ = ("_answering", "_options", "_params", "_plain", "_siblings")
+    __slots__ = ("_models", "_params", "_pipeline")
 
-    def __init__(
-        self,
-        answering: Answering,
-        params: Mapping[str, Any],
-        options: Mapping[str, Any],
-        siblings: _Siblings,
-    ) -> None:
-        self._answering, self._params = answering, params
-        self._options, self._siblings = options, siblings
-        self._plain: Mapping[str, Any] | None = None  # the parameters of a request that adds none
+    def __init__(self, pipeline: Pipeline, params: Mapping[str, Any], models: _Models) -> None:
+        self._pipeline, self._params, self._models = pipeline, params, models
 
     @classmethod
     def connect(
@@ -77,37 +68,33 @@ class LLM:
         """
         settings = {name: value for name, value in params.items() if belongs_to_connection(name)}
         defaults = {name: value for name, value in params.items() if name not in settings}
-        options = {
-            "store": store,
-            "backoff": retries if isinstance(retries, Backoff) else Backoff(retries=retries),
-            "timeout": timeout,
-            "settings": settings,
-            "allow_dropped": allow_dropped,
-        }
-        answering = _open(model, options, prices)
-        return cls(answering, defaults, options, _Siblings({answering.connection.name: answering}))
+        backoff = retries if isinstance(retries, Backoff) else Backoff(retries=retries)
+        models = _Models(store, backoff, timeout, settings, allow_dropped)
+        pipeline = models.open(model, prices)
+        models.provider = pipeline.connection.name.partition(":")[0]
+        return cls(pipeline, defaults, models)
 
     @property
     def name(self) -> str:
-        """The model's full name, "provider:model"."""
-        return self._answering.connection.name
+        """Return the model's full name, "provider:model"."""
+        return self._pipeline.connection.name
 
     @property
     def address(self) -> str:
-        """The server's address, where it is not the provider's own; else empty."""
-        return self._answering.connection.address
+        """Return the server's address, where it is not the provider's own; else nothing."""
+        return self._pipeline.connection.address
 
     @property
     def params(self) -> Mapping[str, Any]:
-        """The parameters that every request starts from."""
+        """Return the parameters that every request starts from."""
         return dict(self._params)
 
     def __repr__(self) -> str:
         return f"LLM({', '.join([repr(self.name), *(f'{k}={v!r}' for k, v in self._params.items())])})"
 
     def with_params(self, **params: Any) -> LLM:
-        """A view with other default parameters; None removes one."""
-        return LLM(self._answering, self._merged(params), self._options, self._siblings)
+        """Make a view with other default parameters; None removes one."""
+        return LLM(self._pipeline, self._merged(params), self._models)
 
     def with_model(
         self,
@@ -117,26 +104,19 @@ class LLM:
         timeout: float | None = None,
         prices: Prices | None = None,
     ) -> LLM:
-        """Another model with the same parameters, store and settings; its client is made once.
+        """Ask another model with the same parameters, store and settings; its client is made once.
 
         `retries`, `timeout` and `prices` are its own where they are given. Raises as `connect` does.
         """
-        name = full_name(model)
-        own = {"timeout": timeout, "backoff": None if retries is None else Backoff(retries=retries)}
-        options = {**self._options, **{key: value for key, value in own.items() if value is not None}}
-        if name.partition(":")[0] != self.name.partition(":")[0]:
-            options["settings"] = {}  # keys and addresses are those of the other provider
-        differs = (retries, timeout, prices and tuple(prices))
-        known_as = f"{name} {differs}" if any(each is not None for each in differs) else name
-        answering = self._siblings.get(known_as, partial(_open, name, options, prices))
-        return LLM(answering, self._params, self._options, self._siblings)
+        pipeline = self._models.sibling(model, retries, timeout, prices)
+        return LLM(pipeline, self._params, self._models)
 
     def dropped(self, **params: Any) -> Mapping[str, str]:
-        """The parameters that the model would be asked without, and why, as far as that is known by now.
+        """Tell which parameters the model would be asked without, and why, as far as that is known by now.
 
         `params` are added to the default ones.
         """
-        return self._answering.connection.dropped(self._settled(params))
+        return self._pipeline.connection.dropped(canonical(self._merged(params)))
 
     def ask(
         self,
@@ -156,12 +136,8 @@ class LLM:
         `ReplayMiss`), `BudgetExceeded` before a call that the budget forbids or when its seconds
         are over (a reply that comes later is still recorded), and `StoreError`.
         """
-        recorder = current_recorder()
-        request = self._request(messages, sample, schema, params, whole)
-        outcome = self._answering.answer(request, recorder)
-        if recorder is not None:
-            recorder.calls.append(outcome.call())
-        return outcome.reply()
+        request = self._request(messages, params, sample=sample, schema=schema, whole=whole)
+        return self._told([request], self._pipeline.answer([request]))[0]
 
     def ask_many(
         self,
@@ -179,9 +155,11 @@ class LLM:
         sample that is refused, empty or lost is left out; raises its error where no other is left, and
         whatever concerns all of them, such as a budget that is spent.
         """
-        samples = range(first, first + n)
-        requests = [self._request(messages, sample, schema, params, whole) for sample in samples]
-        return self._replies(self._answering.answer_samples(requests, current_recorder()), _OF_ONE_SAMPLE)
+        requests = [
+            self._request(messages, params, sample=sample, schema=schema, whole=whole)
+            for sample in range(first, first + n)
+        ]
+        return self._told(requests, self._pipeline.answer_samples(requests), spares=_OF_ONE_SAMPLE)
 
     def ask_each(
         self, prompts: Sequence[Messages], *, schema: Mapping[str, Any] | None = None, **params: Any
@@ -190,63 +168,47 @@ class LLM:
 
         Raises the first error, if any.
         """
-        requests = [self._request(messages, 0, schema, params) for messages in prompts]
-        return self._replies(self._answering.answer_together(requests, current_recorder()))
+        requests = [self._request(messages, params, schema=schema) for messages in prompts]
+        groups = self._pipeline.answer_each([[request] for request in requests])
+        return self._told(requests, [replies[0] for replies in groups])
 
-    def _replies(
-        self, futures: Sequence[Future[Outcome]], spared: tuple[type[ModelError], ...] = ()
+    def _told(
+        self,
+        requests: Sequence[Request],
+        found: Sequence[Reply | BaseException],
+        spares: tuple[type[ModelError], ...] = (),
     ) -> list[Reply]:
-        """The replies in order, without those that failed with an error of the classes in `spared`."""
+        """Log what was found for the requests; return the good replies, without errors of those classes.
+
+        Raises the first other error, and any where no reply is left.
+        """
         recorder = current_recorder()
         if recorder is not None:
-            recorder.calls.extend(future.result().call() for future in futures if future.exception() is None)
-        outcomes = [future.result() for future in futures]
-        good = [outcome.reply() for outcome in outcomes if type(outcome.error) not in spared]
-        return good or [outcome.reply() for outcome in outcomes]
+            both = zip(requests, found, strict=True)
+            recorder.calls += [reply.to_call(request) for request, reply in both if isinstance(reply, Reply)]
+        errors = [each.error if isinstance(each, Reply) else each for each in found]
+        good = [each for each in found if isinstance(each, Reply) and each.error is None]
+        for error in errors:
+            if error is not None and not (good and type(error) in spares):
+                raise error
+        return good
 
     async def aask(
         self,
         messages: Messages,
-        *,
-        sample: int = 0,
-        schema: Mapping[str, Any] | None = None,
-        whole: bool = True,
-        **params: Any,
+        **options: Any,
     ) -> Reply:
-        """`ask` for coroutines: the same call in a thread, so that the event loop is never blocked."""
+        """Ask in a thread, with the parameters of `ask`, so that the event loop is never blocked."""
         import asyncio
 
-        ask = partial(self.ask, messages, sample=sample, schema=schema, whole=whole, **params)
+        ask = partial(self.ask, messages, **options)
         context = contextvars.copy_context()
-        return await asyncio.get_running_loop().run_in_executor(self._answering.threads(), context.run, ask)
+        return await asyncio.get_running_loop().run_in_executor(self._pipeline.threads, context.run, ask)
 
-    def _request(
-        self,
-        messages: Messages,
-        sample: int,
-        schema: Mapping[str, Any] | None,
-        params: Mapping[str, Any],
-        whole: bool = True,
-    ) -> Request:
-        connection, pairs = self._answering.connection, pairs_of(messages)
-        return Request(
-            connection.name,
-            pairs,
-            self._settled(params),
-            sample,
-            schema,
-            connection.own_settings,
-            connection.address,
-            pictures_of(pairs),
-            whole,
-        )
-
-    def _settled(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
-        if params:
-            return plain(self._merged(params))
-        if self._plain is None:
-            self._plain = plain(self._params)
-        return self._plain
+    def _request(self, messages: Messages, params: Mapping[str, Any], **others: Any) -> Request:
+        to = self._pipeline.connection
+        known = {"own_settings": to.own_settings, "address": to.address}
+        return Request.of(to.name, messages, self._merged(params), **known, **others)
 
     def _merged(self, params: Mapping[str, Any]) -> dict[str, Any]:
         for name in params:
@@ -255,28 +217,48 @@ class LLM:
         return {name: value for name, value in {**self._params, **params}.items() if value is not None}
 
 
-class _Siblings:
-    """The models that were connected to beside the first, by name; safe to ask from many threads."""
+@dataclass
+class _Models:
+    """What all models share that one `connect` leads to, and those that were connected to by name."""
 
-    def __init__(self, known: dict[str, Answering]) -> None:
-        self._known = known
-        self._lock = threading.Lock()
+    store: ResponseStore | None
+    backoff: Backoff
+    timeout: float
+    settings: Mapping[str, Any]
+    allow_dropped: bool
+    provider: str = ""  # whose keys and addresses the settings have
+    _known: dict[str, Pipeline] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def get(self, name: str, make: Callable[[], Answering]) -> Answering:
+    def open(self, model: str | BaseChatModel, prices: Prices | None) -> Pipeline:
+        """Connect to a model; raise as `LLM.connect` does."""
+        connection = Connection.open(
+            model,
+            self.timeout,
+            self.settings,
+            prices,
+            # A replay never asks, so that it needs neither a key nor the provider's package.
+            at_once=self.store is None or self.store.mode != "replay",
+            allow_dropped=self.allow_dropped,
+        )
+        pipeline = Pipeline(connection, self.store, self.backoff, self.timeout)
+        return self._known.setdefault(connection.name, pipeline)
+
+    def sibling(
+        self, model: str, retries: int | None, timeout: float | None, prices: Prices | None
+    ) -> Pipeline:
+        """Connect to another model, once; safe to use from many threads."""
+        name = full_name(model)
+        differs = (retries, timeout, prices and tuple(prices))
+        known_as = name if differs == (None, None, None) else f"{name} {differs}"
         with self._lock:
-            if name not in self._known:
-                self._known[name] = make()
-            return self._known[name]
-
-
-def _open(model: str | BaseChatModel, options: Mapping[str, Any], prices: Prices | None) -> Answering:
-    store: ResponseStore | None = options["store"]
-    connection = Connection.open(
-        model,
-        options["timeout"],
-        options["settings"],
-        # A replay never asks, so that it needs neither a key nor the provider's package.
-        at_once=store is None or store.mode != "replay",
-        allow_dropped=options["allow_dropped"],
-    )
-    return Answering(connection, store, options["backoff"], prices, options["timeout"])
+            if known_as not in self._known:
+                own = replace(
+                    self,
+                    backoff=self.backoff if retries is None else Backoff(retries=retries),
+                    timeout=self.timeout if timeout is None else timeout,
+                    settings=self.settings if name.partition(":")[0] == self.provider else {},
+                    _known={},
+                )
+                self._known[known_as] = own.open(name, prices)
+            return self._known[known_as]

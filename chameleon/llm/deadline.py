@@ -1,44 +1,46 @@
-"""Stop waiting for a model when the run's time is up."""
+"""Stop waiting for a model in time, and stop reading a reply that is too long or that nobody waits for."""
 
 from __future__ import annotations
 
 import math
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextvars import ContextVar, copy_context
-from typing import TypeVar
+from functools import partial, reduce
+from typing import Any, TypeVar
 
-from chameleon.budget import Meter
-from chameleon.errors import BudgetExceeded
-from chameleon.llm.outcome import Outcome
+from chameleon.errors import ModelError
 
+MOST_BYTES = 32_000_000  # of a reply, unpacked: eight long samples with the probabilities of their tokens fit
+
+_READS_UNTIL = ContextVar("_READS_UNTIL", default=math.inf)  # of the work in this context; monotonic clock
+# Where LangChain's clients of OpenAI and its like, Anthropic and Google keep the client that speaks HTTP.
+_SPEAKERS = (("root_client", "_client"), ("_client", "_client"), ("client", "_api_client", "_httpx_client"))
 T = TypeVar("T")
-DEADLINE = ContextVar("DEADLINE", default=math.inf)  # of the work in this context, by the monotonic clock
 
 
 class TooLate(TimeoutError):
     """The work is not done in time; it goes on without anybody waiting for it."""
 
 
-class OutOfTime(Exception):
-    """Carries how a call ended that the run could not wait for."""
-
-    def __init__(self, outcome: Outcome) -> None:
-        super().__init__(str(outcome.error))
-        self.outcome = outcome
+class LongReply(ModelError):
+    """A reply is longer than any that is of use."""
 
 
-def within(seconds: float, work: Callable[[], T]) -> T:
-    """Do the work in a thread and return its result; raise `TooLate` after that many seconds.
+def within(seconds: float, work: Callable[[], T], *, reads: float | None = None) -> T:
+    """Run the work in a thread and return its result.
 
-    No provider's client can be stopped from outside, so the thread is left to itself; it does not keep the
-    process from ending, and reads no more of a reply (`bounds`).
+    No provider's client can be stopped from outside, so the thread is left to itself. It does not keep the
+    process from ending, and reads no more of a reply once `reads` seconds (by default as many) are over.
+
+    Raises:
+        TooLate: The seconds are over.
     """
     done: Future[T] = Future()
     context = copy_context()
-    context.run(DEADLINE.set, time.monotonic() + seconds)
+    context.run(_READS_UNTIL.set, time.monotonic() + (seconds if reads is None else reads))
 
     def run() -> None:
         try:
@@ -56,18 +58,30 @@ def within(seconds: float, work: Callable[[], T]) -> T:
     return done.result()
 
 
-def time_left(meter: Meter | None) -> Callable[[], float] | None:
-    """A clock of the seconds that a run has left; None where it has no limit."""
-    if meter is None or meter.budget.seconds is None:
-        return None
-    limit = meter.budget.seconds
-    return lambda: limit - meter.seconds()
+def bound_replies(chat: Any) -> None:
+    """Bound what the client's HTTP client reads of each reply; what is set of it (proxies, …) stays as it is.
+
+    A client that keeps it elsewhere stays without a bound.
+    """
+    for path in _SPEAKERS:
+        speaker = reduce(lambda held, name: getattr(held, name, None), path, chat)
+        hooks = getattr(speaker, "event_hooks", None)
+        if hooks and _watch not in hooks["response"]:  # clients of one address share it
+            hooks["response"].append(_watch)
 
 
-def out_of_time(meter: Meter | None, model: str) -> BudgetExceeded:
-    """The error for a run whose time was up before the model had answered."""
-    limit = 0.0 if meter is None else meter.budget.seconds or 0.0
-    return BudgetExceeded(
-        f"the run reached its budget of {limit:g} seconds before {model} had answered",
-        hint="Raise budget.seconds in the inventory.",
-    )
+def _watch(response: Any) -> None:
+    """Count what is read of a response of httpx, as it comes and unpacked."""
+    for name in ("iter_raw", "iter_bytes"):
+        setattr(response, name, partial(_watched, getattr(response, name)))
+
+
+def _watched(read: Callable[..., Iterator[bytes]], *sizes: Any, **named: Any) -> Iterator[bytes]:
+    left, ends = MOST_BYTES, _READS_UNTIL.get()
+    for chunk in read(*sizes, **named):
+        left -= len(chunk)
+        if left < 0:
+            raise LongReply(f"the reply is longer than {MOST_BYTES // 1_000_000} MB")
+        if time.monotonic() > ends:
+            raise TooLate
+        yield chunk

@@ -15,6 +15,7 @@ import socket
 import ssl
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from chameleon.errors import (
@@ -27,9 +28,7 @@ from chameleon.errors import (
     Refused,
     Unreachable,
 )
-from chameleon.llm.bounds import LongReply
-from chameleon.llm.deadline import TooLate
-from chameleon.retry import Failure
+from chameleon.llm.deadline import LongReply, TooLate
 from chameleon.text import one_line, redact
 
 _CONTEXT = re.compile(
@@ -75,83 +74,79 @@ _LOST = re.compile(
 _RETRYABLE_STATUS = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529})
 
 
-def classify(error: Exception, *, model: str = "the model", secrets: Iterable[str] = ()) -> Failure:
+@dataclass(frozen=True, slots=True)
+class CallFailure:
+    """What a failed request amounts to: the error to raise, whether trying again may help, when, and why."""
+
+    error: ModelError
+    retryable: bool = False
+    retry_after: float | None = None
+    reason: str = ""
+
+
+def classify(error: Exception, *, model: str = "the model", secrets: Iterable[str] = ()) -> CallFailure:
     """Turn any exception of a provider's client into a Chameleon error, its message free of secrets."""
     if (long := next((part for part in _chain(error) if isinstance(part, LongReply)), None)) is not None:
-        return Failure(ModelError(f"{model}: {long}"))
+        return CallFailure(ModelError(f"{model}: {long}"))
     if isinstance(error, ModelError):
-        return Failure(error)
+        return CallFailure(error)
     status, message = status_of(error), message_of(error)
     said = one_line(redact(message, also=secrets)) or type(error).__name__
     if status is None:
         return _without_status(error, message, said, model)
-    understood = _by_message(status, message, said, model)
-    return Failure(understood) if understood else _by_status(status, error, said, model)
-
-
-def _by_message(status: int, message: str, said: str, model: str) -> ModelError | None:
-    """What the provider's words say beyond the status; None where they say nothing more."""
     rejected = status in (400, 403, 404, 422, 500)  # some servers make a 500 of whatever they do not take
     if status == 413 or (rejected and _CONTEXT.search(message)):
-        return ContextTooLong(f"the prompt does not fit the context of {model}: {said}")
+        return CallFailure(ContextTooLong(f"the prompt does not fit the context of {model}: {said}"))
     if rejected and _NO_MODEL.search(message):
-        return NoModel(f"{model} is not a model of this provider: {said}")
+        return CallFailure(NoModel(f"{model} is not a model of this provider: {said}"))
     if status in (400, 403, 422) and _REFUSED.search(message):
-        return Refused(f"{model} refused the prompt: {said}")
+        return CallFailure(Refused(f"{model} refused the prompt: {said}"))
     if status in (400, 422, 500) and _NO_SCHEMA.search(message):
-        return ModelError(
-            f"{model} does not take this output schema: {said}",
-            hint="Use a model with structured output, or a prompt that asks for the form.",
-        )
-    if status == 429 and _NO_QUOTA.search(message):
-        return RateLimited(f"{model}: the account's quota is used up: {said}")
-    return None
-
-
-def _by_status(status: int, error: Exception, said: str, model: str) -> Failure:
+        hint = "Use a model with structured output, or a prompt that asks for the form."
+        return CallFailure(ModelError(f"{model} does not take this output schema: {said}", hint=hint))
     if status in (401, 403):
-        return Failure(AuthFailed(f"{model} refused the key ({status}): {said}", hint="Check the API key."))
+        refused = f"{model} refused the key ({status}): {said}"
+        return CallFailure(AuthFailed(refused, hint="Check the API key."))
     if status == 404:
         hint = "Check the base URL; for OpenAI-compatible servers it usually ends in /v1."
-        return Failure(ModelError(f"{model}: the server does not know this address (404): {said}", hint=hint))
+        unknown = f"{model}: the server does not know this address (404): {said}"
+        return CallFailure(ModelError(unknown, hint=hint))
     if status == 429:
+        if _NO_QUOTA.search(message):
+            return CallFailure(RateLimited(f"{model}: the account's quota is used up: {said}"))
         limited = RateLimited(f"{model}: too many requests (429): {said}")
-        return Failure(limited, True, _retry_after(error), "too many requests")
+        return CallFailure(limited, True, _retry_after(error), "too many requests")
     what = "the server failed" if status >= 500 else "the request was rejected"
     failed = ModelError(f"{model}: {what} ({status}): {said}")
-    return Failure(failed, status in _RETRYABLE_STATUS, _retry_after(error), f"{what}, {status}")
+    return CallFailure(failed, status in _RETRYABLE_STATUS, _retry_after(error), f"{what}, {status}")
 
 
-def _without_status(error: Exception, message: str, said: str, model: str) -> Failure:
+def _without_status(error: Exception, message: str, said: str, model: str) -> CallFailure:
+    """Classify what never came to a status: a client's own refusal, a timeout, a lost connection."""
     if isinstance(error, ChameleonError):
-        return Failure(ModelError(f"{model}: {said}"))
+        return CallFailure(ModelError(f"{model}: {said}"))
     if any(isinstance(part, RecursionError) for part in _chain(error)):
-        hint = "Check that its address is right."
-        return Failure(ModelError(f"{model}: the server does not answer in JSON that can be read", hint=hint))
+        what = f"{model}: the server does not answer in JSON that can be read"
+        return CallFailure(ModelError(what, hint="Check that its address is right."))
     names = " ".join(kind.__name__ for part in _chain(error) for kind in type(part).__mro__)
     if _CONTEXT.search(message) or "ContextOverflow" in names:
-        return Failure(ContextTooLong(f"the prompt does not fit the context of {model}: {said}"))
+        return CallFailure(ContextTooLong(f"the prompt does not fit the context of {model}: {said}"))
     if _TIMEOUT.search(names):
         late = f"{model} did not answer in time"
         told = late if isinstance(error, TooLate) else f"{late}: {said}"
-        return Failure(ModelError(told), True, reason="no reply in time")
+        return CallFailure(ModelError(told), True, reason="no reply in time")
     if _LOST.search(names):
         why = why_no_answer(error)
-        return Failure(
-            Unreachable(
-                f"{model}: no complete answer from the server: {why} ({said})",
-                hint="Check that the server runs and that its address is right.",
-            ),
-            retryable=True,
-            reason=why,
-        )
+        what = f"{model}: no complete answer from the server: {why} ({said})"
+        hint = "Check that the server runs and that its address is right."
+        return CallFailure(Unreachable(what, hint=hint), True, reason=why)
     if _NO_KEY.search(message):
-        return Failure(AuthFailed(f"{model}: {said}", hint="Set the provider's API key."))
-    return Failure(ModelError(f"{model}: {type(error).__name__}: {said}"))
+        return CallFailure(AuthFailed(f"{model}: {said}", hint="Set the provider's API key."))
+    return CallFailure(ModelError(f"{model}: {type(error).__name__}: {said}"))
 
 
 def why_no_answer(error: BaseException) -> str:
-    """Why a server cannot be reached, in a few words that hold nothing of the request."""
+    """Say why a server cannot be reached, in a few words that hold nothing of the request."""
     # urllib keeps what went wrong as its reason, httpcore as its argument.
     parts = [part for link in _chain(error) for part in (link, getattr(link, "reason", None), *link.args)]
     for kind, words in _NO_ANSWER.items():
@@ -164,7 +159,7 @@ def why_no_answer(error: BaseException) -> str:
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """The exception and what caused it: clients wrap one another's exceptions."""
+    """Walk from the exception to what caused it: clients wrap one another's exceptions."""
     seen: set[int] = set()
     part: BaseException | None = error
     while part is not None and id(part) not in seen:
@@ -174,7 +169,7 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def status_of(error: Exception) -> int | None:
-    """The HTTP status of a provider's exception, or of what caused it."""
+    """Return the HTTP status of a provider's exception, or of what caused it."""
     for part in _chain(error):
         response = getattr(part, "response", None)
         if isinstance(response, Mapping):  # botocore
@@ -189,39 +184,32 @@ def status_of(error: Exception) -> int | None:
 
 
 def message_of(error: Exception) -> str:
-    """What the provider said, secrets and all: the text of the reply's body, else the exception's."""
-    return _message(error)[:_MOST_READ]
+    """Return what the provider said, secrets and all.
+
+    That is the reason in the reply's body, else the body itself, else the exception's own words.
+    """
+    bodies = []
+    for part in _chain(error):
+        text = getattr(getattr(part, "response", None), "text", None)
+        text = text if isinstance(text, str) else ""
+        bodies.append(text.strip())
+        try:
+            in_reply = json.loads(text)
+        except (ValueError, RecursionError):
+            in_reply = None
+        for body in (in_reply, getattr(part, "body", None), getattr(part, "details", None)):
+            if said := _said(body):
+                return said[:_MOST_READ]
+    return (next(filter(None, bodies), "") or str(error))[:_MOST_READ]
 
 
 def says_too_long(message: str) -> bool:
-    """Whether the words are those of a prompt that does not fit the context."""
+    """Tell whether the words are those of a prompt that does not fit the context."""
     return _CONTEXT.search(message) is not None
 
 
-def _message(error: Exception) -> str:
-    """What the provider said: the reason in the reply's body, else the body itself, else the exception's."""
-    for part in _chain(error):
-        for body in (_json_of(part), getattr(part, "body", None), getattr(part, "details", None)):
-            if said := _said(body):
-                return said
-    return next(filter(None, (_text_of(part).strip() for part in _chain(error))), str(error))
-
-
-def _text_of(part: BaseException) -> str:
-    """The body of the HTTP response that an exception carries."""
-    text = getattr(getattr(part, "response", None), "text", None)
-    return text if isinstance(text, str) else ""
-
-
-def _json_of(part: BaseException) -> Any:
-    try:
-        return json.loads(_text_of(part))
-    except (ValueError, RecursionError):
-        return None
-
-
 def _said(body: Any, depth: int = 6) -> str:
-    """The reason in a body of any of the usual forms; "" where there is none.
+    """Return the reason in a body of any of the usual forms; "" where there is none.
 
     OpenAI and its like: {"error": {"message": …}}, {"error": "…"} or {"message": "…"}. FastAPI:
     {"detail": …}, a text, or a list of what is wrong with the request.
@@ -242,24 +230,18 @@ def _said(body: Any, depth: int = 6) -> str:
 
 
 def _retry_after(error: Exception) -> float | None:
-    headers: Any = next(
-        (h for part in _chain(error) if (h := getattr(getattr(part, "response", None), "headers", None))),
-        None,
-    )
-    if headers is None:
-        return None
+    """Return the seconds that a server asks to wait; a header that says nothing is as good as none."""
+    replies = (getattr(part, "response", None) for part in _chain(error))
+    headers: Any = next((found for each in replies if (found := getattr(each, "headers", None))), {})
     try:
         if (milliseconds := headers.get("retry-after-ms")) is not None:
-            return _seconds(float(milliseconds) / 1000)
-        if (value := headers.get("retry-after")) is None:
+            seconds = float(milliseconds) / 1000
+        elif (value := headers.get("retry-after")) is None:
             return None
-        try:
-            return _seconds(float(value))
-        except ValueError:
-            return _seconds(email.utils.parsedate_to_datetime(value).timestamp() - time.time())
+        elif re.fullmatch(r"[-+.\w]+", value):
+            seconds = float(value)
+        else:
+            seconds = email.utils.parsedate_to_datetime(value).timestamp() - time.time()
     except (TypeError, ValueError, OverflowError):
-        return None  # a header that says nothing is as good as none
-
-
-def _seconds(value: float) -> float | None:
-    return max(0.0, value) if math.isfinite(value) else None
+        return None
+    return max(0.0, seconds) if math.isfinite(seconds) else None

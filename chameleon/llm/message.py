@@ -1,22 +1,42 @@
-"""What is asked of a model, and what it replies."""
+"""What is asked of a model, `Request`, and what it replies, `Reply`."""
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from chameleon.budget import Usage
-from chameleon.errors import ModelError, PromptError
+from chameleon.budget import Call, Usage
+from chameleon.errors import ChameleonError, ModelError, PromptError, StoreError
 from chameleon.llm.capabilities import EFFORTS
-from chameleon.llm.illustrated import Illustrated
+from chameleon.pictures.opening import Attachment
 
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 Messages = str | Sequence[tuple[str, str]]
 ROLES = ("system", "user", "assistant")
+
+
+class MultimodalText(str):
+    """A message's text with pictures: `("user", MultimodalText("What is this?", [picture]))`.
+
+    As a string it is the text and a short reference to each picture: so it is logged and kept in the response
+    store. The model gets `text` and the `pictures` themselves.
+    """
+
+    text: str
+    pictures: tuple[Attachment, ...]
+
+    def __new__(cls, text: str, pictures: Sequence[Attachment]) -> MultimodalText:
+        made = super().__new__(cls, "\n".join([text, *map(str, pictures)]))
+        made.text, made.pictures = text, tuple(pictures)
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return MultimodalText, (self.text, self.pictures)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +46,8 @@ class Reply:
     `finish` is why it stopped ("stop", "length", …); `cached` marks a reply from the response store, or one
     shared with the same question asked at the same time: its usage is nothing. `logprob` is the mean
     log-probability of its tokens (at most 0), None unless asked for (`logprobs`) and told by the server.
-    `dropped` are parameters that the model was asked without, and why.
+    `dropped` are parameters that the model was asked without, and why. `widened` counts how often its limit
+    was raised. `error` is why it is of no use: whoever asks gets it raised.
     """
 
     text: str
@@ -38,47 +59,114 @@ class Reply:
     model: str = ""
     logprob: float | None = None
     dropped: Mapping[str, str] = field(default_factory=dict)
+    widened: int = 0
+    error: ChameleonError | None = None
+
+    @classmethod
+    def failed(cls, model: str, error: ChameleonError, usage: Usage, attempts: int = 0) -> Reply:
+        """Return what stands for a reply that did not come."""
+        return cls("", "", usage, attempts=attempts, model=model, error=error)
+
+    @classmethod
+    def from_record(cls, model: str, record: Mapping[str, Any]) -> Reply:
+        """Read what `to_record` wrote; raise `StoreError` for a damaged record."""
+        text, finish = record.get("text"), record.get("finish")
+        if not isinstance(text, str) or not isinstance(finish, str):
+            hint = "Record it again with the store in mode record."
+            raise StoreError("a recorded reply is damaged", hint=hint)
+        logprob, dropped = record.get("logprob"), record.get("dropped")
+        return cls(
+            text,
+            finish,
+            cached=True,
+            model=model,
+            logprob=logprob if isinstance(logprob, (int, float)) else None,
+            dropped=dropped if isinstance(dropped, dict) else {},
+            widened=int(record.get("enlarged", 0)),
+        )
+
+    def to_record(self) -> dict[str, Any]:
+        """Return what the response store keeps."""
+        record: dict[str, Any] = {"text": self.text, "finish": self.finish, "usage": self.usage.to_json()}
+        if self.logprob is not None:
+            record["logprob"] = self.logprob
+        if self.widened:
+            record["enlarged"] = self.widened
+        return {**record, "dropped": dict(self.dropped)} if self.dropped else record
 
     @property
     def truncated(self) -> bool:
-        """The reply hit its limit and is cut off."""
+        """Tell whether the reply hit its limit and is cut off."""
         return self.finish == "length"
+
+    def after(self, earlier: Reply) -> Reply:
+        """Add what an earlier reply to the same request took."""
+        return replace(
+            self,
+            usage=earlier.usage + self.usage,
+            seconds=earlier.seconds + self.seconds,
+            attempts=earlier.attempts + self.attempts,
+        )
+
+    def unpaid(self, cached: bool = False) -> Reply:
+        """Return the same reply for a caller who did not pay for it."""
+        # One exception raised in two threads would mix up their tracebacks.
+        return replace(self, usage=Usage(), seconds=0.0, cached=cached, error=copy.copy(self.error))
+
+    def to_call(self, request: Request) -> Call:
+        """Return the entry for the run's log."""
+        return Call(
+            model=request.model,
+            messages=request.logged_messages,
+            params=request.logged_params,
+            text=self.text,
+            finish=self.finish,
+            sample=request.sample,
+            usage=self.usage,
+            seconds=self.seconds,
+            attempts=self.attempts,
+            cached=self.cached,
+            error="" if self.error is None else f"{type(self.error).__name__}: {self.error}",
+            dropped=self.dropped,
+        )
 
 
 @dataclass(frozen=True)
 class Request:
-    """One question to one model, in the form that the response store knows it by."""
+    """One question to one model, in the form that the response store knows it by.
+
+    - `own_settings`: those of a client that the user made.
+    - `address`: the server, unless it is the provider's own.
+    - `pictures`: references of what goes along: a text that only quotes one is another request.
+    - `whole`: ask again with more room where the reply is cut off.
+    """
 
     model: str
     messages: tuple[tuple[str, str], ...]
     params: Mapping[str, Any] = field(default_factory=dict)
     sample: int = 0
     schema: Mapping[str, Any] | None = None
-    own_settings: Mapping[str, Any] = field(default_factory=dict)  # of a client that the user made
-    address: str = ""  # of the server, unless it is the provider's own
-    pictures: tuple[str, ...] = ()  # references: a text that only quotes one is another request
-    whole: bool = True  # ask again with more room where the reply is cut off
+    own_settings: Mapping[str, Any] = field(default_factory=dict)
+    address: str = ""
+    pictures: tuple[str, ...] = ()
+    whole: bool = True
 
     @classmethod
-    def of(
-        cls,
-        model: str,
-        messages: Messages,
-        params: Mapping[str, Any],
-        *,
-        sample: int = 0,
-        schema: Mapping[str, Any] | None = None,
-        own_settings: Mapping[str, Any] | None = None,
-        address: str = "",
-    ) -> Request:
+    def of(cls, model: str, messages: Messages, params: Mapping[str, Any], **others: Any) -> Request:
         """Build a request; raise `PromptError` for an unknown role and `ModelError` for a bad parameter."""
-        pairs = pairs_of(messages)
-        pictures = pictures_of(pairs)
-        return cls(model, pairs, plain(params), sample, schema, own_settings or {}, address, pictures)
+        given = (("user", messages),) if isinstance(messages, str) else messages
+        if unknown := [role for role, _ in given if role not in ROLES]:
+            raise PromptError(f"{unknown[0]!r} is not a role", hint=f"Roles are {', '.join(ROLES)}.")
+        pairs = tuple((role, _encodable(text)) for role, text in given)
+        if not pairs:
+            raise PromptError("there is no message to send to the model")
+        shown = [text for _, text in pairs if isinstance(text, MultimodalText)]
+        pictures = tuple(str(picture) for text in shown for picture in text.pictures)
+        return cls(model, pairs, canonical(params), pictures=pictures, **others)
 
     @property
     def key(self) -> str:
-        """Names the request in the store: model, messages, parameters, schema, sample and server."""
+        """Name the request in the store: model, messages, parameters, schema, sample and server."""
         # Kept by hand: `cached_property` takes a lock, and a request is asked for its key at every step.
         if (known := self.__dict__.get("_key")) is not None:
             return str(known)
@@ -89,7 +177,7 @@ class Request:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Everything but the model and the messages that tells two requests apart."""
+        """Return everything but the model and the messages that tells two requests apart."""
         settings = {**self.own_settings, **self.params, "sample": self.sample}
         if self.address:
             settings["base_url"] = self.address
@@ -99,64 +187,52 @@ class Request:
 
     @property
     def logged_messages(self) -> tuple[tuple[str, str], ...]:
-        """The messages as a log keeps them, with references in place of pictures."""
+        """Return the messages as a log keeps them, with references in place of pictures."""
         if not self.pictures:
             return self.messages
         return tuple((role, str.__str__(text)) for role, text in self.messages)
 
     @property
     def logged_params(self) -> dict[str, Any]:
+        """Return the parameters as a log keeps them, the schema among them."""
         return dict(self.params) if self.schema is None else {**self.params, "schema": dict(self.schema)}
 
-
-def pictures_of(pairs: Sequence[tuple[str, str]]) -> tuple[str, ...]:
-    """The references of the pictures that go along with the messages."""
-    illustrated = [text for _, text in pairs if isinstance(text, Illustrated)]
-    return tuple(str(picture) for text in illustrated for picture in text.pictures) if illustrated else ()
-
-
-def pairs_of(messages: Messages) -> tuple[tuple[str, str], ...]:
-    """Messages as pairs of role and text; raise `PromptError` for an unknown role, or where there is none."""
-    pairs = []
-    for role, text in (("user", messages),) if isinstance(messages, str) else messages:
-        if role not in ROLES:
-            raise PromptError(f"{role!r} is not a role", hint=f"Roles are {', '.join(ROLES)}.")
-        pairs.append((role, _encodable(text)))
-    if not pairs:
-        raise PromptError("there is no message to send to the model")
-    return tuple(pairs)
+    def lacks_room(self, reply: Reply) -> bool:
+        """Tell whether the reply was cut off at a limit that can be widened, and its asker wants it whole."""
+        return reply.truncated and self.whole and "max_tokens" in self.params
 
 
 def _encodable(text: str) -> str:
     """Mend surrogates, which no request can carry: a pair becomes its character, a lone one U+FFFD."""
     if text.isascii():
         return text
-    if isinstance(text, Illustrated):
-        return Illustrated(_encodable(text.text), text.pictures)
+    if isinstance(text, MultimodalText):
+        return MultimodalText(_encodable(text.text), text.pictures)
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def plain(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Write equal settings the same way: 0 for 0.0, a list of stops for one stop, nothing for None.
+def canonical(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Write equal parameters the same way: 0 for 0.0, a list of stops for one stop, nothing for None.
 
-    Raises `ModelError` for a parameter that is not JSON.
+    Raises `ModelError` for a parameter that is not JSON, and for a reasoning effort that there is not.
     """
-    settled = {name: _settled(name, value) for name, value in sorted(params.items()) if value is not None}
-    for name, value in settled.items():
-        if isinstance(value, (str, int, float)):
+    found: dict[str, Any] = {}
+    for name, value in sorted(params.items()):
+        if value is None:
             continue
-        try:
-            json.dumps(value)
-        except (TypeError, ValueError):
-            raise ModelError(f"the model parameter {name} is a {type(value).__name__}, not JSON") from None
-    return settled
-
-
-def _settled(name: str, value: Any) -> Any:
-    if name == "stop":
-        return [value] if isinstance(value, str) else list(value)
-    if name == "reasoning" and value not in EFFORTS:
-        raise ModelError(f"there is no reasoning effort {value!r}", hint=f"There are: {', '.join(EFFORTS)}.")
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    return value
+        if name == "reasoning" and value not in EFFORTS:
+            hint = f"There are: {', '.join(EFFORTS)}."
+            raise ModelError(f"there is no reasoning effort {value!r}", hint=hint)
+        if name == "stop":
+            found[name] = [value] if isinstance(value, str) else list(value)
+        elif isinstance(value, float) and value.is_integer():
+            found[name] = int(value)
+        else:
+            found[name] = value
+        if not isinstance(value, (str, int, float)):
+            try:
+                json.dumps(found[name])
+            except (TypeError, ValueError):
+                kind = type(value).__name__
+                raise ModelError(f"the model parameter {name} is a {kind}, not JSON") from None
+    return found

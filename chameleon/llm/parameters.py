@@ -58,7 +58,8 @@ class Learned:
 
     `refuses` has the parameters that it refused, with its words; `limit_name` what it calls the limit, where
     that is not the usual name; `efforts` the reasoning efforts that are left, once some were `tried`; `spare`
-    the most that a limit may hold beyond what is asked for, where the context has no room for more.
+    the most that a limit may hold beyond what is asked for, where the context has no room for more; `without`
+    has those parameters of our own making that were refused.
     """
 
     refuses: Mapping[str, str] = field(default_factory=dict)
@@ -68,9 +69,10 @@ class Learned:
     tried: frozenset[str] = frozenset()
     thinks: bool = False
     spare: int | None = None
+    without: frozenset[str] = frozenset()
 
     def of(self, known: Capabilities) -> Capabilities:
-        """What is known beforehand, corrected by what the server said."""
+        """Correct what is known beforehand by what the server said."""
         return replace(
             known,
             thinks=known.thinks or self.thinks,
@@ -94,11 +96,11 @@ class Fitted:
     dropped: Mapping[str, str] = field(default_factory=dict)
 
 
-def fit(asked: Mapping[str, Any], known: Capabilities, learned: Learned, *, enlarged: int = 0) -> Fitted:
+def fit(asked: Mapping[str, Any], known: Capabilities, learned: Learned, *, widened: int = 0) -> Fitted:
     """Fit parameters to a model.
 
     `max_tokens` bounds the visible answer: a model that thinks gets room for its thoughts on top of it.
-    `enlarged` counts how often the reply was cut off before; each time the limit grows fourfold.
+    `widened` counts how often the reply was cut off before; each time the limit grows fourfold.
     """
     known = learned.of(known)
     sent, dropped = dict(asked), dict[str, str]()
@@ -108,7 +110,12 @@ def fit(asked: Mapping[str, Any], known: Capabilities, learned: Learned, *, enla
         effort, why = _effort(wanted, known, learned)
         sent |= {"reasoning": effort} if effort else {}
         dropped |= {"reasoning": why} if why else {}
-    elif not known.thinks and _can_say_none(known, learned) and known.refuses_thinking & sent.keys():
+    elif (
+        not known.thinks
+        and known.refuses_thinking & sent.keys()
+        and "none" in known.efforts
+        and "reasoning" not in known.refuses | learned.refuses.keys()
+    ):
         sent["reasoning"] = effort = "none"  # LangChain lets a temperature through beside it alone
     thinking = effort != "none" if effort else known.thinks
     refused = dict.fromkeys(known.refuses, "it is known to refuse it")
@@ -125,7 +132,7 @@ def fit(asked: Mapping[str, Any], known: Capabilities, learned: Learned, *, enla
                 dropped[less] = f"it takes no {less} beside {other if less == kept else kept}"
     if "max_tokens" in sent:
         room = ROOM[effort or known.default_effort or "medium"] if thinking else 0
-        wider = sent["max_tokens"] * 4**enlarged + room * 2**enlarged
+        wider = sent["max_tokens"] * 4**widened + room * 2**widened
         if learned.spare is not None:
             wider = min(wider, sent["max_tokens"] + learned.spare)
         most = known.most_output or wider
@@ -138,12 +145,8 @@ def fit(asked: Mapping[str, Any], known: Capabilities, learned: Learned, *, enla
     return Fitted(sent, stops, dropped)
 
 
-def _can_say_none(known: Capabilities, learned: Learned) -> bool:
-    return "none" in known.efforts and "reasoning" not in known.refuses | learned.refuses.keys()
-
-
 def _effort(asked: str, known: Capabilities, learned: Learned) -> tuple[str, str]:
-    """The effort to ask with, "" where none is to be said, and why it is not the one that is asked for."""
+    """Return the effort to ask with, "" where none is to be said, and why it is another one."""
     if "reasoning" in known.refuses or "reasoning" in learned.refuses:
         is_met = asked == "none" and not known.thinks
         return "", "" if is_met else learned.refuses.get("reasoning", "it is known to refuse it")
@@ -159,7 +162,7 @@ def _effort(asked: str, known: Capabilities, learned: Learned) -> tuple[str, str
 
 
 def efforts_of(fields: Mapping[str, Any]) -> tuple[str, ...]:
-    """The efforts that a client with these fields takes, where it names them."""
+    """Return the efforts that a client with these fields takes, where it names them."""
     if "reasoning_effort" not in fields:
         return ()
     named = [get_args(part) for part in get_args(fields["reasoning_effort"].annotation)]
@@ -169,18 +172,19 @@ def efforts_of(fields: Mapping[str, Any]) -> tuple[str, ...]:
 def reasoning_fields(
     fields: Mapping[str, Any], effort: str, known: Capabilities, model: str = ""
 ) -> dict[str, Any] | None:
-    """How a client with these fields is told the effort; None where it has no way to say it.
+    """Return how a client with these fields is told the effort; None where it has no way to say it.
 
     LangChain's clients of OpenAI, Anthropic, Google, Groq and others take `reasoning_effort`; those of
     Ollama and OpenRouter take `reasoning`.
     """
+    tokens = BUDGETS.get(effort, BUDGETS["high"])
     if "thinking_budget" in fields and known.thinking == "budget":
-        return {"thinking_budget": 0 if effort == "none" else BUDGETS[_usual(effort)]}
+        return {"thinking_budget": 0 if effort == "none" else tokens}
     if "thinking" in fields:
         if effort == "none":
             return {"thinking": {"type": "disabled"}}
         if known.thinking == "budget":
-            return {"thinking": {"type": "enabled", "budget_tokens": BUDGETS[_usual(effort)]}}
+            return {"thinking": {"type": "enabled", "budget_tokens": tokens}}
         if known.thinking == "adaptive":
             return {"thinking": {"type": "adaptive"}, "reasoning_effort": effort}
     if "reasoning_effort" in fields:
@@ -192,8 +196,3 @@ def reasoning_fields(
         is_leveled = "gpt-oss" in model and effort in ("low", "medium", "high")
         return {"reasoning": effort if is_leveled else effort != "none"}
     return None
-
-
-def _usual(effort: str) -> str:
-    """The effort as one of the four that stand for a number of tokens."""
-    return effort if effort in BUDGETS else "high"

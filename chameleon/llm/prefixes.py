@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from chameleon.llm.nearest import shared_start
+from chameleon.text import shared_start
 
 LEAST = 4_096
 """The fewest characters that are worth keeping: providers keep no less than 1,024 tokens."""
@@ -39,7 +39,7 @@ class Prefixes:
         self._seen: OrderedDict[str, tuple[str, int]] = OrderedDict()  # the last text, and what all shared
 
     def of(self, messages: Messages) -> Prefix | None:
-        """The prefix of a prompt; None for one that is too short to be kept."""
+        """Return the prefix of a prompt; None for one that is too short to be kept."""
         text = "".join(text for _, text in messages)
         if len(text) < LEAST:
             return None
@@ -56,7 +56,7 @@ class Prefixes:
 
 
 def split_at(messages: Messages, length: int) -> tuple[int, int]:
-    """The message in which the first `length` characters end, and where in it."""
+    """Find the message in which the first `length` characters end, and where in it."""
     for number, (_, text) in enumerate(messages):
         if length <= len(text):
             return number, length

@@ -41,7 +41,7 @@ class Pricing:
     given: Prices | None = None
 
     def cost(self, tokens: Tokens) -> float | None:
-        """US dollars for one reply; None where tokens or prices are not known."""
+        """Return the US dollars for one reply; None where tokens or prices are not known."""
         if tokens.input is None or tokens.output is None:
             return None
         if self.given is not None:

@@ -63,26 +63,32 @@ class Refusal:
 
     @property
     def is_unknown(self) -> bool:
-        """Whether the server does not know such a parameter at all."""
+        """Tell whether the server does not know such a parameter at all."""
         return _UNKNOWN.search(self.said) is not None
 
 
 def refusal_of(error: Exception, sent: Collection[str]) -> Refusal | None:
-    """The refusal that an error is, of one of the parameters that were sent; None for any other error."""
+    """Read the refusal of one of the parameters that were sent; None for any other error."""
     status, said = status_of(error), message_of(error)
     # The client itself refused, unless it could not read a reply.
     is_ours = isinstance(error, (TypeError, ValueError)) and type(error).__name__ != "OutputParserException"
     if status not in _STATUSES or (status is None and not is_ours) or says_too_long(said):
         return None
-    code, param = _code_and_param(error)
-    if code not in _CODES and not _NOT_TAKEN.search(said):
+    body: Any = getattr(error, "body", None)
+    inner = body.get("error", body) if isinstance(body, Mapping) else None
+    told: Mapping[str, Any] = inner if isinstance(inner, Mapping) else {}
+    if str(told.get("code")) not in _CODES and not _NOT_TAKEN.search(said):
         return None
     wire = {name: WIRE_NAMES.get(name, (name,)) for name in sent}
-    name = _named(param, wire) or _mentioned(said, wire)
+    parts = set(re.split(r"\W+", str(told.get("param") or ""))) - {""}  # as in "reasoning.effort"
+    named = next((name for name, names in wire.items() if parts & set(names)), None)
+    name = named or _mentioned(said, wire)
     if name is None:
         return None
     if name == "max_tokens":
-        return _of_limit(said)
+        other, found = _OTHER_LIMIT.search(said), _MOST.search(said)
+        most = int(found["most"].replace(",", "")) - bool(found["exclusive"]) if found else None
+        return Refusal(name, said, limit_name=other[1] if other else "", most_output=most)
     if name in _WITH_RANGE and _RANGE.search(said):
         return None  # the value is at fault: another one is taken
     efforts: tuple[str, ...] = ()
@@ -91,33 +97,8 @@ def refusal_of(error: Exception, sent: Collection[str]) -> Refusal | None:
     return Refusal(name, said, efforts=efforts, by_server=status is not None)
 
 
-def _of_limit(said: str) -> Refusal:
-    other, most = _OTHER_LIMIT.search(said), _MOST.search(said)
-    return Refusal(
-        "max_tokens",
-        said,
-        limit_name=other[1] if other else "",
-        most_output=int(most["most"].replace(",", "")) - bool(most["exclusive"]) if most else None,
-    )
-
-
-def _code_and_param(error: Exception) -> tuple[str, str]:
-    """What an error of OpenAI's form says of itself."""
-    body: Any = getattr(error, "body", None)
-    inner = body.get("error", body) if isinstance(body, Mapping) else None
-    if not isinstance(inner, Mapping):
-        return "", ""
-    return str(inner.get("code") or ""), str(inner.get("param") or "")
-
-
-def _named(param: str, wire: Mapping[str, tuple[str, ...]]) -> str | None:
-    """The parameter that `param` names, as in "reasoning.effort"."""
-    parts = set(re.split(r"\W+", param)) - {""}
-    return next((name for name, names in wire.items() if parts & set(names)), None)
-
-
 def _mentioned(said: str, wire: Mapping[str, tuple[str, ...]]) -> str | None:
-    """The first parameter that a sentence mentions; of temperature and top_p together, the latter."""
+    """Find the first parameter that a sentence mentions; of temperature and top_p together, the latter."""
     places = {name: min(found) for name, names in wire.items() if (found := [*_places(said, names)])}
     if {"temperature", "top_p"} <= places.keys():
         return "top_p"

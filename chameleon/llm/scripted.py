@@ -16,7 +16,6 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import PrivateAttr
 
 from chameleon.errors import InputError, ScriptExhausted
-from chameleon.llm.illustrated import text_of
 
 ScriptedReply = str | Mapping[str, Any] | Exception
 Script = Iterable[ScriptedReply] | Callable[[list[tuple[str, str]]], ScriptedReply]
@@ -76,7 +75,7 @@ class ScriptedModel(BaseChatModel):
 
     @property
     def requests(self) -> list[list[tuple[str, str]]]:
-        """The messages of every request so far, in the order of arrival."""
+        """Return the messages of every request so far, in the order of arrival."""
         return self._requests
 
     @property
@@ -93,7 +92,7 @@ class ScriptedModel(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> ChatResult:
-        pairs = [(_ROLES.get(message.type, message.type), text_of(message.content)) for message in messages]
+        pairs = [(_ROLES.get(message.type, message.type), _text(message.content)) for message in messages]
         with self._lock:
             number = len(self._requests)
             self._requests.append(pairs)
@@ -111,6 +110,13 @@ class ScriptedModel(BaseChatModel):
         return ChatResult(generations=[ChatGeneration(message=_message(reply))])
 
 
+def _text(content: Any) -> str:
+    """Return the text of a message, with a mark for each picture."""
+    if not isinstance(content, list):
+        return str(content)
+    return "\n".join(block["text"] if block.get("type") == "text" else "[picture]" for block in content)
+
+
 def _message(reply: str | Mapping[str, Any]) -> AIMessage:
     fields: Mapping[str, Any] = {"text": reply} if isinstance(reply, str) else reply
     message = AIMessage(
@@ -122,14 +128,11 @@ def _message(reply: str | Mapping[str, Any]) -> AIMessage:
             "input_tokens": tokens_in,
             "output_tokens": tokens_out,
             "total_tokens": tokens_in + tokens_out,
-            "input_token_details": _details(cache_read=fields.get("cached_tokens")),
-            "output_token_details": _details(reasoning=fields.get("reasoning_tokens")),
         }
+        if (cached := fields.get("cached_tokens")) is not None:
+            message.usage_metadata["input_token_details"] = {"cache_read": int(cached)}
+        if (thought := fields.get("reasoning_tokens")) is not None:
+            message.usage_metadata["output_token_details"] = {"reasoning": int(thought)}
     if "cost" in fields:
         message.response_metadata["cost"] = fields["cost"]
     return message
-
-
-def _details(**counts: Any) -> Any:
-    """The counts that the script tells."""
-    return {name: int(count) for name, count in counts.items() if count is not None}

@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 
 from chameleon.errors import ReplayMiss, StoreError
 from chameleon.llm.message import Request
-from chameleon.llm.nearest import describe_miss
+from chameleon.llm.replay_miss import describe_miss
 from chameleon.sqlite_pool import Connections
 
 Mode = Literal["off", "record", "replay", "auto"]
@@ -122,7 +122,7 @@ class ResponseStore:
             return int(connection.execute("SELECT count(*) FROM replies").fetchone()[0])
 
     def latest_model(self, address: str = "") -> str | None:
-        """The model whose reply was recorded last, as "provider:name"; None where nothing is recorded.
+        """Return the model whose reply was recorded last; None where nothing is recorded.
 
         Replies of the server at `address` go first, if there are any.
         """
@@ -161,7 +161,7 @@ class ResponseStore:
                     )
 
     def _of_other_servers(self, request: Request) -> list[str]:
-        """The replies to the same request that are recorded under other addresses."""
+        """Return the replies to the same request that are recorded under other addresses."""
         wanted = _without_address(json.loads(json.dumps(request.settings)))
         with self._reading() as connection:
             rows = connection.execute(

@@ -12,6 +12,7 @@ Nothing here is evaluated as code. What is read, and what is not, is that of the
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -37,7 +38,7 @@ _OVER_ROWS: Mapping[str, Callable[[Sequence[float]], float]] = {
 ARITHMETIC = tuple(_ARITHMETIC)
 OVER_ROWS = tuple(_OVER_ROWS)
 OPERATIONS = (*ARITHMETIC, *OVER_ROWS)
-_FAILURES = (ValueError, LookupError, TypeError, ArithmeticError)
+_TOKEN = re.compile(r"[^()]*\(|\)|[^()]+")
 
 
 class Calculated(NamedTuple):
@@ -55,24 +56,12 @@ class _Invalid(Exception):
 
 
 def tokens_of(text: str) -> list[str]:
-    """A program's text as tokens: it is cut at ", ", then after "(" and before and after ")", and ended."""
-    tokens = []
-    for part in text.split(", "):
-        token = ""
-        for character in part:
-            if character == ")":
-                tokens += [token] if token else []
-                token = ""
-            token += character
-            if character in "()":
-                tokens.append(token)
-                token = ""
-        tokens += [token] if token else []
-    return [*tokens, END]
+    """Return a program's text as tokens: cut at ", ", then after "(" and before and after ")", and ended."""
+    return [*(token for part in text.split(", ") for token in _TOKEN.findall(part)), END]
 
 
 def structure_fault(tokens: Sequence[str]) -> str:
-    """Why tokens (without their end) are no steps of four: operation, two arguments, ")"; "" if they are."""
+    """Return why tokens (without their end) are no steps of four: operation, two arguments, ")"; else ""."""
     for place, token in enumerate(tokens):
         if place % 4 == 0 and token.strip("(") not in OPERATIONS:
             return f"{token.strip('(')!r:.60} is no operation"
@@ -82,7 +71,7 @@ def structure_fault(tokens: Sequence[str]) -> str:
 
 
 def steps_of(tokens: Sequence[str]) -> list[str]:
-    """The steps as texts, cut out of all tokens (without their end) joined by "|".
+    """Return the steps as texts, cut out of all tokens (without their end) joined by "|".
 
     Each step but the first begins with "|"; an argument that has a parenthesis is cut as well.
     """
@@ -90,59 +79,60 @@ def steps_of(tokens: Sequence[str]) -> list[str]:
 
 
 def parts_of(step: str) -> tuple[str, str, str]:
-    """The operation and the arguments of a step. Raises IndexError where they are not there."""
+    """Return the operation and the arguments of a step. Raises IndexError where they are not there."""
     cut = step.split("(")
     arguments = cut[1].strip("|").strip().split("|")
     return cut[0].strip("|").strip(), arguments[0].strip(), arguments[1].strip()
 
 
 def calculated(tokens: Sequence[Any], lines: Sequence[Sequence[str]]) -> Calculated:
-    """The value of a program, as tokens with their end; `lines` are those of the table, its header first.
+    """Return the value of a program, as tokens with their end; `lines` are the table's, its header first.
 
     Never raises: whatever goes wrong, such as a division by zero, is a `fault`. Oddities of the official
     evaluator: texts are compared and joined like numbers ("yes" is greater than "no"); an operation on
     tables that is given "#0" takes the row of the one before it; of rows with the same name the last counts,
     and the header is one.
     """
+    given = list(tokens[:-1])
+    if not all(isinstance(token, str) for token in given):
+        return Calculated(None, "a token is no text")
+    if fault := structure_fault(given):
+        return Calculated(None, fault)
     value: Any = None
+    row: list[float] | None = None  # the one that was taken last
+    values: dict[int, Any] = {}
     try:
-        given = list(tokens[:-1])
-        if not all(isinstance(token, str) for token in given):
-            return Calculated(None, "a token is no text")
-        if fault := structure_fault(given):
-            return Calculated(None, fault)
-        rows = _Rows(lines)
-        values: dict[int, Any] = {}
         for number, step in enumerate(steps_of(given)):
             if step.count("(") > 1:
                 raise _Invalid(f"step {number} has a parenthesis in an argument")
             operation, first, second = parts_of(step)
-            if operation in _ARITHMETIC:
+            if operation in ARITHMETIC:
                 operands = (_operand(first, values), _operand(second, values))
                 values[number] = value = _ARITHMETIC[operation](*operands)
-            elif "table" in operation:
-                rows.take(first, values)
-                if operation in _OVER_ROWS:
-                    value = _OVER_ROWS[operation](rows.taken)
-                values[number] = value
-        return Calculated(_rounded(value))
-    except _Invalid as problem:
-        return Calculated(_before(value), str(problem))
-    except _FAILURES as problem:
-        return Calculated(_before(value), _in_words(problem))
+            elif operation in OVER_ROWS:
+                if "#" in first:
+                    _earlier(first, values)
+                else:
+                    row = _row_numbers(first, lines)
+                if row is None:
+                    raise _Invalid("an operation on tables needs the name of a row")
+                values[number] = value = _OVER_ROWS[operation](row)
+        if value is not None and _rounded(value) is None:
+            raise TypeError
+    except (_Invalid, ValueError, LookupError, TypeError, ArithmeticError) as problem:
+        fault = _in_words(problem)
+    return Calculated(_rounded(value), fault)
 
 
 def _rounded(value: Any) -> Any:
-    return value if value in (None, "yes", "no") else round(value, PLACES)
-
-
-def _before(value: Any) -> Any:
-    """The value before a fault: a number is rounded, and a complex one is none."""
-    return None if isinstance(value, complex) else _rounded(value)
+    """Return a number to five places, "yes" or "no"; None for anything else, such as a complex number."""
+    if isinstance(value, int | float):
+        return round(value, PLACES)
+    return value if value in ("yes", "no") else None
 
 
 def number_in(text: str) -> float | None:
-    """The number that an argument or a cell is, None if it is none. Raises ValueError for "const_x"."""
+    """Return the number that an argument or a cell is, None for none. Raises ValueError for "const_x"."""
     plain = text.replace(",", "")
     try:
         return float(plain)
@@ -158,52 +148,28 @@ def number_in(text: str) -> float | None:
         return None
 
 
-def numbers_in(cells: Sequence[str]) -> list[float]:
-    """The numbers of a row's cells: without "$", up to a parenthesis. Raises ValueError for any other."""
-    numbers = []
-    for cell in cells:
-        number = number_in(cell.replace("$", "").strip().split("(")[0].strip())
-        if number is None:
-            raise ValueError(cell)
-        numbers.append(number)
-    return numbers
-
-
-class _Rows:
-    """The rows of a table by name, and the numbers of the one that was taken last."""
-
-    def __init__(self, lines: Sequence[Sequence[str]]) -> None:
-        self._lines = lines
-        self._taken: list[float] | None = None
-
-    @property
-    def taken(self) -> list[float]:
-        if self._taken is None:
-            raise _Invalid("an operation on tables needs the name of a row")
-        return self._taken
-
-    def take(self, argument: str, values: Mapping[int, Any]) -> None:
-        by_name = {line[0]: line[1:] for line in self._lines}
-        if "#" in argument:
-            _earlier(argument, values)
-            return
-        if argument not in by_name:
-            raise _Invalid(f"no row of the table is named {argument!r:.80}")
-        try:
-            self._taken = numbers_in(by_name[argument])
-        except ValueError:
-            raise _Invalid(f"the row {argument!r:.80} has a cell that is no number") from None
+def _row_numbers(name: str, lines: Sequence[Sequence[str]]) -> list[float]:
+    """Return the numbers of a row's cells: without "$", up to a parenthesis. Raises `_Invalid`."""
+    rows = {line[0]: line[1:] for line in lines}
+    if name not in rows:
+        raise _Invalid(f"no row of the table is named {name!r:.80}")
+    cells = (cell.replace("$", "").strip().split("(")[0].strip() for cell in rows[name])
+    return [_number(cell, f"the row {name!r:.80} has a cell that is no number") for cell in cells]
 
 
 def _operand(argument: str, values: Mapping[int, Any]) -> Any:
     if "#" in argument:
         return _earlier(argument, values)
+    return _number(argument, f"{argument!r:.80} is no number")
+
+
+def _number(text: str, fault: str) -> float:
     try:
-        number = number_in(argument)
+        number = number_in(text)
     except ValueError:
         number = None
     if number is None:
-        raise _Invalid(f"{argument!r:.80} is no number")
+        raise _Invalid(fault)
     return number
 
 
@@ -215,6 +181,8 @@ def _earlier(argument: str, values: Mapping[int, Any]) -> Any:
 
 
 def _in_words(problem: Exception) -> str:
+    if isinstance(problem, _Invalid):
+        return str(problem)
     if isinstance(problem, ZeroDivisionError):
         return "it divides by zero"
     if isinstance(problem, OverflowError):

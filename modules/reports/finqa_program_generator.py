@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from chameleon import LLMModule, State
-from chameleon.modules.reports.facts import all_tables
+from chameleon.modules.reports.facts import all_tables, report_slots, text_of
 from chameleon.modules.reports.program_reader import program_in
 from chameleon.modules.reports.program_writer import as_text, written
-from chameleon.modules.reports.prompting import report_slots, texts_of
 
 
 class FinqaProgramGenerator(LLMModule):
@@ -22,13 +21,13 @@ class FinqaProgramGenerator(LLMModule):
         return super().slots(state) | report_slots(state)
 
     def parse(self, text: str) -> str:
-        """The program in a reply, whatever it is about."""
+        """Return the program in a reply, whatever it is about."""
         return as_text(program_in(text))
 
     def interpret(self, text: str, state: State) -> str:
-        """The program in a reply, with the numbers and rows of the report; see `written`.
+        """Return the program in a reply, with the numbers and rows of the report; see `written`.
 
         Raises `StepRejected` for a program that comes to nothing: the inventory's `repair` may ask again.
         """
-        said = [state.input["question"], *texts_of(state)]
+        said = [state.input["question"], *map(text_of, state.input.get("passages") or ())]
         return written(program_in(text), all_tables(state), said)

@@ -8,10 +8,13 @@ from typing import Any
 from chameleon import Module, State
 from chameleon.modules.program.answer_generator import tidy
 from chameleon.modules.reports.facts import all_tables
-from chameleon.modules.reports.kinds import Kind, kinds_of
-from chameleon.modules.reports.percent import asks_percent, asks_share
-from chameleon.modules.reports.program_writer import Tables
-from chameleon.modules.reports.python_kinds import kind_of
+from chameleon.modules.reports.percent import (
+    Kind,
+    asks_percent,
+    asks_share,
+    kind_of_finqa,
+    kind_of_python,
+)
 
 _POINTS = re.compile(r"(?:percent(?:age)?|%)[\s-]*points?", re.IGNORECASE)
 _MOVED = re.compile(
@@ -38,27 +41,23 @@ class ReportAnswer(Module):
     writes = ("cache.answer",)
 
     def run(self, state: State) -> Any:
+        """Return the value as the question wants it."""
         cache, question = state.cache, state.input["question"]
         value, program = cache["program_result"], cache.get("finqa_program")
         if program is None:
-            return told(value, kind_of(cache.get("program", "")), question)
-        return as_asked(value, program, question, all_tables(state))
+            return in_words(value, kind_of_python(cache.get("program", "")), question)
+        subtracted = program.rpartition("), ")[2].startswith("subtract")
+        return in_words(value, kind_of_finqa(program, all_tables(state)), question, subtracted=subtracted)
 
 
-def as_asked(value: Any, program: str, question: str, tables: Tables = None) -> Any:
-    """ "38.89%" for a share of 0.38889 where the question asks for per cent; else the number, "yes" or "no".
+def in_words(value: Any, kind: Kind, question: str, *, subtracted: bool = False) -> Any:
+    """Return a value of this kind as the question wants it: "38.89%", the number, "yes" or "no".
 
     What the program makes of figures that say "%" themselves, such as their average, is per cent whatever is
-    asked; their difference, where a change is asked for, is percentage points. A portion and a rate of growth
-    are per cent as well. A question that only names some per cent ("if 5% are free, what is the price?") asks
-    for none.
+    asked; their difference (`subtracted`), where a change is asked for, is percentage points. A portion and a
+    rate of growth are per cent as well. A question that only names some per cent ("if 5% are free, what is
+    the price?") asks for none.
     """
-    last = program.rpartition("), ")[2]
-    return told(value, kinds_of(program, tables)[-1], question, subtracted=last.startswith("subtract"))
-
-
-def told(value: Any, kind: Kind, question: str, *, subtracted: bool = False) -> Any:
-    """A value of this kind as the question wants it; `subtracted` is whether it is a difference."""
     if isinstance(value, str):
         return value
     asked = asks_percent(question) or asks_share(question)
@@ -71,5 +70,5 @@ def told(value: Any, kind: Kind, question: str, *, subtracted: bool = False) -> 
 
 
 def _percent(value: float) -> str:
-    """A percentage with two places; of one below a hundredth, two digits that matter."""
+    """Return a percentage with two places; of one below a hundredth, two digits that matter."""
     return f"{value:.2f}%" if abs(value) >= 0.01 or not value else f"{value:.2g}%"

@@ -6,7 +6,7 @@ from typing import Any
 
 from chameleon import LLMModule, State
 from chameleon.modules.program.programs import program_in
-from chameleon.modules.reports.prompting import report_slots
+from chameleon.modules.reports.facts import report_slots
 
 
 class ReportProgramGenerator(LLMModule):

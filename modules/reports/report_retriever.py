@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pydantic import PositiveInt
 
 from chameleon import Module, State
-from chameleon.modules.reports.facts import Fact, facts_of
+from chameleon.modules.reports.facts import facts_of
 from chameleon.modules.reports.ranking import check_way, scores
 from chameleon.table import to_text
 
@@ -23,8 +23,9 @@ class ReportRetriever(Module):
     non_text = ("cache.retrieved",)
 
     def __init__(self, k: PositiveInt = 5, *, by: str = "auto", table: Shown = "marked") -> None:
-        """`k`: how many facts are kept, sentences and rows counted alike.
+        """Set how facts are found, and what becomes of the table.
 
+        - `k`: how many facts are kept, sentences and rows counted alike.
         - `by`: how near a fact is to the question: "lexical" (words, names of rows, years; the default),
           "bm25", "dense" or "dense:NAME" (embeddings), "hybrid" or "hybrid:NAME" (all of it), and after any
           of them "+rerank:NAME" (a cross-encoder).
@@ -44,33 +45,45 @@ class ReportRetriever(Module):
         return {"by": "lexical" if self.by == "auto" else self.by}
 
     def run(self, state: State) -> dict[str, Any]:
-        """`kept`: the facts, the nearest first; `of`: how many there were."""
+        """Return `kept`, the facts, the nearest first, and `of`, how many there were; with what is shown."""
         passages = state.input.get("passages") or ()
         facts = facts_of(state.table, passages)
         near = scores(state.input["question"], facts, self.by)
         order = sorted(range(len(facts)), key=lambda number: -near[number])[: self.k]
-        kept = [facts[number] for number in order]
-        told = [_told(fact, float(near[number])) for fact, number in zip(kept, order, strict=True)]
-        output: dict[str, Any] = {"kept": told, "of": len(facts)}
-        rows = sorted((fact for fact in kept if fact.kind == "row"), key=_position)
-        if state.table is not None and self.table == "rows":
-            output |= {"table": state.table.take_rows([row.place for row in rows if row.passage is None])}
+        output: dict[str, Any] = {
+            "kept": [
+                {
+                    "id": ", ".join(f"{kind} {place}" for kind, place in facts[number].source.items()),
+                    "name": facts[number].name or facts[number].text[:80],
+                    "score": float(near[number]),
+                    "source": facts[number].source,
+                }
+                for number in order
+            ],
+            "of": len(facts),
+        }
+        kept = [facts[number] for number in sorted(order)]
+        rows = [fact for fact in kept if fact.kind == "row"]
         if rows and self.table == "marked":
-            output |= {"relevant_rows": "\n".join(dict.fromkeys(row.name for row in rows))}
-        return output | {"passages": self._passages(passages, kept)}
-
-    def _passages(self, passages: Sequence[Any], kept: Sequence[Fact]) -> list[Any]:
-        """The passages with kept sentences or rows; with "rows" their tables are cut as well."""
-        rows: dict[int, list[int]] = {}
-        for fact in kept:
-            place = fact.place if fact.kind == "sentence" else fact.passage
-            if place is not None:
-                rows.setdefault(place, []).extend([fact.place] if fact.kind == "row" else [])
-        cut = self.table == "rows"
-        return [
-            _cut(passages[place], sorted(rows[place])) if cut and rows[place] else passages[place]
-            for place in sorted(rows)
+            output["relevant_rows"] = "\n".join(dict.fromkeys(row.name for row in rows))
+        if state.table is not None and self.table == "rows":
+            output["table"] = state.table.take_rows([row.place for row in rows if row.passage is None])
+        places = {fact.place if fact.kind == "sentence" else fact.passage for fact in kept} - {None}
+        output["passages"] = [
+            self._shown(passage, [row.place for row in rows if row.passage == place])
+            for place, passage in enumerate(passages)
+            if place in places
         ]
+        return output
+
+    def _shown(self, passage: Any, rows: Sequence[int]) -> Any:
+        """Return a passage; with "rows" its table is cut to these, numbered as in the whole."""
+        if self.table != "rows" or not rows:
+            return passage
+        numbers = passage.get("rows") or range(1, len(passage["table"].rows) + 1)
+        table = passage["table"].take_rows(rows)
+        text = to_text(table, style="pipe")
+        return {**passage, "table": table, "rows": [numbers[row] for row in rows], "text": text}
 
     def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         changes = {"passages": output["passages"]} if "passages" in input else {}
@@ -79,30 +92,3 @@ class ReportRetriever(Module):
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         rows = {"relevant_rows": output["relevant_rows"]} if output.get("relevant_rows") else {}
         return {"retrieved": output["kept"]} | rows
-
-
-def _position(fact: Fact) -> tuple[int, int]:
-    return (-1 if fact.passage is None else fact.passage, fact.place)
-
-
-def _cut(passage: Mapping[str, Any], rows: Sequence[int]) -> dict[str, Any]:
-    """A passage with these rows of its table, and where each stands in the whole one."""
-    numbers = passage.get("rows") or range(1, len(passage["table"].rows) + 1)
-    table = passage["table"].take_rows(rows)
-    return {
-        **passage,
-        "table": table,
-        "rows": [numbers[row] for row in rows],
-        "text": to_text(table, style="pipe"),
-    }
-
-
-def _told(fact: Fact, score: float) -> dict[str, Any]:
-    """A kept fact: its place is counted from 1."""
-    source = fact.source
-    return {
-        "id": ", ".join(f"{kind} {number}" for kind, number in source.items()),
-        "name": fact.name or fact.text[:80],
-        "score": score,
-        "source": source,
-    }

@@ -25,7 +25,7 @@ class BingSearch(SearchModule):
         allow_private: bool = False,
         spacing: float | None = None,
     ) -> None:
-        """Keys: BING_SEARCH_KEY, and BING_SEARCH_ENDPOINT unless `endpoint` is given.
+        """Read the keys BING_SEARCH_KEY, and BING_SEARCH_ENDPOINT unless `endpoint` is given.
 
         Microsoft's own service was switched off in August 2025, so there is no default. A server that wants
         no key gets any. The published runs of Chameleon on ScienceQA had `count` 3, its code 1.

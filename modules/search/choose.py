@@ -1,4 +1,4 @@
-"""Which provider is asked: by name, or the first one that is configured."""
+"""Choose the provider that is asked: by name, or the first one that is configured."""
 
 from __future__ import annotations
 
@@ -7,13 +7,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from chameleon.errors import InventoryError
-from chameleon.modules.search.bing import Bing
-from chameleon.modules.search.brave import Brave
 from chameleon.modules.search.duckduckgo import DuckDuckGo
 from chameleon.modules.search.folder import Folder
 from chameleon.modules.search.provider import Provider, WebProvider, alternatives, variables
-from chameleon.modules.search.searxng import SearXNG
-from chameleon.modules.search.tavily import Tavily
+from chameleon.modules.search.services import Bing, Brave, SearXNG, Tavily
 from chameleon.modules.search.wikipedia import Wikipedia
 from chameleon.web import Web
 
@@ -40,7 +37,7 @@ class Settings:
 
 
 def choose_provider(settings: Settings, web: Web) -> Provider:
-    """The provider that these settings name.
+    """Return the provider that these settings name.
 
     `auto` takes a folder if one is named, then the first of Brave, Tavily, SearXNG and Bing whose variables
     are set. DuckDuckGo and Wikipedia are asked only by name, so that nobody's questions go to them by

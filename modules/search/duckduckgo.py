@@ -7,7 +7,7 @@ import importlib.util
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from typing import Any, ClassVar
 
 from chameleon.errors import MissingPackage, WebError
@@ -54,12 +54,7 @@ class DuckDuckGo:
         require_httpx()
 
     def runtime_info(self) -> Mapping[str, Any]:
-        versions = {}
-        for package in ("ddgs", "primp"):
-            try:
-                versions[package] = version(package)
-            except PackageNotFoundError:
-                continue
+        versions = {name: version(name) for name in ("ddgs", "primp") if importlib.util.find_spec(name)}
         return {"provider": self.name, "host": _HOST, "versions": versions}
 
     def search(self, query: str, count: int) -> list[SearchResult]:
@@ -96,7 +91,7 @@ class _BoundedClient:
         self._browser, self._web, self._spacing = browser, web, spacing
 
     def request(self, method: str, url: str, **sent: Any) -> _Page:
-        """The page at this address; raises `WebError` for any status but 200, and for a page too long."""
+        """Return the page at this address; raise `WebError` for any status but 200 and a page too long."""
         host = checked_url(url).host
         key = hashlib.sha256(repr(("ddgs", method, url, sent, self._web.limits.bytes)).encode()).hexdigest()
 

@@ -54,15 +54,17 @@ class Folder:
             raise InputError(f"the folder {str(self.path)!r} holds no .txt, .md or .html file")
 
     def runtime_info(self) -> Mapping[str, Any]:
-        """The number of documents and a digest of them: of their names and lengths, and of what the first
-        500 MB hold."""
+        """Return the number of documents and a digest of their names, lengths and first 500 MB."""
         digest, count, left = hashlib.sha256(), 0, _DIGESTED
         root = self.path.resolve()
         for file in self._files():
             size = file.stat().st_size
             digest.update(f"{file.relative_to(root).as_posix()}\0{size}\0".encode("utf-8", "surrogateescape"))
             if size <= left:
-                digest.update(_digest_of(file))
+                try:
+                    digest.update(file.read_bytes())
+                except OSError:  # told by the first search
+                    digest.update(b"unreadable")
             count, left = count + 1, left - size
         told = {"documents": count, "sha256": digest.hexdigest()}
         return {"provider": self.name, "folder": self.path.name, **told}
@@ -128,16 +130,8 @@ class Folder:
             yield SearchResult(title or file.stem, shown, passage)
 
 
-def _digest_of(file: Path) -> bytes:
-    try:
-        with file.open("rb") as opened:
-            return hashlib.file_digest(opened, "sha256").digest()
-    except OSError:  # told by the first search
-        return b"unreadable"
-
-
 def split(text: str, length: int) -> Iterator[str]:
-    """The text in passages of about `length` characters, between paragraphs or else between words."""
+    """Cut the text into passages of about `length` characters, between paragraphs or else words."""
     passage = ""
     for paragraph in re.split(r"\n\s*\n", text.replace("\r\n", "\n")):
         for piece in _pieces(" ".join(paragraph.split()), length):

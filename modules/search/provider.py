@@ -45,27 +45,34 @@ class Provider(Protocol):
         """Return the provider and its host, never a whole address."""
 
     def search(self, query: str, count: int) -> list[SearchResult]:
-        """The best results, at most `count`; raises `WebError` (a `ModuleError`) for a failure."""
+        """Return the best results, at most `count`; raise `WebError` (a `ModuleError`) for a failure."""
 
 
 @dataclass(frozen=True)
 class WebProvider:
-    """A search service over HTTP. Subclasses say how it is asked and where its results stand.
+    """A search service over HTTP. Subclasses say how it is asked and where its results are.
 
-    - `key_variable`: the environment variable with the key, "" where none is needed.
+    - `key_variable`: the environment variable with the key, "" where none is needed; `key_header`: the header
+      that carries it, and what is written before it.
     - `endpoint_variable`, `default_endpoint`: where the address comes from when YAML names none.
     - `spacing`: the least number of seconds between requests, by the service's own terms.
     - `most`: how many results one request may ask for.
     - `takes_query`: whether its address may hold a query of its own, such as Bing's customconfig=…
+    - `path`, `fields`: the keys down to the list of results in its reply, and those of title, address and
+      text in a result; `markup`: whether title and text are HTML.
     """
 
     name: ClassVar[str]
     key_variable: ClassVar[str] = ""
+    key_header: ClassVar[tuple[str, str]]
     endpoint_variable: ClassVar[str] = ""
     default_endpoint: ClassVar[str] = ""
     default_spacing: ClassVar[float] = 0.1
     takes_query: ClassVar[bool] = True
     most: ClassVar[int] = 20
+    path: ClassVar[tuple[str, ...]] = ("results",)
+    fields: ClassVar[tuple[str, str, str]] = ("title", "url", "content")
+    markup: ClassVar[bool] = False
 
     web: Web
     endpoint: str = ""
@@ -74,13 +81,13 @@ class WebProvider:
 
     @classmethod
     def is_configured(cls) -> bool:
-        """Whether the environment holds what it needs."""
+        """Tell whether the environment holds what it needs."""
         needed = [v for v in (cls.key_variable, "" if cls.default_endpoint else cls.endpoint_variable) if v]
         return bool(needed) and all(os.environ.get(variable, "").strip() for variable in needed)
 
     @property
     def address(self) -> str:
-        """The endpoint in use; "" where none is set."""
+        """Return the endpoint in use; "" where none is set."""
         set_outside = os.environ.get(self.endpoint_variable, "") if self.endpoint_variable else ""
         return self.endpoint or set_outside.strip() or self.default_endpoint
 
@@ -111,7 +118,9 @@ class WebProvider:
 
     def _check_address(self) -> None:
         """Refuse here what every request would refuse, as far as the address itself tells it."""
-        place = f"{self._address_key} (the endpoint of {self.name})"
+        set_outside = self.endpoint_variable and os.environ.get(self.endpoint_variable, "").strip()
+        setting = self.endpoint_variable if set_outside and not self.endpoint else "endpoint"
+        place = f"{setting} (the endpoint of {self.name})"
         try:
             url = checked_url(self.address)
         except WebError as refused:
@@ -139,47 +148,48 @@ class WebProvider:
                 "such as search.lan, and set allow_private: true, or CHAMELEON_WEB_PRIVATE=host:port.",
             )
 
-    @property
-    def _address_key(self) -> str:
-        """The setting that the address comes from, for errors."""
-        set_outside = self.endpoint_variable and os.environ.get(self.endpoint_variable, "").strip()
-        return self.endpoint_variable if set_outside and not self.endpoint else "endpoint"
-
     def runtime_info(self) -> Mapping[str, Any]:
         return {"provider": self.name, "host": self.host}
 
     @property
     def own_web(self) -> Web:
-        """The client for the endpoint: it may be private if that is allowed, what it redirects to may not."""
+        """Return the client for the endpoint, which may be private if that is allowed; redirects may not."""
         if not self.allow_private:
             return self.web
         return replace(self.web, private=(*self.web.private, host_and_port(self.address)))
 
     def without_endpoint(self) -> str:
+        """Return the sentence for a service that has no address."""
         return f"the search provider {self.name} has no address: {self.endpoint_variable} is not set"
 
     def search(self, query: str, count: int) -> list[SearchResult]:
         self.check()
         spacing = self.default_spacing if self.spacing is None else self.spacing
         asked = self.request(one_line(query, LONGEST_QUERY), min(count, self.most))
-        reply = self.own_web.fetch(self.address, secrets=self.secrets(), spacing=spacing, **asked)
+        header, prefix = self.key_header if self.key_variable else ("", "")
+        secrets = {header: f"{prefix}{self.key}"} if header else {}
+        reply = self.own_web.fetch(self.address, secrets=secrets, spacing=spacing, **asked)
         found = self.results(reply.data(self.hints()))
         return [result for result in found if result.title or result.text][:count]
 
     def request(self, query: str, count: int) -> dict[str, Any]:
-        """What `Web.fetch` is to send: params, json, headers."""
+        """Return what `Web.fetch` is to send: params, json, headers."""
         raise NotImplementedError
-
-    def secrets(self) -> Mapping[str, str]:
-        """The header that carries the key."""
-        return {}
 
     def results(self, data: Any) -> list[SearchResult]:
-        """The results in the service's reply."""
-        raise NotImplementedError
+        """Return the results in the service's reply."""
+        title, url, text = self.fields
+        return [
+            SearchResult(
+                text_of(page, title, markup=self.markup),
+                url_of(page, url),
+                text_of(page, text, markup=self.markup),
+            )
+            for page in self.listed(data, *self.path)
+        ]
 
     def hints(self) -> Mapping[int, str]:
-        """What to do about a status."""
+        """Return what to do about a status."""
         refused = f"Check the key in {self.key_variable}." if self.key_variable else ""
         return {
             401: refused,
@@ -189,7 +199,7 @@ class WebProvider:
         }
 
     def listed(self, data: Any, *path: str) -> list[Mapping[str, Any]]:
-        """The objects in the list under these keys, none where it is absent; another form is a `WebError`."""
+        """Return the objects in the list under these keys; raise `WebError` for another form."""
         for key in path:
             if not isinstance(data, dict):
                 raise self.misshapen()
@@ -202,29 +212,30 @@ class WebProvider:
 
     @property
     def host(self) -> str:
-        """The endpoint's host, for errors: the rest of an address may hold a token."""
+        """Return the endpoint's host, for errors: the rest of an address may hold a token."""
         return checked_url(self.address).host
 
     def misshapen(self) -> WebError:
+        """Return the error for a reply that is not what the service sends."""
         return WebError(f"the server's answer is not in the form of {self.name}", where=self.host)
 
 
 def _looks_private(host: str, kind: Kind | None) -> bool:
-    """Whether a host is in one's own network on its face: by its number, or by its kind of name."""
+    """Tell whether a host looks like one's own network: by its number, or by its kind of name."""
     name = bare_host(host)
     by_name = "." not in name or name.endswith(_PRIVATE_NAMES)
     return kind == "private" or (kind is None and by_name)
 
 
 def text_of(item: Mapping[str, Any], key: str, *, markup: bool = False) -> str:
-    """A text in a reply, "" where there is none; `markup` where the service writes HTML."""
+    """Return a text in a reply, "" where there is none; `markup` where the service writes HTML."""
     value = item.get(key)
     text = value[:_LONGEST_TEXT] if isinstance(value, str) else ""
     return markup_text(text)[1] if markup and ("<" in text or "&" in text) else text
 
 
 def url_of(item: Mapping[str, Any], key: str) -> str:
-    """A result's address, "" where it is none of the web (javascript:, data:)."""
+    """Return a result's address, "" where it is none of the web (javascript:, data:)."""
     value = item.get(key)
     return value if isinstance(value, str) and value.startswith(("http://", "https://")) else ""
 
@@ -238,12 +249,12 @@ _VARIABLES = {
 
 
 def variables(name: str = "") -> str:
-    """The variables that configure a service, as an error's hint lists them; not those of the one named."""
+    """List the variables that configure a service for an error's hint; not those of the one named."""
     return ", ".join(way for provider, way in _VARIABLES.items() if provider != name)
 
 
 def alternatives() -> str:
-    """What to write in an inventory to search without any variable, in the words of an error's hint."""
+    """Tell, for an error's hint, what to write in an inventory to search without any variable."""
     there = importlib.util.find_spec("ddgs") is not None
     package = "installed here" if there else 'pip install "chameleon-compose[ddgs]"'
     return (

@@ -1,8 +1,17 @@
-"""What all search modules have in common: a query, a provider, and results quoted as data."""
+"""What all search modules have in common: a query, a provider, and results quoted as data.
+
+<search_results>
+1. Tide tables explained (https://example.org/tides): High tide comes twice a day …
+2. …
+</search_results>
+
+Each result is one line, so no text can begin a result of its own. No text can end the block, open another, or
+write the marks that chat templates are made of (see `chameleon.quoting`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -10,13 +19,15 @@ from chameleon.errors import InventoryError, WebError
 from chameleon.module import Keys, Module
 from chameleon.modules.search.choose import Settings, choose_provider
 from chameleon.modules.search.provider import Provider, SearchResult
-from chameleon.modules.search.quoting import LONGEST_TITLE, LONGEST_URL, quoted
+from chameleon.quoting import untagged
 from chameleon.state import State
 from chameleon.web import Limits, PageCache, Web, one_line, page_text
 
-MOST_RESULTS = 20
-MOST_CHARACTERS = 20_000
-LONGEST_TIMEOUT = 600  # seconds
+OPENING, CLOSING = "<search_results>", "</search_results>"
+_LONGEST_TITLE, _LONGEST_URL = 150, 300
+_MOST_RESULTS = 20
+_MOST_CHARACTERS = 20_000
+_LONGEST_TIMEOUT = 600  # seconds
 _PAGE_SPACING = 0.5  # seconds between two pages of one host
 
 
@@ -27,7 +38,7 @@ class SearchModule(Module):
     query generator now and then; the question is the query that anybody would type.
 
     The output holds provider, query and results; the cache gets the results quoted as data
-    (`chameleon.modules.search.quoting`) under `response_key`, which subclasses name, with `writes`.
+    under `response_key`, which subclasses name, with `writes`.
 
     - `count`: how many results, 1 to 20; `characters`: of text for each, 1 to 20,000.
     - `read_pages`: so many of the first results are given with their page's text instead of the snippet.
@@ -50,12 +61,15 @@ class SearchModule(Module):
         timeout: float = 20.0,
         user_agent: str = "",
     ) -> None:
-        _require("count", count, 1, MOST_RESULTS)
-        _require("characters", characters, 1, MOST_CHARACTERS)
-        _require("read_pages", read_pages, 0, MOST_RESULTS)
-        _require("timeout", timeout, 0.1, LONGEST_TIMEOUT)
-        if settings.spacing is not None:
-            _require("spacing", settings.spacing, 0, LONGEST_TIMEOUT)
+        for key, value, least, most in (
+            ("count", count, 1, _MOST_RESULTS),
+            ("characters", characters, 1, _MOST_CHARACTERS),
+            ("read_pages", read_pages, 0, _MOST_RESULTS),
+            ("timeout", timeout, 0.1, _LONGEST_TIMEOUT),
+            ("spacing", settings.spacing or 0, 0, _LONGEST_TIMEOUT),
+        ):
+            if not least <= value <= most:  # which no NaN is
+                raise InventoryError(f"{key} is {value}", hint=f"It may be {least:,} to {most:,}.")
         self.settings, self.count, self.characters, self.read_pages = settings, count, characters, read_pages
         self._web = Web(Limits(seconds=timeout), user_agent=user_agent)
         self._provider: Provider | None = None
@@ -80,8 +94,8 @@ class SearchModule(Module):
             "query": query,
             "results": [
                 {
-                    "title": one_line(result.title, LONGEST_TITLE),
-                    "url": one_line(result.url, LONGEST_URL),
+                    "title": one_line(result.title, _LONGEST_TITLE),
+                    "url": one_line(result.url, _LONGEST_URL),
                     "text": one_line(result.text, self.characters),
                 }
                 for result in results
@@ -93,7 +107,7 @@ class SearchModule(Module):
         return {self.response_key: quoted(results, output["query"], self.characters)}
 
     def _with_page(self, result: SearchResult) -> SearchResult:
-        """The result with the text of its page; a page that cannot be read is told beside the snippet."""
+        """Return the result with the text of its page; say beside the snippet if it cannot be read."""
         if not result.url.startswith(("http://", "https://")):
             return result
         try:
@@ -105,6 +119,16 @@ class SearchModule(Module):
         return replace(result, title=result.title or title, text=text or result.text)
 
 
-def _require(key: str, value: float, least: float, most: float) -> None:
-    if not least <= value <= most:  # which no NaN is
-        raise InventoryError(f"{key} is {value}", hint=f"It may be {least:,} to {most:,}.")
+def quoted(results: Sequence[SearchResult], query: str, characters: int = 500) -> str:
+    """Return the block for these results, each text cut at `characters`; a sentence when there are none."""
+    if not results:
+        return f"Nothing was found for the query {untagged(one_line(query, _LONGEST_TITLE))!r}."
+    lines = [OPENING]
+    for number, result in enumerate(results, start=1):
+        line = f"{number}. {one_line(result.title, _LONGEST_TITLE) or 'Untitled'}"
+        if url := one_line(result.url, _LONGEST_URL):
+            line += f" ({url})"
+        if text := one_line(result.text, characters):
+            line += f": {text}"
+        lines.append(untagged(line))
+    return "\n".join((*lines, CLOSING))

@@ -27,8 +27,9 @@ class WebSearch(SearchModule):
         allow_private: bool = False,
         spacing: float | None = None,
     ) -> None:
-        """`provider`: brave, tavily, searxng, bing, ddgs, wikipedia or folder; `auto`: the first that a
-        folder or variables configure, so never ddgs or wikipedia.
+        """Ask `provider`: brave, tavily, searxng, bing, ddgs, wikipedia or folder.
+
+        `auto` is the first that a folder or variables configure, so never ddgs or wikipedia.
 
         They need BRAVE_API_KEY, TAVILY_API_KEY, SEARXNG_URL, BING_SEARCH_KEY with BING_SEARCH_ENDPOINT, the
         package ddgs, nothing, and `folder`. `allow_private` lets the endpoint lie in a private network.

@@ -9,18 +9,17 @@ spelling that the wiki suggests where a query finds none.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Set
+from collections.abc import Set
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any, ClassVar
 from urllib.parse import quote
 
 from chameleon.errors import InventoryError, WebError
 from chameleon.modules.search.provider import LONGEST_QUERY, SearchResult, WebProvider, text_of, url_of
-from chameleon.modules.search.wikipedia_languages import LANGUAGES
 from chameleon.web import one_line
 
 _WORD = re.compile(r"\w+")
+_LANGUAGE = re.compile(r"[a-z]{2,3}(-[a-z-]{2,10})?|simple")
 _FORM = {"action": "query", "format": "json", "formatversion": 2, "redirects": 1}
 _PARTS = {
     "prop": "extracts|info|pageprops",
@@ -30,7 +29,7 @@ _PARTS = {
     "inprop": "url",
     "ppprop": "disambiguation",
 }
-MOST_MEANINGS = 8
+_MOST_MEANINGS = 8
 _MOST_LINKS = 500  # what a wiki gives to anybody in one reply
 _LONGEST_TITLES = 5_000  # characters of an address
 
@@ -55,11 +54,10 @@ class Wikipedia(WebProvider):
         return super().address or f"https://{self.language}.wikipedia.org/w/api.php"
 
     def check(self) -> None:
-        if not super().address and self.language not in LANGUAGES:
-            near = get_close_matches(self.language[:40], LANGUAGES, n=3, cutoff=0.5)
+        if not super().address and not _LANGUAGE.fullmatch(self.language):
             raise InventoryError(
                 f"language is {self.language[:40]!r}, which is no language of Wikipedia",
-                hint=f"Write it as in its address: {', '.join(near or ('en', 'de', 'zh'))}. "
+                hint="Write it as in its address: en, de, zh. "
                 "Another MediaWiki is named by endpoint, the address of its api.php.",
             )
         super().check()
@@ -74,7 +72,7 @@ class Wikipedia(WebProvider):
     def search(self, query: str, count: int) -> list[SearchResult]:
         self.check()
         data = self._ask(self.request(query, min(count, self.most))["params"])
-        if not self.listed(data, "query", "pages") and (suggested := _suggestion(data)):
+        if not self.listed(data, "query", "pages") and (suggested := self._suggestion(data)):
             query = suggested
             data = self._ask(self.request(query, min(count, self.most))["params"])
         snippets = {
@@ -95,7 +93,7 @@ class Wikipedia(WebProvider):
         return SearchResult(title, url_of(page, "fullurl"), text)
 
     def _meanings(self, title: str, query: str) -> str:
-        """What a disambiguation page links to, in a sentence each."""
+        """Return what a disambiguation page links to, in a sentence each."""
         wanted = set(_words(query)) - set(_words(title))
         if not (linked := self._linked(title, wanted)):
             return ""
@@ -104,11 +102,14 @@ class Wikipedia(WebProvider):
         found.sort(key=lambda page: -len(wanted & set(_words(f"{page.get('title')} {page.get('extract')}"))))
         if not found:
             return ""
-        meanings = (f"{text_of(page, 'title')}: {_sentence(text_of(page, 'extract'))}" for page in found)
-        return f"{title} may mean: " + "; ".join(list(meanings)[:MOST_MEANINGS])
+        meanings = []
+        for page in found[:_MOST_MEANINGS]:
+            sentence = re.split(r"(?<=[.!?])\s", text_of(page, "extract").strip(), maxsplit=1)[0]
+            meanings.append(f"{text_of(page, 'title')}: {sentence[:160]}")
+        return f"{title} may mean: " + "; ".join(meanings)
 
     def _linked(self, title: str, wanted: Set[str]) -> list[str]:
-        """The titles that a disambiguation page links to, as many as one request may ask for.
+        """Return the titles that a disambiguation page links to, as many as one request may ask for.
 
         The wiki gives links in the order of the alphabet; here those come first that have most of the wanted
         words in their titles, then those that have the ambiguous title in theirs, which are its meanings.
@@ -136,23 +137,17 @@ class Wikipedia(WebProvider):
             raise WebError(f"the wiki refused the search ({code or 'no reason given'})", where=self.host)
         return data
 
-
-def _suggestion(data: Mapping[str, Any]) -> str:
-    """The spelling that the wiki offers for a query, "" for none."""
-    found = data.get("query")
-    info = found.get("searchinfo") if isinstance(found, dict) else None
-    suggested = info.get("suggestion") if isinstance(info, dict) else None
-    return one_line(suggested, LONGEST_QUERY) if isinstance(suggested, str) else ""
+    @staticmethod
+    def _suggestion(data: Any) -> str:
+        """Return the spelling that the wiki offers for a query, "" for none."""
+        for key in ("query", "searchinfo", "suggestion"):
+            data = data.get(key) if isinstance(data, dict) else None
+        return one_line(data, LONGEST_QUERY) if isinstance(data, str) else ""
 
 
 def _place(page: Any) -> float:
     index = page.get("index")
     return index if isinstance(index, int | float) else 1e9
-
-
-def _sentence(text: str) -> str:
-    first = re.split(r"(?<=[.!?])\s", text.strip(), maxsplit=1)[0]
-    return first[:160]
 
 
 def _words(text: str) -> list[str]:

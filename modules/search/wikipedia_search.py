@@ -26,9 +26,7 @@ class WikipediaSearch(SearchModule):
         allow_private: bool = False,
         spacing: float | None = None,
     ) -> None:
-        """`endpoint`: the api.php of any MediaWiki, else WIKIPEDIA_ENDPOINT, else Wikipedia in `language`.
-
-        The MediaWiki API is asked, with time-outs and checked addresses, not the Python package `wikipedia`.
+        """Ask `endpoint`, the api.php of a MediaWiki, else WIKIPEDIA_ENDPOINT, else Wikipedia in `language`.
 
         Wikipedia asks robots for a User-Agent that names somebody who can be reached: set `user_agent`, or
         CHAMELEON_USER_AGENT, where you search a lot.

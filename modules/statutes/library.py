@@ -15,124 +15,117 @@ from chameleon.modules.statutes.parser import parse
 from chameleon.modules.statutes.tree import Node, Statute
 from chameleon.text import harmless
 
-_LARGEST = 20_000_000
+_LARGEST = 20_000_000  # bytes of a file
+_LONGEST = 250  # characters of a path with blanks
 _ENDINGS = ("", ".txt", ".md", ".text")
 _NUMBERED = re.compile(r"(?:section|sec|s|§)?[ _.-]*([0-9]+[A-Za-z]{0,3}(?:[.-][0-9]+)*)", re.IGNORECASE)
-
 _TOLD = 3
+_LAYOUT = (
+    'Sections begin with lines such as "§12. Fees" or "Section 12. Fees", and what stands in them with '
+    'labels such as (a), (1), (A): "Article 1" with "1." and "2." is not understood.'
+)
 
 _log = logging.getLogger("chameleon")
 
 
-@lru_cache(maxsize=256)
-def _parsed(text: str, name: str = "", source: str = "") -> Statute:
-    """The tree of a text. What does not fit is logged as a warning, once while the tree is remembered."""
-    statute = parse(text, name, source)
-    if count := len(statute.troubles):
-        told = "; ".join(map(str, statute.troubles[:_TOLD]))
-        more = f"; and {count - _TOLD:,} more" if count > _TOLD else ""
-        lines = "1 line" if count == 1 else f"{count:,} lines"
-        where = harmless(source) or _label_of(statute)
-        _log.warning("%s: %s may be read wrongly: %s%s", where, lines, told, more)
-    return statute
-
-
 class Statutes:
-    """Sections by their labels ("152"), in the order of the texts, and the texts with their troubles."""
+    """Sections by their labels ("152"), in the order of the texts; of equal labels the first counts."""
 
     def __init__(self, statutes: list[Statute]) -> None:
-        """Of sections with the same label the first counts."""
         self.statutes = statutes
         self.sections: dict[str, Node] = {}
         self.source: dict[str, str] = {}
         for statute in statutes:
-            for section in statute.sections:
-                if section.label not in self.sections:
-                    self.sections[section.label] = section
-                    self.source[section.label] = statute.source
+            for section in statute.root.children:
+                self.source.setdefault(section.label, statute.source)
+                self.sections.setdefault(section.label, section)
 
     @classmethod
     def of(cls, given: Any) -> Statutes:
-        """Statutes from a mapping of names to texts, the path of a file or folder, or a text itself.
+        """Return the statutes of a mapping of names to texts, a path of a file or folder, or a text itself.
 
         A file is a text, or JSON with such a mapping; of a folder the text files count. A text without a line
         such as "§152. …" is the section that its name says. Raises `InputError` for anything else.
         """
         if isinstance(given, Mapping):
-            return cls([_parsed(_text(text, name), name) for name, text in given.items()])
+            return cls([_parsed(text, name) for name, text in given.items()])
         if isinstance(given, PurePath):
             return cls(list(_read(Path(given).expanduser())))
         if isinstance(given, str) and (text := given.strip()):
-            path = Path(text).expanduser()
-            is_path = "\n" not in text and (" " not in text or _exists(path))
-            return cls(list(_read(path)) if is_path else [_parsed(_text(given, "text"))])
+            is_path = "\n" not in text and (" " not in text or (len(text) < _LONGEST and Path(text).exists()))
+            return cls(list(_read(Path(text).expanduser())) if is_path else [_parsed(given)])
         raise InputError(
             "there are no statutes to look in",
             hint="Give a text, a mapping of names to texts, or the path of a file or folder as `statutes`.",
         )
 
+    def check(self) -> None:
+        """Raise `InputError` for statutes without text, or without sections and labels."""
+        if not any(line.content for each in self.statutes for line in each.root.lines):
+            raise InputError(
+                "there is no text in the statutes", hint="Give statutes: as `statutes`, or as the text."
+            )
+        if not any(section.label or section.children for section in self.sections.values()):
+            raise InputError(
+                "the text has no sections and no labels such as (a)",
+                hint=f"{_LAYOUT} Statutes are given as `statutes`, or as the text.",
+            )
+
     @property
     def troubles(self) -> list[str]:
-        """The lines that may be read wrongly, each with its section's or file's name."""
-        return [
-            f"{statute.source or _label_of(statute)}: {trouble}"
-            for statute in self.statutes
-            for trouble in statute.troubles
-        ]
-
-
-def _exists(path: Path) -> bool:
-    try:
-        return path.exists()
-    except (OSError, ValueError):
-        return False
+        """Return the lines that may be read wrongly, each with the name of its file or section."""
+        return [f"{_name_of(each)}: {trouble}" for each in self.statutes for trouble in each.troubles]
 
 
 def _read(path: Path) -> Iterator[Statute]:
     if path.is_dir():
         files = sorted(file for file in path.iterdir() if file.is_file() and file.suffix.lower() in _ENDINGS)
         files = [file for file in files if not file.name.startswith(".")]
-        if not files:
-            raise InputError("the folder holds no statutes", where=str(path), hint="Put text files there.")
-        for file in files:
-            yield _parsed(_text_of(file), _section_name(file.stem), str(file))
-    elif path.suffix.lower() == ".json":
+    else:
+        files = [path]
+    for file in files:
+        text = _text_of(file)
+        if file.suffix.lower() != ".json":
+            numbered = _NUMBERED.fullmatch(file.stem.strip())
+            yield _parsed(text, numbered[1] if numbered else file.stem, str(file))
+            continue
         try:
-            texts = json.loads(_text_of(path))
+            texts = json.loads(text)
         except ValueError as problem:
             raise InputError(f"this is not JSON: {problem}", where=str(path)) from problem
         if not isinstance(texts, dict):
             raise InputError("the JSON holds no mapping of names to texts", where=str(path))
-        for name, text in texts.items():
-            yield _parsed(_text(text, name), name, str(path))
-    else:
-        yield _parsed(_text_of(path), _section_name(path.stem), str(path))
+        yield from (_parsed(each, name, str(path)) for name, each in texts.items())
 
 
 def _text_of(file: Path) -> str:
     try:
-        if not file.is_file():
-            raise InputError("there is no such file", where=str(file))
         if file.stat().st_size > _LARGEST:
             raise InputError(f"the file has more than {_LARGEST:,} bytes", where=str(file))
         return file.read_text("utf-8-sig")
-    except UnicodeDecodeError as problem:
-        raise InputError("the file is not UTF-8 text", where=str(file)) from problem
     except (OSError, ValueError) as problem:
-        raise InputError(f"the file cannot be read: {problem}", where=str(file)) from problem
+        raise InputError(f"the file cannot be read as UTF-8 text: {problem}", where=str(file)) from problem
 
 
-def _text(text: Any, name: str) -> str:
+def _parsed(text: Any, name: str = "", source: str = "") -> Statute:
     if not isinstance(text, str):
         raise InputError(f"the statute {name!r} is no text but a {type(text).__name__}")
-    return text.removeprefix("\ufeff")
+    return _parsed_once(text.removeprefix("\ufeff"), name, source)
 
 
-def _section_name(stem: str) -> str:
-    """The section that a file's name says: "section152" is "152"; the name itself where it says none."""
-    found = _NUMBERED.fullmatch(stem.strip())
-    return found[1] if found else stem
+@lru_cache(maxsize=256)
+def _parsed_once(text: str, name: str, source: str) -> Statute:
+    """Return the tree of a text, and log what may be read wrongly, once while the tree is remembered."""
+    statute = parse(text, name, source)
+    if count := len(statute.troubles):
+        told = "; ".join(map(str, statute.troubles[:_TOLD]))
+        more = f"; and {count - _TOLD:,} more" if count > _TOLD else ""
+        name = harmless(_name_of(statute))
+        _log.warning("%s: lines that may be read wrongly (%s): %s%s", name, count, told, more)
+    return statute
 
 
-def _label_of(statute: Statute) -> str:
-    return f"section {harmless(statute.sections[0].label)}" if statute.sections else "statute"
+def _name_of(statute: Statute) -> str:
+    return statute.source or (
+        f"section {statute.root.children[0].label}" if statute.root.children else "statute"
+    )

@@ -1,49 +1,61 @@
-"""References in questions and statutes: "section 152(d)(2)(A) through (G)", "this paragraph", and lists."""
+"""References in questions and statutes: "section 152(d)(2)(A) through (G)", "this paragraph", and lists.
+
+The grammar, of which each rule is a function or a pattern here:
+
+    phrase    = [relation] word [number] labels {next} [of]
+    relation  = "this" | "such" | "the preceding" | "the succeeding"
+    word      = "section" | "subsection" | … | "sec." | "§" | nothing before a number with labels
+    next      = ("," | "and" | "through") (labels | number labels)
+    of        = ("of" | "in" | "under") (phrase | name of another law)
+"""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import Literal
 
-from chameleon.modules.statutes.acts import act_after, act_before, act_beside
-from chameleon.modules.statutes.atoms import LEAD, LEADS, OF, SHORT, Atom, atom_at, spelt_at, with_lower
-from chameleon.modules.statutes.labels import LABEL, readings
-
-Relation = Literal["", "this", "such", "before", "after"]
+from chameleon.modules.statutes.labels import LABEL, LEVELS, readings
 
 _DEEPEST = 8  # of "clause (i) of paragraph (1) of …"
-_BARELY = rf"(?<![\w$.,§])(?P<number>[0-9]{{1,5}}[A-Z]?)(?P<labels>(?:{LABEL})+)"
-_ABOVES = r"\bthis\s{1,9}(?P<unit>(?:sub)?(?:title|chapter|part)|act|code|division)\b"
-_BARE = re.compile(_BARELY)
-_ABOVE = re.compile(_ABOVES, re.IGNORECASE)
-_START = re.compile(f"{LEADS}|{_BARELY}|{_ABOVES}", re.IGNORECASE)
-_YEAR = re.compile(r"(?:19|20)[0-9]{2}")
+_BACK = 100  # characters before a reference where the name of its law may begin
+_WORD = r"(?:sub)?(?:section|paragraph|clause|item|title|chapter|part|act|code|division)s?\b|secs?\.|§{1,2}"
+_LEAD = re.compile(
+    r"(?<!\w)(?:(?:the\s{1,9})?(?P<relation>this|such|preceding|succeeding)\s{1,9})?"
+    rf"(?P<word>{_WORD})\s{{0,9}}|(?<![\w$.,§])(?=[0-9]{{1,5}}[A-Z]?\()",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"[0-9]{1,5}[A-Za-z]{0,2}(?:[.–-][0-9]{1,4}[A-Za-z]{0,2})*(?![A-Za-z0-9%])")
+_LABEL = re.compile(rf"\s?({LABEL})")
 _NEXT = re.compile(
     r"\s{0,9}(?P<through>through|thru|to(?=\s{0,9}\()|–|-(?=\s?[(0-9]))\s{0,9}"
     r"|\s{0,9},?\s{0,9}(?:and/or|and|or|nor|as\s{1,9}well\s{1,9}as)\s{1,9}(?:of\s{1,9})?"
-    r"|\s{0,9}[&/]\s{0,9}(?=[(0-9])"
-    r"|\s{0,9},\s{0,9}(?=[(0-9])",
+    r"|\s{0,9}[,&/]\s{0,9}(?=[(0-9])",
     re.IGNORECASE,
 )
-_THIS = re.compile(r"\s{1,9}(?:of|in|under)\s{1,9}this\b", re.IGNORECASE)
-_ALSO = re.compile(r",?\s{1,9}(?:and|or)\s{1,9}", re.IGNORECASE)
-_PLAIN_AFTER = re.compile(
-    r"\s{0,9}(?:$|[.,;:)\]?!]|(?:of|and|or|applies|apply|for|is|are|does|do|to|in|as|by|with|the|shall"
-    r"|prescribes|was|were|has|have|who|which|that|if|unless|when|but|from|at|on|so|may)\b)"
+_YEAR = re.compile(r"(?:19|20)[0-9]{2}")
+_AFTER_NUMBER = re.compile(
+    r"\s{0,9}(?:$|[.,;:)?!]|(?:of|and|or|apply|applies|for|is|are|does|do|to|in|by|the|shall|when|if)\b)"
 )
+_OF = re.compile(r",?\s{1,9}(?:of|in|under)\s{1,9}(?:the\s{1,9})?", re.IGNORECASE)
+_LAW = (
+    r"[0-9]{1,3}\s{1,9}(?:U\.?\s?S\.?\s?C\.?(?:\s?A\.?)?|C\.?\s?F\.?\s?R\.?)"
+    r"|[Tt]itle\s{1,9}[0-9]{1,3}[A-Z]?(?![\w(])"
+    r"|(?:[A-Z][\w'’.-]*\s{1,9}(?:(?:of|and|for)\s{1,9}){0,2}){0,8}"
+    r"(?:Act|ACT|Code|CODE|Law|Rules|Charter|Constitution|Regulations?|Ordinance|Statutes?|Treaty)"
+    r"(?:\s{1,9}of\s{1,9}[0-9]{4})?(?!\w)"
+)
+_NAMED_LAW = re.compile(rf"{_LAW}|[A-Z]{{3,6}}\b|(?:lease|contract|agreement|constitution|treaty)\b")
+_LAW_BEFORE = re.compile(rf"(?<![\w$.])({_LAW})(?:['’]s)?,?\s{{0,9}}$")
 
 
 @dataclass(frozen=True, slots=True)
-class Mention:
-    """One provision that a text names, where `text[start:end]` is the phrase that names it.
+class Citation:
+    """One provision that a text names; `text[start:end]` is the phrase that names it.
 
-    `section` is its section where one is named, `level` the word before its labels ("paragraph" in
-    "paragraph (2)(A)"), `through` the last label of a range that begins with it. `relation` is "this",
-    "such", "before" or "after" for "this paragraph", "such paragraph", "the preceding paragraph" and "the
-    succeeding paragraphs"; `of` is what it stands in, where the text says that; `act` the law that it is of,
-    where the text names one. `capitals`: it is written in capitals, as its labels may be
-    for that reason alone.
+    `labels` are counted from `section`, or from what `relation` and `level` say, or else the first of them is
+    of that level: "paragraph (2) of subsection (b)" has the level "subsection" and the labels b and 2.
+    `relation` is "this", "such", "preceding" or "succeeding", as in "this paragraph". `through` is the last
+    label of a range that begins with the citation, and `act` the law that it is of, where the text names one.
     """
 
     text: str
@@ -53,167 +65,102 @@ class Mention:
     level: str = ""
     labels: tuple[str, ...] = ()
     through: str = ""
-    relation: Relation = ""
-    of: Mention | None = None
+    relation: str = ""
     act: str = ""
-    capitals: bool = False
 
 
-def mentions_in(text: str, is_question: bool = False) -> list[Mention]:
-    """All provisions that a text names, in order; lists are several mentions, a range is one.
+def citations_in(text: str) -> list[Citation]:
+    """Return all provisions that a text names, in order; lists are several citations, a range is one.
 
     A list goes on from the labels before it: "section 63(c)(2)(A), (B)" names 63(c)(2)(A) and 63(c)(2)(B),
     "section 151(c) or (d)(1)" names 151(c) and 151(d)(1). "This title" and the like, above the sections, are
-    mentions of the level "title". In a question "section 63, subsection (c)" is 63(c); in a statute, where a
-    sentence may go on with "for purposes of section 63, subsection (c) shall apply", it is two mentions.
+    citations of the level "title".
     """
-    found, at = list[Mention](), 0
-    while (start := _START.search(text, at)) is not None:
-        group, at = _group(text, start.start(), is_question=is_question)
-        if group and group[0].section and not group[0].act and not _THIS.match(text, at):
-            act = act_before(text, start.start())
-            group = [replace(each, act=act) for each in group]
-        found += group
+    found, at = list[Citation](), 0
+    while (start := _LEAD.search(text, at)) is not None:
+        phrase, end = _phrase(text, start)
+        if phrase and phrase[0].section and not phrase[0].act:
+            law = _LAW_BEFORE.search(text[max(start.start() - _BACK, 0) : start.start()])
+            phrase = [replace(each, act=law[1]) for each in phrase] if law else phrase
+        found += phrase
+        at = max(end, start.start() + 1)
     return found
 
 
-def _group(text: str, start: int, depth: int = 0, is_question: bool = False) -> tuple[list[Mention], int]:
-    """The mentions of one phrase that begins there, and where it ends; at least one character on."""
-    if above := _ABOVE.match(text, start):
-        unit = above["unit"].lower()
-        return [Mention(above[0], start, above.end(), level=unit, relation="this")], above.end()
-    if bare := _BARE.match(text, start):
-        labels = _labels_of(bare["labels"])
-        whole = with_lower(text, Atom(bare["number"], labels, start, bare.end()), "section", is_question)
-        first = Mention(text[start : whole.end], start, whole.end, bare["number"], "section", whole.labels)
-        return _closed(text, _listed(text, [first], whole.end), depth)
-    lead = LEAD.match(text, start)
-    if lead is None:
-        return [], start + 1
-    word = (lead["word"] or lead["short"]).lower().rstrip(".")
-    word = "§" if word.startswith("§") else word
-    many = word.endswith("s") or lead[0].count("§") > 1
-    word = word.rstrip("s") if word != "§" else word
-    level = SHORT.get(word, word)
-    if lead["relation"] and (relation := _relation(lead["relation"])):
+def _phrase(text: str, lead: re.Match[str], depth: int = 0) -> tuple[list[Citation], int]:
+    """Return the citations of the phrase that begins with `lead`, and where it ends."""
+    start, word = lead.start(), (lead["word"] or "section").lower()
+    word = word.rstrip(".").removesuffix("s")
+    level = "section" if word in ("sec", "§", "§§") else word
+    number = _NUMBER.match(text, lead.end()) if level == "section" else None
+    labels, end = _labels_at(text, number.end() if number else lead.end())
+    if not labels and not number:
+        relation = (lead["relation"] or "").lower()
+        if not relation or (level not in LEVELS and relation != "this"):
+            return [], lead.end()
         end = start + len(lead[0].rstrip())
-        if atom_at(text, end) is None:
-            return _closed(
-                text, [Mention(text[start:end], start, end, level=level, relation=relation)], depth
-            )
-    atom = atom_at(text, lead.end(), level == "section") or spelt_at(text, lead.end(), level)
-    if atom is None:
+        found = [Citation(text[start:end], start, end, level=level, relation=relation)]
+    elif level not in LEVELS or (level == "section" and not number) or not (lead["word"] or labels):
         return [], lead.end()
-    atom = with_lower(text, atom, level, is_question)
-    section = atom.number.replace("–", "-")
-    if many and "-" in section and section.count("-") == 1:
-        return _closed(text, _listed(text, _number_range(text, start, atom, section), atom.end), depth)
-    capitals = bool(lead["word"]) and lead["word"].isupper()
-    first = Mention(text[start : atom.end], start, atom.end, section, level, atom.labels, capitals=capitals)
-    return _closed(text, _listed(text, [first], atom.end, many), depth)
+    else:
+        section = number[0].replace("–", "-") if number else ""
+        found = _listed(text, Citation(text[start:end], start, end, section, level, labels))
+    return _closed(text, found, depth)
 
 
-def _number_range(text: str, start: int, atom: Atom, section: str) -> list[Mention]:
-    """ "sections 1-4": from one section to another."""
-    first, last = section.split("-")
-    return [Mention(text[start : atom.end], start, atom.end, first, "section", through=last)]
+def _labels_at(text: str, at: int) -> tuple[tuple[str, ...], int]:
+    """Return the labels that stand there, such as "(d)(2)" or "(d) (2)", and where they end."""
+    labels = list[str]()
+    while (found := _LABEL.match(text, at)) is not None and readings(found[1]):
+        labels.append(found[1][1:-1])
+        at = found.end()
+    return tuple(labels), at
 
 
-def _listed(text: str, found: list[Mention], at: int, many: bool = True) -> list[Mention]:
-    """The mention with those that a list adds to it."""
-    while (step := _NEXT.match(text, at)) is not None:
-        last = found[-1]
-        labels = atom_at(text, step.end())
-        if labels is not None and (last.labels or not last.section):
-            atom, mention = labels, _going_on(last, labels.labels)
-        elif (
-            last.section
-            and (number := atom_at(text, step.end(), numbered=True))
-            and _is_section(text, number, many or _is_pair(step[0], number))
-        ):
-            atom = number
-            mention = replace(last, section=number.number, labels=number.labels, through="")
+def _listed(text: str, first: Citation) -> list[Citation]:
+    """Return the citation with those that a list or a range adds to it."""
+    found = [first]
+    while (step := _NEXT.match(text, found[-1].end)) is not None:
+        last, start = found[-1], step.end()
+        labels, end = _labels_at(text, start)
+        if labels and (last.labels or not last.section):
+            citation = _beside(last, labels)
+        elif last.section and (number := _NUMBER.match(text, start)) and not _YEAR.fullmatch(number[0]):
+            labels, end = _labels_at(text, number.end())
+            if not labels and not _AFTER_NUMBER.match(text, end):
+                break
+            citation = replace(last, section=number[0], labels=labels, through="")
         else:
             break
-        at = atom.end
         if step["through"]:
-            reached = mention.labels[-1] if mention.labels else mention.section
-            found[-1] = replace(last, through=reached, end=at, text=text[last.start : at])
+            through = citation.labels[-1] if citation.labels else citation.section
+            found[-1] = replace(last, through=through, end=end, text=text[last.start : end])
         else:
-            found.append(replace(mention, text=text[atom.start : at], start=atom.start, end=at))
+            found.append(replace(citation, text=text[start:end], start=start, end=end))
     return found
 
 
-def _is_section(text: str, number: Atom, many: bool) -> bool:
-    """Whether a number after "and" is a section: it has labels, or none but words of law follow it."""
-    return bool(number.labels) or (many and bool(_PLAIN_AFTER.match(text, number.end)))
-
-
-def _is_pair(step: str, number: Atom) -> bool:
-    """Whether a number may be the second of "section 1 or 2": no year, and no comma before it."""
-    return step.strip().lower() in ("and", "or", "and/or") and not _YEAR.fullmatch(number.number)
-
-
-def _going_on(last: Mention, labels: tuple[str, ...]) -> Mention:
-    """What a label in a list means: it takes the place of the last label before it of its kind."""
-    kinds = {reading.level for reading in readings(labels[0])}
-    place = next(
-        (
-            index
-            for index in range(len(last.labels) - 1, -1, -1)
-            if kinds & {reading.level for reading in readings(last.labels[index])}
-        ),
-        max(len(last.labels) - 1, 0),
-    )
+def _beside(last: Citation, labels: tuple[str, ...]) -> Citation:
+    """Return what labels in a list mean: the first takes the place of the last label of its kind."""
+    kinds = [{reading.level for reading in readings(label)} for label in (*last.labels, labels[0])]
+    alike = [place for place, kind in enumerate(kinds[:-1]) if kind & kinds[-1]]
+    place = alike[-1] if alike else max(len(last.labels) - 1, 0)
     return replace(last, labels=(*last.labels[:place], *labels), through="")
 
 
-def _closed(text: str, found: list[Mention], depth: int) -> tuple[list[Mention], int]:
-    """The mentions with what they stand in: "of paragraph (2)", "of this section", "of the Trade Act"."""
+def _closed(text: str, found: list[Citation], depth: int) -> tuple[list[Citation], int]:
+    """Return the citations with what they stand in: "of paragraph (2)", "of the Trade Act"."""
     end = found[-1].end
-    if found[0].section and (act := act_beside(text, end)):
-        return [replace(each, act=act[0]) for each in found], act[1]
-    step = OF.match(text, end)
-    if step is None:
-        return _shared(text, found, depth)
-    if act := act_after(text, step.end(), step[0].strip(", \t\n")):
-        return [replace(each, act=act[0]) for each in found], act[1]
-    if found[0].section or depth == _DEEPEST:
+    step = _OF.match(text, end)
+    if step is None or depth == _DEEPEST:
         return found, end
-    lead = LEAD.match(text, step.end())
-    if lead is None:
+    lead = _LEAD.match(text, step.end())
+    outer, after = _phrase(text, lead, depth + 1) if lead else ([], end)
+    if outer and found[0].section:
         return found, end
-    outer, after = _group(text, step.end(), depth + 1)
-    if not outer:
-        return found, end
-    return [replace(each, of=outer[0]) for each in found] + outer[1:], after
-
-
-def _shared(text: str, found: list[Mention], depth: int) -> tuple[list[Mention], int]:
-    """The mentions with those after "and" that share what they stand in.
-
-    "Subsection (d), and subsection (c), of section 152" are both of section 152, as the last comma says.
-    """
-    end = found[-1].end
-    also = _ALSO.match(text, end)
-    if also is None or found[0].section or not found[0].labels or depth == _DEEPEST:
-        return found, end
-    lead = LEAD.match(text, also.end())
-    if lead is None or lead["relation"]:
-        return found, end
-    others, after = _group(text, also.end(), depth + 1)
-    with_outer = [each for each in others if each.of is not None and text[each.end : each.end + 1] == ","]
-    if not with_outer:
-        return found, end
-    return [replace(each, of=with_outer[0].of) for each in found] + others, after
-
-
-def _relation(word: str) -> Relation:
-    last = word.lower().split()[-1]
-    if last in ("this", "such"):
-        return "this" if last == "this" else "such"
-    return "before" if last in ("preceding", "foregoing") else "after"
-
-
-def _labels_of(text: str) -> tuple[str, ...]:
-    return tuple(label[1:-1] for label in re.findall(LABEL, text))
+    if outer:
+        base = {name: getattr(outer[0], name) for name in ("section", "level", "relation", "act")}
+        inner = [replace(each, labels=outer[0].labels + each.labels, **base) for each in found]
+        return (found if found[0].relation else inner) + outer[1:], after  # siblings stand where they stand
+    law = _NAMED_LAW.match(text, step.end())
+    return ([replace(each, act=law[0]) for each in found], law.end()) if law else (found, end)

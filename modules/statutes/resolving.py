@@ -3,252 +3,191 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
-from typing import Literal
+from functools import lru_cache
+from typing import Any, Literal
 
-from chameleon.modules.statutes.acts import OwnNames
-from chameleon.modules.statutes.labels import LEVELS, readings
-from chameleon.modules.statutes.references import Mention, mentions_in
-from chameleon.modules.statutes.tree import SECTION, Node, written
-
-_NEAR = 50  # targets that "such paragraph" may mean
+from chameleon.modules.statutes.labels import LABEL, LEVELS, readings
+from chameleon.modules.statutes.references import Citation, citations_in
+from chameleon.modules.statutes.tree import SECTION, Node, path_name
 
 Lack = Literal["", "inline", "missing", "above", "elsewhere"]
 
+_NEAR = 50  # referents that "such paragraph" may mean
+_INLINE = re.compile(rf"(?<!\w)(?<!section )(?<!graph )(?<!clause )({LABEL})\s")
+_ANY_LAW = re.compile(r"act|code|law|statutes?|ordinance|rules|charter|regulations?")
+_TAX_LAW = re.compile(
+    r"(?:(?:us|federal) )?(?:internal revenue code|code|irc)(?: of 19[0-9]{2})?|title 26|26 usca?|futa"
+)
+
 
 @dataclass(frozen=True, slots=True)
-class Target:
-    """A provision that a mention means.
+class Referent:
+    """A provision that a citation means.
 
-    `node` is the provision, or, where there is none of that path, the nearest that it would stand in; `lack`
-    tells which:
-
-    - "": the provision itself;
-    - "inline": it is no provision of its own, and its label stands in the text of `node`;
-    - "missing": there is no such provision;
-    - "above": the title, chapter or the like that sections stand in;
-    - "elsewhere": a provision of another law, named in `mention.act`.
+    `node` is the provision, or, where there is none of that path, the nearest that it would stand in. Then
+    `lack` is "inline" where its label stands in the text of `node`, "above" for the title or the like that
+    sections stand in, "elsewhere" for a provision of another law, else "missing".
     """
 
     path: tuple[str, ...]
     node: Node | None
-    mention: Mention
+    citation: Citation
     lack: Lack = ""
 
     @property
     def name(self) -> str:
-        """Such as "152(d)(2)"; what the text says where no path is known."""
-        name = written(self.path) if self.path else self.mention.text
-        return f"{name} of {_act_of(self.mention)}" if self.lack == "elsewhere" else name
+        """Return the path, such as "152(d)(2)", or what the text says where no path is known."""
+        name = path_name(self.path) if self.path else self.citation.text
+        return f"{name} of {self.citation.act}" if self.lack == "elsewhere" else name
 
 
-def references_in(text: str, sections: Mapping[str, Node], home: Node | None = None) -> list[Target]:
-    """All that a text refers to. `home` is the provision that it stands in; None for a question."""
-    found, own = list[Target](), OwnNames(sections)
-    for mention in mentions_in(text, home is None):
-        if home is None:
-            mention = _at_hand(mention, own)  # noqa: PLW2901
-        targets = resolve(mention, sections, home, found)
-        found += [each for each in targets if mention.relation != "such" or not each.lack]
+def references_in(text: str, sections: Mapping[str, Node], home: Node | None = None) -> list[Referent]:
+    """Return all that a text refers to. `home` is the provision that it stands in; None for a question.
+
+    In a question "paragraph (2)" is that of the only section, where there is but one, else that of the last
+    provision named before it.
+    """
+    found = list[Referent]()
+    for citation in citations_in(text):
+        last = found[-1].node if found and not found[-1].lack else None
+        here = home or (next(iter(sections.values())) if len(sections) == 1 else last)
+        is_own = home is None and citation.act and _is_at_hand(citation.act, sections)
+        referents = resolve(replace(citation, act="") if is_own else citation, sections, here, found)
+        found += [each for each in referents if citation.relation != "such" or not each.lack]
     return found
 
 
-def _at_hand(mention: Mention, own: OwnNames) -> Mention:
-    """What a question mentions, without the name of a law where that is the law at hand."""
-    act = "" if mention.act and own.have(mention.act) else mention.act
-    return replace(mention, act=act, of=_at_hand(mention.of, own) if mention.of else None)
-
-
-def _act_of(mention: Mention) -> str:
-    return mention.act or (_act_of(mention.of) if mention.of else "")
-
-
-def references_of(node: Node, sections: Mapping[str, Node]) -> list[Target]:
-    """All that a provision refers to, and what stands in it, each seen from where it is written."""
-    return [
-        target
-        for inner in node.nodes
-        for text in (inner.heading, inner.wording)
-        for target in references_in(text, sections, inner)
-    ]
+def references_of(node: Node, sections: Mapping[str, Node]) -> list[Referent]:
+    """Return all that a provision and what stands in it refer to, each seen from where it is written."""
+    return [referent for inner in node.nodes for referent in references_in(inner.wording, sections, inner)]
 
 
 def resolve(
-    mention: Mention, sections: Mapping[str, Node], home: Node | None = None, said: Sequence[Target] = ()
-) -> list[Target]:
-    """What one mention means; at least one target, those that are not there included.
+    citation: Citation, sections: Mapping[str, Node], home: Node | None, said: Sequence[Referent] = ()
+) -> list[Referent]:
+    """Return what one citation means; at least one referent, those that are not there included.
 
-    "Paragraph (2)" is looked for in what `home` stands in, from within to without. In a question of its own
-    (no `home`) it is that of the only section, where there is but one, else that of the last provision that
-    was `said` before it in the text. A law that is named (`mention.act`) is another one: `references_in`
-    takes the names of the law at hand away. "Such paragraph" is the last one of what was said, else the one
-    that the reader stands in.
+    "Paragraph (2)" is looked for in what `home` stands in, from within to without. "Such paragraph" is the
+    last one of what was `said` before, else the one that `home` stands in.
     """
-    if mention.act:
-        return [Target(_plain_path(mention), None, mention, "elsewhere")]
-    if home is None:
-        home = next(iter(sections.values())) if len(sections) == 1 else _last_named(said)
-    if mention.relation == "such" and (such := _such(mention, said)):
-        return such
-    if mention.relation:
-        return _related(mention, sections, home)
-    if mention.section:
-        section = sections.get(mention.section)
-        if mention.through and not mention.labels:
-            return _sections_through(mention, sections)
-        if section is None:
-            return [Target(_plain_path(mention), None, mention, "missing")]
-        return list(_descended(section, mention))
-    if mention.of is not None:
-        outer = resolve(mention.of, sections, home, said)[0]
-        if outer.node is None or outer.lack:
-            path = (*outer.path, *mention.labels) if outer.path else ()
-            return [Target(path, outer.node, mention, outer.lack or "missing")]
-        return list(_descended(outer.node, mention))
-    return _from_within(mention, home)
+    path = (citation.section, *citation.labels) if citation.section else ()
+    if citation.act:
+        return [Referent(path, None, citation, "elsewhere")]
+    if citation.section and citation.through and not citation.labels:
+        return _range(sections.values(), citation.section, citation)
+    if citation.section:
+        section = sections.get(citation.section)
+        return _descended(section, citation) if section else [Referent(path, None, citation, "missing")]
+    if not citation.relation:
+        return _from_within(citation, home)
+    if citation.level not in LEVELS:
+        return [Referent((), None, citation, "above")]
+    near = [each.node for each in reversed(said[-_NEAR:]) if not each.lack]
+    places = [*near, home] if citation.relation == "such" else [home]
+    around = (node for place in places if place for node in place.outwards)
+    here = next((node for node in around if _is_of(node, citation.level)), None)
+    if here is None:
+        return [Referent((), home, citation, "missing")]
+    if citation.relation in ("this", "such"):
+        return _descended(here, citation)
+    siblings = here.parent.children if here.parent else []
+    place = siblings.index(here)
+    found = siblings[:place] if citation.relation == "preceding" else siblings[place + 1 :]
+    if not citation.text.lower().endswith("s"):
+        found = found[-1:] if citation.relation == "preceding" else found[:1]
+    return [Referent(node.path, node, citation) for node in found] or [
+        Referent((), here, citation, "missing")
+    ]
 
 
-def _last_named(said: Sequence[Target]) -> Node | None:
-    return said[-1].node if said and not said[-1].lack else None
+def _is_at_hand(act: str, sections: Mapping[str, Node]) -> bool:
+    """Return whether a law that a question names is the one at hand.
+
+    It is where nothing but "the Act" or the like is said, or a line above the sections has the name. Of
+    statutes without such lines it is where the name is one of the Internal Revenue Code.
+    """
+    roots = {node.parent for node in sections.values() if node.parent}
+    titles = [line.content.lower() for root in roots for line in root.own_lines if line.content]
+    name = re.sub(r"[^\w ]", "", act).lower()
+    is_own = any(name in title for title in titles) if titles else bool(_TAX_LAW.fullmatch(name))
+    return is_own or bool(_ANY_LAW.fullmatch(name))
 
 
-def _plain_path(mention: Mention) -> tuple[str, ...]:
-    return (mention.section, *mention.labels) if mention.section else ()
-
-
-def _descended(base: Node, mention: Mention) -> Iterator[Target]:
-    """The provision of these labels below another one, and those up to the end of a range."""
-    node, labels = base, list(mention.labels)
-    while labels and (child := _child(node, labels[0], mention)) is not None:
+def _descended(base: Node, citation: Citation) -> list[Referent]:
+    """Return the provision of these labels below another one, and those up to the end of a range."""
+    node, labels = base, list(citation.labels)
+    while labels and (child := node.child(labels[0])) is not None:
         node = child
         del labels[0]
-    path = (*node.path, *labels)
     if labels:
-        yield Target(path, node, mention, "inline" if _says(node, labels[0]) else "missing")
-        return
-    yield Target(path, node, mention)
-    if mention.through and node.parent is not None:
-        yield from _through(node, mention)
+        lack: Lack = "inline" if labels[0] in _inline_labels(node) else "missing"
+        return [Referent((*node.path, *labels), node, citation, lack)]
+    if citation.through and node.parent is not None:
+        return _range(node.parent.children, node.label, citation, node.parent, node.level)
+    return [Referent(node.path, node, citation)]
 
 
-def _child(node: Node, label: str, mention: Mention) -> Node | None:
-    """The provision of that label; of a mention in capitals, else that of the label in lower case."""
-    return node.child(label) or (node.child(label.lower()) if mention.capitals else None)
-
-
-def _through(first: Node, mention: Mention) -> Iterator[Target]:
-    """The provisions after the first of a range, up to its end; an end that is not there is missing."""
-    assert first.parent is not None
-    siblings = first.parent.children
-    after = siblings[siblings.index(first) + 1 :]
-    end = _child(first.parent, mention.through, mention)
-    last = end.label if end is not None else mention.through
-    ends = readings(last)
-    for node in after:
-        if node.label == last:
-            yield Target(node.path, node, mention)
-            return
-        if node.reading and any(
-            node.reading.level == end.level and node.reading[1:] > end[1:] for end in ends
-        ):
-            break
-        if first.reading and node.reading and node.reading.level == first.reading.level:
-            yield Target(node.path, node, mention)
-    yield Target((*first.parent.path, mention.through), first.parent, mention, "missing")
-
-
-def _sections_through(mention: Mention, sections: Mapping[str, Node]) -> list[Target]:
-    """The sections of a range, as far as they are there; its ends are told where they are not."""
-    first, last = _number(mention.section), _number(mention.through)
+def _range(
+    siblings: Iterable[Node], first: str, citation: Citation, parent: Node | None = None, level: str = SECTION
+) -> list[Referent]:
+    """Return the provisions of a level from one label to another; an end that is not there is missing."""
+    low, high = _order(first, level), _order(citation.through, level)
+    alike = [node for node in siblings if node.level == level]
     found = [
-        Target((label,), node, mention) for label, node in sections.items() if first <= _number(label) <= last
+        Referent(node.path, node, citation) for node in alike if low <= _order(node.label, level) <= high
     ]
-    ends = [end for end in (mention.section, mention.through) if end not in sections]
-    return found + [Target((end,), None, mention, "missing") for end in ends]
+    labels = {node.label for node in alike}
+    above = parent.path if parent else ()
+    ends = [end for end in (first, citation.through) if end not in labels]
+    return found + [Referent((*above, end), parent, citation, "missing") for end in ends]
 
 
-def _number(label: str) -> tuple[int, str]:
-    found = re.match(r"[0-9]+", label)
-    return (int(found[0]), label[found.end() :]) if found else (0, label)
+def _order(label: str, level: str) -> tuple[Any, ...]:
+    """Return what labels of a level are sorted by."""
+    if level == SECTION:
+        rest = label.lstrip("0123456789")
+        return int(label[: len(label) - len(rest)] or 0), rest
+    return next((reading[1:] for reading in readings(label) if reading.level == level), (0, 0))
 
 
-def _from_within(mention: Mention, home: Node | None) -> list[Target]:
-    """A provision named by its level and label alone: the nearest of those that the reader stands among."""
-    for around in _outwards(home):
-        child = _child(around, mention.labels[0], mention) if mention.labels else None
-        if child is not None and _is_of(child, mention.level):
-            return list(_descended(around, mention))
-    for around in _outwards(home):
-        for named in _named_in(around):  # "Paragraph (2) shall be applied … in subparagraph (B)"
-            child = _child(named, mention.labels[0], mention) if mention.labels else None
-            if child is not None and _is_of(child, mention.level):
-                return list(_descended(named, mention))
-    for around in _outwards(home):
-        if mention.labels and _says(around, mention.labels[0]):
-            return [Target((*around.path, *mention.labels), around, mention, "inline")]
-    return [Target((), home, mention, "missing")]
+def _from_within(citation: Citation, home: Node | None) -> list[Referent]:
+    """Return a provision named by level and label alone: the nearest of those around `home`."""
+    label = citation.labels[0]
+    outwards = list(home.outwards) if home else []
+    for place in (*outwards, *(named for around in outwards for named in _named_in(around))):
+        if _child(place, label, citation.level) is not None:
+            return _descended(place, citation)
+    for around in outwards:
+        if label in _inline_labels(around):
+            return [Referent((*around.path, *citation.labels), around, citation, "inline")]
+    return [Referent((), home, citation, "missing")]
 
 
-def _named_in(node: Node) -> Iterator[Node]:
-    """The provisions beside it, or beside what it stands in, that its own text names."""
-    for mention in mentions_in(node.wording):
-        if mention.section or mention.relation or mention.of or not mention.labels:
-            continue
-        for around in _outwards(node.parent):
-            found = around.child(mention.labels[0])
-            if found is not None and _is_of(found, mention.level):
-                yield found
-                break
+@lru_cache(maxsize=1024)
+def _named_in(node: Node) -> tuple[Node, ...]:
+    """Return what its own text names: "Paragraph (2) shall be applied by … in subparagraph (B)"."""
+    found = dict[Node, None]()
+    for citation in citations_in(node.wording):
+        if citation.labels and not citation.section and not citation.relation:
+            children = (_child(around, citation.labels[0], citation.level) for around in node.outwards)
+            found |= dict.fromkeys([child for child in children if child is not None][:1])
+    return tuple(found)
 
 
-def _says(node: Node, label: str) -> bool:
-    """Whether a provision counts within a sentence, and comes to this label: "who (i) is …, and (ii) …"."""
-    counted = rf"(?<!\w)(?<!section )(?<!graph )(?<!clause )\({re.escape(label)}\)\s"
-    return bool(re.search(counted, node.wording))
-
-
-def _related(mention: Mention, sections: Mapping[str, Node], home: Node | None) -> list[Target]:
-    if mention.level not in LEVELS:
-        return [Target((), None, mention, "above")]
-    if mention.of is not None and home is not None:
-        outer = resolve(mention.of, sections, home)[0].node
-        inner = [node for node in _outwards(home) if outer is not None and node.parent is outer]
-        here = inner[0] if inner else None
-    else:
-        here = next((node for node in _outwards(home) if _is_of(node, mention.level)), None)
-    if here is None:
-        return [Target((), home, mention, "missing")]
-    if mention.relation in ("this", "such"):
-        return [Target(here.path, here, mention)]
-    siblings: Sequence[Node] = here.parent.children if here.parent else []
-    place = siblings.index(here)
-    before, after = siblings[:place], siblings[place + 1 :]
-    many = mention.text.lower().endswith("s")
-    near = (before if many else before[-1:]) if mention.relation == "before" else after if many else after[:1]
-    return [Target(node.path, node, mention) for node in near] or [Target((), here, mention, "missing")]
-
-
-def _such(mention: Mention, said: Sequence[Target]) -> list[Target]:
-    """The last provision of its level that was named, or that what was named stands in; of a list, all."""
-    named = [each.node for each in said[-_NEAR:] if each.node is not None and not each.lack][::-1]
-    for place, node in enumerate(named):
-        found = next((each for each in _outwards(node) if _is_of(each, mention.level)), None)
-        if found is None:
-            continue
-        together = takewhile(lambda each: each.parent is node.parent, named[place:])  # noqa: B023
-        nodes = [*together] if node is found and mention.text.endswith("s") else [found]
-        return [Target(each.path, each, mention) for each in reversed(nodes)]
-    return []
+def _child(node: Node, label: str, level: str) -> Node | None:
+    child = node.child(label)
+    return child if child is not None and _is_of(child, level) else None
 
 
 def _is_of(node: Node, level: str) -> bool:
-    """Whether a provision is of a level, by its place or as its label could be read."""
-    if node.level in (level, SECTION):
-        return node.level == level
-    return any(reading.level == level for reading in readings(node.label))
+    """Return whether a provision is of a level, by its place or as its label could be read."""
+    is_alike = level != SECTION != node.level and any(each.level == level for each in readings(node.label))
+    return node.level == level or is_alike
 
 
-def _outwards(home: Node | None) -> list[Node]:
-    return [home, *reversed(home.ancestors)] if home is not None else []
+@lru_cache(maxsize=1024)
+def _inline_labels(node: Node) -> frozenset[str]:
+    """Return the labels that a provision counts up to within a sentence: "who (i) is …, and (ii) …"."""
+    return frozenset(label[1:-1] for label in _INLINE.findall(node.wording))

@@ -2,24 +2,51 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any, Literal
 
-from chameleon import LLMModule, State
-from chameleon.modules.statutes.replies import CONTRADICTION, ENTAILMENT, amount_in, prose_in, verdict_in
-
-__all__ = ("CONTRADICTION", "ENTAILMENT", "Form", "StatuteAnswerer", "answer_in", "form_of")
+from chameleon import LLMModule, State, StepRejected
+from chameleon.modules.program.solution_generator import first_line, statements
+from chameleon.modules.table_ops.table_query import sentence_in
 
 Form = Literal["verdict", "amount", "text"]
 
-_OWED = r"(?:tax(?:es)?|fees?|dut(?:y|ies)|lev(?:y|ies)|tolls?|fines?)"
+ENTAILMENT, CONTRADICTION = "Entailment", "Contradiction"
+
+_WORD = re.compile(
+    r"(?P<denied>(?:\b(?:not|cannot|never)|n['’]t)\s+(?:be\s+|an?\s+|the\s+)*)?"
+    r"\b(?:(?P<yes>entail\w*|true\b(?!\s+that))|(?P<no>contradict\w*|false\b(?!\s+that)))",
+    re.IGNORECASE,
+)
+_SHORT = re.compile(r"\W*(?:(?P<yes>yes)|no)\s*(?=[.,;:!*\"')—–-]|$)", re.IGNORECASE)
+_DOUBT = re.compile(
+    r"\b(?:not|cannot|never|neither|nor|hardly|unclear|whether|either|if|unless|would|could|might|may|no"
+    r"|false\s+that)\b|n['’]t\b",
+    re.IGNORECASE,
+)
+_CLAUSE = re.compile(r"[.,;:!?()\n—–]|\b(?:so|thus|hence|therefore|and|but|because|since)\b", re.IGNORECASE)
+_OPENING = re.compile(
+    r"\W*(?:(?:the\s+)?(?:answer|statement)\b\W*(?:is\b\W*)?)?(?:(?:not|an?)\s+)*(?:entail|contradict|(?:true|false|yes|no)\b)",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(
+    r"(?P<minus>(?<![\w.,)])[-–−])?(?P<sign>(?:US\s?)?\$\s?|USD\s)?(?P<after>-)?"
+    r"(?<![\w.,])(?P<number>[0-9](?:[0-9,]*[0-9])?(?:\.[0-9]+)?)"
+    r"(?:\s?(?P<times>thousand|million|mn|billion|bn)\b|(?P<letter>[km])\b)?"
+    r"(?![.,]?[0-9]|\s?%|\s?per\s?cent)(?P<unit>\s?(?:US\s)?(?:dollars?|USD)\b)?",
+    re.IGNORECASE,
+)
+_TIMES = {"t": 1000, "k": 1000, "m": 1_000_000, "b": 1_000_000_000}
+_LONGEST = 2000  # characters of a line in which a verdict is looked for
+_YEAR = re.compile(r"(?:19|20)[0-9]{2}")
+_LEADS = re.compile(
+    r"(?!\s*,?\s*(?:or|and|to|plus)\b)\s*(?:$|[.,;:(!]|(?:on|for|in|because|since|as|under|by)\b)"
+)
 _AMOUNT_ASKED = re.compile(
     r"\b(?:how\s+much|how\s+many\s+dollars|(?:what|which)\s+(?:\w+\s+){0,3}?amount)\b"
-    rf"|\bwhat\s+(?:\w+\s+){{0,2}}?{_OWED}\s+"
-    r"(?:(?:do|does|did|must|will|should)\b[^?]{0,120}\b(?:owe|pay)\b"
-    r"|(?:is|are|was|were)\b[^?]{0,120}\b(?:due|owed|payable)\b)"
-    rf"|\bwhat\s+(?:is|are|was|were)\s+(?:[\w'’]+\s+){{1,4}}?{_OWED}(?:\s+liability)?"
-    r"\s+(?:for|in)\s+(?:the\s+year\s+)?[12][0-9]{3}\b",
+    r"|\bwhat\s+(?:(?!if|when|happens)[\w'’]+\s+){0,3}?(?:tax(?:es)?|fees?|dut(?:y|ies)|lev(?:y|ies)|tolls?|fines?)"
+    r"\b[^?]{0,120}\b(?:owed?|pay|due|payable|liability)\b",
     re.IGNORECASE,
 )
 
@@ -33,7 +60,7 @@ class StatuteAnswerer(LLMModule):
     max_text_tokens = 12_000
 
     def __init__(self, form: Literal["auto", "verdict", "amount", "text"] = "auto") -> None:
-        """`form`: what the answer is.
+        """Set `form`, what the answer is.
 
         - "verdict": "Entailment" or "Contradiction", for a statement;
         - "amount": dollars such as "$1234", for a question that asks how much;
@@ -46,7 +73,7 @@ class StatuteAnswerer(LLMModule):
         self.form: Literal["auto", "verdict", "amount", "text"] = form
 
     def slots(self, state: State) -> dict[str, Any]:
-        """`form` is what the answer is to be."""
+        """Return the slots, with `form` for what the answer is to be."""
         return super().slots(state) | {"form": self._form(state)}
 
     def interpret(self, text: str, state: State) -> str:
@@ -57,17 +84,85 @@ class StatuteAnswerer(LLMModule):
 
 
 def form_of(question: str) -> Form:
-    """What kind of answer a question wants; a statement wants a verdict."""
+    """Return the kind of answer that a question wants; a statement wants a verdict."""
     if _AMOUNT_ASKED.search(question):
         return "amount"
     return "text" if question.rstrip(" \"'”)").endswith("?") else "verdict"
 
 
 def answer_in(text: str, form: Form) -> str:
-    """The answer in a reply, after its last "The answer is" where it says so.
+    """Return the answer in a reply; raise `StepRejected` for none of that form, or more than one."""
+    return {"verdict": verdict_in, "amount": amount_in, "text": sentence_in}[form](text)
 
-    Raises `StepRejected` for a reply that holds no answer of that form, or more than one.
+
+def verdict_in(text: str) -> str:
+    """Return "Entailment" or "Contradiction": by the statement of the answer, else by how the reply begins.
+
+    Raises `StepRejected` for a reply that says neither, both, or one under a condition.
     """
-    if form == "text":
-        return prose_in(text)
-    return verdict_in(text) if form == "verdict" else amount_in(text)
+    said = _stated(text)
+    if said is None:
+        said = text.strip().partition("\n")[0] if _OPENING.match(text) else ""
+    found = set[str]()
+    for word in _WORD.finditer(said[:_LONGEST]):
+        is_asked = re.match(r"[^\w,.;:]*\?", said[word.end() :])
+        is_open = is_asked or _DOUBT.search(_CLAUSE.split(said[: word.start()])[-1])
+        is_no = bool(word["no"]) != bool(word["denied"])
+        found.add("" if is_open else CONTRADICTION if is_no else ENTAILMENT)
+    if short := _SHORT.match(said):
+        found.add(ENTAILMENT if short["yes"] else CONTRADICTION)
+    if len(found) != 1 or "" in found:
+        raise StepRejected("the reply says neither Entailment nor Contradiction, or not clearly which")
+    return found.pop()
+
+
+def amount_in(text: str) -> str:
+    """Return dollars as "$1234" or "$1234.50": the amount that the statement of the answer comes to.
+
+    That is what follows its last "=", else what it begins with, else its only amount of money, else its only
+    number. A year is an amount only where there is nothing else. Without such a statement the reply must be
+    one line. Raises `StepRejected` for a reply that holds none, or several.
+    """
+    said = _stated(text)
+    if said is None:
+        said = text.strip()
+        if "\n" in said:
+            raise StepRejected("the reply states no amount")
+    value = _came_to(said)
+    if value is None or not math.isfinite(value):
+        raise StepRejected("the reply states no amount, or more than one")
+    shown = f"{abs(value):.0f}" if value.is_integer() else f"{abs(value):.2f}"
+    return f"{'-' if value < 0 else ''}${shown}"
+
+
+def _stated(text: str) -> str | None:
+    """Return the line after the last "The answer is", "Final answer:" or the like; None for none."""
+    return first_line(next(iter(statements(text)), ""))
+
+
+def _came_to(said: str) -> float | None:
+    *before, last = re.split("[=≈]", said)
+    if before:
+        value = _single(last)
+        return _single(before[-1]) if value is None else value
+    leading = _NUMBER.match(said.lstrip("~≈*_ \"'“"))
+    if leading and leading["sign"] and _LEADS.match(leading.string[leading.end() :]):
+        return _value(leading)
+    value = _single(re.sub(r"\([^()]*\)", " ", said))
+    return _single(said) if value is None else value
+
+
+def _single(said: str) -> float | None:
+    """Return the one amount of a text: of money, else of any number but years, else a year."""
+    kinds: tuple[set[float], ...] = (set(), set(), set())
+    for found in _NUMBER.finditer(said):
+        is_year = _YEAR.fullmatch(found["number"]) and not (found["times"] or found["letter"])
+        kinds[0 if found["sign"] or found["unit"] else 2 if is_year else 1].add(_value(found))
+    values = next(filter(None, kinds), set())
+    return values.pop() if len(values) == 1 else None
+
+
+def _value(found: re.Match[str]) -> float:
+    word = found["times"] or found["letter"] or ""
+    value = round(float(found["number"].replace(",", "")) * _TIMES.get(word[:1].lower(), 1), 2)
+    return -value if found["minus"] or found["after"] else value

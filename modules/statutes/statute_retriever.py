@@ -3,33 +3,29 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import groupby, pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import PositiveInt
 
 from chameleon import Module, State
 from chameleon.errors import InputError
 from chameleon.modules.statutes.library import Statutes
-from chameleon.modules.statutes.selection import (
-    Ancestors,
-    Shown,
-    Strategy,
-    asked,
-    shown,
-    unknown_in,
-    wanted,
-)
-from chameleon.modules.statutes.tree import Node
-from chameleon.text import harmless
+from chameleon.modules.statutes.resolving import Referent, references_in, references_of
+from chameleon.modules.statutes.tree import Node, StatuteLine
+from chameleon.text import estimated_tokens, harmless
 
-_TOLD, _LONGEST = 3, 80
-_LAYOUT = (
-    'Sections begin with lines such as "§12. Fees" or "Section 12. Fees", and what stands in them with '
-    'labels such as (a), (1), (A): "Article 1" with "1." and "2." is not understood.'
-)
+Strategy = Literal["mentioned_only", "entire_section", "references"]
+Ancestors = Literal["text", "headings", "none"]
+Why = Literal["mentioned", "referenced", "whole"]
+
+SKIPPED = "..."
+_LEADS_IN = ("-", "–", "—", ":")
+_LONGEST = 80
 
 _log = logging.getLogger("chameleon")
 
@@ -50,7 +46,7 @@ class StatuteRetriever(Module):
         facts: bool = False,
         max_tokens: PositiveInt = 8000,
     ) -> None:
-        """`strategy`: what of the statutes is given to the model (Vaibhav et al., 2023).
+        """Set `strategy`, what of the statutes is given to the model (Vaibhav et al., 2023).
 
         - "mentioned_only": the provision that the question names, with all that stands in it;
         - "entire_section": its whole section;
@@ -71,41 +67,45 @@ class StatuteRetriever(Module):
             raise InputError("there are no statutes there", where=self.statutes)
 
     def run(self, state: State) -> dict[str, Any]:
-        """`text`: what was found; `provisions`, `left_out` and `unknown` by name; `troubles` of parsing."""
+        """Return `text`, what was found, with `provisions`, `left_out` and `unknown` by name."""
         given, text = state.input.get("statutes") or self.statutes, str(state.input.get("text") or "")
         law = Statutes.of(given or text)
-        if not any(line.content for each in law.statutes for line in each.root.lines):
-            raise InputError(
-                "there is no text in the statutes", hint="Give statutes: as `statutes`, or as the text."
-            )
-        if not any(section.label or section.children for section in law.sections.values()):
-            raise InputError(
-                "the text has no sections and no labels such as (a)",
-                hint=f"{_LAYOUT} Statutes are given as `statutes`, or as the text.",
-            )
-        question = str(state.input["question"])
-        targets = asked(question, text if self.facts and given else "", law.sections)
-        found = shown(
-            wanted(targets, law.sections, self.strategy), unknown_in(targets), self.ancestors, self.max_tokens
+        law.check()
+        question, sections = str(state.input["question"]), law.sections
+        referents = references_in(question, sections)
+        referents += references_in(text, sections) if self.facts and given else []
+        excerpt, found = (
+            StatuteExcerpt(self.max_tokens, self.ancestors),
+            wanted(referents, sections, self.strategy),
         )
-        if found.unknown:
-            _tell_unknown(question, tuple(found.unknown), tuple(each.node.name for each in found.shown))
+        for node in found:
+            excerpt.add(node)
+        found = {node: why for node, why in found.items() if excerpt.has(node)}
+        lacking = (referent.name for referent in referents if referent.lack in ("missing", "elsewhere"))
+        unknown = list(dict.fromkeys(lacking))
+        if unknown:
+            _warn(question, ", ".join(unknown), ", ".join(node.name for node in found))
+        notes = [
+            f"[{what}: {', '.join(names)}.]"
+            for what, names in (("Not in the statutes", unknown), ("Left out for length", excerpt.left_out))
+            if names
+        ]
         return {
-            "text": with_notes(found),
+            "text": "\n\n".join(filter(None, [excerpt.text(), *notes])),
             "provisions": [
-                {"id": each.node.name, "name": each.node.heading or each.node.name, "why": each.why}
-                | {"score": float(each.why == "mentioned"), "source": _place(each.node, law)}
-                for each in found.shown
+                {"id": node.name, "name": node.heading or node.name, "why": why}
+                | {"score": float(why == "mentioned"), "source": _place(node, law)}
+                for node, why in found.items()
             ],
-            "left_out": found.left_out,
-            "unknown": found.unknown,
-            "tokens": found.tokens,
+            "left_out": excerpt.left_out,
+            "unknown": unknown,
+            "tokens": excerpt.tokens,
             "troubles": law.troubles[:20],
             "is_text": not given,
         }
 
     def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        """Where the text was the statute, what was found takes its place, and prompts show it once."""
+        """Return an empty text where the text was the statute, so that prompts show it once."""
         return {"text": ""} if output["is_text"] else {}
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
@@ -120,37 +120,137 @@ class StatuteRetriever(Module):
         }
 
 
-def with_notes(found: Shown) -> str:
-    """The text, and what a reader should know is not in it."""
-    notes = []
-    if found.unknown:
-        notes.append(f"[Not in the statutes: {', '.join(found.unknown)}.]")
-    if found.left_out:
-        notes.append(f"[Left out for length: {', '.join(found.left_out)}.]")
-    return "\n\n".join(filter(None, [found.text, *notes]))
-
-
 @lru_cache(maxsize=256)
-def _tell_unknown(question: str, names: Sequence[str], shown: Sequence[str]) -> None:
+def _warn(question: str, lacking: str, shown: str) -> None:
     """Log what a question names and the statutes lack, once while the question is remembered."""
-    rest = _listed(shown) or "nothing"
+    lacking, shown, question = (
+        harmless(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…")
+        for text in (lacking, shown, question)
+    )
     _log.warning(
-        "not in the statutes: %s; the answer to %r rests on %s", _listed(names), _short(question), rest
+        "not in the statutes: %s; the answer to %r rests on %s", lacking, question, shown or "nothing"
     )
 
 
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _TOLD:,} more" if len(names) > _TOLD else ""
-    return harmless(", ".join(names[:_TOLD])) + more
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
-
-
 def _place(node: Node, law: Statutes) -> dict[str, Any]:
-    """The file, where there is one, and the first and the last line."""
+    """Return the file, where there is one, and the first and the last line."""
     numbers = [line.number for line in node.lines]
-    lines = {"lines": [min(numbers), max(numbers)]} if numbers else {}
+    lines = {"lines": [numbers[0], numbers[-1]]} if numbers else {}
     file = law.source[node.section.label]
     return ({"file": file} if file else {}) | lines
+
+
+def wanted(
+    referents: Sequence[Referent], sections: Mapping[str, Node], strategy: Strategy
+) -> dict[Node, Why]:
+    """Return the provisions that references ask for, in the order of importance, and why each.
+
+    Of what is not there the nearest provision is taken that it would stand in; where nothing that is
+    mentioned is there, every section. A reference to what a provision itself stands in, such as "this
+    section", adds nothing.
+    """
+    mentioned = _once(referent.node for referent in referents if referent.node is not None)
+    if not mentioned:
+        return dict.fromkeys(sections.values(), "whole")
+    if strategy == "entire_section":
+        return dict.fromkeys((node.section for node in mentioned), "whole")
+    found: dict[Node, Why] = dict.fromkeys(mentioned, "mentioned")
+    if strategy == "references":
+        named = _once(
+            referent.node
+            for node in mentioned
+            for referent in references_of(node, sections)
+            if referent.node is not None and not referent.lack and referent.node not in node.outwards
+        )
+        found |= {node: "referenced" for node in named if found.keys().isdisjoint(node.outwards)}
+    return found
+
+
+@dataclass(slots=True)
+class StatuteExcerpt:
+    """Lines of statutes, up to a number of estimated tokens; `left_out` are provisions that did not fit.
+
+    `ancestors` is what comes along of the provisions that they stand in: their own text with what leads into
+    a list and what follows it ("text"), their headings, or nothing.
+    """
+
+    max_tokens: int = 8000
+    ancestors: Ancestors = "text"
+    tokens: int = 0
+    left_out: list[str] = field(default_factory=list)
+    numbers: dict[Node, set[int]] = field(default_factory=dict)  # of lines, by section
+
+    def add(self, node: Node, around: Sequence[StatuteLine] | None = None) -> None:
+        """Add a provision and what comes along with it; part by part where it does not fit as a whole."""
+        around = list(_around(node, self.ancestors)) if around is None else around
+        if self._take(node, [*around, *node.lines]):
+            return
+        if not node.children or not self._take(node, [*around, *node.own_lines]):
+            self.left_out.append(node.name)
+            return
+        for child in node.children:
+            self.add(child, ())
+
+    def has(self, node: Node) -> bool:
+        """Return whether anything of a provision is shown."""
+        return any(line.number in self.numbers.get(node.section, ()) for line in node.lines)
+
+    def text(self) -> str:
+        """Return the lines by section, with `...` where lines between are not shown."""
+        return "\n\n".join(_section_text(node, shown) for node, shown in self.numbers.items() if shown)
+
+    def _take(self, node: Node, lines: Iterable[StatuteLine]) -> bool:
+        here = self.numbers.get(node.section, set())
+        new = {line.number: line for line in lines if line.content and line.number not in here}
+        cost = sum(estimated_tokens(line.text.rstrip()) + 1 for line in new.values())
+        if self.tokens + cost > self.max_tokens:
+            return False
+        self.tokens += cost
+        self.numbers[node.section] = here | new.keys()
+        return True
+
+
+def _section_text(section: Node, shown: set[int]) -> str:
+    """Return the lines of one section; a section whose text does not begin with its label is given one."""
+    lines = [line for line in section.lines if line.content]
+    titled = not section.label or (section.own_lines and section.label in section.own_lines[0].content)
+    told = [] if titled else [f"§{section.label}"]
+    for is_shown, group in groupby(lines, key=lambda line: line.number in shown):
+        told += [line.text.rstrip().expandtabs(4) for line in group] if is_shown else [SKIPPED]
+    return "\n".join(told)
+
+
+def _around(node: Node, ancestors: Ancestors) -> Iterator[StatuteLine]:
+    """Yield the lines of what a provision stands in that come along with it."""
+    path = [*node.ancestors, node] if ancestors != "none" else []
+    for outer, inner in pairwise(path):
+        own = [line for line in outer.own_lines if line.content]
+        if ancestors == "text":
+            yield from own
+            yield from _lead_in(outer, inner)
+        elif own and (outer.heading or outer is path[0]):
+            yield own[0]
+
+
+def _lead_in(outer: Node, inner: Node) -> Iterator[StatuteLine]:
+    """Yield the series that a provision begins after: "(A) … within the United States, and (B) …, except-".
+
+    All of that series is shown: what ends its last provision may go on from each of them.
+    """
+    before = outer.children[: outer.children.index(inner)]
+    series = [list(group) for _, group in groupby(before, key=lambda node: node.level)]
+    for nodes in reversed(series):
+        ends = [line.content for line in nodes[-1].lines if line.content][-1:]
+        if nodes[-1].level != inner.level and not nodes[-1].children and ends and ends[0].endswith(_LEADS_IN):
+            for node in nodes:
+                yield from node.lines
+            return
+
+
+def _once(nodes: Iterable[Node]) -> list[Node]:
+    """Return each node once, without those that stand in one before it."""
+    found = dict[Node, None]()
+    for node in nodes:
+        if found.keys().isdisjoint(node.outwards):
+            found[node] = None
+    return list(found)

@@ -7,7 +7,7 @@ from typing import Any
 
 from chameleon import LLMModule, State
 from chameleon.errors import InventoryError
-from chameleon.llm.illustrated import Illustrated
+from chameleon.llm.message import MultimodalText
 from chameleon.pictures.opening import Attachment, read_picture, require_pillow
 from chameleon.pictures.versions import versions_of
 from chameleon.prompt import Messages
@@ -37,4 +37,4 @@ class MultimodalCaptioner(LLMModule):
     def messages(self, state: State) -> Messages:
         *before, (role, text) = super().messages(state)
         picture = Attachment.of(read_picture(state.input["image"], largest=self.largest))
-        return [*before, (role, Illustrated(text, [picture]))]
+        return [*before, (role, MultimodalText(text, [picture]))]

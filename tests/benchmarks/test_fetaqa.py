@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,13 +13,12 @@ from hypothesis import strategies as st
 
 from chameleon import Table
 from chameleon.benchmarks.fetaqa import Fetaqa
-from chameleon.benchmarks.scorers import text_overlap
-from chameleon.errors import InputError, MissingPackage
+from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import GradedScorer, Problem
 from chameleon.evaluation.data import DataFile, read_problems, recognised
 from chameleon.evaluation.results import Result, Tally
 from tests.benchmarks.shared_data import DATA, anchors, needs_data, rows
-from tests.benchmarks.values import anything, texts
+from tests.benchmarks.values import texts
 from tests.e2e.commands import Command
 
 ROW: dict[str, Any] = {
@@ -90,7 +88,7 @@ class TestReader:
     @pytest.mark.parametrize(
         ("row", "told"),
         [
-            ({**ROW, "id": None}, 'needs its id as "id" or "feta_id"'),
+            ({**ROW, "id": None}, 'needs its id as "feta_id"'),
             ({**ROW, "answer": ["a"]}, 'the key "answer" is'),
             ({**RELEASED, "table_array": []}, 'the key "table_array" is []'),
         ],
@@ -105,12 +103,6 @@ class TestGrades:
     def test_the_reference_itself(self) -> None:
         found = figures((ROW["answer"], ROW["answer"]))
         assert found == {"BLEU": pytest.approx(100), "ROUGE-1": 1, "ROUGE-2": 1, "ROUGE-L": 1, "BP": 1}
-
-    def test_bleu_is_not_the_mean_of_sentences(self) -> None:
-        good, bad = (ROW["answer"], ROW["answer"]), ("It rained all day in the hills.", "The red kite won.")
-        both = figures(good, bad)["BLEU"]
-        each = [figures(pair)["BLEU"] for pair in (good, bad)]
-        assert both is not None and both != pytest.approx(sum(filter(None, each)) / 2)
 
     def test_it_is_what_sacrebleu_gives_for_the_corpus(self) -> None:
         sacrebleu = pytest.importorskip("sacrebleu")
@@ -132,35 +124,9 @@ class TestGrades:
         assert figures(pair)["ROUGE-1"] == 0 and figures(pair, rule=rule)["ROUGE-1"] == 1
 
     @settings(max_examples=50)
-    @given(anything, texts)
-    def test_any_value_is_graded(self, value: Any, gold: str) -> None:
-        for name, found in figures((RULE.from_answer(value, problem(gold)), gold)).items():
-            assert found is not None and -1e-9 <= found <= (100.000001 if name == "BLEU" else 1), name
-
-    @settings(max_examples=50)
     @given(st.lists(st.tuples(texts, texts), min_size=1, max_size=5))
     def test_the_order_of_problems_does_not_matter(self, pairs: list[tuple[str, str]]) -> None:
         assert figures(*pairs) == pytest.approx(figures(*reversed(pairs)))
-
-    @pytest.mark.parametrize("package", ["sacrebleu", "rouge_score"])
-    def test_without_the_packages(self, package: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        importing = builtins.__import__
-
-        def imported(name: str, *args: Any) -> Any:
-            if name.startswith(package):
-                raise ImportError(name)
-            return importing(name, *args)
-
-        caches = (text_overlap._bleu, text_overlap._rouge)
-        for cache in caches:
-            cache.cache_clear()
-        monkeypatch.setattr(builtins, "__import__", imported)
-        with pytest.raises(MissingPackage) as told:
-            RULE.grades("a", problem())
-        assert told.value.hint == "Install it: pip install 'chameleon-compose[text-metrics]'."
-        monkeypatch.undo()
-        for cache in caches:
-            cache.cache_clear()
 
 
 @needs_data
@@ -186,10 +152,6 @@ class TestAnchors:
         twice = sum(len(set(table["header"])) < len(table["header"]) for table in tables)
         assert (twice, len(tables)) == anchors()["fetaqa.duplicate_headers"]
 
-    def test_every_row_is_recognised(self) -> None:
-        for name in ("dev", "dev_test_half", "recorded"):
-            assert all(map(Fetaqa().recognises, rows(f"fetaqa/{name}.jsonl.gz")))
-
     def test_every_figure_is_compared(self) -> None:
         names = {
             name.split(".", 2)[2]
@@ -197,8 +159,3 @@ class TestAnchors:
             if name.startswith(tuple(f"fetaqa.{r}." for r in RUNS))
         }
         assert names == {*_KEYS, *_STEMMED}
-
-
-def test_published() -> None:
-    (row,) = Fetaqa().published
-    assert row.percent == {"BLEU": 32.61, "ROUGE-1": 0.66, "ROUGE-2": 0.44, "ROUGE-L": 0.56}

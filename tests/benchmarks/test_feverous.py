@@ -19,7 +19,6 @@ from chameleon.evaluation.data import DataFile, read_problems, recognised
 from chameleon.evaluation.results import Tally
 from chameleon.evaluation.score import Field, score
 from tests.benchmarks.shared_data import anchors, needs_data, rows
-from tests.benchmarks.values import anything
 from tests.e2e.commands import Command
 from tests.evaluation.rows import write_rows
 
@@ -161,14 +160,6 @@ def test_gold_as_prediction_is_right(label: str, groups: list[list[Any]]) -> Non
     assert set(grades.values()) == {1.0}
 
 
-@given(anything, st.lists(anything))
-def test_any_prediction_is_graded(said: Any, evidence: list[Any]) -> None:
-    asked = problem(evidence=[["Kite_sentence_3"]])
-    for prediction in (said, {"label": said, "evidence": evidence}, {"evidence": said}):
-        assert all(0 <= grade <= 1 for grade in EVIDENCE.grades(prediction, asked).values())
-        assert LABEL.right(prediction, asked) in (True, False)
-
-
 def _tally(problems: list[Problem], predictions: list[dict[str, Any]]) -> Tally:
     tally = Tally(FEVEROUS.columns, EVIDENCE)
     given_rows = FEVEROUS.rows(predictions, Path("said.jsonl"))
@@ -238,10 +229,3 @@ def test_a_report_shows_rules_that_grade_beside_others(command: Command, tmp_pat
     label, official, tablerag = found["rows"]
     assert label["percent"]["ALL"] == tablerag["percent"]["ALL"] == 50.0
     assert official["figures"]["label accuracy"] == 0.5 and "ALL" not in official["figures"]
-
-
-def test_no_claims(command: Command, tmp_path: Path) -> None:
-    data = write_rows(tmp_path / "dev.jsonl", [BLANK])
-    for scorer in FEVEROUS.scorers:
-        done = command("score", "feverous", str(data), str(data), "--scorer", scorer)
-        assert done.code == 1 and "there is no problem to score" in done.complaint

@@ -12,8 +12,7 @@ from chameleon import State, Table
 from chameleon.benchmarks.finqa import Finqa, line_as_text, with_dashes
 from chameleon.benchmarks.finqa_gold import FinqaGold
 from chameleon.errors import InputError
-from chameleon.evaluation.data import DataFile, find_benchmark, read_problems, recognised
-from tests.benchmarks.shared_data import DATA, needs_data
+from chameleon.evaluation.data import DataFile, read_problems, recognised
 from tests.e2e.commands import Command
 from tests.evaluation.rows import write_rows
 
@@ -155,21 +154,6 @@ def test_official_predictions(tmp_path: Path, command: Command) -> None:
 def test_what_a_run_found() -> None:
     assert FINQA.found(State(cache={"finqa_program": "add(1, 2)"})) == {"program": "add(1, 2)"}
     assert FINQA.found(State(cache={"program": "ans = 1"})) == {}
-
-
-def test_published_figures_are_told() -> None:
-    rows = FINQA.published
-    assert len(rows) == 8 and rows[0].percent["program accuracy"] == 68.0
-    assert set(rows[0].percent) <= set(FINQA.figures)
-
-
-@needs_data
-class TestFiles:
-    @pytest.mark.parametrize(("name", "count"), [("dev_200", 200), ("train_100", 100), ("dev_883", 883)])
-    def test_every_row_is_read(self, name: str, count: int) -> None:
-        path = DATA / "finqa" / f"{name}.jsonl.gz"
-        assert recognised(path).name == "finqa"
-        assert len(list(read_problems(find_benchmark("finqa"), DataFile(path)))) == count
 
 
 def test_dashes_are_restored_and_years_stay() -> None:

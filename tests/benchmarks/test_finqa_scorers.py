@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import sys
 from typing import Any
 
@@ -16,9 +15,7 @@ from chameleon.benchmarks.scorers.finqa_answers import AnswerRule
 from chameleon.benchmarks.scorers.finqa_equivalence import equivalent
 from chameleon.errors import InputError, MissingPackage
 from chameleon.evaluation.benchmark import Problem
-from chameleon.evaluation.intervals import half_width
 from chameleon.modules.reports.finqa_program import tokens_of
-from tests.benchmarks.values import anything
 
 OFFICIAL, ANSWER = OfficialRule(), AnswerRule()
 PRECISION = Finqa.scorers["pot"]()
@@ -96,15 +93,7 @@ class TestEquivalence:
             same("nothing", "add(1, 2)")
 
     def test_sympy_is_asked_only_where_it_must_be(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        importing = builtins.__import__
-
-        def imported(name: str, *args: Any) -> Any:
-            if name.startswith("sympy"):
-                raise ImportError(name)
-            return importing(name, *args)
-
-        monkeypatch.delitem(sys.modules, "sympy", raising=False)
-        monkeypatch.setattr(builtins, "__import__", imported)
+        monkeypatch.setitem(sys.modules, "sympy", None)
         assert same("add(5, 3)", "add(5, 3)") and not same("add(5, 3)", "subtract(5, 3)")
         with pytest.raises(MissingPackage) as told:
             same("add(5, 3)", "add(3, 5)")
@@ -128,16 +117,6 @@ def test_a_program_is_equivalent_to_nothing_but_what_it_means(program: str) -> N
     gold = "subtract(5, 3), divide(#0, 2)"
     twice = same(gold, program) and same(gold, f"{program}, add(#0, 5)")
     assert not twice
-
-
-@given(anything)
-def test_any_prediction_is_judged(value: Any) -> None:
-    for gold in (0.56197, "yes"):
-        grades = OFFICIAL.grades(value, problem(gold))
-        assert set(grades.values()) <= {0.0, 1.0}
-        from_run = OFFICIAL.from_run(value, {}, problem(gold))
-        assert set(OFFICIAL.grades(from_run, problem(gold)).values()) <= {0.0, 1.0}
-        assert PRECISION.right(PRECISION.from_answer(value, problem(gold)), problem(gold)) in (True, False)
 
 
 class TestRuns:
@@ -243,14 +222,3 @@ class TestPrecision:
     def test_verdicts(self) -> None:
         assert PRECISION.right(True, problem("yes")) and PRECISION.right("no", problem("no"))
         assert not PRECISION.right(1.0, problem("yes"))
-
-
-@pytest.mark.parametrize("share_and_half", [(68.00, 5.43), (52.50, 5.81), (72.50, 5.19), (56.50, 5.77)])
-def test_the_published_intervals(share_and_half: tuple[float, float]) -> None:
-    share, half = share_and_half
-    assert round(100 * half_width(share / 100, 200), 2) == pytest.approx(half, abs=0.011)
-
-
-def test_the_published_intervals_over_the_whole_test_set() -> None:
-    for share, half in ((58.86, 2.39), (61.24, 2.37)):
-        assert round(100 * half_width(share / 100, 1147), 2) == half

@@ -3,12 +3,8 @@ lower than the official rule would score its solution."""
 
 from __future__ import annotations
 
-import gzip
-import json
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,18 +13,14 @@ from chameleon.benchmarks.scienceqa import Scienceqa
 from chameleon.benchmarks.scorers.options import OptionTextRule
 from chameleon.evaluation.benchmark import Problem
 from chameleon.values import freeze
+from tests.benchmarks.shared_data import Row, needs_data, rows
 
-_DATA = (Path(__file__).parents[2] / "../shared/data/scienceqa/problems.jsonl.gz").resolve()
-Row = dict[str, Any]
-
-pytestmark = pytest.mark.skipif(not _DATA.is_file(), reason="the ScienceQA data are not here")
+pytestmark = needs_data
 
 
 @cache
 def _problems() -> list[tuple[Row, Problem]]:
-    with gzip.open(_DATA, "rt", encoding="utf-8") as lines:
-        rows = [json.loads(line) for line in lines]
-    return [(row, Scienceqa().problem(row, {})) for row in rows]
+    return [(row, Scienceqa().problem(row, {})) for row in rows("scienceqa/problems.jsonl.gz")]
 
 
 def _gold(row: Row) -> str:

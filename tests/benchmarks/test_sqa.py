@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,8 +22,6 @@ from chameleon.evaluation.results import SEQUENCES, Tally
 from chameleon.evaluation.score import Field, score
 from tests.benchmarks.shared_data import anchors, needs_data, rows
 from tests.benchmarks.values import anything, texts
-from tests.e2e.commands import Command
-from tests.evaluation.rows import write_rows
 
 SQA, RULE = Sqa(), CellRule()
 TABLE: dict[str, Any] = {
@@ -80,10 +77,6 @@ def test_a_row() -> None:
         "question": NEXT["question"],
         "table": Table(TABLE["header"], TABLE["rows"], "Kites"),
     }
-
-
-def test_a_late_question() -> None:
-    assert problem(position=7).columns[0] == "question 4+"
 
 
 def test_the_release(tmp_path: Path) -> None:
@@ -192,11 +185,6 @@ def test_the_texts_of_cells_are_cells_that_read_the_same(data: st.DataObject) ->
         assert " ".join(table.rows[at][column].split()).casefold() == " ".join(text.split()).casefold()
 
 
-@given(anything)
-def test_any_prediction_is_right_or_wrong(said: Any) -> None:
-    assert RULE.right(said, problem()) in (True, False)
-
-
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9))), st.randoms())
 def test_order_form_and_repetition_do_not_matter(cells: list[tuple[int, int]], chance: random.Random) -> None:
     asked = problem(answer_coordinates=[list(cell) for cell in cells])
@@ -265,18 +253,3 @@ def test_results_that_hold_anything_are_scored(found: Any) -> None:
     row["found"] = {"coordinates": found}
     ((result, _),) = score([problem()], [row], SQA.id_of, Field("prediction"), RULE)
     assert result is not None and result.correct in (True, False)
-
-
-def test_the_command(command: Command, tmp_path: Path) -> None:
-    data = write_rows(tmp_path / "data.jsonl", [ROW, NEXT, {**ROW, "annotator": 1}])
-    write_rows(tmp_path / "tables.jsonl", [TABLE])
-    said = [
-        {**ROW, "prediction": "Swift|Heron"},
-        {**NEXT, "prediction": "Lark"},
-        {**NEXT, "prediction": "Heron"},
-    ]
-    predictions = write_rows(tmp_path / "said.jsonl", said)
-    found = json.loads(command("score", "sqa", str(data), str(predictions), "--json").out)
-    assert (found["correct"], found["n"]) == (2, 3)
-    assert found["breakdown"][SEQUENCES] == {"n": 2, "correct": 1, "accuracy": 0.5}
-    assert found["breakdown"]["question 2"]["correct"] == 1

@@ -64,11 +64,6 @@ def test_a_row_without_title_types_and_grade() -> None:
     assert read.input["choices"] is None
 
 
-@pytest.mark.parametrize("title", [None, "", "None"])
-def test_titles_that_are_none(title: str | None) -> None:
-    assert problem(table_title=title).input["table"].caption == ""
-
-
 def test_a_recorded_row_without_its_question() -> None:
     recorded = {"pid": "9", "answer": "blue", "ques_type": "multi_choice", "ans_type": "other_text"}
     read = Tabmwp().problem(recorded, {})
@@ -114,16 +109,6 @@ def test_rows_that_cannot_be_used(row: dict[str, Any], said: str) -> None:
     assert said in str(fault.value)
 
 
-def test_which_rows_are_recognised() -> None:
-    benchmark = Tabmwp()
-    assert benchmark.recognises(ROW)
-    assert benchmark.recognises(without("ques_type", "ans_type", "grade"))
-    assert benchmark.recognises({"pid": "9", "answer": "4", "ques_type": "", "ans_type": ""})
-    assert not benchmark.recognises({})
-    assert not benchmark.recognises({"pid": "9", "question": "?", "choices": ["a"], "answer": 0, "hint": ""})
-    assert not benchmark.recognises({"id": "9", "question": "?", "answer": "4", "table": "a | b"})
-
-
 @pytest.mark.parametrize(
     ("answer", "choices", "types"),
     [
@@ -164,24 +149,3 @@ def test_all_is_rounded_twice() -> None:
     assert benchmark.percent("FREE", 45, 7686) == "0.59"
     assert benchmark.percent("OTH", 0, 0) == "–"
     assert benchmark.percent("ALL", 0, 0) == "–"
-
-
-def test_published_results() -> None:
-    published = {row.system: row for row in Tabmwp().published}
-    assert len(published) == len(Tabmwp().published) == 17
-    ours = published["Chameleon (GPT-4)"]
-    assert (ours.n, ours.correct, ours.percent["ALL"], ours.percent["G7-8"]) == (7686, 7592, 98.78, 98.54)
-    assert ours.module_use["program_verifier"] == ours.module_use["program_executor"] == 71.99
-    assert published["Human"].percent == {"ALL": 90.22}
-    assert published["UnifiedQA small"].percent["OTH"] == 69.52
-    for row in published.values():
-        assert list(row.percent) == ["ALL", *Tabmwp.columns][: len(row.percent)]
-        if row.correct:
-            assert row.n
-            assert row.percent["ALL"] == pytest.approx(100 * row.correct / row.n, abs=0.01)
-
-
-def test_published_transitions() -> None:
-    transitions = Tabmwp().published_transitions
-    assert sum(transitions["START"].values()) == 7686
-    assert transitions["program_executor"] == {"answer_generator": 5528, "solution_generator": 5}

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chameleon import Table
-from chameleon.benchmarks.tables.escapes import unescaped, unescaped_list
-from chameleon.benchmarks.wikitq import Wikitq
+from chameleon.benchmarks.wikitq import Wikitq, unescaped, unescaped_list
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.data import DataFile, read_problems, recognised
@@ -179,9 +178,3 @@ def test_escapes_come_back(items: list[str]) -> None:
     escaped = [item.replace("\\", "\\\\").replace("\n", "\\n").replace("|", "\\p") for item in items]
     assert unescaped_list("|".join(escaped)) == items
     assert [unescaped(item) for item in escaped] == items
-
-
-def test_published() -> None:
-    rows = {row.system: row for row in Wikitq().published}
-    assert rows["Chain-of-Table (GPT-3.5)"].percent["ALL"] == 59.94
-    assert rows["Chain-of-Table (PaLM 2)"].percent["ALL"] == 67.31

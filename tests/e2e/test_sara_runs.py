@@ -202,13 +202,13 @@ def test_a_text_that_is_no_statute_is_told(loopback: Start, command: Command, tm
 
 def test_lines_that_may_be_read_wrongly_are_told(loopback: Start, command: Command, tmp_path: Path) -> None:
     law = tmp_path / "fees.txt"
-    law.write_text("§12. Fees\n(a) Boats.\n(b} Rafts.\n(a) Ships.\n(f. Kayaks.\n(g Canoes.\n", "utf-8")
+    law.write_text("§12. Fees\n(a) Boats.\n(b} Rafts.\n(a) Ships.\n(f. Kayaks.\n[g] Canoes.\n", "utf-8")
     loopback(["The answer is: Boats."])
     asked = ("What does section 12(a) say?", "--text", str(law), "--inventory", "sara")
     done = command("ask", *asked, "--model", "openai:local")
     assert done.code == 0 and "Answer: Boats." in done.out, done.err
-    assert "4 lines may be read wrongly: line 3 ('(b} Rafts.')" in done.err
-    assert "there is a 12(a) before it" in done.err and "and 1 more" in done.err
+    assert "lines that may be read wrongly (4): line 3 ('(b} Rafts.')" in done.err
+    assert "(a) is not the next of a series" in done.err and "and 1 more" in done.err
 
 
 def test_statutes_without_text_are_told(loopback: Start, command: Command, tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def test_thirty_two_workers_come_to_the_results_of_one(problems: list[Problem], 
         assert one.program == other.program
         assert one.cache == other.cache and one.input == other.input
         assert outline(one) == outline(other)
-    assert alone.peak == 1 and beside.peak >= 16
+    assert alone.peak == 1 and beside.peak > 1
     assert sorted(map(json.dumps, alone.requests)) == sorted(map(json.dumps, beside.requests))
     used = [state.usage for state in together]
     assert sum(usage.calls for usage in used) == len(beside.requests)

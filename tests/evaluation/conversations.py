@@ -11,8 +11,8 @@ from chameleon.benchmarks.sqa import Sqa
 from chameleon.errors import Declined, ModelError
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.evaluate import Evaluation
-from chameleon.evaluation.folder import RunFolder
 from chameleon.evaluation.results import Result
+from chameleon.evaluation.run_dir import RunDir
 from chameleon.planners.fixed import Fixed
 from tests.engine.doubles import Does
 from tests.evaluation.rows import read_lines
@@ -87,14 +87,14 @@ def evaluate(
         assert result.id not in results
         results[result.id] = result
 
-    def run(folder: RunFolder | None) -> None:
+    def run(folder: RunDir | None) -> None:
         rule = SQA.scorers["official"]()
-        Evaluation(executor, rule, folder=folder, workers=workers, on_result=keep, **options).run(asked)
+        Evaluation(executor, rule, run_dir=folder, workers=workers, on_result=keep, **options).run(asked)
 
     if path is None:
         run(None)
         return results
-    with RunFolder(path, SETTINGS) as folder:
+    with RunDir(path, SETTINGS) as folder:
         if retry:
             folder.forget_failures()
         run(folder)

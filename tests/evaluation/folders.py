@@ -11,7 +11,7 @@ import pytest
 from chameleon import Executor, Inventory, Module, State, Step
 from chameleon.evaluation.data import find_benchmark
 from chameleon.evaluation.evaluate import Evaluation
-from chameleon.evaluation.folder import RunFolder
+from chameleon.evaluation.run_dir import RunDir
 from tests.engine.doubles import Does, Proposes
 from tests.evaluation.rows import make_rows
 
@@ -45,11 +45,11 @@ def evaluate(
     path: Path, answer: Callable[[State], Any] = first_price, *, retry: bool = False, workers: int = 1
 ) -> None:
     """Run all problems into the folder, going on where it stands."""
-    with RunFolder(path, SETTINGS) as folder:
+    with RunDir(path, SETTINGS) as folder:
         if retry:
             folder.forget_failures()
         scorer = BENCHMARK.scorers["chameleon"]()
-        Evaluation(Executor(inventory(answer)), scorer, folder=folder, workers=workers).run(PROBLEMS)
+        Evaluation(Executor(inventory(answer)), scorer, run_dir=folder, workers=workers).run(PROBLEMS)
 
 
 @pytest.fixture(scope="module")

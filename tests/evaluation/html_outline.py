@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 
 VOID = {"meta", "link", "input", "img"}
 NUMBER = r"\d+"
-ANCHOR = rf"run{NUMBER}(-problem{NUMBER})?|table{NUMBER}|beginning{NUMBER}|beginnings|show{NUMBER}-\w+"
+ANCHOR = rf"run{NUMBER}(-problem{NUMBER})?|table{NUMBER}|show{NUMBER}-\w+"
 OURS = {
     "html": {"lang": "en"},
     "meta": {

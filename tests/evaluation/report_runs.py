@@ -12,9 +12,10 @@ from chameleon import Executor, Inventory, State, Table
 from chameleon.budget import Call, Usage
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.data import find_benchmark
-from chameleon.evaluation.folder import Run, RunFolder, read_run
-from chameleon.evaluation.report import RunSummary, compare, write_page
+from chameleon.evaluation.report import RunSummary, compare
+from chameleon.evaluation.report_page import write_page
 from chameleon.evaluation.results import Result
+from chameleon.evaluation.run_dir import Run, RunDir, read_run
 from chameleon.llm import LLM
 from chameleon.llm.scripted import ScriptedModel
 from chameleon.state import Event, Failure, Plan, RunEnded, RunStarted, Step, StepRecord
@@ -56,7 +57,7 @@ def write_run(
     path: Path, made_by: Mapping[str, Any], runs: Iterable[tuple[Problem, Sequence[Event], bool]]
 ) -> Run:
     """Write the folder of an evaluation as `chameleon eval` does, and read it again."""
-    with RunFolder(path, made_by) as folder:
+    with RunDir(path, made_by) as folder:
         for problem, events, correct in runs:
             for event in events:
                 folder.append(problem.id, event)

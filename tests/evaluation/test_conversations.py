@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from chameleon import State
-from chameleon.evaluation.conversations import in_turn
-from chameleon.evaluation.folder import RunFolder
+from chameleon.evaluation.evaluate import in_turn
 from chameleon.evaluation.results import SEQUENCES, Result, Tally
+from chameleon.evaluation.run_dir import RunDir
 from tests.e2e.commands import Command, Outcome
 from tests.engine.files import write
 from tests.evaluation.conversations import (
@@ -122,9 +122,9 @@ def test_gold_answers_are_told_where_that_is_asked_for() -> None:
 def test_what_was_taken_back_is_still_paid(tmp_path: Path) -> None:
     every = problems([["says", "says"]])
     evaluate(every, Counting("0 0"), path=tmp_path)
-    with RunFolder(tmp_path, SETTINGS) as folder:
+    with RunDir(tmp_path, SETTINGS) as folder:
         assert folder.forget_failures() == 1
-        assert folder.done == {} and folder.earlier == {}
+        assert folder.done == {}
         assert set(folder.dropped) == {"0/0/0"}, "the second question is taken back once it is told otherwise"
 
 

@@ -14,7 +14,7 @@ from chameleon.benchmarks.fetaqa import Fetaqa
 from chameleon.benchmarks.scorers import text_overlap
 from chameleon.errors import Declined
 from chameleon.evaluation.evaluate import Evaluation
-from chameleon.evaluation.folder import Run, RunFolder, read_run
+from chameleon.evaluation.run_dir import Run, RunDir, read_run
 from tests.e2e.commands import Command
 from tests.engine.doubles import Does, Proposes
 from tests.evaluation.rows import Row, read_lines, write_rows
@@ -50,10 +50,10 @@ def answer(state: State) -> str:
 def evaluate(path: Path, problems: int = len(PROBLEMS)) -> Run:
     modules = {"answer": Does(answer)}
     planner = Proposes(lambda state: () if state.history else [Step("answer")])
-    with RunFolder(path, SETTINGS) as folder:
+    with RunDir(path, SETTINGS) as folder:
         executor, scorer = Executor(Inventory("mine", planner, modules)), Fetaqa.scorers["official"]()
         columns = Fetaqa().run_columns
-        Evaluation(executor, scorer, folder=folder, run_columns=columns).run(PROBLEMS[:problems])
+        Evaluation(executor, scorer, run_dir=folder, run_columns=columns).run(PROBLEMS[:problems])
     return read_run(path)
 
 

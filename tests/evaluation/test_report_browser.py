@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from chameleon.evaluation.data import find_benchmark
-from chameleon.evaluation.report import RunSummary, compare, write_page
+from chameleon.evaluation.report import RunSummary, compare
+from chameleon.evaluation.report_page import write_page
 from tests.evaluation.browser import PROGRAM, Browser
 from tests.evaluation.report_runs import PNG, hostile_run, model_run, offline_run
 

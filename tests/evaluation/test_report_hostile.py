@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from chameleon.evaluation.report.text import LONGEST, visible
+from chameleon.evaluation.report_page import LONGEST, visible
 from tests.evaluation.html_outline import Outline, assert_ours
 from tests.evaluation.report_runs import HOSTILE, LONG, PNG, SCRIPT, hostile_run, page_of
 

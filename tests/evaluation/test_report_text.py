@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
+from chameleon.cli.columns import TextColumn, in_blocks
 from chameleon.cli.reporting import print_report, print_stats
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.data import find_benchmark
-from chameleon.evaluation.folder import Run, RunFolder, read_run
 from chameleon.evaluation.report import RunSummary, compare
-from chameleon.evaluation.report.columns import TextColumn, in_blocks
+from chameleon.evaluation.run_dir import Run, RunDir, read_run
 from chameleon.state import Failure, RunEnded, RunStarted
 from chameleon.table.formats import places
 from tests.evaluation.report_runs import hostile_run, model_run, offline_run, settings, write_run
@@ -81,7 +81,7 @@ class TestARunThatHasNotEnded:
 
     def test_says_how_many_there_are(self, tmp_path: Path, capsys: Out) -> None:
         path = offline_run(tmp_path / "some", 5).path
-        with RunFolder(path, read_run(path).settings) as folder:
+        with RunDir(path, read_run(path).settings) as folder:
             folder.expect(1_200)
         text, line, run = self.shown(path, capsys)
         assert text.count("5 of 1,200, unfinished") >= 4  # in the table and below it, of text and page
@@ -90,21 +90,11 @@ class TestARunThatHasNotEnded:
 
     def test_that_has_ended_says_no_more(self, tmp_path: Path, capsys: Out) -> None:
         path = offline_run(tmp_path / "all", 5).path
-        with RunFolder(path, read_run(path).settings) as folder:
+        with RunDir(path, read_run(path).settings) as folder:
             folder.expect(5)
         text, line, run = self.shown(path, capsys)
         assert "unfinished" not in text and not line["unfinished"]
         assert (run["total"], run["unfinished"]) == (5, False)
-
-    def test_of_an_unknown_total_is_unfinished_where_a_problem_has_begun(
-        self, tmp_path: Path, capsys: Out
-    ) -> None:
-        path = offline_run(tmp_path / "old", 5).path
-        assert "unfinished" not in self.shown(path, capsys)[0]
-        with RunFolder(path, read_run(path).settings) as folder:
-            folder.append("p6", RunStarted("tables_offline", {}))
-        text, line, run = self.shown(path, capsys)
-        assert "5, unfinished" in text and line["unfinished"] and run["total"] is None
 
 
 def test_what_is_said_of_a_run_adds_up(runs: list[Path], capsys: Out) -> None:
@@ -178,7 +168,7 @@ def test_runs_of_several_benchmarks_have_a_table_each(runs: list[Path]) -> None:
     second.__dict__["tally"] = first.tally
     tables = compare(RunSummary.of([first, second, first]), known.__getitem__)
     assert [table.benchmark.name for table in tables] == ["tabmwp", "another"]
-    (line,) = tables[1].lines
+    (line,) = tables[1].rows
     assert line.cells["ONLY"] == "–" and line.to_json()["percent"]["ONLY"] is None
 
 

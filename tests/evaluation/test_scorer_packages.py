@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from chameleon.benchmarks.scorers import recogniser, text_overlap
+from chameleon.benchmarks.scorers import binder, text_overlap
 from chameleon.errors import MissingPackage
 from chameleon.evaluation.data import find_benchmark
 from tests.benchmarks.test_finqa import ROW
@@ -56,7 +56,7 @@ def test_a_scorer_that_compares_no_programs_needs_none(
 def test_each_scorer_says_what_it_lacks(
     benchmark: str, scorer: str, package: str, extra: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept = (text_overlap._bleu, text_overlap._rouge, recogniser._recognisers)
+    kept = (text_overlap._bleu, text_overlap._rouge, binder._recognisers)
     for each in kept:
         each.cache_clear()
     monkeypatch.setitem(sys.modules, package, None)

@@ -74,7 +74,7 @@ def test_settings_name_all_that_a_result_depends_on(folder: Folder) -> None:
         "versions", "resolved", "started", "problems",
     ]  # fmt: skip
     assert settings["data"]["name"] == "problems.jsonl" and len(settings["data"]["sha256"]) == 64
-    assert {"inventory", "prompts", "code", "tools.py"} <= settings["digests"].keys()
+    assert settings["digests"].keys() == {"inventory", "prompts", "tools.py"}
     assert settings["model"] is None and "python" in settings["versions"]
 
 

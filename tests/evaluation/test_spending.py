@@ -10,7 +10,7 @@ import pytest
 
 from chameleon.budget import Call, Usage
 from chameleon.errors import InputError
-from chameleon.evaluation.spending import Spending
+from chameleon.evaluation.evaluate import Spending
 from tests.e2e.commands import Command, Outcome
 from tests.e2e.rule_model import RuleModel
 from tests.evaluation.asking import PRICED, Asking, Start
@@ -103,7 +103,8 @@ def call(cost: float | None, cached: bool = False) -> Call:
 
 
 def test_the_sum_goes_on_from_what_was_spent_before() -> None:
-    spending = Spending(1.0, Usage(3, 10, 10, 0.5))
+    spending = Spending(1.0)
+    spending.usage = Usage(3, 10, 10, 0.5)
     spending.add([call(0.25), call(0.0, cached=True)])
     assert spending.usage == Usage(4, 20, 14, 0.75) and spending.stored == 1
     assert not spending.is_over

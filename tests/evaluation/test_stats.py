@@ -71,7 +71,6 @@ def test_no_problems_at_all() -> None:
 
 def test_modules_are_in_order_of_their_mean_position() -> None:
     stats = PlanStats.of([["a", "b", "c"], ["c"], ["b", "c"]])
-    assert stats.in_order == ("a", "b", "c")
     assert list(stats.transitions) == [START, "a", "b", "c"]
 
 
@@ -83,7 +82,6 @@ def test_every_plan_leaves_start_once_and_reaches_end_once(listed: list[list[str
     assert sum(stats.programs.values()) == len(listed)
     for after in stats.probabilities.values():
         assert sum(after.values()) == approx(1)
-    assert all(0 < position < 1 for position in stats.positions.values())
 
 
 @given(plans)

@@ -16,7 +16,7 @@ from chameleon import Executor, Inventory, State
 from chameleon.evaluation import evaluate
 from chameleon.evaluation.data import find_benchmark
 from chameleon.evaluation.evaluate import Evaluation
-from chameleon.evaluation.folder import RunFolder
+from chameleon.evaluation.run_dir import RunDir
 from chameleon.planners.fixed import Fixed
 from tests.engine.doubles import Does
 from tests.evaluation.rows import make_rows, read_lines
@@ -35,10 +35,10 @@ def ctrl_c() -> Iterator[None]:
     signal.signal(signal.SIGINT, before)
 
 
-def evaluation(modules: dict[str, Does], folder: RunFolder, workers: int = 1) -> Evaluation:
+def evaluation(modules: dict[str, Does], folder: RunDir, workers: int = 1) -> Evaluation:
     inventory = Inventory("mine", Fixed(list(modules)), modules)
     scorer = BENCHMARK.scorers["chameleon"]()
-    return Evaluation(Executor(inventory), scorer, folder=folder, workers=workers)
+    return Evaluation(Executor(inventory), scorer, run_dir=folder, workers=workers)
 
 
 @pytest.mark.usefixtures("ctrl_c")
@@ -56,7 +56,7 @@ def test_all_workers_have_one_deadline(monkeypatch: pytest.MonkeyPatch, tmp_path
         released.wait(20)
         return "7"
 
-    with RunFolder(tmp_path, SETTINGS) as folder:
+    with RunDir(tmp_path, SETTINGS) as folder:
         begun = time.monotonic()
         with pytest.raises(KeyboardInterrupt):
             evaluation({"work": Does(work)}, folder, WORKERS).run(PROBLEMS)
@@ -80,12 +80,12 @@ def test_steps_side_by_side_are_all_kept(tmp_path: Path) -> None:
         "right": Does(lambda state: "right", reads=["input.question"], writes=["cache.right"]),
         "answer": Does(lambda state: "7"),
     }
-    with RunFolder(tmp_path, SETTINGS) as folder:
+    with RunDir(tmp_path, SETTINGS) as folder:
         running.append(evaluation(modules, folder))
         running[0].run(PROBLEMS)
         steps = [line["module"] for line in read_lines(tmp_path / "events.jsonl") if line["event"] == "step"]
         assert steps == ["left", "right"] and not read_lines(tmp_path / "results.jsonl")
-    with RunFolder(tmp_path, SETTINGS) as folder:
+    with RunDir(tmp_path, SETTINGS) as folder:
         evaluation({**modules, "left": Does(lambda state: "left", reads=["input.question"])}, folder).run(
             PROBLEMS[:1]
         )

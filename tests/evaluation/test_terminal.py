@@ -18,8 +18,8 @@ import pytest
 
 from chameleon.budget import Call, Usage
 from chameleon.cli.progress import Progress, running
+from chameleon.evaluation.evaluate import Spending
 from chameleon.evaluation.results import Result, Tally
-from chameleon.evaluation.spending import Spending
 from chameleon.state import Failure
 from tests.e2e.commands import environment
 from tests.e2e.rule_model import PROGRAM, RuleModel

@@ -15,8 +15,7 @@ import pytest
 from chameleon.budget import Budget, Meter, Usage, recording
 from chameleon.errors import ChameleonError, ContextTooLong, ModelError, ParameterRefused
 from chameleon.llm import LLM, Backoff, ResponseStore
-from chameleon.llm.connection import Connection
-from chameleon.llm.probe import Probe
+from chameleon.llm import connection as connection_module
 from tests.hosted import RULES, HostedServer
 from tests.loopback import Answer, Fault, LoopbackServer, Reply
 
@@ -592,7 +591,7 @@ def test_what_is_kept_may_be_refused_and_nobody_misses_it(
 def test_another_model_shares_the_store_and_its_client_is_made_once(
     loopback: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import chameleon.llm.connection as module
+    import chameleon.llm.chat_clients as module
 
     made: list[str] = []
     make = module.make_client
@@ -623,70 +622,17 @@ def test_what_one_model_refuses_another_is_still_asked_with(hosted: Host) -> Non
     assert set(other.with_model("o9-mini").dropped()) == {"temperature"}
 
 
-def test_a_model_of_another_provider_gets_no_key_of_this_one(hosted: Host) -> None:
+def test_a_model_of_another_provider_gets_no_key_of_this_one(
+    hosted: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
     llm = connect(hosted(), "openai:gpt-4.1-mini")
     with pytest.raises(ChameleonError, match="ANTHROPIC_API_KEY"):
         llm.with_model("anthropic:claude-opus-5")
-
-
-# Who goes first
-
-
-def test_one_request_goes_ahead_where_names_are_not_proven() -> None:
-    probe, inside, most = Probe(), list[int](), list[int]()
-
-    def work(number: int) -> None:
-        with probe.turn(frozenset({"temperature"})):
-            if not inside:
-                inside.append(number)
-                threading.Event().wait(0.1)
-                most.append(len(inside))
-            inside.append(number)
-
-    with ThreadPoolExecutor(8) as threads:
-        list(threads.map(work, range(8)))
-    assert most == [1]
-
-
-def test_names_that_are_proven_wait_for_nobody() -> None:
-    probe = Probe()
-    with probe.turn(frozenset({"a", "b"})):
-        pass
-    with probe.turn(frozenset({"c"})), ThreadPoolExecutor(1) as threads:
-        for names in (frozenset({"a"}), frozenset[str]()):
-            threads.submit(enter, probe, names).result(1)
-
-
-def test_a_failure_proves_nothing_and_stops_nobody() -> None:
-    probe = Probe()
-    with pytest.raises(RuntimeError), probe.turn(frozenset({"a"})):
-        raise RuntimeError
-    entered = threading.Event()
-
-    def hold() -> None:
-        with probe.turn(frozenset({"a"})):
-            entered.wait(5)
-
-    with ThreadPoolExecutor(2) as threads:
-        held = threads.submit(hold)
-        waiting = threads.submit(enter, probe, frozenset({"a"}))
-        with pytest.raises(TimeoutError):
-            waiting.result(0.1)
-        entered.set()
-        held.result(1)
-        waiting.result(1)
-
-
-def test_nobody_waits_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chameleon.llm.probe._PATIENCE_S", 0.05)
-    probe = Probe()
-    with probe.turn(frozenset({"a"})), ThreadPoolExecutor(1) as threads:
-        threads.submit(enter, probe, frozenset({"a"})).result(1)
-
-
-def enter(probe: Probe, names: frozenset[str]) -> None:
-    with probe.turn(names):
-        pass
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "another-key")
+    sibling = llm.with_model("anthropic:claude-opus-5")
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
+    with pytest.raises(ChameleonError, match="ANTHROPIC_API_KEY"):
+        sibling.with_model("anthropic:claude-opus-4-8")
 
 
 # Refused of many at once, of any effort, and above a limit
@@ -890,12 +836,12 @@ def test_that_a_model_thinks_is_learned_once_by_many(
         thoughts = {"completion_tokens_details": {"reasoning_tokens": 60}}
         return Reply("", finish="length", extra=thoughts) if request["max_tokens"] == 60 else "ok"
 
-    def later(*args: Any) -> Any:
+    def later(*args: Any, **options: Any) -> Any:
         threading.Event().wait(0.2)
-        return read(*args)
+        return parse(*args, **options)
 
-    read = Connection.read
-    monkeypatch.setattr(Connection, "read", later)
+    parse = connection_module.parse_reply
+    monkeypatch.setattr(connection_module, "parse_reply", later)
     server = loopback(reply)
     llm = connect(server, "openai:local")
     with ThreadPoolExecutor(8) as threads:
@@ -916,7 +862,7 @@ def test_an_effort_that_there_is_not_is_an_error_that_names_those_there_are(
 def test_many_threads_make_the_client_of_another_model_once(
     loopback: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import chameleon.llm.connection as module
+    import chameleon.llm.chat_clients as module
 
     made: list[str] = []
     make = module.make_client

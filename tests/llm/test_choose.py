@@ -11,7 +11,8 @@ from pydantic import SecretStr
 from chameleon.errors import AuthFailed, MissingPackage, ModelError, NoModel
 from chameleon.llm import LLM, ResponseStore, choose_model
 from chameleon.llm.capabilities import default_model
-from chameleon.llm.providers import PROVIDERS, belongs_to_connection, full_name, offered_models
+from chameleon.llm.offer import offered_models
+from chameleon.llm.providers import belongs_to_connection, full_name, providers
 from tests.loopback import LoopbackServer
 
 Start = Callable[..., LoopbackServer]
@@ -119,7 +120,7 @@ def test_settings_of_a_given_client_belong_on_that_client() -> None:
 def test_every_provider_that_langchain_has_built_in_is_known() -> None:
     from langchain.chat_models import base
 
-    ours, theirs = set(PROVIDERS), set(base._BUILTIN_PROVIDERS)
+    ours, theirs = set(providers()), set(base._BUILTIN_PROVIDERS)
     assert ours <= theirs
 
 

@@ -25,7 +25,7 @@ from chameleon.llm.capabilities import (
     switch_off,
 )
 from chameleon.llm.parameters import ROOM, WIRE_NAMES, Learned, fit, reasoning_fields
-from chameleon.llm.providers import PROVIDERS
+from chameleon.llm.providers import providers
 from chameleon.llm.refusals import OURS
 
 ANY = Capabilities()
@@ -102,7 +102,7 @@ def test_a_reply_is_cut_here_at_every_stop(stop: list[str], known: Capabilities,
 
 
 @pytest.mark.parametrize(
-    ("asked", "known", "enlarged", "limit"),
+    ("asked", "known", "widened", "limit"),
     [
         ({}, ANY, 0, 60),
         ({}, ANY, 1, 240),
@@ -121,9 +121,9 @@ def test_a_reply_is_cut_here_at_every_stop(stop: list[str], known: Capabilities,
     ],
 )
 def test_a_limit_leaves_room_where_the_model_thinks(
-    asked: Mapping[str, Any], known: Capabilities, enlarged: int, limit: int
+    asked: Mapping[str, Any], known: Capabilities, widened: int, limit: int
 ) -> None:
-    fitted = fit({"max_tokens": 60, **asked}, known, Learned(), enlarged=enlarged)
+    fitted = fit({"max_tokens": 60, **asked}, known, Learned(), widened=widened)
     assert fitted.sent["max_tokens"] == limit
 
 
@@ -176,10 +176,10 @@ requests = st.fixed_dictionaries(
 
 @given(requests, models, replies, st.integers(0, 2))
 def test_nothing_that_is_refused_is_sent_and_nothing_is_lost_in_silence(
-    asked: dict[str, Any], known: Capabilities, learned: Learned, enlarged: int
+    asked: dict[str, Any], known: Capabilities, learned: Learned, widened: int
 ) -> None:
     before = {**asked}
-    fitted = fit(asked, known, learned, enlarged=enlarged)
+    fitted = fit(asked, known, learned, widened=widened)
     assert asked == before
     assert not fitted.sent.keys() & (known.refuses | learned.refuses.keys())
     assert not any(first in fitted.sent and second in fitted.sent for first, second in known.apart)
@@ -220,7 +220,7 @@ def test_a_limit_bounds_the_visible_reply(
     asked: dict[str, Any], known: Capabilities, learned: Learned
 ) -> None:
     asked = {"max_tokens": 60, **asked}
-    limits = [fit(asked, known, learned, enlarged=times).sent.get("max_tokens") for times in range(3)]
+    limits = [fit(asked, known, learned, widened=times).sent.get("max_tokens") for times in range(3)]
     if None in limits:
         assert "max_tokens" in known.refuses | learned.refuses.keys() | known.refuses_thinking
         return
@@ -406,7 +406,7 @@ def test_defaults_are_models_of_providers_that_there_are() -> None:
     read = known_models()
     assert isinstance(read["checked"], datetime.date)
     for provider, entry in read["defaults"].items():
-        assert provider in PROVIDERS and PROVIDERS[provider].keys, provider
+        assert provider in providers() and providers()[provider].keys, provider
         assert isinstance(entry["date"], datetime.date) and entry["date"] <= read["checked"], provider
         assert default_model(provider) == f"{provider}:{entry['model']}"
     assert providers_with_default() == tuple(read["defaults"])
@@ -421,7 +421,7 @@ def test_defaults_are_not_switched_off() -> None:
 def test_models_end_on_a_day_and_what_takes_their_place_does_not_end_before() -> None:
     for name, entry in entries("switched_off"):
         provider = name.partition(":")[0]
-        assert provider in PROVIDERS and set(entry) <= {"on", "instead", "source"}, name
+        assert provider in providers() and set(entry) <= {"on", "instead", "source"}, name
         assert type(entry["on"]) is datetime.date, name
         ends = switch_off(name)
         assert ends is not None and ends.on == entry["on"]
@@ -433,7 +433,7 @@ def test_families_speak_of_known_parameters_and_efforts() -> None:
     parameters = {*WIRE_NAMES, *OURS}
     facts = {"reasons", "thinking", "efforts", "refuses", "refuses_thinking", "apart", "source"}
     for name, entry in entries("families"):
-        assert name.partition(":")[0] in PROVIDERS and set(entry) <= facts, name
+        assert name.partition(":")[0] in providers() and set(entry) <= facts, name
         assert set(entry.get("efforts", ())) <= set(EFFORTS), name
         assert {*entry.get("refuses", ()), *entry.get("refuses_thinking", ())} <= parameters, name
         assert all(len(pair) == 2 and set(pair) <= parameters for pair in entry.get("apart", ())), name
@@ -522,5 +522,5 @@ def test_a_model_that_is_chosen_tells_when_it_ends() -> None:
 
 def test_every_key_chooses_a_model_that_is_not_switched_off() -> None:
     for provider in providers_with_default():
-        choice = choose_model(None, None, {PROVIDERS[provider].keys[0]: "k"})
+        choice = choose_model(None, None, {providers()[provider].keys[0]: "k"})
         assert (choice.model, choice.ends) == (default_model(provider), "")

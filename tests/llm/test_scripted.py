@@ -16,7 +16,8 @@ from langchain_core.messages import AIMessage
 from chameleon.budget import Usage
 from chameleon.errors import InputError, ModelError, Refused, ScriptExhausted
 from chameleon.llm import LLM, ScriptedModel
-from chameleon.llm.reading import read_message
+from chameleon.llm.parse_reply import parse_reply
+from chameleon.llm.prices import Pricing
 
 
 def test_replies_come_in_order_and_run_out() -> None:
@@ -55,7 +56,7 @@ def test_a_file_of_json_lines_is_a_script(tmp_path: Path) -> None:
 
 
 def read(content: Any, metadata: dict[str, Any] | None = None, **fields: Any) -> Any:
-    return read_message(AIMessage(content=content, response_metadata=metadata or {}, **fields))
+    return parse_reply(AIMessage(content=content, response_metadata=metadata or {}, **fields), Pricing("m"))
 
 
 def test_blocks_are_joined_and_reasoning_is_left_out() -> None:
@@ -111,9 +112,9 @@ def test_providers_words_for_the_end_are_made_one(metadata: dict[str, Any], fini
 
 
 def test_refusals_are_faults() -> None:
-    assert isinstance(read("par", {"stop_reason": "refusal"}).fault("m"), Refused)
-    assert isinstance(read("", {}, additional_kwargs={"refusal": "no"}).fault("m"), Refused)
-    assert read("fine").fault("m") is None
+    assert isinstance(read("par", {"stop_reason": "refusal"}).error, Refused)
+    assert isinstance(read("", {}, additional_kwargs={"refusal": "no"}).error, Refused)
+    assert read("fine").error is None
 
 
 @given(st.integers(0, 9), st.integers(0, 9), st.sampled_from(["", "text"]))

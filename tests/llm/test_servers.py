@@ -15,8 +15,8 @@ import pytest
 
 from chameleon.budget import Meter, recording
 from chameleon.errors import EmptyReply, ModelError, NoModel, Refused, Unreachable
-from chameleon.llm import LLM, Backoff, bounds, choose_model
-from chameleon.llm.providers import offered_models
+from chameleon.llm import LLM, Backoff, choose_model, deadline
+from chameleon.llm.offer import offered_models
 from tests.loopback import Fault, LoopbackServer, Reply
 
 Start = Callable[..., LoopbackServer]
@@ -199,7 +199,7 @@ def test_a_reply_without_an_end_is_read_up_to_a_bound(
         except OSError:
             cut.set()
 
-    monkeypatch.setattr(bounds, "MOST_BYTES", 2_000_000)
+    monkeypatch.setattr(deadline, "MOST_BYTES", 2_000_000)
     with talking(flood) as server:
         monkeypatch.setenv(address, server)
         with pytest.raises(ModelError, match=f"{model}: the reply is longer than 2 MB"):
@@ -210,7 +210,7 @@ def test_a_reply_without_an_end_is_read_up_to_a_bound(
 def test_a_packed_reply_is_bounded_by_what_it_unpacks_to(monkeypatch: pytest.MonkeyPatch) -> None:
     body = gzip.compress(b" " * 4_000_000)
     head = f"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {len(body)}\r\n\r\n".encode()
-    monkeypatch.setattr(bounds, "MOST_BYTES", 2_000_000)
+    monkeypatch.setattr(deadline, "MOST_BYTES", 2_000_000)
     send = talking(lambda connection: connection.sendall(head + body))
     with send as server, pytest.raises(ModelError, match="longer than 2 MB"):
         connect(base_url=server).ask("hi")

@@ -239,4 +239,4 @@ def test_a_sibling_is_connected_to_once() -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("OPENAI_API_KEY", "a-key-of-the-tests")
         one, other = llm.with_model("gpt-6-luna"), llm.with_model("openai:gpt-6-luna")
-    assert one.name == "openai:gpt-6-luna" and one._answering is other._answering
+    assert one.name == "openai:gpt-6-luna" and one._pipeline is other._pipeline

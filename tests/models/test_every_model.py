@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from chameleon import Executor, Inventory
-from chameleon.llm.nearest import shared_start
 from chameleon.state import State
+from chameleon.text import shared_start
 from tests import every_inventory
 from tests.models.matrix import MODELS, runs_of
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from chameleon.inventory import Card
@@ -75,6 +75,7 @@ def test_ordinary_text_stays_as_it_is(text: str) -> None:
 
 
 @given(st.text(alphabet="<＜>/| \n\u200babc|!?‹="))
+@example("<a <?>")
 def test_lines_and_lengths_stay_and_a_second_time_changes_nothing(text: str) -> None:
     shown = untagged(text)
     assert untagged(shown) == shown and len(shown) == len(text)

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from chameleon.modules.search.bing import Bing
-from chameleon.modules.search.brave import Brave
 from chameleon.modules.search.provider import Provider, SearchResult, WebProvider
-from chameleon.modules.search.searxng import SearXNG
-from chameleon.modules.search.tavily import Tavily
+from chameleon.modules.search.services import Bing, Brave, SearXNG, Tavily
 from chameleon.modules.search.wikipedia import Wikipedia
 from chameleon.retry import Backoff
 from chameleon.web import Limits, Web

@@ -150,7 +150,7 @@ class TestWikipedia:
         assert Wikipedia(Web(), language="zh-yue").address == "https://zh-yue.wikipedia.org/w/api.php"
         monkeypatch.setenv("WIKIPEDIA_ENDPOINT", "https://wiki.example/api.php")
         assert Wikipedia(Web()).address == "https://wiki.example/api.php"
-        Wikipedia(Web(), language="no-wikipedia-has-this-one").check()  # and it is asked nowhere
+        Wikipedia(Web(), language="no such language").check()  # and it is asked nowhere
 
     @pytest.mark.parametrize(
         ("language", "near"), [("evil.example/", "en"), ("english", "en"), ("EN", "de"), ("", "en")]

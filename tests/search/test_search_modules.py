@@ -15,7 +15,7 @@ from chameleon import LLM, Executor, Inventory, Module, State, StepRejected
 from chameleon.errors import ChameleonError, InventoryError
 from chameleon.llm import ScriptedModel
 from chameleon.modules.knowledge.knowledge import QueryGenerator
-from chameleon.modules.search.quoting import CLOSING, OPENING
+from chameleon.modules.search.search_module import CLOSING, OPENING
 from chameleon.modules.search.web_search import WebSearch
 from chameleon.modules.search.wikipedia_search import WikipediaSearch
 from chameleon.prompt import context_of

@@ -19,7 +19,7 @@ from chameleon import State
 from chameleon.errors import WebError
 from chameleon.modules.search.folder import LARGEST_FILE
 from chameleon.modules.search.provider import SearchResult
-from chameleon.modules.search.quoting import CLOSING, OPENING, quoted
+from chameleon.modules.search.search_module import CLOSING, OPENING, quoted
 from chameleon.modules.search.web_search import WebSearch
 from chameleon.steps import PreparedModule
 from tests.search.asking import PATHS, WITH_KEY, Make, in_form_of
@@ -131,7 +131,7 @@ SLOW: Mapping[str, Answer] = {
 @pytest.mark.parametrize("kind", SLOW)
 def test_a_slow_service_is_left_in_time(name: str, kind: str, provider: Make) -> None:
     begun = time.monotonic()
-    told, _ = failure(name, provider, SLOW[kind], seconds=0.4)
+    told, _ = failure(name, provider, SLOW[kind], seconds=0.2)
     assert told == "the server gave no answer in time"
     assert time.monotonic() - begun < 3
 

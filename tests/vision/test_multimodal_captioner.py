@@ -20,7 +20,7 @@ from PIL import Image
 from chameleon import LLM, Executor, Inventory
 from chameleon.errors import InventoryError, MissingPackage
 from chameleon.llm import ResponseStore, ScriptedModel
-from chameleon.llm.illustrated import Illustrated
+from chameleon.llm.message import MultimodalText
 from chameleon.log import EventLog
 from chameleon.modules.vision.multimodal_captioner import MultimodalCaptioner
 from chameleon.pictures.opening import Attachment, read_picture
@@ -106,7 +106,7 @@ def test_the_store_tells_pictures_apart_and_replays(loopback: Start, tmp_path: P
 def test_a_text_that_quotes_a_reference_is_another_request(loopback: Start, tmp_path: Path) -> None:
     server = loopback(["seen", "read"])
     halves().save(tmp_path / "a.png")
-    shown = Illustrated("What?", [Attachment.of(read_picture(tmp_path / "a.png"))])
+    shown = MultimodalText("What?", [Attachment.of(read_picture(tmp_path / "a.png"))])
     asked = llm(ResponseStore(tmp_path / "store.sqlite"))
     assert [asked.ask(text).text for text in (shown, str.__str__(shown), shown)] == ["seen", "read", "seen"]
     assert server.requests[1]["messages"][0]["content"] == shown
@@ -115,8 +115,8 @@ def test_a_text_that_quotes_a_reference_is_another_request(loopback: Start, tmp_
 def test_an_illustrated_text_survives_mending_and_pickling(loopback: Start, tmp_path: Path) -> None:
     server = loopback()
     halves().save(tmp_path / "a.png")
-    shown = Illustrated("lone \ud800 half", [Attachment.of(read_picture(tmp_path / "a.png"))])
-    copied = pickle.loads(pickle.dumps(Illustrated("x", shown.pictures)))
+    shown = MultimodalText("lone \ud800 half", [Attachment.of(read_picture(tmp_path / "a.png"))])
+    copied = pickle.loads(pickle.dumps(MultimodalText("x", shown.pictures)))
     assert (copied.text, copied.pictures) == ("x", shown.pictures)
     llm().ask([("user", shown)])
     text, picture = server.requests[0]["messages"][0]["content"]

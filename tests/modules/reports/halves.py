@@ -1,6 +1,6 @@
 """The halves of FinQA's files that docs/reports.md has figures of, by the order of the questions in a file.
 
-The weights of `evidence` were fitted to all of `train_100` and to the first half of `dev_200`, and to no
+The weights of `ranking` were fitted to all of `train_100` and to the first half of `dev_200`, and to no
 question of its second half.
 """
 

@@ -108,6 +108,7 @@ class TestOddities:
         ("exp(10, 1000)", "a number becomes too large"),
         ("exp(-8, 0.5)", "it calculates with a value that is no number"),
         ("greater(2, 1), add(#0, 1)", "it calculates with a value that is no number"),
+        ("greater(2, 1), add(#0, #0)", "it calculates with a value that is no number"),
         ("add(#0, 1)", "'#0' is no earlier step"),
         ("add(1, #x)", "'#x' is no earlier step"),
         ("add(const_x, 1)", "'const_x' is no number"),

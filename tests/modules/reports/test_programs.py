@@ -14,13 +14,13 @@ from chameleon import State, StepRejected, Table
 from chameleon.benchmarks.finqa import Finqa
 from chameleon.cli.sources import sources_in_words
 from chameleon.errors import ModuleError
+from chameleon.modules.reports.facts import report_slots
 from chameleon.modules.reports.finqa_executor import FinqaExecutor
 from chameleon.modules.reports.finqa_program import calculated, tokens_of
 from chameleon.modules.reports.finqa_program_generator import FinqaProgramGenerator
 from chameleon.modules.reports.program_reader import plain, program_in
 from chameleon.modules.reports.program_writer import as_text, written
-from chameleon.modules.reports.prompting import report_slots
-from chameleon.modules.reports.report_answer import ReportAnswer, as_asked
+from chameleon.modules.reports.report_answer import ReportAnswer
 from chameleon.values import freeze
 from tests.benchmarks.shared_data import needs_data, rows
 from tests.modules.reports.pages import PASSAGES, TABLE, page
@@ -74,9 +74,6 @@ def read(text: str) -> str:
         ("add(1,250,3)", "add(1250, 3)"),
         ("multiply(const_100,900), exp(1.5,250)", "multiply(const_100, 900), exp(1.5, 250)"),
         ("add(subtract(5,3),200)", "subtract(5, 3), add(#0, 200)"),
-        ("average(1250, 900)", "add(1250, 900), divide(#0, const_2)"),
-        ("add(1, 2), average(#0, 4, $ 1,005)", "add(1, 2), add(#0, 4), add(#1, 1005), divide(#2, const_3)"),
-        ("table_sum(5%, 7%)", "add(5%, 7%)"),
         ("table_average(dues, 2010, none)", "table_average(dues, 2010, none)"),
         ("CONST_100 is not read, but multiply(2, CONST_100) is", "multiply(2, const_100)"),
     ],
@@ -96,11 +93,10 @@ def test_replies(reply: str, program: str) -> None:
         ("add(1, 2, 3)", "takes two arguments, and is given 3"),
         ("add(1, )", "takes two arguments"),
         ("subtract(1,250,900)", "not clear where the arguments"),
-        ("max(1250, 900)", "table_max takes the name of a row"),
         ("add(#3, 1)", "#3 is no earlier step"),
         ("add(1, 2), add(#1, #2), add(#0, 1)", "is no earlier step"),
         ("table_sum(, none), add(table_sum(a, none), 1" + ")" * 0, "is not closed"),
-        ("add(" * 40 + "1, 2" + "), 1)" * 40, "nested too deeply"),
+        ("add(" * 40 + "1" + ", 2)" * 40, "nested too deeply"),
         (", ".join(["add(1, 2)"] * 70), "more than 64 steps"),
         (", ".join(["add(1, 2)"] * 400), "too many steps"),
     ],
@@ -169,6 +165,7 @@ class TestWritten:
         [
             ("divide(1, 0)", "divides by zero"),
             ("table_sum(rent, none)", "no row of the table is named 'rent'"),
+            ("average(1250, 900)", "no row of the table is named '1250, 900'"),
             ("table_sum(notes, none)", "has no numbers"),
             ("add(ten, 1)", "'ten' is no number"),
         ],
@@ -250,7 +247,6 @@ class TestAnswers:
         ],
     )
     def test_as_asked(self, value: Any, program: str, question: str, answer: Any) -> None:
-        assert as_asked(value, program, question) == answer
         cache = {"finqa_program": program, "program_result": value}
         state = State(input=freeze({"question": question}), cache=freeze(cache))
         assert ReportAnswer().run(state) == answer
@@ -267,7 +263,9 @@ class TestAnswers:
         table = Table(
             ["", "2011", "2010", "2009"], [["gross margin", "40%", "38%", "35%"], ["fees", "12", "", "9"]]
         )
-        assert as_asked(value, program, "what was the highest margin?", table) == answer
+        given = {"question": "what was the highest margin?", "table": table}
+        cache = {"finqa_program": program, "program_result": value}
+        assert ReportAnswer().run(State(input=freeze(given), cache=freeze(cache))) == answer
 
     def test_what_an_answer_rests_on(self) -> None:
         told = self.sources("divide(45, 1250), add(#0, 900)")

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from chameleon import State, Table
 from chameleon.errors import InputError, MissingPackage
 from chameleon.modules.reports import ranking
-from chameleon.modules.reports.evidence import measures, years_asked, years_in
 from chameleon.modules.reports.facts import Fact, facts_of
 from chameleon.modules.reports.finqa_executor import FinqaExecutor
+from chameleon.modules.reports.ranking import measures, years_asked, years_in
 from chameleon.modules.reports.report_retriever import ReportRetriever
 from chameleon.retrieval.embeddings import NONE, automatic
 from chameleon.values import freeze
@@ -238,7 +238,7 @@ def test_a_cross_encoder_orders_the_first_facts(monkeypatch: pytest.MonkeyPatch)
 
     pytest.importorskip("chameleon.retrieval.cross_encoder")
     monkeypatch.setattr("chameleon.retrieval.cross_encoder.cross_encoder", lambda name: Longest())
-    monkeypatch.setattr(ranking, "_check_reranker", lambda name: None)
+    monkeypatch.setattr(ranking, "check_reranker", lambda name: None)
     texts = ["port", *(f"the port has {'many ' * number}" for number in range(40))]
     facts = facts_of(None, texts)
     found = ranking.scores("port?", facts, "bm25+rerank:tiny")

@@ -12,24 +12,21 @@ from hypothesis import strategies as st
 
 from chameleon.errors import InputError
 from chameleon.modules.statutes.library import Statutes
-from chameleon.modules.statutes.parser import parse
-from chameleon.modules.statutes.references import Mention, mentions_in
+from chameleon.modules.statutes.references import Citation, citations_in
 from chameleon.modules.statutes.resolving import references_in, references_of
-from chameleon.modules.statutes.tree import Node, written
+from chameleon.modules.statutes.tree import Node, path_name
 from tests.benchmarks.shared_data import DATA, needs_data, rows
 from tests.modules.statutes.samples import STATUTES
 
 LAW = Statutes.of(STATUTES).sections
 
 
-def said(mention: Mention) -> str:
-    """A mention in short: "paragraph(2)(A)..C", "12(b)", "this paragraph"."""
-    head = mention.section or (f"{mention.relation} " if mention.relation else "") + mention.level
-    head += "s" if mention.relation == "such" and mention.text.endswith("s") else ""
-    text = head + "".join(f"({label})" for label in mention.labels)
-    text += f"..{mention.through}" if mention.through else ""
-    text += f" of {said(mention.of)}" if mention.of else ""
-    return text + (f" @ {mention.act}" if mention.act else "")
+def said(citation: Citation) -> str:
+    """A citation in short: "paragraph(2)(A)..C", "12(b)", "this paragraph"."""
+    head = citation.section or (f"{citation.relation} " if citation.relation else "") + citation.level
+    text = head + "".join(f"({label})" for label in citation.labels)
+    text += f"..{citation.through}" if citation.through else ""
+    return text + (f" @ {citation.act}" if citation.act else "")
 
 
 def at(name: str, sections: Mapping[str, Node] = LAW) -> Node:
@@ -37,7 +34,9 @@ def at(name: str, sections: Mapping[str, Node] = LAW) -> Node:
 
 
 def meant(text: str, home: str = "") -> list[tuple[str, str]]:
-    return [(target.name, target.lack) for target in references_in(text, LAW, at(home) if home else None)]
+    return [
+        (referent.name, referent.lack) for referent in references_in(text, LAW, at(home) if home else None)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -53,14 +52,14 @@ def meant(text: str, home: str = "") -> list[tuple[str, str]]:
         ("sections 1, 2 and 68(b).", ["1", "2", "68(b)"]),
         ("section 151(c) or (d)(1)", ["151(c)", "151(d)(1)"]),
         ("section 2(a)(1)(A), (2)(B)", ["2(a)(1)(A)", "2(a)(2)(B)"]),
-        ("subparagraphs (A) through (C) of paragraph (2)", ["subparagraph(A)..C of paragraph(2)"]),
+        ("subparagraphs (A) through (C) of paragraph (2)", ["paragraph(2)(A)..C"]),
         ("paragraphs (1)-(3)", ["paragraph(1)..3"]),
         ("paragraphs (1) – (3)", ["paragraph(1)..3"]),
         ("clause (i) or (ii)", ["clause(i)", "clause(ii)"]),
         ("subsections (h) and (i)", ["subsection(h)", "subsection(i)"]),
-        ("subparagraph (H) of section 152(d)(2)", ["subparagraph(H) of 152(d)(2)"]),
-        ("clause (ii) of subparagraph (A) of section 2(b)", ["clause(ii) of subparagraph(A) of 2(b)"]),
-        ("paragraph (2)(A) of this subsection", ["paragraph(2)(A) of this subsection"]),
+        ("subparagraph (H) of section 152(d)(2)", ["152(d)(2)(H)"]),
+        ("clause (ii) of subparagraph (A) of section 2(b)", ["2(b)(A)(ii)"]),
+        ("paragraph (2)(A) of this subsection", ["this subsection(2)(A)"]),
         (
             "sections 4(c) and 10(a)(15)(H) of the Trade and Ships Act",
             ["4(c) @ Trade and Ships Act", "10(a)(15)(H) @ Trade and Ships Act"],
@@ -74,33 +73,21 @@ def meant(text: str, home: str = "") -> list[tuple[str, str]]:
         ("Under the Clean Water Act, section 152(d)", ["152(d) @ Clean Water Act"]),
         ("the Trade Act's section 5", ["5 @ Trade Act"]),
         ("He broke the Trade Act. Section 5 applies.", ["5"]),
-        ("the Trade Act, section 5 of this title", ["5", "this title"]),
-        ("section 63(c), Tariff Act of 1930", ["63(c) @ Tariff Act of 1930"]),
-        ("section 5 of the clean water act", ["5 @ clean water act"]),
+        ("the Trade Act, section 5 of this title", ["5 @ Trade Act", "this title"]),
         ("SECTION 5 OF THE CLEAN WATER ACT", ["5 @ CLEAN WATER ACT"]),
-        ("section 5 of ERISA or section 6 of the lease", ["5 @ ERISA", "6 @ lease"]),
         ("section 5 to the person who broke the act", ["5"]),
-        ("Under Code section 5, section 6 to NASA, SECTION 7 TO ALICE", ["5 @ Code", "6", "7"]),
-        ("Section 5 to Bill, and by section 6, Ann Law pays", ["5", "6"]),
         ("Title 42, section 5, section 6 of 42 U.S.C.", ["5 @ Title 42", "6 @ 42 U.S.C."]),
         ("section 5 under the Trade Act", ["5 @ Trade Act"]),
         ("§152(c)(1)(A)&(B), section 1(a)(1)/(2)", ["152(c)(1)(A)", "152(c)(1)(B)", "1(a)(1)", "1(a)(2)"]),
         ("section 63(c), nor (d)", ["63(c)", "63(d)"]),
-        ("Section 152.(c) of it. Section 7. (a) Boats", ["152(c)", "7"]),
-        ("section 152 sub. (c), section 152 subd. (d)", ["152(c)", "152(d)"]),
-        ("section one, section Two(a), section one hundred", ["1", "2(a)"]),
-        ("section 152's subsection (d)", ["152(d)"]),
-        ("section 63 subsection (c) paragraphs (2) and (3)", ["63(c)(2)", "63(c)(3)"]),
-        ("section 63 subsection (c) of section 64", ["63", "subsection(c) of 64"]),
         ("for section 63, subsection (c) applies", ["63", "subsection(c)"]),
         ("§§ 1, 2 and 3", ["1", "2", "3"]),
         ("sec. 12(a)", ["12(a)"]),
         ("section 12A(b) or section 1-101", ["12A(b)", "1-101"]),
-        ("sections 1-4 and 7", ["1..4", "7"]),
         ("sections 1 through 4", ["1..4"]),
         (
             "the preceding paragraph, the succeeding paragraphs of this subsection",
-            ["before paragraph", "after paragraph of this subsection"],
+            ["preceding paragraph", "succeeding paragraph"],
         ),
         ("this chapter", ["this chapter"]),
         ("section 12 (a)", ["12(a)"]),
@@ -113,21 +100,9 @@ def meant(text: str, home: str = "") -> list[tuple[str, str]]:
         ("section 152(d) (2) (A), (B)", ["152(d)(2)(A)", "152(d)(2)(B)"]),
         ("subsection (d) (2)", ["subsection(d)(2)"]),
         ("section 152(d) (see) (a), 7 (or 8)", ["152(d)"]),
-        ("such subsection, such paragraphs", ["such subsection", "such paragraphs"]),
-        ("paragraph (1) of such subsection", ["paragraph(1) of such subsection"]),
-        (
-            "paragraphs (1) and (2) of subsection (d), and subsection (c), of section 152",
-            [
-                "paragraph(1) of subsection(d) of 152",
-                "paragraph(2) of subsection(d) of 152",
-                "subsection(c) of 152",
-            ],
-        ),
-        (
-            "subsection (a), or subsection (b), of this section",
-            ["subsection(a) of this section", "subsection(b) of this section"],
-        ),
-        ("subsection (a) and subsection (b) of section 2", ["subsection(a)", "subsection(b) of 2"]),
+        ("such subsection, such paragraphs", ["such subsection", "such paragraph"]),
+        ("paragraph (1) of such subsection", ["such subsection(1)"]),
+        ("subsection (a) and subsection (b) of section 2", ["subsection(a)", "2(b)"]),
         ("section 151, 40 percent of", ["151"]),
         ("a section (see below), $40(a), paragraph by paragraph, clauses", []),
         ("he paid $2,000 (a sum) in 2017 (or 2018)", []),
@@ -136,27 +111,10 @@ def meant(text: str, home: str = "") -> list[tuple[str, str]]:
         ("", []),
     ],
 )
-def test_mentions_are_found_as_they_are_written(text: str, found: list[str]) -> None:
-    mentions = mentions_in(text)
-    assert [said(each) for each in mentions] == found
-    assert all(each.text == text[each.start : each.end] for each in mentions)
-
-
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("Section 63, subsection (c), paragraph (2)", ["63(c)(2)"]),
-        ("Section 63, subsection (c), paragraphs (2) and (3)", ["63(c)(2)", "63(c)(3)"]),
-        ("subsection (c), paragraph (2) of section 63", ["subsection(c)(2) of 63"]),
-        ("section 63, paragraph (2) of subsection (c)", ["63", "paragraph(2) of subsection(c)"]),
-        ("section 63, paragraph (2) applies", ["63", "paragraph(2)"]),
-        ("63(c), paragraph (2)", ["63(c)(2)"]),
-    ],
-)
-def test_questions_may_count_down_after_commas(text: str, found: list[str]) -> None:
-    mentions = mentions_in(text, is_question=True)
-    assert [said(each) for each in mentions] == found
-    assert all(each.text == text[each.start : each.end] for each in mentions)
+def test_citations_are_found_as_they_are_written(text: str, found: list[str]) -> None:
+    citations = citations_in(text)
+    assert [said(each) for each in citations] == found
+    assert all(each.text == text[each.start : each.end] for each in citations)
 
 
 @given(
@@ -189,16 +147,16 @@ def test_questions_may_count_down_after_commas(text: str, found: list[str]) -> N
     ).map("".join)
 )
 def test_any_text_is_read(text: str) -> None:
-    mentions = mentions_in(text)
-    assert all(each.text == text[each.start : each.end] for each in mentions)
-    starts = [each.start for each in mentions]
+    citations = citations_in(text)
+    assert all(each.text == text[each.start : each.end] for each in citations)
+    starts = [each.start for each in citations]
     assert starts == sorted(starts)
     references_in(text, LAW)
     references_in(text, LAW, at("12(b)(1)(B)(ii)"))
 
 
 def test_endless_nesting_is_read() -> None:
-    assert len(mentions_in("clause (i) of " * 2000)) > 100
+    assert len(citations_in("clause (i) of " * 2000)) > 100
 
 
 _LABELS = st.tuples(
@@ -211,9 +169,9 @@ _LABELS = st.tuples(
 
 @given(st.integers(1, 9999), _LABELS, st.integers(0, 4), st.sampled_from(["section ", "§", "§ ", "Section "]))
 def test_written_paths_come_back(section: int, labels: tuple[str, ...], deep: int, word: str) -> None:
-    name = written((str(section), *labels[:deep]))
-    (mention,) = mentions_in(f"It is due under {word}{name}, for 3 years.")
-    assert said(mention) == name
+    name = path_name((str(section), *labels[:deep]))
+    (citation,) = citations_in(f"It is due under {word}{name}, for 3 years.")
+    assert said(citation) == name
 
 
 @pytest.mark.parametrize(
@@ -245,7 +203,6 @@ def test_written_paths_come_back(section: int, labels: tuple[str, ...], deep: in
         ("13", "section 3 of the Pilots Act of 1931", [("3 of Pilots Act of 1931", "elsewhere")]),
         ("13", "this paragraph", [("this paragraph", "missing")]),
         ("", "sections 12 through 14", [("12", ""), ("13", ""), ("14", "")]),
-        ("", "sections 13-20", [("13", ""), ("14", ""), ("20", "missing")]),
         ("", "section 99(a)", [("99(a)", "missing")]),
         ("", "section 12(b)(7)", [("12(b)(7)", "missing")]),
         ("", "section 12(b)(1)(B)(ii)(i)", [("12(b)(1)(B)(ii)(i)", "inline")]),
@@ -259,9 +216,6 @@ def test_written_paths_come_back(section: int, labels: tuple[str, ...], deep: in
         ("", "26 U.S.C. § 12(b)", [("12(b)", "")]),
         ("", "42 U.S.C. § 12(b)", [("12(b) of 42 U.S.C.", "elsewhere")]),
         ("", "section 12(b) of the Internal Revenue Code of 1986", [("12(b)", "")]),
-        ("", "SECTION 12(B)(1)", [("12(b)(1)", "")]),
-        ("", "SECTION 12(A) THROUGH (H)", [("12(a)", ""), ("12(b)", ""), ("12(h)", "")]),
-        ("", "SUBSECTION (B) OF SECTION 12", [("12(b)", "")]),
         ("", "section 12(B)", [("12(B)", "missing")]),
         ("", "section 12, paragraph (2) of subsection (b)", [("12", ""), ("12(b)(2)", "")]),
         ("", "Under section 12, does subsection (b) apply?", [("12", ""), ("12(b)", "")]),
@@ -272,19 +226,9 @@ def test_written_paths_come_back(section: int, labels: tuple[str, ...], deep: in
         ),
         ("", "section 12 (b) (1)", [("12(b)(1)", "")]),
         ("", "section 12(a)(1) or such subsection", [("12(a)(1)", ""), ("12(a)", "")]),
-        (
-            "",
-            "sections 12(a)(1) and (2) and such paragraphs",
-            [("12(a)(1)", ""), ("12(a)(2)", ""), ("12(a)(1)", ""), ("12(a)(2)", "")],
-        ),
         ("", "section 12(a), and paragraph (2) of such subsection", [("12(a)", ""), ("12(a)(2)", "")]),
         ("", "such items are due", []),
         ("12(b)(1)(A)", "such paragraph", [("12(b)(1)", "")]),
-        (
-            "13",
-            "paragraphs (1) and (2) of subsection (b), and subsection (h), of section 12",
-            [("12(b)(1)", ""), ("12(b)(2)", ""), ("12(h)", "")],
-        ),
         ("", "subsection (a)", [("subsection (a)", "missing")]),
     ],
 )
@@ -298,8 +242,6 @@ def test_they_mean_what_stands_there(home: str, text: str, found: list[tuple[str
         ("Harbour Fees Act of 1931\n", "the Harbour Fees Act", True),
         ("Harbour Fees Act of 1931\n", "the Harbour Fees Act of 1931", True),
         ("Harbour Fees Act of 1931\n", "the Harbour Fees Act of 1974", False),
-        ("HARBOUR FEES ACT\n", "the Harbour Fees Act of 1974", True),
-        ("# Harbour Fees Act\n", "the HFA", True),
         ("Harbour Fees Act\n", "the Trade Act", False),
         ("Harbour Fees Act\n", "the Internal Revenue Code", False),
         ("", "the Internal Revenue Code", True),
@@ -307,25 +249,24 @@ def test_they_mean_what_stands_there(home: str, text: str, found: list[tuple[str
         ("", "FUTA", True),
         ("", "the Harbour Fees Act", False),
         ("", "the Act", True),
-        ('§1. Title\nThis Act may be cited as the "Harbour Fees Act".\n', "the Harbour Fees Act", True),
     ],
 )
 def test_a_law_is_at_hand_where_it_says_its_name(title: str, act: str, is_own: bool) -> None:
     sections = Statutes.of(f"{title}§12. Fees\n(a) Boats.\n§13. Dues\n").sections
-    (target,) = references_in(f"Is it due under section 12(a) of {act}?", sections)
-    assert target.lack == ("" if is_own else "elsewhere")
-    assert target.name == ("12(a)" if is_own else f"12(a) of {act.removeprefix('the ')}")
+    (referent,) = references_in(f"Is it due under section 12(a) of {act}?", sections)
+    assert referent.lack == ("" if is_own else "elsewhere")
+    assert referent.name == ("12(a)" if is_own else f"12(a) of {act.removeprefix('the ')}")
 
 
 def test_a_question_about_the_only_statute_may_leave_out_its_section() -> None:
     sections = Statutes.of({"14": STATUTES["14"]}).sections
-    (target,) = references_in("Are museums exempt under subsection (a)(3)?", sections)
-    assert target.name == "14(a)(3)" and not target.lack
+    (referent,) = references_in("Are museums exempt under subsection (a)(3)?", sections)
+    assert referent.name == "14(a)(3)" and not referent.lack
     assert references_in("What does this section say?", sections)[0].name == "14"
 
 
 def test_a_provision_refers_to_what_its_parts_do() -> None:
-    found = [target.name for target in references_of(at("12(b)"), LAW)]
+    found = [referent.name for referent in references_of(at("12(b)"), LAW)]
     assert found == ["12(b)(1)", "12(b)(1)(A)", "12(b)(1)", "12(b)(1)(A)", "12(b)(1)(B)"]
 
 
@@ -361,14 +302,16 @@ class TestWhereStatutesComeFrom:
 
     def test_troubles_are_told_with_their_place(self) -> None:
         law = Statutes.of({"1": "§1. Fees\n\n(a) Boats.\n\n(a) Ships.\n"})
-        assert law.troubles == ["section 1: line 5 ('(a) Ships.'): there is a 1(a) before it"]
+        assert law.troubles == [
+            "section 1: line 5 ('(a) Ships.'): (a) is not the next of a series that it stands in"
+        ]
 
 
 @needs_data
 class TestTheSharedCases:
     def test_each_question_names_what_it_is_about(self) -> None:
         cases = rows("sara/cases.jsonl")
-        found = {case["id"]: [said(each) for each in mentions_in(case["question"])] for case in cases}
+        found = {case["id"]: [said(each) for each in citations_in(case["question"])] for case in cases}
         assert found == {
             case["id"]: [case["section_mentioned"]] if case["section_mentioned"] else [] for case in cases
         }
@@ -377,23 +320,21 @@ class TestTheSharedCases:
     def test_all_that_is_named_is_there_but_one(self) -> None:
         sections = Statutes.of(DATA / "sara/statutes.json").sections
         lacking = {
-            (target.name, target.lack)
+            (referent.name, referent.lack)
             for case in rows("sara/cases.jsonl")
-            for target in references_in(f"{case['text']} {case['question']}", sections)
-            if target.lack
+            for referent in references_in(f"{case['text']} {case['question']}", sections)
+            if referent.lack
         }
         assert lacking == {("151(d)(5)(A)", "missing")}
 
     def test_all_that_the_statutes_name_is_there(self) -> None:
         sections = Statutes.of(DATA / "sara/statutes.json").sections
-        targets = [target for section in sections.values() for target in references_of(section, sections)]
-        assert {target.lack for target in targets} == {"", "above", "elsewhere"}
-        assert sum(not target.lack for target in targets) > 80
-        assert [target.name for target in targets if target.lack == "elsewhere"] == [
+        referents = [
+            referent for section in sections.values() for referent in references_of(section, sections)
+        ]
+        assert {referent.lack for referent in referents} == {"", "above", "elsewhere"}
+        assert sum(not referent.lack for referent in referents) > 80
+        assert [referent.name for referent in referents if referent.lack == "elsewhere"] == [
             "214(c) of Immigration and Nationality Act",
             "101(a)(15)(H) of Immigration and Nationality Act",
         ]
-
-
-def test_troubles_do_not_hide_a_provision() -> None:
-    assert [node.name for node in parse("§1. Fees\n(a) x\n(a) y\n").root.nodes][1:] == ["1", "1(a)", "1(a)"]

@@ -1,1 +1,0 @@
-"""Comparing the arms of a grid: as evaluations, and by the parts of them that need no model."""

@@ -1,0 +1,323 @@
+"""The page of a report: one HTML file that needs nothing else, in which all from data or models is text."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from chameleon import values
+from chameleon.errors import InputError
+from chameleon.evaluation.benchmark import Published
+from chameleon.evaluation.data import find_benchmark
+from chameleon.evaluation.report import (
+    Comparison,
+    RunSummary,
+    facts,
+    in_figures,
+    spent_in_words,
+    usage_in_words,
+    verdict_of,
+)
+from chameleon.evaluation.results import Count, Result
+from chameleon.state import Event, RunStarted, StepRecord
+from chameleon.table import Table
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+LONGEST = 2_000
+"""As many characters of a text are shown; how many are missing is said after them."""
+_AT_ONCE = 250  # so many problems' events are in memory
+_TOP_PROGRAMS = 12
+_MOST_ROWS, _MOST_COLUMNS, _MOST_CELLS, _SHORT_NAME = 50, 500, 3_000, 40
+_TABLE_TEXT = 200_000  # characters, shared by the cells of one table
+_MOST_PARTS, _DEEPEST = 50, 3
+_LARGEST_PICTURE = 2_000_000
+_PICTURES = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg"}
+
+_UNUSUAL = re.compile(r"[^\n\t -~]")
+_HIDDEN_KINDS = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
+# As ASCII names them; not every font has pictures of them.
+_CONTROL_NAMES = "NUL SOH STX ETX EOT ENQ ACK BEL BS HT LF VT FF CR SO SI"
+_CONTROL_NAMES += " DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB ESC FS GS RS US"
+_JOINERS = "\u200c\u200d"  # Persian, Indic scripts and emoji are not written without them
+
+
+def write_page(
+    runs: Sequence[RunSummary], comparisons: Sequence[Comparison], file: str | Path, problems: int = 200
+) -> None:
+    """Write the page; `problems` is how many of each run are shown at most, those that went wrong first.
+
+    The same runs give the same page. Memory does not grow with the number of problems. The file is there
+    only when it is whole. Raises `InputError` when it cannot be written.
+    """
+    path = Path(file)
+    beside = path.with_name(f"{path.name}.new")
+    sections = [Section(run, number, problems) for number, run in enumerate(runs, 1)]
+    stream = (
+        _environment().get_template("report_page.html.j2").stream(comparisons=comparisons, sections=sections)
+    )
+    stream.enable_buffering(200)
+    try:
+        with beside.open("w", encoding="utf-8", newline="\n") as page:
+            page.writelines(stream)
+        beside.replace(path)
+    except OSError as problem:
+        raise InputError(f"the page cannot be written: {problem.strerror}", where=str(path)) from problem
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("chameleon.evaluation", "."),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_ready,
+    )
+    environment.filters |= {
+        "brief": lambda text, most=80: brief(str(text), most),
+        "percent": lambda share: f"{100 * share:.2f}",
+        "count": lambda number: f"{number:,}",
+        "from_json": values.from_json,
+        "in_words": usage_in_words,
+        "text": value_text,
+        "spent": spent_in_words,
+        "excerpt": excerpt,
+        "parts": parts_of,
+        "picture": picture_of,
+        "both_ends": both_ends,
+    }
+    environment.tests |= {"table": lambda value: isinstance(value, Table), "parted": is_parted}
+    environment.globals |= {"facts": facts, "module_use": _module_use, "MOST_PARTS": _MOST_PARTS}
+    environment.globals["TOP_PROGRAMS"] = _TOP_PROGRAMS
+    return environment
+
+
+def _ready(value: Any) -> Any:
+    """Make ready what every expression of the template gives, before it is escaped: nothing is forgotten."""
+    if hasattr(value, "__html__") or isinstance(value, Shown):
+        return value
+    return shown(str(value))
+
+
+def _module_use(
+    run: RunSummary, published: Sequence[Published]
+) -> list[tuple[str, float, list[float | None]]]:
+    """List what a run or a published system calls: name, share of questions, published percentages."""
+    names = dict.fromkeys([*run.plans.modules, *(name for row in published for name in row.module_use)])
+    return [(name, run.plans.share(name), [row.module_use.get(name) for row in published]) for name in names]
+
+
+class StepView(NamedTuple):
+    """A step: `same` names the keys that hold its output, `changes` those that hold something else."""
+
+    number: int
+    record: StepRecord
+    output: Any
+    same: list[str]
+    changes: list[tuple[str, Any]]
+
+
+class ProblemView(NamedTuple):
+    """A problem as it opens on the page: what its run was given, and the events, each with its kind."""
+
+    result: Result
+    grades: str
+    given: Mapping[str, Any]
+    events: list[tuple[str, Any]]
+
+
+def _shown_events(events: Sequence[Event]) -> list[tuple[str, Any]]:
+    """List what the page shows of a run's events: plans, steps and its end."""
+    found: list[tuple[str, Any]] = []
+    table: Any = None
+    steps = 0
+    for event in events:
+        if isinstance(event, RunStarted):
+            table = event.input.get("table")
+        elif isinstance(event, StepRecord):
+            steps += 1
+            found.append(("Step", _step(steps, event, table)))
+            table = table if event.dropped else event.input_changes.get("table", table)
+        else:
+            found.append((type(event).__name__, event))
+    return found
+
+
+def _step(number: int, record: StepRecord, table: Any) -> StepView:
+    changed = [(f"input.{key}", value) for key, value in record.input_changes.items()]
+    changed += [(f"cache.{key}", value) for key, value in record.cache_changes.items()]
+    parts = record.output.values() if isinstance(record.output, Mapping) else ()
+    tables = [record.output, *(part for part in parts if isinstance(part, Table))]
+    same = [name for name, value in changed if value in tables]
+    output = record.output
+    if isinstance(output, Table) and output == table:
+        output = f"The table stays as it was, {len(output.rows):,} × {len(output.header):,}."
+    return StepView(number, record, output, same, [each for each in changed if each[0] not in same])
+
+
+class Section:
+    """The part of the page about one run: at most so many problems, those that were not right first."""
+
+    def __init__(self, run: RunSummary, number: int, most: int) -> None:
+        self.run, self.number = run, number
+        self.published = [row for row in find_benchmark(run.benchmark).published if row.module_use]
+        every = enumerate(run.results, 1)
+        self.chosen = sorted(every, key=lambda placed: bool(placed[1].correct))[:most]
+        self.anchors = {result.id: f"run{number}-problem{place}" for place, result in self.chosen}
+        self.verdicts = {result.id: verdict_of(result) for result in run.results}
+        self.counts = Counter(self.verdicts[result.id] for _, result in self.chosen)
+
+    def problems(self) -> Iterator[ProblemView]:
+        """Read the problems that are shown, some hundreds at once, however many there are."""
+        waiting = iter([result for _, result in self.chosen])
+        while part := list(islice(waiting, _AT_ONCE)):
+            events = self.run.run.events([result.id for result in part])
+            for result in part:
+                count = Count()
+                count.add(result)
+                grades = in_figures(self.run.tally, count) if result.grades else ""
+                told = events.pop(result.id, ())
+                given = next((event.input for event in told if isinstance(event, RunStarted)), {})
+                yield ProblemView(result, grades, given, _shown_events(told))
+
+
+class Excerpt(NamedTuple):
+    """The part of a table that is shown; `note` says what is left out. A short header stays in sight."""
+
+    caption: Shown
+    header: list[Shown]
+    rows: list[list[Shown]]
+    note: str
+
+    @property
+    def short_header(self) -> bool:
+        return max(map(len, self.header)) <= _SHORT_NAME
+
+
+def excerpt(table: Table) -> Excerpt:
+    """Take the first rows and columns: 50 rows, fewer of a wide table; cells share what room there is."""
+    width = min(len(table.header), _MOST_COLUMNS)
+    height = min(len(table.rows), _MOST_ROWS, max(5, _MOST_CELLS // width))
+    most = max(200, min(LONGEST, _TABLE_TEXT // (width * (height + 1))))
+    notes = []
+    if height < len(table.rows):
+        notes.append(f"the first {height:,} of {len(table.rows):,} rows")
+    if width < len(table.header):
+        notes.append(f"the first {width:,} of {len(table.header):,} columns")
+    return Excerpt(
+        caption=shown(table.caption),
+        header=[shown(name, most) for name in table.header[:width]],
+        rows=[[shown(cell, most) for cell in row[:width]] for row in table.rows[:height]],
+        note=f"Only {' and '.join(notes)} are shown." if notes else "",
+    )
+
+
+def is_parted(value: Any, depth: int) -> bool:
+    """Return whether a value is shown part by part: a mapping, or a list with something large in it."""
+    if depth >= _DEEPEST or not isinstance(value, Mapping | tuple | list):
+        return False
+    return isinstance(value, Mapping) or any(
+        isinstance(item, Table | Mapping) or (isinstance(item, str) and "\n" in item) for item in value
+    )
+
+
+def parts_of(value: Mapping[str, Any] | Sequence[Any]) -> list[tuple[Shown, Any]]:
+    """List the first parts of a mapping by name, of a list by number."""
+    items = value.items() if isinstance(value, Mapping) else enumerate(value, 1)
+    return [(brief(str(key), 80), item) for key, item in islice(items, _MOST_PARTS)]
+
+
+def value_text(value: Any) -> str:
+    """Write a value in one text: as it is, or as JSON. A list of texts is parted by semicolons."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Table):
+        return f"a table of {len(value.rows):,} × {len(value.header):,}"
+    if isinstance(value, tuple | list):
+        part = value[:LONGEST]
+        if all(isinstance(item, str) for item in part):
+            return "; ".join(part)
+        return json.dumps(values.to_json(part), ensure_ascii=False)
+    return "none" if value is None else json.dumps(values.to_json(value), ensure_ascii=False)
+
+
+def picture_of(path: str) -> str:
+    """Return the picture in a file as a data: URI, or the reason why there is none.
+
+    It is PNG or JPEG by its first bytes, and has at most 2 MB.
+    """
+    file, name = Path(path), brief(Path(path).name, 80)
+    try:
+        if not file.is_file():  # nor is a device or a pipe, which might never end
+            return f"The picture {name} is not there."
+        with file.open("rb") as opened:
+            data = opened.read(_LARGEST_PICTURE + 1)
+    except (OSError, ValueError) as problem:
+        reason = getattr(problem, "strerror", None) or problem
+        return f"The picture {name} cannot be read: {reason}."
+    kind = next((kind for magic, kind in _PICTURES.items() if data.startswith(magic)), None)
+    if kind is None:
+        return f"The picture {name} is not shown: it is neither PNG nor JPEG."
+    if len(data) > _LARGEST_PICTURE:
+        return f"The picture {name} is not shown: it is larger than 2 MB."
+    return f"data:{kind};base64,{base64.b64encode(data).decode('ascii')}"
+
+
+class Shown(str):
+    """Text that is ready for the page."""
+
+    __slots__ = ()
+
+
+def shown(text: str, most: int = LONGEST) -> Shown:
+    """Show the first `most` characters, and a note of how many more there are."""
+    if len(text) <= most:
+        return Shown(visible(text))
+    return Shown(f"{visible(text[:most])} … [{len(text) - most:,} more characters are not shown]")
+
+
+def both_ends(text: str, most: int = LONGEST) -> Shown:
+    """Show beginning and end, and a note of what is left out between: a prompt's question comes last."""
+    if len(text) <= most:
+        return Shown(visible(text))
+    half = most // 2
+    note = f"… [{len(text) - 2 * half:,} characters are not shown] …"
+    return Shown(f"{visible(text[:half])}\n{note}\n{visible(text[-half:])}")
+
+
+def brief(text: str, most: int = 160) -> Shown:
+    """Show the text on one line, cut with an ellipsis."""
+    line = " ".join(text[: 4 * most].split())
+    cut = len(line) > most or len(text) > 4 * most
+    return Shown(visible(line[:most]) + ("…" if cut else ""))
+
+
+def visible(text: str) -> str:
+    """Spell out control characters, bidirectional overrides and other invisible ones.
+
+    An escape is written ⟨ESC⟩, a NUL ⟨NUL⟩, a right-to-left override ⟨U+202E⟩; tabs and line breaks stay.
+    """
+    return _UNUSUAL.sub(lambda found: _seen(found[0]), text.replace("\r\n", "\n"))
+
+
+@lru_cache(maxsize=4096)
+def _seen(character: str) -> str:
+    code = ord(character)
+    if unicodedata.category(character) not in _HIDDEN_KINDS or character in _JOINERS:
+        return character
+    names = _CONTROL_NAMES.split()
+    return f"⟨{names[code]}⟩" if code < len(names) else f"⟨U+{code:04X}⟩"

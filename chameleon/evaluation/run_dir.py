@@ -1,0 +1,290 @@
+"""The directory of an evaluation: results, events and the settings that made them, safe against a crash."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from chameleon.budget import Usage
+from chameleon.errors import InputError, LogError
+from chameleon.evaluation.data import find_benchmark
+from chameleon.evaluation.results import Result, Tally
+from chameleon.evaluation.settings import settings_diff
+from chameleon.log import LineFile, before_failure, event_from_json, event_to_json, json_line
+from chameleon.state import Event, RunStarted
+
+SETTINGS, RESULTS, EVENTS = "settings.json", "results.jsonl", "events.jsonl"
+_PROBLEMS, _BACK = "problems", "back"
+_ELSEWHERE = "Give another folder with --out."
+_ID = '{"id": '
+
+
+class RunDir:
+    """Keep an evaluation problem by problem; the same evaluation opened again goes on.
+
+    `done` are the results that were there when it was opened, by problem; `dropped` is what was spent on
+    steps that were taken back. Writing is safe from several threads; one process at a time may have the
+    directory open. Raises `LogError` when another evaluation has it, when its settings differ (the difference
+    is named), or when a file in it is not ours; `InputError` when it cannot be made.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], settings: Mapping[str, Any]) -> None:
+        self.path = Path(path)
+        self.done: dict[str, Result] = {}
+        self.dropped: dict[str, Usage] = {}
+        self._begun: dict[str, tuple[Event, ...]] = {}
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as problem:
+            raise InputError(f"cannot make the folder: {problem.strerror}", where=str(path)) from problem
+        # This file stays the same while the directory is open: its lock is what makes other processes wait.
+        self._events = LineFile(self.path / EVENTS, "event log", _ELSEWHERE)
+        try:
+            self._results = LineFile(self.path / RESULTS, "results", _ELSEWHERE)
+            self._check_settings(settings)
+            self._load(_read_results((line for _, line in self._results.whole_lines()), self._results.path))
+        except BaseException:
+            self.close()
+            raise
+
+    def append(self, id: str, event: Event) -> None:
+        """Keep one event of a problem's run."""
+        self._require(not self._events.is_deleted)
+        self._events.append(json_line({"id": id, **event_to_json(event)}))
+
+    def finish(self, result: Result) -> None:
+        """Keep a problem's result, after all its events."""
+        self._require(not self._results.is_deleted)
+        self._results.append(json_line(result.to_json()))
+
+    def require_kept(self) -> None:
+        """Raise `LogError` when results or events do not lie in the directory any more."""
+        self._require(self._results.is_in_place and self._events.is_in_place)
+
+    def _require(self, there: bool) -> None:
+        if not there:
+            what = "the folder was deleted or moved, so nothing more is kept in it"
+            raise LogError(what, where=str(self.path))
+
+    def unfinished(self, id: str) -> tuple[Event, ...]:
+        """Return the events of a run that was interrupted, to go on from; each is given once."""
+        return self._begun.pop(id, ())
+
+    @property
+    def usage(self) -> Usage:
+        """What all that is kept here has cost, with what was taken back."""
+        finished = sum((result.usage for result in self.done.values()), Usage())
+        unfinished = sum(map(_usage_of, self._begun.values()), Usage())
+        return finished + unfinished + sum(self.dropped.values(), Usage())
+
+    def forget_failures(self) -> int:
+        """Drop the results of runs that failed, so that they go on from their last good step; how many.
+
+        What followed in their conversations is dropped as well: it depends on what they are answered now.
+        """
+        failed = [result for result in self.done.values() if result.failed]
+        torn: dict[str, int] = {}
+        for each in failed:
+            if each.sequence:
+                torn[each.sequence] = min(each.position, torn.get(each.sequence, each.position))
+        if failed:
+            kept = [
+                result
+                for result in self.done.values()
+                if not result.failed and result.position <= torn.get(result.sequence, result.position)
+            ]
+            self._results.rewrite(json_line(result.to_json()) for result in kept)
+            self._load(kept)
+        return len(failed)
+
+    def take_back(self, id: str, events: tuple[Event, ...], kept: int) -> tuple[Event, ...]:
+        """Note that of a run only the first `kept` events still count, and return them."""
+        self.dropped[id] = self.dropped.get(id, Usage()) + _usage_of(events[kept:])
+        self._events.append(json_line({"id": id, "event": _BACK, "kept": kept}))
+        return events[:kept]
+
+    def expect(self, problems: int) -> None:
+        """Keep in the settings how many problems are to be run, so that an unfinished run shows as one."""
+        settings = _read_settings(self.path / SETTINGS)
+        if settings.get(_PROBLEMS) != problems:
+            write_whole(self.path / SETTINGS, json.dumps({**settings, _PROBLEMS: problems}, indent=2) + "\n")
+
+    def close(self) -> None:
+        self._events.close()
+        if hasattr(self, "_results"):
+            self._results.close()
+
+    def __enter__(self) -> RunDir:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _check_settings(self, settings: Mapping[str, Any]) -> None:
+        file = self.path / SETTINGS
+        if file.exists():
+            if told := settings_diff(_read_settings(file), settings):
+                what = f"the folder was made with other settings: {told}"
+                raise LogError(what, where=str(self.path), hint=_ELSEWHERE)
+            return
+        for name in (RESULTS, EVENTS):
+            if (self.path / name).stat().st_size:
+                what = f"the folder has {name} and no settings that made it"
+                raise LogError(what, where=str(self.path), hint=_ELSEWHERE)
+        write_whole(file, json.dumps(settings, indent=2) + "\n")
+
+    def _load(self, results: Iterable[Result]) -> None:
+        """Take these results for done, and read the events of all other problems.
+
+        A failure at the end of these is to be tried again.
+        """
+        self.done = {result.id: result for result in results}
+        lines = (line for _, line in self._events.whole_lines())
+        self._begun, self.dropped = _read_events(lines, lambda id: id not in self.done, self._events.path)
+        for id, events in self._begun.items():
+            kept = before_failure(events)
+            if kept < len(events):
+                self._begun[id] = self.take_back(id, events, kept)
+
+
+@dataclass(frozen=True)
+class Run:
+    """The directory that an evaluation has written, read again."""
+
+    path: Path
+    settings: Mapping[str, Any]
+    results: list[Result]
+
+    @cached_property
+    def tally(self) -> Tally:
+        """The counts over the results, with the benchmark's columns in their order."""
+        benchmark = find_benchmark(self.settings["benchmark"])
+        rule = benchmark.scorers.get(str(self.settings.get("scorer")))
+        tally = Tally(benchmark.columns, rule() if rule else None)
+        for result in self.results:
+            tally.add(result)
+        return tally
+
+    @property
+    def total(self) -> int | None:
+        """How many problems were to be run; None where the evaluation did not come to tell."""
+        return self.settings.get(_PROBLEMS)
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether problems have no result yet."""
+        return self.total is not None and len(self.results) < self.total
+
+    def events(self, ids: Collection[str]) -> dict[str, tuple[Event, ...]]:
+        """Return the events of these problems, by id."""
+        with (self.path / EVENTS).open("rb") as lines:
+            return _read_events(lines, frozenset(ids).__contains__, self.path / EVENTS)[0]
+
+
+def read_run(path: str | os.PathLike[str]) -> Run:
+    """Read a directory that `chameleon eval --out` has written; one that is being written to may be read too.
+
+    Raises `InputError` for a directory that is none, `LogError` for a damaged one.
+    """
+    run_dir = Path(path)
+    for name in (SETTINGS, RESULTS):
+        if not (run_dir / name).is_file():
+            what, hint = f"this is no folder of an evaluation: it has no {name}", _where_runs_are(run_dir)
+            raise InputError(what, where=str(run_dir), hint=hint)
+    with (run_dir / RESULTS).open("rb") as lines:
+        return Run(run_dir, _read_settings(run_dir / SETTINGS), list(_read_results(lines, run_dir / RESULTS)))
+
+
+def spent_in(path: Path) -> Usage:
+    """Sum what all calls in a directory have cost, also those of runs that have not ended."""
+    with (path / EVENTS).open("rb") as lines:
+        rows = (json.loads(line) for line in lines if line.endswith(b"\n"))
+        return _usage_of(event_from_json(row) for row in rows if row["event"] != _BACK)
+
+
+def write_whole(file: Path, text: str) -> None:
+    """Write a file that is either not there or whole."""
+    beside = file.with_name(file.name + ".new")
+    beside.write_text(text, "utf-8")
+    beside.replace(file)
+
+
+def _where_runs_are(path: Path) -> str:
+    """Say what to name instead: the runs in the directory, if it has any."""
+    runs = sorted(file.parent.name for file in path.glob(f"*/{SETTINGS}")) if path.is_dir() else []
+    if runs:
+        return f"It holds {', '.join(runs[:5])}{' …' if runs[5:] else ''}: name them, as {path / runs[0]}."
+    return "Make one with `chameleon eval INVENTORY DATA --out DIR`."
+
+
+def _read_settings(file: Path) -> Mapping[str, Any]:
+    try:
+        settings = json.loads(file.read_text("utf-8"))
+        settings["benchmark"], settings["inventory"]
+    except (OSError, ValueError, KeyError, TypeError) as problem:
+        raise LogError(
+            "these are no settings of an evaluation", where=str(file), hint=_ELSEWHERE
+        ) from problem
+    return dict(settings)
+
+
+def _read_results(lines: Iterable[bytes], path: Path) -> Iterator[Result]:
+    """Read the whole lines of results; each problem has one."""
+    seen: set[str] = set()
+    for number, line in enumerate(lines, 1):
+        if not line.endswith(b"\n"):
+            continue
+        try:
+            result = Result.from_json(json.loads(line))
+        except (ValueError, KeyError, TypeError) as problem:
+            hint = f"Take out that line if it is not ours. {_ELSEWHERE}"
+            raise LogError(f"line {number} is no result", where=str(path), hint=hint) from problem
+        if result.id in seen:
+            what = f"line {number} is another result of problem {result.id}"
+            raise LogError(what, where=str(path), hint=f"Take out one of them. {_ELSEWHERE}")
+        seen.add(result.id)
+        yield result
+
+
+def _read_events(
+    lines: Iterable[bytes], wanted: Callable[[str], bool], path: Path
+) -> tuple[dict[str, tuple[Event, ...]], dict[str, Usage]]:
+    """Read the events of wanted problems that count, and what was spent on those taken back, by problem."""
+    found: dict[str, list[Event]] = {}
+    dropped: dict[str, Usage] = {}
+    for number, line in enumerate(lines, 1):
+        if not line.endswith(b"\n"):
+            continue
+        try:
+            id = _id_of(line)
+            if not wanted(id):
+                continue
+            data = json.loads(line)
+            events = found.setdefault(id, [])
+            if data["event"] == _BACK:
+                dropped[id] = dropped.get(id, Usage()) + _usage_of(events[data["kept"] :])
+                del events[data["kept"] :]
+            else:
+                events.append(event_from_json(data))
+        except (ValueError, KeyError, TypeError, LogError) as problem:
+            what = f"line {number} is not an event ({problem})"
+            raise LogError(what, where=str(path), hint=_ELSEWHERE) from problem
+    return {id: tuple(events) for id, events in found.items()}, dropped
+
+
+def _id_of(line: bytes) -> str:
+    """Return the problem that an event is of, without reading the event: of many, few are wanted."""
+    text = line.decode("ascii")
+    if not text.startswith(_ID):
+        raise ValueError("it names no problem")
+    return str(json.JSONDecoder().raw_decode(text, len(_ID))[0])
+
+
+def _usage_of(events: Iterable[Event]) -> Usage:
+    calls = (call for event in events if not isinstance(event, RunStarted) for call in event.calls)
+    return sum((call.usage for call in calls), Usage())

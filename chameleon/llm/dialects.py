@@ -1,0 +1,198 @@
+"""What LangChain's clients differ in when they are asked: one small class for each family of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from chameleon.errors import ModelError
+from chameleon.llm.capabilities import Capabilities
+from chameleon.llm.message import MultimodalText, Request
+from chameleon.llm.parameters import Learned
+from chameleon.llm.prefixes import Prefix, split_at
+from chameleon.llm.providers import base_url, is_openai_itself
+
+if TYPE_CHECKING:
+    from langchain_core.language_models.chat_models import BaseChatModel
+    from langchain_core.messages import AIMessage, BaseMessage
+
+_FEW_SAMPLES, _MOST_SAMPLES = 8, 128
+
+
+class Dialect:
+    """How any client is asked; subclasses know more of theirs."""
+
+    takes_with_request = False
+    """Whether parameters may go with each request as well as through the constructor."""
+
+    def __init__(self, chat: BaseChatModel, name: str, known: Capabilities) -> None:
+        self.chat, self.name, self.known = chat, name, known
+
+    def samples_at_once(self) -> int:
+        """Return how many samples can be had in one request."""
+        return 1
+
+    def passes_stop(self, request: Request) -> bool:
+        """Tell whether `stop` goes with this request: structured output passes nothing but the messages."""
+        return request.schema is None
+
+    def add(self, request: Request, sent: dict[str, Any], extra: dict[str, Any], learned: Learned) -> None:
+        """Move what goes in another form from the parameters `sent` to the `extra` of the request."""
+
+    def cache_key(self, prefix: Prefix) -> Mapping[str, Any]:
+        """Return what tells the provider by which name to keep the beginning of a prompt."""
+        return {}
+
+    def messages(self, request: Request, prefix: Prefix | None) -> list[BaseMessage]:
+        """Return the messages as LangChain has them."""
+        kinds = _message_kinds()
+        return [kinds[role](content=_content(text)) for role, text in request.messages]
+
+    def invoke(
+        self, chat: BaseChatModel, request: Request, prefix: Prefix | None, extra: Mapping[str, Any]
+    ) -> Sequence[AIMessage]:
+        """Make the request; return a message for each sample."""
+        messages, stop = self.messages(request, prefix), extra.get("stop")
+        extra = {name: value for name, value in extra.items() if name != "stop"}
+        if request.schema is None:
+            return (chat.invoke(messages, stop=stop, **extra),)
+        if extra:
+            raise ModelError(f"{self.name} cannot take {', '.join(extra)} together with an output schema")
+        try:
+            structured = chat.with_structured_output({"title": "reply", **request.schema}, include_raw=True)
+        except NotImplementedError:
+            hint = "Use a prompt that asks for the form."
+            raise ModelError(f"{self.name} offers no structured output", hint=hint) from None
+        answer: Any = structured.invoke(messages)
+        message: AIMessage = answer["raw"]
+        if not message.tool_calls:
+            return (message,)
+        form = json.dumps(message.tool_calls[0]["args"], ensure_ascii=False)
+        return (message.model_copy(update={"content": form, "tool_calls": []}),)
+
+
+class GoogleDialect(Dialect):
+    """Gemini's client."""
+
+    takes_with_request = True
+
+
+class AnthropicDialect(Dialect):
+    """Claude's client: the part of a prompt that is to be kept is marked in the prompt itself."""
+
+    takes_with_request = True
+
+    def messages(self, request: Request, prefix: Prefix | None) -> list[BaseMessage]:
+        made = super().messages(request, prefix)
+        if prefix is None or not prefix.length:
+            return made
+        number, place = split_at(request.messages, prefix.length)
+        text = request.messages[number][1]
+        place = text.rfind("\n", 0, place) + 1  # a model reads whole lines
+        if not isinstance(text, MultimodalText) and text[:place].strip() and text[place:].strip():
+            kept = {"type": "text", "text": text[:place], "cache_control": {"type": "ephemeral"}}
+            made[number].content = [kept, {"type": "text", "text": text[place:]}]
+        return made
+
+
+class OpenAIDialect(Dialect):
+    """The clients built on OpenAI's, and the servers compatible with it."""
+
+    takes_with_request = True
+
+    def __init__(self, chat: BaseChatModel, name: str, known: Capabilities) -> None:
+        super().__init__(chat, name, known)
+        self.address = getattr(chat, "openai_api_base", None) or base_url() or "https://api.openai.com/v1"
+        self._is_itself = is_openai_itself(str(self.address))
+        self._responses = getattr(chat, "use_responses_api", None)
+
+    def samples_at_once(self) -> int:
+        """Return how many samples a request may ask for; OpenAI gives eight of a model that thinks."""
+        has_field = "n" in type(self.chat).model_fields
+        if not has_field or self._responses or getattr(self.chat, "streaming", None):
+            return 1
+        return _FEW_SAMPLES if self.known.thinks or self.known.refuses_thinking else _MOST_SAMPLES
+
+    def passes_stop(self, request: Request) -> bool:
+        return True
+
+    def add(self, request: Request, sent: dict[str, Any], extra: dict[str, Any], learned: Learned) -> None:
+        body: dict[str, Any] = {}
+        is_own_server = not self._is_itself and not hasattr(self.chat, "azure_endpoint")
+        if "max_tokens" in sent and is_own_server and not self._responses:
+            # LangChain would send max_completion_tokens, which Ollama and older servers ignore.
+            thinks = self.known.thinks or self.known.refuses_thinking
+            is_openais = self.name.startswith("openai:") and thinks
+            usual = "max_completion_tokens" if is_openais else "max_tokens"
+            body[learned.limit_name or usual] = sent.pop("max_tokens")
+        if request.schema is not None:
+            # In the body, since the client's own handling throws away replies cut off by length.
+            into = extra if self._responses else body
+            into["response_format"] = _response_format(request.schema)
+        if body:
+            own = sent.pop("extra_body", None) or getattr(self.chat, "extra_body", None) or {}
+            extra["extra_body"] = {**own, **body}
+
+    def cache_key(self, prefix: Prefix) -> Mapping[str, Any]:
+        is_hosted = self._is_itself and self.name.startswith("openai:")
+        return {"prompt_cache_key": prefix.name} if is_hosted else {}
+
+    def invoke(
+        self, chat: BaseChatModel, request: Request, prefix: Prefix | None, extra: Mapping[str, Any]
+    ) -> Sequence[AIMessage]:
+        messages = self.messages(request, prefix)
+        if "n" not in extra:
+            return (chat.invoke(messages, **extra),)
+        made = chat.generate([messages], **extra).generations[0]
+        return [choice.message for choice in made]  # type: ignore[union-attr, misc]
+
+
+def dialect_of(chat: BaseChatModel) -> type[Dialect]:
+    """Return how this client is asked."""
+    kinds = {kind.__name__ for kind in type(chat).__mro__}
+    by_class = {
+        "BaseChatOpenAI": OpenAIDialect,
+        "ChatAnthropic": AnthropicDialect,
+        "ChatGoogleGenerativeAI": GoogleDialect,
+    }
+    return next((dialect for kind, dialect in by_class.items() if kind in kinds), Dialect)
+
+
+def _response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what asks OpenAI and compatible servers for JSON of the schema's form."""
+    title = str(schema.get("title") or "reply")
+    name = "".join(c if c.isascii() and (c.isalnum() or c in "_-") else "_" for c in title)
+    described = {"name": name[:64], "schema": dict(schema), "strict": _is_closed(schema)}
+    return {"type": "json_schema", "json_schema": described}
+
+
+def _is_closed(schema: Any) -> bool:
+    """Tell whether every object requires all its keys and allows no other: what `strict` takes."""
+    if isinstance(schema, list):
+        return all(_is_closed(item) for item in schema)
+    if not isinstance(schema, Mapping):
+        return True
+    if schema.get("type") == "object" or "properties" in schema:
+        properties = schema.get("properties")
+        if not isinstance(properties, Mapping) or schema.get("additionalProperties") is not False:
+            return False
+        if set(properties) != set(schema.get("required", ())):
+            return False
+    return all(_is_closed(value) for value in schema.values())
+
+
+def _content(text: str) -> str | list[str | dict[Any, Any]]:
+    """Return a message's content as LangChain takes it: the text, or its blocks of text and pictures."""
+    if not isinstance(text, MultimodalText):
+        return text
+    pictures = ({"type": "image", "base64": p.base64, "mime_type": p.mime_type} for p in text.pictures)
+    return [{"type": "text", "text": text.text}, *pictures]
+
+
+@cache
+def _message_kinds() -> Mapping[str, type[BaseMessage]]:
+    from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
+
+    return {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessage}

@@ -1,0 +1,172 @@
+"""Parse the reply of any LangChain chat model: its text, why it stopped, what it consumed."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+from typing import Any
+
+from chameleon.budget import Usage
+from chameleon.errors import EmptyReply, ModelError, Refused
+from chameleon.llm.message import Reply
+from chameleon.llm.prices import Pricing, Tokens
+from chameleon.text import mask_known, one_line, redact
+
+LONGEST_REPLY = 1_000_000  # characters, thoughts among them
+
+# Providers' words for the same ends.
+_FINISH = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "tool_use": "stop",
+    "tool_calls": "stop",
+    "eos": "stop",
+    "eos_token": "stop",
+    "completed": "stop",
+    "complete": "stop",
+    "max_tokens": "length",
+    "max_output_tokens": "length",
+    "model_length": "length",
+    "refusal": "content_filter",
+    "safety": "content_filter",
+    "recitation": "content_filter",
+    "blocklist": "content_filter",
+    "prohibited_content": "content_filter",
+    "spii": "content_filter",
+    "content_filtered": "content_filter",
+    "guardrail_intervened": "content_filter",
+}
+_FINISH_KEYS = ("finish_reason", "stop_reason", "done_reason", "stopReason")
+
+
+def parse_reply(
+    message: Any,
+    pricing: Pricing,
+    *,
+    cut_at: Sequence[str] = (),
+    dropped: Mapping[str, str] | None = None,
+    secrets: Sequence[str] = (),
+) -> Reply:
+    """Parse an `AIMessage`; a reply that is of no use has an `error`.
+
+    Token counts and costs that are not known stay None. A reply longer than `LONGEST_REPLY` counts as cut off
+    there.
+
+    Args:
+        cut_at: stop texts; the reply ends before the first of them, which then is why it stopped.
+        secrets: what a server may echo, to be taken out of all that it says.
+    """
+    metadata: Mapping[str, Any] = message.response_metadata or {}
+    said = _text(message)
+    whole = _without_thoughts(said[:LONGEST_REPLY])
+    begun = len(whole) - len(whole.lstrip())  # white space at the start ends no reply
+    places = [place for stop in cut_at if stop and (place := whole.find(stop, begun)) >= 0]
+    text = whole[: min(places, default=len(whole))]
+    is_cut = len(text) < len(whole)
+    finish = "stop" if is_cut else "length" if len(said) > LONGEST_REPLY else _finish(metadata)
+    if finish not in ("", "stop", "length", "content_filter"):
+        finish = one_line(redact(finish, also=secrets), 40)
+    text = mask_known(text, secrets)
+    refusal = message.additional_kwargs.get("refusal")
+    why = one_line(redact(" ".join(refusal.split()), also=secrets)) if isinstance(refusal, str) else ""
+    return Reply(
+        text,
+        finish,
+        _usage(message.usage_metadata or {}, metadata, bool(whole), pricing),
+        model=pricing.model,
+        logprob=_mean_logprob(metadata.get("logprobs"), len(text) if is_cut else None),
+        dropped=dropped or {},
+        error=fault(pricing.model, text, finish, why),
+    )
+
+
+def fault(model: str, text: str, finish: str, refusal: str = "") -> ModelError | None:
+    """Return the error that a reply amounts to, if it is of no use."""
+    if refusal or finish == "content_filter":
+        return Refused(f"{model} refused to answer: {refusal or 'its content filter stepped in'}")
+    if text.strip():
+        return None
+    hint = "Raise max_tokens: the thinking used them up." if finish == "length" else ""
+    return EmptyReply(f"{model} gave an empty reply (finish reason: {finish or 'unknown'})", hint=hint)
+
+
+def _mean_logprob(given: Any, length: int | None) -> float | None:
+    """Return the mean log-probability of the reply's tokens, where the server was asked for it and tells.
+
+    Of a reply that is cut, the tokens that begin within the first `length` characters count.
+    """
+    tokens = given.get("content") if isinstance(given, Mapping) else None
+    if not isinstance(tokens, list) or not tokens:
+        return None
+    if length is not None:
+        ends = accumulate(len(str(token.get("token", ""))) for token in tokens if isinstance(token, Mapping))
+        tokens = tokens[: sum(end <= length for end in ends) or 1]
+    found: list[Any] = [token.get("logprob") if isinstance(token, Mapping) else None for token in tokens]
+    if not all(isinstance(each, (int, float)) and math.isfinite(each) for each in found):
+        return None
+    return math.fsum(found) / len(found)
+
+
+def _text(message: Any) -> str:
+    """Return the text of a message's blocks; where there is none, the arguments of its tool calls."""
+    content = message.content
+    texts = []
+    for block in [content] if isinstance(content, str) else content:
+        if isinstance(block, str):
+            texts.append(block)
+        elif isinstance(block, Mapping) and block.get("type") in ("text", "output_text"):
+            texts.append(str(block.get("text") or ""))
+    if any(texts):
+        return "".join(texts)
+    return "\n".join(json.dumps(call["args"], ensure_ascii=False) for call in message.tool_calls)
+
+
+def _without_thoughts(text: str) -> str:
+    """Return the reply without the thoughts at its beginning, which may be open at either end.
+
+    Servers without a reasoning parser leave them in the text; some templates open them in the prompt.
+    """
+    begun = text.lstrip()
+    thoughts, closed, rest = begun.removeprefix("<think>").partition("</think>")
+    if closed:
+        return text if "<think>" in thoughts else rest.lstrip()
+    return "" if begun.startswith("<think>") else text
+
+
+def _finish(metadata: Mapping[str, Any]) -> str:
+    """Return why the reply stopped, in the words that all providers share."""
+    details = metadata.get("incomplete_details")
+    reason = details.get("reason") if isinstance(details, dict) else None
+    for key in _FINISH_KEYS:
+        reason = reason or metadata.get(key)
+    if not reason and metadata.get("status") in ("completed", "incomplete"):
+        reason = metadata["status"]
+    word = str(getattr(reason, "name", reason) or "").lower()
+    return _FINISH.get(word, word)
+
+
+def _usage(
+    counted: Mapping[str, Any], metadata: Mapping[str, Any], has_text: bool, pricing: Pricing
+) -> Usage:
+    """Return the tokens that LangChain counted, and the cost: the provider's figure, else by the prices."""
+    # Clients write 0 where the server said nothing; no prompt has 0 tokens.
+    tokens_in: int | None = counted.get("input_tokens") or None
+    tokens_out: int | None = counted.get("output_tokens")
+    if not tokens_out and (has_text or tokens_in is None):
+        tokens_out = None
+    of_input = counted.get("input_token_details") or {}
+    of_output = counted.get("output_token_details") or {}
+    # Anthropic's client tells what was written to its cache by how long it is kept.
+    kept = [of_input.get(name) for name in ("ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens")]
+    written = sum(filter(None, kept)) or of_input.get("cache_creation")
+    tokens = Tokens(tokens_in, tokens_out, of_input.get("cache_read"), written, of_output.get("reasoning"))
+    reported = metadata.get("token_usage")
+    for told in (reported.get("cost") if isinstance(reported, dict) else None, metadata.get("cost")):
+        if isinstance(told, (int, float)) and not isinstance(told, bool) and 0 <= told < math.inf:
+            cost: float | None = float(told)
+            break
+    else:
+        cost = pricing.cost(tokens)
+    return Usage(1, tokens.input, tokens.output, cost, tokens.cached, tokens.reasoning)

@@ -1,0 +1,244 @@
+"""One call of a model, from top to bottom.
+
+Look into the response store; wait for the same question in flight; take the call from the budget; ask, as
+often as that may help and as long as the run lasts; record the reply; ask for more room where it was cut off.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import logging
+import math
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+from chameleon.budget import UNKNOWN, Meter, Usage, current_recorder
+from chameleon.errors import BudgetExceeded, ReplayMiss, StoreError
+from chameleon.llm.connection import Connection
+from chameleon.llm.deadline import TooLate, within
+from chameleon.llm.message import Reply, Request
+from chameleon.llm.single_flight import SingleFlight, WaitedTooLong
+from chameleon.llm.store import ResponseStore
+from chameleon.retry import Backoff
+
+_log = logging.getLogger("chameleon")
+_MOST_AT_ONCE, _MOST_ASYNC = 32, 128
+_MOST_WIDENED = 2  # a reply that is cut off at sixteen times its limit comes to no end
+_FAILED = Usage(calls=1)
+
+
+class OutOfTime(Exception):
+    """The run cannot wait for the reply any longer."""
+
+
+class Pipeline:
+    """Answers requests to one connected model; all views of it share this.
+
+    `timeout` is in seconds, for a whole attempt.
+    """
+
+    def __init__(
+        self, connection: Connection, store: ResponseStore | None, backoff: Backoff, timeout: float
+    ) -> None:
+        self.connection = connection
+        self._store = store if connection.has_name else None
+        if store is not None and store.mode != "off" and not connection.has_name:
+            _log.warning("replies of %s are not recorded: it tells no name to know it by", connection.name)
+        self._backoff, self._timeout = backoff, timeout
+        self._flights: SingleFlight[list[Reply]] = SingleFlight()
+        self._lock = threading.Lock()
+        self._warned: set[str] = set()
+        self.threads = ThreadPoolExecutor(_MOST_ASYNC, "chameleon-aask")
+
+    def answer_samples(self, requests: Sequence[Request]) -> list[Reply | BaseException]:
+        """Answer several samples of one question, in one request where the provider offers that."""
+        found: dict[int, Reply | BaseException] = {
+            each.sample: reply for each in requests if (reply := self._stored(each)) is not None
+        }
+        missing = [each for each in requests if each.sample not in found]
+        size = self.connection.samples_at_once(missing[0]) if len(missing) > 1 else 1
+        groups = [missing[start : start + size] for start in range(0, len(missing), size)]
+        for _ in range(2):  # a server may give fewer samples than it was asked for
+            for group, replies in zip(groups, self.answer_each(groups), strict=True):
+                found |= {each.sample: reply for each, reply in zip(group, replies, strict=False)}
+            groups = [[each] for each in missing if each.sample not in found]
+        return [found[each.sample] for each in requests]
+
+    def answer_each(self, groups: Sequence[Sequence[Request]]) -> list[Sequence[Reply | BaseException]]:
+        """Answer several groups of samples at once, each in one request: with replies, or what was raised."""
+        if not groups:
+            return []
+        with ThreadPoolExecutor(min(len(groups), _MOST_AT_ONCE), "chameleon-ask") as threads:
+            asked = [threads.submit(contextvars.copy_context().run, self.answer, group) for group in groups]
+        return [
+            future.result() if (error := future.exception()) is None else [error] * len(group)
+            for group, future in zip(groups, asked, strict=True)
+        ]
+
+    def answer(self, requests: Sequence[Request]) -> list[Reply]:
+        """Answer samples of one question that go into one request.
+
+        Raises:
+            BudgetExceeded: The run's budget forbids the call.
+            StoreError: The recording cannot be read.
+        """
+        recorder = current_recorder()
+        meter = None if recorder is None else recorder.meter
+        ends = math.inf
+        if meter is not None and meter.budget.seconds is not None:
+            ends = time.monotonic() + meter.budget.seconds - meter.seconds()
+        try:
+            with self._flights.join("+".join(each.key for each in requests), ends) as flight:
+                if flight.result is not None:
+                    return [reply.unpaid(cached=True) for reply in flight.result]
+                stored = self._stored(requests[0]) if len(requests) == 1 else None
+                replies = [stored] if stored else self._ask_until_whole(requests, meter, ends)
+                if not any(isinstance(reply.error, BudgetExceeded) for reply in replies):
+                    flight.result = replies  # the end of one run's budget is nobody else's
+                return replies
+        except WaitedTooLong:
+            late = Reply.failed(self.connection.name, self._out_of_time(meter), Usage())
+            return [late] + [late.unpaid() for _ in requests[1:]]
+
+    def _stored(self, request: Request) -> Reply | None:
+        """Return the recorded reply, or the error that there is none; None where the model is to be asked."""
+        if self._store is None:
+            return None
+        try:
+            record = self._store.get(request)
+        except ReplayMiss as miss:
+            return Reply.failed(request.model, miss, Usage())
+        if record is None:
+            return None
+        reply = Reply.from_record(request.model, record)
+        if request.lacks_room(reply) and not reply.widened and self._store.mode == "auto":
+            return None  # whoever asked for it took it as it was
+        if reply.dropped and not self.connection.allow_dropped:
+            return replace(reply, error=self.connection.refused(reply.dropped, request.params))
+        return reply
+
+    def _ask_until_whole(self, requests: Sequence[Request], meter: Meter | None, ends: float) -> list[Reply]:
+        """Ask the model, and ask again with more room for those replies that are cut off."""
+        replies = self._ask_in_budget(requests, 0, meter, ends)
+        for widened in range(1, _MOST_WIDENED + 1):
+            cut = [
+                place
+                for place, (request, reply) in enumerate(zip(requests, replies, strict=False))
+                if request.lacks_room(reply) and reply.widened < widened
+            ]
+            if not cut or not self.connection.can_widen(requests[cut[0]], widened):
+                break
+            try:
+                wider = self._ask_in_budget([requests[place] for place in cut], widened, meter, ends)
+            except BudgetExceeded as problem:
+                wider = [Reply.failed(self.connection.name, problem, Usage()) for _ in cut]
+            for place, found in zip(cut, wider, strict=False):
+                if found.error is None or found.truncated or isinstance(found.error, BudgetExceeded):
+                    replies[place] = replace(found.after(replies[place]), widened=widened)
+                else:  # better cut off than lost
+                    replies[place] = replace(replies[place].after(found), widened=_MOST_WIDENED)
+        for request, reply in zip(requests, replies, strict=False):
+            if request.lacks_room(reply):
+                self._record(request, reply)
+        return replies
+
+    def _ask_in_budget(
+        self, requests: Sequence[Request], widened: int, meter: Meter | None, ends: float
+    ) -> list[Reply]:
+        """Take the call from the budget before it is made, and book what it really took."""
+        if meter is None:
+            return self._ask(requests, widened, None, ends)
+        meter.reserve()
+        spent = _FAILED
+        try:
+            replies = self._ask(requests, widened, meter, ends)
+            spent = sum((reply.usage for reply in replies), Usage())
+            return replies
+        finally:
+            meter.settle(spent)
+
+    def _ask(
+        self, requests: Sequence[Request], widened: int, meter: Meter | None, ends: float
+    ) -> list[Reply]:
+        """Ask in one request, again where that may help and the run's time allows it."""
+        begun, attempt = time.monotonic(), 0
+        while True:
+            attempt += 1
+            try:
+                replies = self._attempt(requests, widened, ends)
+                break
+            except OutOfTime:
+                reply = Reply.failed(self.connection.name, self._out_of_time(meter), UNKNOWN)
+                replies = [reply] + [reply.unpaid() for _ in requests[1:]]
+                break
+            except Exception as error:
+                failure = self.connection.failure(error)
+            wait = self._backoff.wait(attempt, failure.retry_after)
+            is_last = not failure.retryable or attempt > self._backoff.retries
+            if is_last or time.monotonic() + wait >= ends:
+                reply = Reply.failed(self.connection.name, failure.error, _FAILED)
+                replies = [reply] + [reply.unpaid() for _ in requests[1:]]
+                break
+            if attempt == 1:
+                self._warn(
+                    f"{self.connection.name} does not answer ({failure.reason or 'no reason known'}); "
+                    f"trying again, up to {self._backoff.retries} times"
+                )
+            self._backoff.sleep(wait)
+        seconds = round(time.monotonic() - begun, 6)
+        paid, *rest = (replace(reply, attempts=attempt) for reply in replies)
+        return [replace(paid, seconds=seconds), *rest]
+
+    def _attempt(self, requests: Sequence[Request], widened: int, ends: float) -> list[Reply]:
+        """Make one request, and record what is whole: also where it comes too late for who asked.
+
+        Raises:
+            OutOfTime: The run's time is over.
+            TooLate: The timeout is over.
+            Exception: Whatever the provider's client raises.
+        """
+
+        def send() -> list[Reply]:
+            replies = self.connection.send(requests[0], n=len(requests), widened=widened)
+            for request, reply in zip(requests, replies, strict=False):
+                if not request.lacks_room(reply):
+                    self._record(request, reply)
+            return replies
+
+        if self.connection.is_scripted and ends == math.inf:
+            return send()
+        # The client's own timeout is one for each read: a server may send a byte at a time.
+        left = ends - time.monotonic()
+        try:
+            return within(min(self._timeout, left), send, reads=self._timeout)
+        except TooLate:
+            if left < self._timeout:
+                raise OutOfTime from None
+            raise
+
+    def _out_of_time(self, meter: Meter | None) -> BudgetExceeded:
+        limit = 0.0 if meter is None else meter.budget.seconds or 0.0
+        return BudgetExceeded(
+            f"the run reached its budget of {limit:g} seconds before {self.connection.name} had answered",
+            hint="Raise budget.seconds in the inventory.",
+        )
+
+    def _record(self, request: Request, reply: Reply) -> None:
+        """Record a reply; a store that fails must not lose one that is paid for."""
+        if self._store is None or reply.error is not None:
+            return
+        try:
+            self._store.put(request, reply.to_record())
+        except StoreError as error:
+            self._warn(f"replies are not recorded: {error}", "replies are not recorded")
+
+    def _warn(self, message: str, reason: str = "") -> None:
+        """Log a warning once for each reason: many calls may wait for one server."""
+        with self._lock:
+            is_new = (reason or message) not in self._warned
+            self._warned.add(reason or message)
+        if is_new:
+            _log.warning("%s", message)

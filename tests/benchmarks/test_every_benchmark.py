@@ -1,0 +1,131 @@
+"""What holds for every benchmark: its rows are its own, and its rules judge anything."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from chameleon.evaluation.benchmark import GradedScorer, ValueScorer
+from chameleon.evaluation.data import find_benchmark, recognised
+from chameleon.inventory.resolve import shipped
+from tests.benchmarks import (
+    test_fetaqa,
+    test_feverous,
+    test_finqa,
+    test_hybridqa,
+    test_sara,
+    test_scienceqa,
+    test_sqa,
+    test_tabfact,
+    test_tabmwp,
+    test_wikitq,
+)
+from tests.benchmarks.shared_data import DATA, needs_data
+from tests.benchmarks.test_tablerag_evaluator import ROW as STATEMENT
+from tests.benchmarks.values import anything, texts
+
+_SINGLE = {"id": "s", "query": "which?", "label": ["red"], "table": test_sqa.TABLE, "context": ""}
+_FORMS: list[tuple[str, Mapping[str, Any]]] = [
+    ("wikitq", test_wikitq.ROW),
+    ("tabfact", test_tabfact.ROW),
+    ("fetaqa", test_fetaqa.ROW),
+    ("sqa", test_sqa.ROW),
+    ("sqa", _SINGLE),
+    ("hybridqa", test_hybridqa.ROW),
+    ("hybridqa", test_hybridqa.RELEASED),
+    ("feverous", test_feverous.ROW),
+    ("feverous", test_feverous.RELEASED),
+    ("finqa", test_finqa.ROW),
+    ("finqa", test_finqa.SINGLE),
+    ("sara", test_sara.ROW),
+    ("sara", test_sara.AMOUNT),
+    ("tabfact", STATEMENT),
+    ("tabmwp", test_tabmwp.ROW),
+    (
+        "tabmwp",
+        {**test_tabmwp.ROW, **test_tabmwp.FREE, "ques_type": "free_text", "ans_type": "integer_number"},
+    ),
+    ("scienceqa", test_scienceqa.ROW),
+]
+_FILES = {
+    "fetaqa": ("fetaqa/dev.jsonl.gz", "fetaqa/dev_test_half.jsonl.gz"),
+    "feverous": ("feverous/dev.jsonl.gz",),
+    "finqa": ("finqa/dev_200.jsonl.gz", "finqa/dev_883.jsonl.gz", "finqa/train_100.jsonl.gz"),
+    "hybridqa": ("hybridqa/dev.jsonl.gz", "hybridqa/reference.jsonl.gz"),
+    "sara": ("sara/cases.jsonl",),
+    "scienceqa": ("scienceqa/problems.jsonl.gz",),
+    "sqa": ("sqa/dev.jsonl.gz", "tablerag/sqa_small.jsonl.gz"),
+    "tabfact": ("tabfact/dev.jsonl", "tabfact/queries.jsonl.gz", "tablerag/tabfact_small.jsonl.gz"),
+    "tabmwp": ("tabmwp/dev1k.jsonl.gz",),
+    "wikitq": ("wikitq/dev.jsonl", "wikitq/dev_random_split_1.jsonl", "wikitq/dev_test_half.jsonl"),
+}
+
+
+@pytest.mark.parametrize(("name", "row"), _FORMS)
+def test_a_row_is_of_one_benchmark(name: str, row: Mapping[str, Any], tmp_path: Any) -> None:
+    path = tmp_path / "data.jsonl"
+    every = [find_benchmark(each) for each in shipped("benchmarks")]
+    found = [each.name for each in every if all(map(each.recognises, each.rows([row], path)))]
+    assert found == [name]
+
+
+@needs_data
+@pytest.mark.parametrize("name", _FILES)
+def test_files(name: str) -> None:
+    assert {recognised(DATA / file).name for file in _FILES[name]} == {name}
+
+
+_ODD = st.sampled_from(
+    [10**5000, "9" * 5000, {"answer": 1}, {"label": None, "evidence": [3]}, {1, 2}, "3/0", "%"]
+)
+_RULES = [(name, rule) for name in shipped("benchmarks") for rule in find_benchmark(name).scorers]
+
+
+@pytest.mark.parametrize(("name", "scorer"), _RULES)
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(said=anything | _ODD, text=texts)
+def test_any_prediction_is_judged(name: str, scorer: str, said: Any, text: str) -> None:
+    benchmark = find_benchmark(name)
+    rule = benchmark.scorers[scorer]()
+    for form, row in _FORMS:
+        if form != name or ((name, scorer) == ("sqa", "official") and "answer_coordinates" not in row):
+            continue
+        if (name, scorer) == ("feverous", "official"):
+            row = {**row, "evidence": [["Kite_sentence_3"]]}
+        [first] = benchmark.rows([row], Path("rows.jsonl"))
+        problem = benchmark.problem(first, {row.get("table_id"): test_sqa.TABLE})
+        read = [said, rule.from_value(said, problem), rule.from_run(said, {}, problem)]
+        for prediction in read if isinstance(rule, ValueScorer) else [*read, rule.from_output(text, problem)]:
+            judged = rule.judged(prediction, problem)
+            assert isinstance(rule.right(prediction, problem), bool)
+            assert (judged.correct is None) == isinstance(rule, GradedScorer) == bool(judged.grades)
+
+
+_PUBLISHED = {
+    "tabmwp": (17, "Chameleon (GPT-4)", 98.78),
+    "scienceqa": (6, "Chameleon (GPT-4)", 86.54),
+    "wikitq": (9, "Chain-of-Table (GPT-3.5)", 59.94),
+    "tabfact": (9, "Chain-of-Table (GPT-3.5)", 80.20),
+    "fetaqa": (1, "Chain-of-Table (PaLM 2)", 32.61),
+    "finqa": (8, "GPT-3 (text-davinci-003), BERT", 68.0),
+    "sara": (21, "GPT-3, chain of thought", 81.6),
+}
+
+
+@pytest.mark.parametrize("name", shipped("benchmarks"))
+def test_published_rows_are_whole(name: str) -> None:
+    benchmark = find_benchmark(name)
+    rows = {row.system: row for row in benchmark.published}
+    count, system, first = _PUBLISHED.get(name, (0, "", 0.0))
+    assert len(rows) == len(benchmark.published) == count
+    if rows:
+        assert next(iter(rows[system].percent.values())) == first
+    for row in rows.values():
+        assert set(row.percent) <= {"ALL", *benchmark.columns, *benchmark.figures}
+        if row.correct and row.n:
+            assert row.percent["ALL"] == pytest.approx(100 * row.correct / row.n, abs=0.01)

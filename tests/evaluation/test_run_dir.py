@@ -1,0 +1,177 @@
+"""The folder of an evaluation: whole lines, one writer, and going on from any point."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from chameleon import Executor, State
+from chameleon.errors import LogError, ModelError
+from chameleon.evaluation.evaluate import Evaluation
+from chameleon.evaluation.run_dir import RunDir, read_run
+from tests.e2e.commands import environment
+from tests.evaluation.folders import (
+    BENCHMARK,
+    KEPT,
+    PROBLEMS,
+    SETTINGS,
+    asks_why,
+    evaluate,
+    first_price,
+    inventory,
+)
+from tests.evaluation.rows import Row, read_lines
+
+
+def results(path: Path) -> dict[str, Row]:
+    """The results without their seconds; each problem must be there once."""
+    lines = read_lines(path / "results.jsonl")
+    assert len({line["id"] for line in lines}) == len(lines)
+    read_lines(path / "events.jsonl")
+    return {line.pop("id"): {**line, "seconds": 0} for line in lines}
+
+
+def test_every_result_has_what_the_issue_names(whole: Path) -> None:
+    for line in read_lines(whole / "results.jsonl"):
+        names = ["id", "answer", "declined", "correct", "plan", "seconds", "usage", "error"]
+        assert list(line)[: len(names)] == names
+    assert set(results(whole)) == {problem.id for problem in PROBLEMS}
+
+
+cuts = st.floats(0, 1)
+
+
+@given(cuts, cuts, st.booleans())
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_cut_anywhere_it_comes_to_the_same(whole: Path, first: float, second: float, both: bool) -> None:
+    with tempfile.TemporaryDirectory() as place:
+        path = Path(place) / "cut"
+        path.mkdir()
+        for name, share in zip(KEPT, (first, second, 1.0), strict=True):
+            content = (whole / name).read_bytes()
+            (path / name).write_bytes(content[: round(share * len(content))])
+        evaluate(path, workers=3 if both else 1)
+        assert results(path) == results(whole)
+        histories = read_run(path).events(results(path).keys())
+        if first == 0:
+            assert {id: State.fold(events).answer for id, events in histories.items()} == {
+                id: result["answer"] for id, result in results(whole).items()
+            }
+        before = (path / "results.jsonl").read_bytes()
+        evaluate(path, failing_to_be_asked)
+        assert (path / "results.jsonl").read_bytes() == before
+
+
+def failing_to_be_asked(state: State) -> Any:
+    raise AssertionError("what is done must not run again")
+
+
+def test_steps_that_are_kept_do_not_run_again(whole: Path, tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    def counted(state: State) -> str:
+        asked.append(str(state.input["question"]))
+        return first_price(state)
+
+    lines = (whole / "events.jsonl").read_bytes().splitlines(keepends=True)
+    for cut in range(len(lines) + 1):
+        path = tmp_path / str(cut)
+        path.mkdir()
+        (path / "settings.json").write_bytes((whole / "settings.json").read_bytes())
+        (path / "events.jsonl").write_bytes(b"".join(lines[:cut]))
+        asked.clear()
+        evaluate(path, counted)
+        done = sum(json.loads(line)["event"] == "step" and b'"answer"' in line[:60] for line in lines[:cut])
+        assert len(asked) == len(PROBLEMS) - done
+        assert results(path) == results(whole)
+
+
+def test_failures_go_on_from_their_last_good_step(whole: Path, tmp_path: Path) -> None:
+    def failing(state: State) -> Any:
+        if asks_why(state):
+            raise ModelError("the server failed (500)")
+        return first_price(state)
+
+    path = tmp_path / "failed"
+    evaluate(path, failing)
+    failed = [id for id, line in results(path).items() if line["error"]]
+    assert 0 < len(failed) < len(PROBLEMS)
+    before = (path / "results.jsonl").read_bytes()
+    evaluate(path)
+    assert (path / "results.jsonl").read_bytes() == before, "without being asked to it tries none again"
+    with RunDir(path, SETTINGS) as folder:
+        assert folder.forget_failures() == len(failed)
+        assert set(folder.done) == results(whole).keys() - set(failed)
+        for id in failed:
+            kept = folder.unfinished(id)
+            assert [type(event).__name__ for event in kept] == ["RunStarted", "Plan", "StepRecord"]
+            assert folder.unfinished(id) == ()
+    evaluate(path)
+    assert results(path) == results(whole)
+    with RunDir(path, SETTINGS) as folder:
+        assert folder.forget_failures() == 0
+
+
+def test_a_failure_that_is_tried_again_and_cut_anywhere(whole: Path, tmp_path: Path) -> None:
+    def failing(state: State) -> Any:
+        raise ModelError("the server failed (500)")
+
+    path = tmp_path / "failed"
+    evaluate(path, failing)
+    evaluate(path, failing, retry=True)
+    evaluate(path, retry=True)
+    assert results(path) == results(whole)
+    content = (path / "events.jsonl").read_bytes()
+    for number, cut in enumerate(range(0, len(content), len(content) // 25)):
+        again = tmp_path / str(number)
+        again.mkdir()
+        (again / "settings.json").write_bytes((whole / "settings.json").read_bytes())
+        (again / "events.jsonl").write_bytes(content[:cut])
+        evaluate(again)  # a failure that was kept without its end is a failure still
+        evaluate(again, retry=True)
+        assert results(again) == results(whole)
+
+
+def test_another_process_has_the_folder(tmp_path: Path) -> None:
+    code = (
+        "import sys; from chameleon.evaluation.run_dir import RunDir\n"
+        f"folder = RunDir({str(tmp_path)!r}, {SETTINGS!r}); print('open', flush=True); sys.stdin.read()"
+    )
+    other = subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment()
+    )
+    assert other.stdout is not None and other.stdout.readline() == b"open\n"
+    try:
+        with pytest.raises(LogError) as error:
+            RunDir(tmp_path, SETTINGS)
+        assert "another run is writing to it. Wait for it. Give another folder with --out." in str(
+            error.value
+        )
+    finally:
+        other.communicate(b"")
+    RunDir(tmp_path, SETTINGS).close()
+
+
+def test_it_is_read_while_it_is_written(tmp_path: Path) -> None:
+    seen: list[int] = []
+    with RunDir(tmp_path, SETTINGS) as folder:
+        scorer = BENCHMARK.scorers["chameleon"]()
+
+        def look(result: Any) -> None:
+            run = read_run(tmp_path)
+            seen.append(run.tally.all.n)
+            assert State.fold(run.events([result.id])[result.id]).ended is not None
+
+        Evaluation(Executor(inventory(first_price)), scorer, run_dir=folder, on_result=look).run(PROBLEMS)
+    assert seen == list(range(1, len(PROBLEMS) + 1))
+    with (tmp_path / "results.jsonl").open("ab") as half:
+        half.write(b'{"id": "half')
+    assert len(read_run(tmp_path).results) == len(PROBLEMS)

@@ -1,0 +1,132 @@
+"""Folders that cannot go on: damaged files, other settings, and what is not ours."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from chameleon.errors import ChameleonError, LogError
+from chameleon.evaluation.run_dir import RunDir, read_run
+from tests.e2e.commands import Command
+from tests.evaluation.folders import KEPT, SETTINGS, evaluate
+from tests.evaluation.rows import Row
+
+DAMAGE: dict[str, tuple[str, bytes, str]] = {
+    "no JSON": ("results.jsonl", b"{\n", "results.jsonl: line 7 is no result"),
+    "no result": ("results.jsonl", b'{"id": "1"}\n', "results.jsonl: line 7 is no result"),
+    "a number": ("results.jsonl", b"3\n", "results.jsonl: line 7 is no result"),
+    "NUL bytes": ("results.jsonl", b"\0\0\0\n", "results.jsonl: line 7 is no result"),
+    "odd usage": ("results.jsonl", b'{"id": "1", "usage": [1]}\n', "results.jsonl: line 7 is no result"),
+    "no event": ("events.jsonl", b'{"event": "run_started"}\n', "is not an event"),
+    "of a new problem": ("events.jsonl", b'{"id": "new", "event": "odd"}\n', "is not an event"),
+    "not closed": ("events.jsonl", b'{"id": "new", \n', "is not an event"),
+    "no text": ("events.jsonl", b"\xff\xfe\n", "is not an event"),
+    "an id that is none": ("events.jsonl", b'{"id": [], "event": "run_started"}\n', "is not an event"),
+    "a cut back to nowhere": ("events.jsonl", b'{"id": "new", "event": "back"}\n', "is not an event"),
+}
+
+
+@pytest.mark.parametrize(("name", "line", "told"), DAMAGE.values(), ids=DAMAGE)
+def test_damaged_lines_are_named(whole: Path, name: str, line: bytes, told: str, tmp_path: Path) -> None:
+    for file in KEPT:
+        (tmp_path / file).write_bytes((whole / file).read_bytes())
+    with (tmp_path / name).open("ab") as damaged:
+        damaged.write(line)
+    kept = (tmp_path / name).read_bytes()
+    with pytest.raises(LogError) as error:
+        RunDir(tmp_path, SETTINGS)
+    number = kept.count(b"\n")
+    assert f"{tmp_path / name}: line {number} " in str(error.value) and told in str(error.value)
+    assert (tmp_path / name).read_bytes() == kept
+    if name == "results.jsonl":
+        with pytest.raises(LogError, match="line 7 is no result"):
+            read_run(tmp_path)
+
+
+def test_a_second_result_of_a_problem_is_told(whole: Path, command: Command, tmp_path: Path) -> None:
+    for file in KEPT:
+        (tmp_path / file).write_bytes((whole / file).read_bytes())
+    lines = (tmp_path / "results.jsonl").read_bytes().splitlines(keepends=True)
+    (tmp_path / "results.jsonl").write_bytes(b"".join([*lines, lines[2]]))
+    id = json.loads(lines[2])["id"]
+    told = f"{tmp_path / 'results.jsonl'}: line 7 is another result of problem {id}. Take out one of them."
+    for opened in (lambda: RunDir(tmp_path, SETTINGS), lambda: read_run(tmp_path)):
+        with pytest.raises(LogError) as error:
+            opened()
+        assert str(error.value).startswith(told)
+    for name in ("stats", "report"):
+        assert command(name, str(tmp_path)).complaint.startswith(told)
+
+
+DIFFERENCES: list[tuple[Row, str]] = [
+    ({"versions": {"python": "3.12"}}, 'versions.python was "3.11", and now is "3.12"'),
+    ({"versions": {"python": "3.11", "numpy": "2.0"}}, ""),
+    ({"versions": {}}, ""),
+    ({"started": "later"}, ""),
+    ({"data": {"name": "other", "sha256": "1"}}, ""),
+    ({"data": {"name": "data", "sha256": "2"}}, 'data.sha256 was "1", and now is "2"'),
+    ({"tables": {"name": "other", "sha256": "3"}}, ""),
+    ({"tables": {"name": "tables", "sha256": "4"}}, 'tables.sha256 was "3", and now is "4"'),
+    ({"server": "http://here"}, 'server was null, and now is "http://here"'),
+    ({"parameters": {"retries": 2}}, "parameters.retries was null, and now is 2"),
+]
+
+
+@pytest.mark.parametrize(("change", "told"), DIFFERENCES)
+def test_settings_are_compared_by_what_results_depend_on(change: Row, told: str, tmp_path: Path) -> None:
+    before = {
+        **SETTINGS,
+        "data": {"name": "data", "sha256": "1"},
+        "tables": {"name": "tables", "sha256": "3"},
+        "parameters": {},
+        "versions": {"python": "3.11"},
+        "started": "now",
+    }
+    RunDir(tmp_path, before).close()
+    if not told:
+        RunDir(tmp_path, {**before, **change}).close()
+        return
+    with pytest.raises(LogError) as error:
+        RunDir(tmp_path, {**before, **change})
+    assert f"the folder was made with other settings: {told}. Give another" in str(error.value)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "3", '{"a": 1}', "{", "\0", '{"benchmark": "tabmwp"}', "null"])
+def test_settings_that_are_none_are_told(text: str, tmp_path: Path) -> None:
+    (tmp_path / "settings.json").write_text(text)
+    (tmp_path / "results.jsonl").touch()
+    for opened in (lambda: RunDir(tmp_path, SETTINGS), lambda: read_run(tmp_path)):
+        with pytest.raises(LogError, match="these are no settings of an evaluation"):
+            opened()
+
+
+@pytest.mark.parametrize("name", ["results.jsonl", "events.jsonl"])
+@pytest.mark.parametrize("content", [b'{"event": "click"}\n', b"somebody's, without an end"])
+def test_files_without_settings_are_not_ours(name: str, content: bytes, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(LogError, match=f"the folder has {name} and no settings that made it"):
+        RunDir(tmp_path, SETTINGS)
+    assert (tmp_path / name).read_bytes() == content
+    assert not (tmp_path / "settings.json").exists()
+
+
+def test_folders_that_are_none_are_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    for place in (tmp_path / "file", tmp_path / "file" / "below"):
+        with pytest.raises(ChameleonError, match="cannot make the folder"):
+            RunDir(place, SETTINGS)
+    (tmp_path / "odd" / "events.jsonl").mkdir(parents=True)
+    with pytest.raises(ChameleonError, match="cannot open the event log: it is not a regular file"):
+        RunDir(tmp_path / "odd", SETTINGS)
+    for place in (tmp_path / "none", tmp_path):
+        with pytest.raises(ChameleonError, match="this is no folder of an evaluation"):
+            read_run(place)
+
+
+def test_files_of_others_stay(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    (tmp_path / "results.csv").write_text("a,b")
+    evaluate(tmp_path)
+    assert (tmp_path / "notes.txt").read_text() == "mine" and (tmp_path / "results.csv").read_text() == "a,b"
