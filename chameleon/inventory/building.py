@@ -10,7 +10,6 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from chameleon.budget import Budget
 from chameleon.errors import ChameleonError, InventoryError
 from chameleon.inventory.references import mentioned, not_there
 from chameleon.inventory.resolve import Family, build, find_class
@@ -21,6 +20,7 @@ from chameleon.llm_module import AsksModel
 from chameleon.module import Module
 from chameleon.planner import Planner
 from chameleon.text import nearest
+from chameleon.usage import Budget
 
 _PROMPT_SETTINGS = ("table_style", "max_rows", "max_cell", "max_table_tokens", "max_text_tokens")
 

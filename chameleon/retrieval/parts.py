@@ -24,7 +24,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from typing import Any
 
 from chameleon.errors import InputError
@@ -32,6 +31,7 @@ from chameleon.retrieval.embeddings import MINILM, check_name
 from chameleon.retrieval.late.encoder import plug
 from chameleon.retrieval.part import Part
 from chameleon.retrieval.vectors.store import FLAT, is_store, store_named
+from chameleon.text import nearest
 
 AUTO, LEXICAL, DENSE, LATE = "auto", "lexical", "dense", "late"
 HYBRID, BLEND = "hybrid", "blend"
@@ -57,7 +57,7 @@ def check_retriever(name: str) -> Name:
     reranks, colon, reranker = second.partition(":")
     known = stage in _PARTS and (stage in _WITH_MODEL or first == stage)
     if not known or (plus and (reranks != "rerank" or bool(colon) != bool(reranker))):
-        raise InputError(f"there is no retriever {name!r}", hint=_nearest(stage))
+        raise InputError(f"there is no retriever {name!r}", hint=nearest(stage, _PARTS))
     if model and stage != LATE:
         check_name(model)
     return Name(stage, model, store, reranker if plus else None)
@@ -191,8 +191,3 @@ _MADE: Mapping[str, Callable[[Mapping[str, Any]], Part]] = {
 } | {DENSE: _made_dense, LATE: _made_late}
 _OF_VECTORS = (DENSE, HYBRID)
 _WITH_MODEL = (DENSE, HYBRID, BLEND, LATE)
-
-
-def _nearest(stage: str) -> str:
-    close = get_close_matches(stage, _PARTS, n=1, cutoff=0.5)
-    return f"Did you mean {close[0]!r}?" if close else f"There are: {', '.join(_PARTS)}."

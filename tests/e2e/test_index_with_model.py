@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -108,16 +109,6 @@ def test_a_reply_that_names_no_table_is_asked_again_then_the_first_stands(
     assert len(choices) == 2
 
 
-def test_a_plan_that_breaks_falls_back_and_still_tells_its_source(
-    index: str, loopback: Any, command: Command
-) -> None:
-    loopback(_scripted("1", plan="I would look it up."))
-    asked = ["ask", "How many games did Marsh End lose in 2023?", "--index", index, "--model", "openai:local"]
-    done = command(*asked, "--store", "off")
-    assert done.code == 0 and "Fallback plan: program_generator" in done.out
-    assert "From: league_2023.csv" in done.out
-
-
 def test_cells_that_pretend_to_be_instructions_stay_in_their_frame(
     tmp_path: Path, loopback: Any, command: Command
 ) -> None:
@@ -129,3 +120,65 @@ def test_cells_that_pretend_to_be_instructions_stay_in_their_frame(
     command("ask", "What is the note of Ox?", "--index", str(tmp_path / "index"), "--model", "openai:local")
     shown = server.requests[0]["messages"][-1]["content"].rpartition("Table: none\n")[2]
     assert shown.count("</table>") == 2 and "‹/table> Table: 2" in shown
+
+
+LOST = "How many games did Marsh End lose in 2024?"
+SAID = "The row of Marsh End says so. The answer is 9."
+
+
+@pytest.mark.parametrize(
+    ("task", "said"), [("tabfact", "YES"), ("feverous", "SUPPORTS"), ("sqa", "9"), ("hybridqa", "9")]
+)
+def test_tablerag_says_whence(
+    index: str,
+    loopback: Any,
+    command: Command,
+    task: str,
+    said: str,
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(
+        f"name: mine\nextends: tablerag_{task}\nmodules: {{wiki_clarifier: {{provider: none}}}}\n"
+    )
+    loopback(lambda request: f"It says so.\nThe answer is: {said}")
+    asked = ["ask", LOST, "--index", index, "--inventory", str(file), "--model", "openai:local"]
+    done = command(*asked, "--store", "off")
+    assert done.code == 0, done
+    assert done.out.splitlines()[-1] == "From: league_2024.csv"
+    (source,) = json.loads(command(*asked, "--store", "off", "--json").out)["sources"]
+    assert source["file"] == "league_2024.csv" and source["table"] == "league 2024"
+
+
+PATHS: Mapping[str, tuple[list[str], str, str]] = {
+    "by program": (json.loads(BY_PROGRAM), PROGRAM, SAID),
+    "by solution": (["solution_generator", "answer_generator"], PROGRAM, SAID),
+    "after a program that failed": (json.loads(BY_PROGRAM), "I cannot.", SAID),
+    "by the fallback": (["nothing"], PROGRAM, SAID),
+}
+
+
+@pytest.mark.parametrize("choice", ["the right one", "I cannot say.", "the other"])
+@pytest.mark.parametrize("path", PATHS)
+def test_the_corpus_says_whence(index: str, loopback: Any, command: Command, path: str, choice: str) -> None:
+    plan, program, solution = PATHS[path]
+
+    def reply(request: dict[str, Any]) -> str:
+        system = request["messages"][0]["content"]
+        if system.startswith("You find the table"):
+            shown = request["messages"][-1]["content"].rpartition("Table: none\n")[2]
+            named = "league 2024" if choice == "the right one" else "league 2023"
+            line = next(line for line in shown.splitlines() if f": {named} (" in line)
+            return choice if choice == "I cannot say." else f"Table {line.split()[1].rstrip(':')}"
+        if system.startswith("You plan how"):
+            return json.dumps(plan)
+        return program if "python" in system.lower() else solution
+
+    loopback(reply)
+    asked = ["ask", LOST, "--index", index, "--model", "openai:local", "--store", "off"]
+    done = command(*asked)
+    assert done.code == 0, done
+    file = "league_2023.csv" if choice == "the other" else "league_2024.csv"
+    (told,) = [line for line in done.out.splitlines() if line.startswith("From: ")]
+    assert told.startswith(f"From: {file}")
+    assert path != "by the fallback" or "Fallback plan: program_generator" in done.out

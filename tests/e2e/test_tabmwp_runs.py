@@ -1,4 +1,4 @@
-"""Runs of `tabmwp` over 50 problems through the real client: one by one, 32 at once, replayed, resumed."""
+"""Runs of `tabmwp` over some problems through the real client: one by one, 16 at once, replayed, resumed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.e2e.running import events, outline, tabmwp
 from tests.loopback import LoopbackServer
 
 Start = Callable[..., LoopbackServer]
-COUNT = 50
+COUNT = 27
 OF_ONE_RUN = ("seconds", "cached", "usage", "attempts")
 
 
@@ -32,7 +32,7 @@ def problems(request: pytest.FixtureRequest) -> list[Problem]:
 
 
 def read_problems(file: Path) -> list[Problem]:
-    """25 problems with the largest tables, which the lookups do not leave alone, and the next 25."""
+    """Problems with the largest tables, which the lookups do not leave alone, and as many others."""
     if not file.is_file():
         pytest.skip("the problems of dev1k are not here")
     with gzip.open(file, "rt", encoding="utf-8") as lines:
@@ -53,11 +53,11 @@ def as_problem(item: dict[str, Any]) -> Problem:
     }
 
 
-def test_thirty_two_workers_come_to_the_results_of_one(problems: list[Problem], loopback: Start) -> None:
+def test_many_workers_come_to_the_results_of_one(problems: list[Problem], loopback: Start) -> None:
     alone = loopback(RuleModel())
     sequential = [tabmwp().run(problem) for problem in problems]
     beside = loopback(model := RuleModel(delay=0.1))
-    together = list(tabmwp().batch(problems, workers=32))
+    together = list(tabmwp().batch(problems, workers=16))
 
     assert len(sequential) == len(together) == COUNT
     for one, other in zip(sequential, together, strict=True):
@@ -93,7 +93,7 @@ def test_every_run_ends_and_every_failure_has_its_cause(problems: list[Problem],
 
 def test_the_made_problems_take_every_path(loopback: Start) -> None:
     loopback(RuleModel())
-    states = list(tabmwp().batch(make_problems(COUNT), workers=8))
+    states = list(tabmwp().batch(make_problems(50), workers=8))
     made = {(plan.kind, plan.by) for state in states for plan in state.plans}
     assert made == {
         ("proposed", "one_shot"),
@@ -115,11 +115,11 @@ def test_a_replayed_batch_asks_nothing_and_comes_to_the_same_states(
     problems: list[Problem], loopback: Start, tmp_path: Path
 ) -> None:
     server = loopback(RuleModel())
-    recorded = list(tabmwp(store=ResponseStore(tmp_path / "replies.sqlite")).batch(problems, workers=32))
+    recorded = list(tabmwp(store=ResponseStore(tmp_path / "replies.sqlite")).batch(problems, workers=16))
     asked = len(server.requests)
     server.stop()
     replaying = tabmwp(store=ResponseStore(tmp_path / "replies.sqlite", "replay"))
-    replayed = list(replaying.batch(problems, workers=32))
+    replayed = list(replaying.batch(problems, workers=16))
     for one, other in zip(recorded, replayed, strict=True):
         assert outline(one, OF_ONE_RUN) == outline(other, OF_ONE_RUN)
         assert one.cache == other.cache and one.input == other.input

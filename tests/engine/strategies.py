@@ -8,10 +8,10 @@ from typing import get_args
 from hypothesis import strategies as st
 
 from chameleon import values
-from chameleon.budget import Call, Usage
 from chameleon.log import EventLog
 from chameleon.state import Event, Failure, Plan, PlanKind, Redo, RunEnded, RunStarted, Step, StepRecord
 from chameleon.table import Table
+from chameleon.usage import Call, Usage
 
 # Any text that Python can hold: half a surrogate pair comes out of badly decoded files.
 texts = st.text(st.characters(exclude_categories=()), max_size=8)

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from chameleon import LLM, Budget, Executor, Inventory, LLMModule, Module, State, StepRejected
-from chameleon.budget import Meter, Usage
 from chameleon.errors import BudgetExceeded
 from chameleon.llm import ScriptedModel
 from chameleon.planner import Planner
 from chameleon.planners.fixed import Fixed
 from chameleon.planners.one_shot import OneShot
 from chameleon.prompt import Prompt
+from chameleon.usage import Meter, Usage
 from tests.engine.doubles import QUESTION, Does, executor, failing, why
 
 REPLY = {"text": "7", "input_tokens": 30, "output_tokens": 20, "cost": 0.25}
@@ -65,7 +65,7 @@ class TestALimit:
     def test_of_seconds(self, monkeypatch: pytest.MonkeyPatch) -> None:
         waits = iter([0, 9])  # before each step
         now = time.monotonic
-        monkeypatch.setattr("chameleon.budget.time", SimpleNamespace(monotonic=lambda: now() + next(waits)))
+        monkeypatch.setattr("chameleon.usage.time", SimpleNamespace(monotonic=lambda: now() + next(waits)))
         slow = executor({"one": lambda state: 1, "two": lambda state: 2}, budget=Budget(seconds=5))
         state = slow.run(QUESTION)
         assert "its budget of 5 seconds" in why(state) and state.program == ("one",)
