@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 from chameleon.benchmarks.scorers.chameleon_rule import ChameleonRule
 from chameleon.benchmarks.scorers.program_of_thought import ProgramOfThoughtRule
 from chameleon.benchmarks.scorers.promptpg import PromptPGRule
-from chameleon.errors import InputError
-from chameleon.evaluation.benchmark import Benchmark, Problem, Scorer
+from chameleon.benchmarks.tables.benchmark import text_in, texts_under, wrong
+from chameleon.evaluation.benchmark import Benchmark, Problem, Row, Scorer
 from chameleon.table import Table
 
 _BY_QUESTION = {"free_text": "FREE", "multi_choice": "MC"}
@@ -43,25 +43,35 @@ class Tabmwp(Benchmark):
     id_key = "pid"
     picture_folders = ("tables_png", "tables")
 
-    def recognises(self, row: Mapping[str, Any]) -> bool:
+    def recognises(self, row: Row) -> bool:
         """Return whether the row has an id, an answer, and the types of both or a table and choices."""
         keys = row.keys()
         typed_or_whole = {"ques_type", "ans_type"} <= keys or {"question", "table", "choices"} <= keys
         return {"pid", "answer"} <= keys and typed_or_whole
 
-    def problem(self, row: Mapping[str, Any], tables: Mapping[str, Any]) -> Problem:
+    def problem(self, row: Row, tables: Mapping[str, Any]) -> Problem:
         """Return the problem in a row; types of question and answer are inferred where they are not given.
 
         `detail` holds the raw answer, its type (`ans_type`), the unit and the choices: None where there are
         none, and no such key where it is not known. Tables stand in the rows, so `tables` is not looked at.
         """
-        reader = _Row(row)
-        answer, unit, grade = reader.text("answer"), reader.optional_text("unit"), reader.grade()
-        known = reader.choices()
-        ques_type, ans_type = reader.types(answer, known.get("choices"))
+        id, answer = self.required_id(row), text_in(row, "answer")
+        grade, unit = row.get("grade"), _text_or_none(row, "unit")
+        if not (grade is None or (isinstance(grade, int) and grade in range(1, 9))):
+            raise wrong(row, "grade", "a whole number from 1 to 8")
+        known: dict[str, list[str] | None] = {}
+        if "choices" in row or row.get("ques_type") == "free_text":
+            known = {"choices": texts_under(row, "choices", []) or None}
+        ques_type, ans_type = _types(row, answer, known.get("choices"))
+        input: dict[str, Any] = {}
+        if "question" in row or "table" in row:
+            table = read_text_table(text_in(row, "table"), _text_or_none(row, "table_title") or "")
+            input = {"question": text_in(row, "question"), "table": table, **known, "unit": unit}
+            if not known:
+                raise wrong(row, "choices", "a list of texts or null")
         return Problem(
-            id=reader.id,
-            input=reader.input(),
+            id=id,
+            input=input,
             gold=answer,
             columns=breakdown_columns(ques_type, ans_type, grade),
             detail={"answer": answer, "ans_type": ans_type, "unit": unit, **known},
@@ -78,73 +88,19 @@ class Tabmwp(Benchmark):
         return f"{round(percentage, 3) if column == 'ALL' else percentage:.2f}"
 
 
-class _Row:
-    """Reads one row of a data file; whatever is missing or wrong is an `InputError` that names its key."""
+def _text_or_none(row: Row, key: str) -> str | None:
+    """Return the text; None where it is missing, null, empty or "None"."""
+    return None if row.get(key) in (None, "", "None") else text_in(row, key)
 
-    def __init__(self, row: Mapping[str, Any]) -> None:
-        self.row = row
-        if isinstance(pid := row.get("pid"), bool) or not isinstance(pid, str | int):
-            raise InputError('a TabMWP problem needs its id as "pid"')
-        self.id = str(pid)
 
-    def text(self, key: str) -> str:
-        if not isinstance(value := self.row.get(key), str):
-            raise self._wrong(key, "a text")
-        return value
-
-    def optional_text(self, key: str) -> str | None:
-        """Return the text; None where it is missing, null, empty or "None"."""
-        if not isinstance(value := self.row.get(key), str | None):
-            raise self._wrong(key, "a text or null")
-        return None if value in ("", "None") else value
-
-    def grade(self) -> int | None:
-        grade = self.row.get("grade")
-        if grade is None or (grade in range(1, 9) and isinstance(grade, int)):
-            return grade
-        raise self._wrong("grade", "a whole number from 1 to 8")
-
-    def choices(self) -> dict[str, list[str] | None]:
-        """Return the choices under their key; no such key where it is not known whether there are any."""
-        if "choices" not in self.row:
-            return {"choices": None} if self.row.get("ques_type") == "free_text" else {}
-        choices = self.row["choices"]
-        if choices is not None and not (
-            isinstance(choices, list) and all(isinstance(choice, str) for choice in choices)
-        ):
-            raise self._wrong("choices", "a list of texts or null")
-        return {"choices": choices or None}
-
-    def types(self, answer: str, choices: Sequence[str] | None) -> tuple[str, str]:
-        """Return the type of the question and that of the answer, as given, else as inferred."""
-        if "ques_type" in self.row and "ans_type" in self.row:
-            ques_type, ans_type = self.text("ques_type"), self.text("ans_type")
-        else:
-            ques_type, ans_type = inferred_types(answer, choices, self.text("table"))
-        if ques_type not in _BY_QUESTION:
-            raise self._wrong("ques_type", f"one of {', '.join(_BY_QUESTION)}")
-        if ans_type not in _BY_ANSWER:
-            raise self._wrong("ans_type", f"one of {', '.join(_BY_ANSWER)}")
-        return ques_type, ans_type
-
-    def input(self) -> dict[str, Any]:
-        if "question" not in self.row and "table" not in self.row:
-            return {}
-        question, text = self.text("question"), self.text("table")
-        known = self.choices()
-        if not known:
-            raise self._wrong("choices", "a list of texts or null")
-        caption = self.optional_text("table_title") or ""
-        return {
-            "question": question,
-            "table": read_text_table(text, caption),
-            "choices": known["choices"],
-            "unit": self.optional_text("unit"),
-        }
-
-    def _wrong(self, key: str, expected: str) -> InputError:
-        found = f"is {self.row[key]!r:.80}" if key in self.row else "is missing"
-        return InputError(f'the key "{key}" {found}, and should be {expected}', where=f"problem {self.id}")
+def _types(row: Row, answer: str, choices: Sequence[str] | None) -> tuple[str, str]:
+    """Return the type of the question and that of the answer, as given, else as inferred."""
+    if not {"ques_type", "ans_type"} <= row.keys():
+        return inferred_types(answer, choices, text_in(row, "table"))
+    for key, types in (("ques_type", _BY_QUESTION), ("ans_type", _BY_ANSWER)):
+        if text_in(row, key) not in types:
+            raise wrong(row, key, f"one of {', '.join(types)}")
+    return row["ques_type"], row["ans_type"]
 
 
 def breakdown_columns(ques_type: str, ans_type: str, grade: int | None = None) -> tuple[str, ...]:

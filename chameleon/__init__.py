@@ -14,7 +14,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from chameleon.budget import Budget
     from chameleon.errors import ChameleonError, Declined, StepRejected
     from chameleon.executor import Executor
     from chameleon.inventory import Inventory
@@ -24,9 +23,10 @@ if TYPE_CHECKING:
     from chameleon.planner import Planner
     from chameleon.state import Plan, State, Step
     from chameleon.table import Table
+    from chameleon.usage import Budget
 
 _HOMES = {
-    "Budget": "budget",
+    "Budget": "usage",
     "ChameleonError": "errors",
     "Declined": "errors",
     "Executor": "executor",

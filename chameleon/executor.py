@@ -13,7 +13,6 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from chameleon.budget import Budget, Meter, recording
 from chameleon.decide import AskPlanner, continues_after, decide, finished
 from chameleon.errors import BudgetExceeded, Declined, InputError, LogError, NoModel
 from chameleon.inventory import Inventory
@@ -22,6 +21,7 @@ from chameleon.log import EventLog
 from chameleon.planner import next_plan
 from chameleon.state import Event, Failure, Plan, RunEnded, RunStarted, State, Step, StepRecord
 from chameleon.steps import PreparedModule, parallel_group, run_step
+from chameleon.usage import Budget, Meter, recording
 from chameleon.values import freeze
 
 # How many inputs for each worker are taken before the first is done: one that waits minutes for its model

@@ -14,7 +14,6 @@ from types import TracebackType
 from typing import Any, Self, get_args
 
 from chameleon import values
-from chameleon.budget import Call
 from chameleon.errors import InputError, LogError, OtherFormat
 from chameleon.state import (
     Dropped,
@@ -29,6 +28,7 @@ from chameleon.state import (
     StepRecord,
 )
 from chameleon.table import Table
+from chameleon.usage import Call
 
 if sys.platform != "win32":
     import fcntl

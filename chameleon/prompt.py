@@ -62,12 +62,6 @@ def _environment() -> SandboxedEnvironment:
     )
 
 
-def _template_error() -> type[Exception]:
-    from jinja2 import TemplateError
-
-    return TemplateError
-
-
 @dataclass(frozen=True)
 class Prompt:
     """One prompt file: its slots, stop strings and sections. Raises `PromptError` naming the file."""
@@ -154,6 +148,8 @@ class Prompt:
 
         Every value counts as data: no text in it, however deep, can begin or end a block of the prompt.
         """
+        from jinja2 import TemplateError
+
         values = self._empty | {key: _shown(key, value) for key, value in slots.items() if value is not None}
         if missing := [slot for slot in self.needs if slot not in values]:
             raise PromptError(f"nothing fills the slot {missing[0]!r}", where=self.name)
@@ -162,7 +158,7 @@ class Prompt:
                 (role, template if isinstance(template, str) else template.render(values).strip())
                 for role, template in self._templates
             ]
-        except _template_error() as problem:
+        except TemplateError as problem:
             raise PromptError(f"cannot be rendered: {problem}", where=self.name) from problem
 
 

@@ -14,9 +14,9 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from chameleon import values
-from chameleon.budget import Call, Usage
 from chameleon.errors import ChameleonError, LogError
 from chameleon.table import Table
+from chameleon.usage import Call, Usage
 
 Reason = Literal["answered", "declined", "failed", "budget"]
 PlanKind = Literal["proposed", "replan", "repair", "on_error", "fallback"]

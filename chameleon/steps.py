@@ -10,10 +10,10 @@ from types import MappingProxyType
 from typing import Any
 
 from chameleon import values
-from chameleon.budget import Meter, recording
 from chameleon.errors import ChameleonError, ModuleError, raised_at
 from chameleon.module import Module, split_keys
 from chameleon.state import Failure, MissingKeys, State, Step, StepRecord
+from chameleon.usage import Meter, recording
 
 _NOTHING: Mapping[str, Any] = values.ReadOnly()
 

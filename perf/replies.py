@@ -40,7 +40,7 @@ from measuring import Figure, surroundings, table
 
 from chameleon import LLM
 from chameleon.llm import ResponseStore
-from chameleon.llm.message import Request
+from chameleon.llm.message import ModelRequest
 
 REPLY = "The answer is 42, since six times seven is forty-two. " * 4
 Ask = Callable[[str], Any]
@@ -119,7 +119,7 @@ def store_alone(path: Path) -> Ask:
     store = ResponseStore(path)
 
     def ask(prompt: str) -> None:
-        request = Request.of("instant:model", prompt, {"temperature": 0})
+        request = ModelRequest.of("instant:model", prompt, {"temperature": 0})
         if store.get(request) is None:
             store.put(request, {"text": REPLY, "finish": "stop"})
 

@@ -15,10 +15,9 @@ from chameleon.state import Plan, State, Step
 from chameleon.table import Table
 
 
-class Test(BaseModel):
+class RuleCondition(BaseModel):
     """What is asked of one subject; all that is set must hold."""
 
-    __test__ = False
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     present: bool | None = None
@@ -27,6 +26,7 @@ class Test(BaseModel):
     matches: str | None = None
 
     def holds(self, value: Any) -> bool:
+        """Return whether a value meets the condition."""
         if self.present is not None and self.present != _is_given(value):
             return False
         if self.matches is not None and not (
@@ -41,6 +41,10 @@ class Test(BaseModel):
             self.at_most is None or value <= self.at_most
         )
 
+    def __str__(self) -> str:
+        given = self.model_dump(exclude_none=True)
+        return " ".join(f"{name.replace('_', ' ')} {value}" for name, value in given.items())
+
 
 class Rule(BaseModel):
     """`when`: conditions by subject ("question", "table.rows", "choices.length"); `plan`: module names."""
@@ -48,7 +52,7 @@ class Rule(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     plan: list[str] = Field(min_length=1)
-    when: dict[str, Test] = Field(default_factory=dict)
+    when: dict[str, RuleCondition] = Field(default_factory=dict)
 
 
 class Rules(Planner):
@@ -85,7 +89,7 @@ class Rules(Planner):
             return Plan((), self.name)
         for number, rule in enumerate(self.rules, 1):
             if all(test.holds(_subject(subject, state)) for subject, test in rule.when.items()):
-                conditions = ", ".join(f"{subject} {_shown(test)}" for subject, test in rule.when.items())
+                conditions = ", ".join(f"{subject} {test}" for subject, test in rule.when.items())
                 note = f"rule {number}: {conditions or 'always'}"
                 return Plan(tuple(Step(name) for name in rule.plan), self.name, note)
         raise self._without_plan(state)
@@ -110,6 +114,7 @@ def _is_given(value: Any) -> bool:
 
 
 def _subject(subject: str, state: State) -> Any:
+    """Return what a subject such as "table.rows" stands for; None where there is no such thing."""
     key, _, size = subject.partition(".")
     value = state.input.get(key, state.cache.get(key))
     if not size:
@@ -122,8 +127,3 @@ def _subject(subject: str, state: State) -> Any:
         }
         return sizes.get(size)
     return len(value) if size == "length" and isinstance(value, str | tuple) else None
-
-
-def _shown(test: Test) -> str:
-    given = test.model_dump(exclude_none=True)
-    return " ".join(f"{name.replace('_', ' ')} {value}" for name, value in given.items())

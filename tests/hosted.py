@@ -12,7 +12,7 @@
 It serves OpenAI (`/v1/chat/completions`, `/v1/responses`, `/v1/models`), Anthropic (`/v1/messages`) and
 Gemini (`/v1beta/models/NAME:generateContent`), and refuses what they refuse: one fault a request, in the
 words that their pages and users' reports quote (November 2026; advice at the end is left out). A comment
-marks words by analogy. Only chat completions stream.
+marks words by analogy. Nothing streams.
 
 Four characters make a token, rounded up. A prompt is its tools as JSON and its texts, joined by newlines.
 A model that thinks spends `thinking` hidden tokens first, more or less by its effort; they count against
@@ -759,8 +759,8 @@ class HostedServer:
         rules = RULES[api.provider].get(name) if exists else None
         for fault in api.faults(asked, model, rules):
             raise _Refused(fault)
-        if asked.get("stream") and not isinstance(api, _ChatCompletions):
-            raise _Refused(_openai("This stand-in streams chat completions only.", status=501))
+        if asked.get("stream"):
+            raise _Refused(_openai("This stand-in does not stream.", status=501))
         assert rules is not None
         call = api.call(asked, rules, self.thinking if rules.thinks or rules.types else 0)
         samples = [
@@ -830,8 +830,6 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))))
         status, reply = self.hosted.answer(urlsplit(self.path).path, self._headers(), body)
-        if status == 200 and body.get("stream"):
-            return self._stream(reply, bool((body.get("stream_options") or {}).get("include_usage")))
         return self._send(status, reply)
 
     def _headers(self) -> dict[str, str]:
@@ -844,17 +842,6 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
         self.wfile.write(data)
-
-    def _stream(self, completion: Json, usage_wanted: bool) -> None:
-        self.send_response(200)
-        self.send_header("Content-Type", "text/event-stream")
-        self.send_header("Connection", "close")
-        self.end_headers()
-        for chunk in _chunks(completion, usage_wanted):
-            self.wfile.write(b"data: " + json.dumps(chunk).encode() + b"\n\n")
-            self.wfile.flush()
-        self.wfile.write(b"data: [DONE]\n\n")
-        self.close_connection = True
 
 
 def _in_turn(texts: Sequence[str]) -> ReplyFunction:

@@ -11,7 +11,7 @@ import chameleon
 
 ROOT = Path(__file__).parents[1]
 FLOORS = (  # from the ground; a room is a folder or a file of `chameleon/`
-    ("errors", "quoting", "text", "values", "budget", "retry", "sqlite_pool"),
+    ("errors", "quoting", "text", "values", "usage", "retry", "sqlite_pool"),
     ("table", "web", "sandbox", "pictures"),
     ("llm",),
     ("state", "module", "prompt", "llm_module", "steps"),

@@ -36,7 +36,6 @@ class BinderRule(ValueScorer):
     about = "Binder (Cheng et al., 2023): lenient: dates and numbers are recognised, and units may be missing"
 
     def check(self) -> None:
-        """Raise `MissingPackage` without the recogniser."""
         _recognisers()
 
     def from_value(self, value: Any, problem: Problem) -> list[Any]:

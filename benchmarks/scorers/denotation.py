@@ -61,16 +61,13 @@ class DenotationRule(Scorer):
 
 def items(prediction: Any) -> list[str]:
     """Return a prediction as a list of texts, as a line of the official prediction file has them."""
-    found = prediction if isinstance(prediction, list | tuple) else [prediction]
-    return [("yes" if item else "no") if isinstance(item, bool) else text_of(item) for item in found]
-
-
-def text_of(item: Any) -> str:
-    """Return what an item of a prediction says; Python writes no integers of thousands of digits."""
-    try:
-        return str(item)
-    except (ValueError, RecursionError):
-        return ""
+    texts = []
+    for item in prediction if isinstance(prediction, list | tuple) else [prediction]:
+        try:
+            texts.append(("yes" if item else "no") if isinstance(item, bool) else str(item))
+        except (ValueError, RecursionError):  # Python writes no integers of thousands of digits
+            texts.append("")
+    return texts
 
 
 @dataclass(frozen=True)

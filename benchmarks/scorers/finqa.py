@@ -46,7 +46,6 @@ class OfficialRule(_ProgramRule, GradedScorer):
     )
 
     def check(self) -> None:
-        """Raise `MissingPackage` without sympy."""
         check_packages()
 
     def grades(self, prediction: Any, problem: Problem) -> Mapping[str, float]:
@@ -80,7 +79,6 @@ class ExecutionRule(_ProgramRule):
     about = "FinQA's execution accuracy alone, broken down by facts and steps"
 
     def right(self, prediction: Any, problem: Problem) -> bool:
-        """See `executes`."""
         return executes(prediction, problem)
 
 
@@ -90,11 +88,9 @@ class ProgramRule(_ProgramRule):
     about = "FinQA's program accuracy alone, broken down by facts and steps"
 
     def check(self) -> None:
-        """Raise `MissingPackage` without sympy."""
         check_packages()
 
     def right(self, prediction: Any, problem: Problem) -> bool:
-        """See `is_equivalent`."""
         return is_equivalent(prediction, problem)
 
 

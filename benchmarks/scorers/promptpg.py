@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from chameleon.benchmarks.scorers.choices import known_choices, most_similar
+from chameleon.benchmarks.scorers.chameleon_rule import known_choices, most_similar
 from chameleon.benchmarks.scorers.program_of_thought import UNFIT
 from chameleon.evaluation.benchmark import Problem, Scorer
 

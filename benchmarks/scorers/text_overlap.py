@@ -21,7 +21,6 @@ class OverlapRule(GradedScorer):
     stemming: ClassVar[bool] = False
 
     def check(self) -> None:
-        """Raise `MissingPackage` without sacreBLEU or rouge-score."""
         _bleu()
         _rouge(self.stemming)
 

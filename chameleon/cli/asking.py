@@ -10,7 +10,6 @@ from typing import Any
 
 import typer
 
-from chameleon.budget import Usage
 from chameleon.cli.given import (
     STANDARD_INPUT,
     file_name,
@@ -29,6 +28,7 @@ from chameleon.errors import Declined, InputError, StepRejected
 from chameleon.executor import Executor
 from chameleon.log import EventLog, event_to_json
 from chameleon.state import Event, Failure, Plan, RunEnded, State, StepRecord
+from chameleon.usage import Usage
 from chameleon.values import to_json
 
 _ASK_A_MODEL = "let a model answer: --inventory {} --model PROVIDER:NAME, with its key."

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from chameleon.budget import Usage
 from chameleon.cli import Interrupted
 from chameleon.cli.columns import TextColumn, in_blocks
 from chameleon.cli.counts import counted
@@ -44,6 +43,7 @@ from chameleon.evaluation.run_dir import SETTINGS, read_run, spent_in, write_who
 from chameleon.inventory.grid import Arm, Grid, GridSpec
 from chameleon.llm import ResponseStore, choose_model
 from chameleon.text import harmless
+from chameleon.usage import Usage
 
 if TYPE_CHECKING:
     from chameleon.retrieval.document import Document

@@ -7,9 +7,9 @@ import time
 from types import TracebackType
 from typing import Any
 
-from chameleon.budget import Usage
 from chameleon.evaluation.evaluate import Spending
 from chameleon.evaluation.results import Tally
+from chameleon.usage import Usage
 
 _SECONDS_BETWEEN_LINES = 10.0
 

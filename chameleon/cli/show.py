@@ -9,12 +9,12 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from chameleon.budget import Call, Usage
 from chameleon.cli.out import echo
 from chameleon.cli.sources import sources_in_words
 from chameleon.state import Dropped, Event, Failure, Plan, RunStarted, State, StepRecord
 from chameleon.table import Table, to_terminal
 from chameleon.text import harmless
+from chameleon.usage import Call, Usage
 from chameleon.values import to_json
 
 _INDENT = "     "

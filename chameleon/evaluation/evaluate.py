@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from chameleon.budget import Call, Usage
 from chameleon.errors import ChameleonError, InputError
 from chameleon.evaluation.benchmark import Judgement, Problem, Scorer
 from chameleon.evaluation.results import Result
@@ -17,6 +16,7 @@ from chameleon.evaluation.run_dir import RunDir
 from chameleon.executor import Executor
 from chameleon.inventory import Inventory
 from chameleon.state import Event, Failure, RunEnded, RunStarted, State
+from chameleon.usage import Call, Usage
 from chameleon.values import to_json
 
 HISTORY = "history"

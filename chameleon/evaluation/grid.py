@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from chameleon.retrieval.part import Part
 
 _TABLE = "input.table"
-_ALIKE = 3
-"""So many problems that fail at the beginning, and in one way, are taken for all of them."""
 _MISSING = ("AuthFailed", "MissingPackage", "ModelError", "NoModel", "RateLimited", "SandboxUnavailable")
 _AT_ONCE = 256
 Groups = Sequence[Collection[Cell]] | None
@@ -295,8 +293,6 @@ def measure_arm(
             coverage.add(state, problem, groups, text, failed=failure is not None)
         advance(len(failures))
         if failure is not None and failure.kind in _MISSING:
-            return arm_figures(arm, asks, str(failure))
-        if len(failures) == _ALIKE and failure is not None and set(map(str, failures)) == {str(failure)}:
             return arm_figures(arm, asks, str(failure))
     failed = [str(failure) for failure in failures if failure is not None]
     if len(failed) == len(asked):

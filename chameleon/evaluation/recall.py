@@ -74,8 +74,10 @@ def read_corpus(path: Path, *, summaries: bool = False) -> Iterator[Document]:
             if before != table:
                 raise InputError(f"the table_id {str(id)!r} stands for another table too", where=where)
             continue
-        text = _summary(row, where) if summaries else ""
-        yield Document(str(id), table, text=text, source={"file": path.name})
+        summary = next((row[key] for key in _SUMMARIES if row.get(key)), None) if summaries else ""
+        if summary is None:
+            raise InputError(f"this row has no {_SUMMARIES[0]} of its table", where=where)
+        yield Document(str(id), table, text=_cell(summary), source={"file": path.name})
 
 
 def read_queries(path: Path) -> list[Query]:
@@ -190,14 +192,6 @@ def _rank(index: Index, retriever: Retriever, query: Query, hits: Sequence[Hit])
 def _place(id: str, hits: Sequence[Hit]) -> int:
     """Find the place of a document, from 1; 0 where it is not there."""
     return next((place for place, hit in enumerate(hits, 1) if hit.id == id), 0)
-
-
-def _summary(row: Mapping[str, Any], where: str) -> str:
-    """Read what is known of a table beside its cells: the text under a key, or what is under it as JSON."""
-    found = next((row[key] for key in _SUMMARIES if row.get(key)), None)
-    if found is None:
-        raise InputError(f"this row has no {_SUMMARIES[0]} of its table", where=where)
-    return _cell(found)
 
 
 def _table(data: Mapping[str, Any], where: str) -> Table:

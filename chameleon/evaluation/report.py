@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from chameleon.budget import Usage
 from chameleon.evaluation.benchmark import Benchmark, Published
 from chameleon.evaluation.results import Count, Result, Tally
 from chameleon.evaluation.stats import PlanStats
+from chameleon.usage import Usage
 
 if TYPE_CHECKING:
     from chameleon.evaluation.run_dir import Run

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chameleon import values
 from chameleon.errors import InputError
-from chameleon.evaluation.benchmark import Published
 from chameleon.evaluation.data import find_benchmark
 from chameleon.evaluation.report import (
     Comparison,
@@ -101,7 +100,7 @@ def _environment() -> Environment:
         "both_ends": both_ends,
     }
     environment.tests |= {"table": lambda value: isinstance(value, Table), "parted": is_parted}
-    environment.globals |= {"facts": facts, "module_use": _module_use, "MOST_PARTS": _MOST_PARTS}
+    environment.globals |= {"facts": facts, "MOST_PARTS": _MOST_PARTS}
     environment.globals["TOP_PROGRAMS"] = _TOP_PROGRAMS
     return environment
 
@@ -113,14 +112,6 @@ def _ready(value: Any) -> Any:
     return shown(str(value))
 
 
-def _module_use(
-    run: RunSummary, published: Sequence[Published]
-) -> list[tuple[str, float, list[float | None]]]:
-    """List what a run or a published system calls: name, share of questions, published percentages."""
-    names = dict.fromkeys([*run.plans.modules, *(name for row in published for name in row.module_use)])
-    return [(name, run.plans.share(name), [row.module_use.get(name) for row in published]) for name in names]
-
-
 class StepView(NamedTuple):
     """A step: `same` names the keys that hold its output, `changes` those that hold something else."""
 
@@ -129,6 +120,19 @@ class StepView(NamedTuple):
     output: Any
     same: list[str]
     changes: list[tuple[str, Any]]
+
+    @classmethod
+    def of(cls, number: int, record: StepRecord, table: Any) -> StepView:
+        """Make the view of a step that was given this `table`."""
+        changed = [(f"input.{key}", value) for key, value in record.input_changes.items()]
+        changed += [(f"cache.{key}", value) for key, value in record.cache_changes.items()]
+        parts = record.output.values() if isinstance(record.output, Mapping) else ()
+        tables = [record.output, *(part for part in parts if isinstance(part, Table))]
+        same = [name for name, value in changed if value in tables]
+        output = record.output
+        if isinstance(output, Table) and output == table:
+            output = f"The table stays as it was, {len(output.rows):,} × {len(output.header):,}."
+        return cls(number, record, output, same, [each for each in changed if each[0] not in same])
 
 
 class ProblemView(NamedTuple):
@@ -139,32 +143,22 @@ class ProblemView(NamedTuple):
     given: Mapping[str, Any]
     events: list[tuple[str, Any]]
 
-
-def _shown_events(events: Sequence[Event]) -> list[tuple[str, Any]]:
-    """List what the page shows of a run's events: plans, steps and its end."""
-    found: list[tuple[str, Any]] = []
-    table: Any = None
-    steps = 0
-    for event in events:
-        if isinstance(event, RunStarted):
-            table = event.input.get("table")
-        elif isinstance(event, StepRecord):
-            steps += 1
-            found.append(("Step", _step(steps, event, table)))
-            table = table if event.dropped else event.input_changes.get("table", table)
-        else:
-            found.append((type(event).__name__, event))
-    return found
-
-
-def _step(number: int, record: StepRecord, table: Any) -> StepView:
-    changed = [(f"input.{key}", value) for key, value in record.input_changes.items()]
-    changed += [(f"cache.{key}", value) for key, value in record.cache_changes.items()]
-    same = [name for name, value in changed if value is record.output or value == record.output]
-    output = record.output
-    if isinstance(output, Table) and output == table:
-        output = f"The table stays as it was, {len(output.rows):,} × {len(output.header):,}."
-    return StepView(number, record, output, same, [each for each in changed if each[0] not in same])
+    @classmethod
+    def of(cls, result: Result, grades: str, events: Sequence[Event]) -> ProblemView:
+        """Make the view of a problem from the events of its run."""
+        given: Mapping[str, Any] = {}
+        found: list[tuple[str, Any]] = []
+        table: Any = None
+        for event in events:
+            if isinstance(event, RunStarted):
+                given, table = event.input, event.input.get("table")
+            elif isinstance(event, StepRecord):
+                number = 1 + sum(kind == "Step" for kind, _ in found)
+                found.append(("Step", StepView.of(number, event, table)))
+                table = table if event.dropped else event.input_changes.get("table", table)
+            else:
+                found.append((type(event).__name__, event))
+        return cls(result, grades, given, found)
 
 
 class Section:
@@ -179,6 +173,12 @@ class Section:
         self.verdicts = {result.id: verdict_of(result) for result in run.results}
         self.counts = Counter(self.verdicts[result.id] for _, result in self.chosen)
 
+    def module_use(self) -> list[tuple[str, float, list[float | None]]]:
+        """List what the run or a published system calls: name, share of questions, published percentages."""
+        plans, published = self.run.plans, self.published
+        names = dict.fromkeys([*plans.modules, *(name for row in published for name in row.module_use)])
+        return [(name, plans.share(name), [row.module_use.get(name) for row in published]) for name in names]
+
     def problems(self) -> Iterator[ProblemView]:
         """Read the problems that are shown, some hundreds at once, however many there are."""
         waiting = iter([result for _, result in self.chosen])
@@ -188,9 +188,7 @@ class Section:
                 count = Count()
                 count.add(result)
                 grades = in_figures(self.run.tally, count) if result.grades else ""
-                told = events.pop(result.id, ())
-                given = next((event.input for event in told if isinstance(event, RunStarted)), {})
-                yield ProblemView(result, grades, given, _shown_events(told))
+                yield ProblemView.of(result, grades, events.pop(result.id, ()))
 
 
 class Excerpt(NamedTuple):

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from chameleon.budget import Usage
 from chameleon.evaluation.benchmark import GradedScorer, Judgement, Problem, Scorer
 from chameleon.state import Failure, State
+from chameleon.usage import Usage
 from chameleon.values import to_json
 
 SEQUENCES = "SEQ"

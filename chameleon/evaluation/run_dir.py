@@ -10,13 +10,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from chameleon.budget import Usage
 from chameleon.errors import InputError, LogError
 from chameleon.evaluation.data import find_benchmark
 from chameleon.evaluation.results import Result, Tally
 from chameleon.evaluation.settings import settings_diff
 from chameleon.log import LineFile, before_failure, event_from_json, event_to_json, json_line
 from chameleon.state import Event, RunStarted
+from chameleon.usage import Usage
 
 SETTINGS, RESULTS, EVENTS = "settings.json", "results.jsonl", "events.jsonl"
 _PROBLEMS, _BACK = "problems", "back"
@@ -194,7 +194,12 @@ def read_run(path: str | os.PathLike[str]) -> Run:
     run_dir = Path(path)
     for name in (SETTINGS, RESULTS):
         if not (run_dir / name).is_file():
-            what, hint = f"this is no folder of an evaluation: it has no {name}", _where_runs_are(run_dir)
+            hint = "Make one with `chameleon eval INVENTORY DATA --out DIR`."
+            inside = sorted(file.parent.name for file in run_dir.glob(f"*/{SETTINGS}"))
+            if inside:
+                names = f"{', '.join(inside[:5])}{' …' if inside[5:] else ''}"
+                hint = f"It holds {names}: name them, as {run_dir / inside[0]}."
+            what = f"this is no folder of an evaluation: it has no {name}"
             raise InputError(what, where=str(run_dir), hint=hint)
     with (run_dir / RESULTS).open("rb") as lines:
         return Run(run_dir, _read_settings(run_dir / SETTINGS), list(_read_results(lines, run_dir / RESULTS)))
@@ -212,14 +217,6 @@ def write_whole(file: Path, text: str) -> None:
     beside = file.with_name(file.name + ".new")
     beside.write_text(text, "utf-8")
     beside.replace(file)
-
-
-def _where_runs_are(path: Path) -> str:
-    """Say what to name instead: the runs in the directory, if it has any."""
-    runs = sorted(file.parent.name for file in path.glob(f"*/{SETTINGS}")) if path.is_dir() else []
-    if runs:
-        return f"It holds {', '.join(runs[:5])}{' …' if runs[5:] else ''}: name them, as {path / runs[0]}."
-    return "Make one with `chameleon eval INVENTORY DATA --out DIR`."
 
 
 def _read_settings(file: Path) -> Mapping[str, Any]:

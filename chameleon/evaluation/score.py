@@ -50,6 +50,16 @@ class Field:
         hint = nearest(self.name, there) if there else ""
         raise InputError(f"the prediction for problem {id} has no field {self.name!r}", hint=hint)
 
+    def read(self, value: Any, problem: Problem, scorer: Scorer) -> Any:
+        """Return what the scorer compares: a text is read and a program's value converted by its own rule."""
+        if self.is_program:
+            return scorer.from_value(value, problem)
+        if not self.is_text or value is None:
+            return value
+        if not isinstance(value, str):
+            raise InputError(f"{self.name} of {problem.id} is a {type(value).__name__}, not a text")
+        return scorer.from_output(value, problem)
+
     def is_in(self, row: Row) -> bool:
         """Return whether the row has the field, and something in it."""
         return next(self._found(row), None) is not None
@@ -112,30 +122,14 @@ def score(
             continue
         outcomes.unknown -= 1
         ours = "declined" in row and not (wanted.is_text or wanted.is_program)
+        # A result of ours that was declined or failed is never right.
+        counts = "declined" not in row or not (row["declined"] or row.get("error"))
         found = row["found"] if isinstance(row.get("found"), Mapping) else {}
-        prediction = (
-            scorer.from_run(value, found, problem) if ours else _prediction(value, problem, wanted, scorer)
-        )
+        prediction = scorer.from_run(value, found, problem) if ours else wanted.read(value, problem, scorer)
         # What a rule makes nothing of, such as an empty list, was an answer of ours nevertheless.
-        answered = _was_answered(row) if ours else prediction is not None
-        judged = scorer.judged(prediction, problem, answered=_was_answered(row))
+        answered = counts if ours else prediction is not None
+        judged = scorer.judged(prediction, problem, answered=counts)
         yield _result(problem, prediction, judged, answered=answered), outcomes
-
-
-def _was_answered(row: Row) -> bool:
-    """Return whether a row is no result of ours that was declined or failed: such a one is never right."""
-    return "declined" not in row or not (row["declined"] or row.get("error"))
-
-
-def _prediction(value: Any, problem: Problem, wanted: Field, scorer: Scorer) -> Any:
-    """Return what the scorer compares: a text is read and a program's value converted by its own rule."""
-    if wanted.is_program:
-        return scorer.from_value(value, problem)
-    if not wanted.is_text or value is None:
-        return value
-    if not isinstance(value, str):
-        raise InputError(f"{wanted.name} of {problem.id} is a {type(value).__name__}, not a text")
-    return scorer.from_output(value, problem)
 
 
 def _values(
@@ -157,14 +151,9 @@ def _values(
             for problem, result in zip(batch, pool.map(run, programs), strict=True):
                 row = given.get(problem.id)
                 if row is not None:
-                    outcomes.programs[_outcome(result)] += 1
+                    end = "no program" if result is None else result.error_type or result.status
+                    outcomes.programs["a value" if result is not None and result.ok else end] += 1
                 yield problem, row, result.value if result is not None and result.ok else None
-
-
-def _outcome(result: ExecResult | None) -> str:
-    if result is None:
-        return "no program"
-    return "a value" if result.ok else result.error_type or result.status
 
 
 def _result(problem: Problem, prediction: Any, judged: Judgement, *, answered: bool) -> Result:

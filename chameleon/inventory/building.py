@@ -10,7 +10,6 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from chameleon.budget import Budget
 from chameleon.errors import ChameleonError, InventoryError
 from chameleon.inventory.references import mentioned, not_there
 from chameleon.inventory.resolve import Family, build, find_class
@@ -21,6 +20,7 @@ from chameleon.llm_module import AsksModel
 from chameleon.module import Module
 from chameleon.planner import Planner
 from chameleon.text import nearest
+from chameleon.usage import Budget
 
 _PROMPT_SETTINGS = ("table_style", "max_rows", "max_cell", "max_table_tokens", "max_text_tokens")
 
@@ -166,37 +166,31 @@ def spec_error(
     errors = problem.errors()  # a misspelt key is why another one is missing
     first = next((error for error in errors if error["type"] == "extra_forbidden"), errors[0])
     path = (*above, *first["loc"])
-    key = ".".join(str(part) for part in _present(path, source.data))
-    if first["type"] == "extra_forbidden":
-        hint = nearest(str(path[-1]), _model_at(path, root).model_fields)
-        return InventoryError(f"unknown key {key!r}", where=source.place(path), hint=hint)
+    where = source.place(path)
     if first["type"] == "missing":
-        return InventoryError(f"the key {'.'.join(map(str, path))!r} is missing", where=source.place(path))
-    message = first["msg"].removeprefix("Value error, ")
-    shown = json.dumps(first["input"], default=str)[:80]
-    return InventoryError(f"{key} is {shown}: {message[:1].lower()}{message[1:]}", where=source.place(path))
-
-
-def _present(path: KeyPath, data: Any) -> KeyPath:
-    """Return the part of a path that the data has: pydantic adds the names of the types that it tried."""
-    for length, part in enumerate(path):
+        return InventoryError(f"the key {'.'.join(map(str, path))!r} is missing", where=where)
+    present: list[str] = []  # pydantic adds the names of the types that it tried
+    data: Any = source.data
+    model = root
+    for part in path:
         try:
             data = data[part]
         except (KeyError, IndexError, TypeError):
-            return path[:length]
-    return path
-
-
-def _model_at(path: KeyPath, root: type[BaseModel]) -> type[BaseModel]:
-    """Find the model of the mapping in which the last key of a path stands."""
-    found = root
-    for part in path[:-1]:
-        if (field_info := found.model_fields.get(str(part))) is not None:
-            found = _model_in(field_info.annotation) or found
-    return found
+            break
+        present.append(str(part))
+        if len(present) < len(path) and (field := model.model_fields.get(str(part))) is not None:
+            model = _model_in(field.annotation) or model
+    key = ".".join(present)
+    if first["type"] == "extra_forbidden":
+        hint = nearest(str(path[-1]), model.model_fields)
+        return InventoryError(f"unknown key {key!r}", where=where, hint=hint)
+    message = first["msg"].removeprefix("Value error, ")
+    shown = json.dumps(first["input"], default=str)[:80]
+    return InventoryError(f"{key} is {shown}: {message[:1].lower()}{message[1:]}", where=where)
 
 
 def _model_in(annotation: Any) -> type[BaseModel] | None:
+    """Find the model in a type such as `dict[str, Model] | None`."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     return next((model for part in get_args(annotation) if (model := _model_in(part))), None)

@@ -80,9 +80,28 @@ class Arm:
     inventory: Inventory
     changes: tuple[str, ...]
 
+    @classmethod
+    def of(cls, spec: GridSpec, name: str, source: Source, below: Source) -> Arm:
+        """Make the arm of that name, a part of the grid's `source`, over what all arms have."""
+        own = source.below("arms", name)
+        merged = _over(below, own)
+        merged.data["name"] = f"{spec.name}_{name}"
+        variant = spec.arms[name] or VariantSpec()
+        try:
+            inventory = Inventory.of(merged)
+            for path, left_out in ((("common",), spec.common.without), (("arms", name), variant.without)):
+                try:
+                    inventory = inventory.without(*left_out)
+                except InventoryError as problem:
+                    raise problem.at(source.place((*path, "without"))) from problem
+        except ChameleonError as problem:
+            what = f"the arm {name}: {problem.what}"
+            raise InventoryError(what, where=problem.where or source.file, hint=problem.hint) from problem
+        return cls(name, variant.about, inventory, tuple(_changes(own.data)))
+
     @property
     def calls(self) -> int | None:
-        """The model calls of one question where nothing is asked twice; None where no plan is fixed."""
+        """Count the model calls of one question where nothing is asked twice; None where no plan is fixed."""
         inventory = self.inventory
         if not inventory.needs_model:
             return 0
@@ -108,7 +127,7 @@ class Grid:
 
     @classmethod
     def load(cls, name: str | Path, folder: Path | None = None, *, inventory: str | None = None) -> Grid:
-        """The shipped grid of that name, or the file at that path.
+        """Read the shipped grid of that name, or the file at that path.
 
         `inventory` takes the place of the one that the grid names; it has modules of the same names.
         """
@@ -119,14 +138,21 @@ class Grid:
             raise spec_error(problem, source, root=GridSpec) from problem
         home = source.folders[0] if source.folders else None
         try:
-            base = read_source(inventory, folder) if inventory else _base(spec.inventory, source)
+            if inventory:
+                base = read_source(inventory, folder)
+            else:  # beside the grid, else shipped; a grid may be called as its inventory
+                own = (
+                    home is not None
+                    and (home / f"{spec.inventory}.yaml").resolve() == Path(source.file).resolve()
+                )
+                base = read_source(spec.inventory, None if own else home)
         except InventoryError as problem:
             if inventory:
                 raise
             where = f"{source.place(('inventory',))}: {problem.where}" if problem.where else ""
             raise problem.at(where or source.place(("inventory",))) from problem
         below = _over(base, source.below("common")) if "common" in source.data else base
-        arms = {name: _arm(spec, name, source, below) for name in spec.arms}
+        arms = {name: Arm.of(spec, name, source, below) for name in spec.arms}
         return cls(spec, inventory or spec.inventory, arms, home)
 
     @property
@@ -138,7 +164,7 @@ class Grid:
         return next(iter(self.arms.values()))
 
     def only(self, names: Collection[str]) -> Grid:
-        """The grid with these arms alone, in its own order. Raises `InventoryError` with the nearest name."""
+        """Return the grid with these arms alone, in its own order. Raises `InventoryError` for others."""
         for name in names:
             if name not in self.arms:
                 hint = nearest(name, self.arms)
@@ -147,43 +173,18 @@ class Grid:
 
     @cached_property
     def paths(self) -> Mapping[str, Path]:
-        """The files that the grid names, by key: "data", "tables", "index"."""
+        """Return the files that the grid names, by key: "data", "tables", "index"."""
         named = {key: getattr(self.spec, key) for key in ("data", "tables", "index")}
         home = self.home or Path()
         return {key: home / path for key, path in named.items() if path is not None}
 
 
 def fixed_plan(inventory: Inventory) -> Sequence[str] | None:
-    """The modules that every run takes, in order; None where that depends on the question."""
+    """Return the modules that every run takes, in order; None where that depends on the question."""
     plans = inventory.planner.fixed_plans
     if len(plans) != 1 or inventory.planner.needs_model:
         return None
     return [name for name in plans[0] if name not in inventory.left_out]
-
-
-def _base(name: str, grid: Source) -> Source:
-    """The inventory beside the grid, else the shipped one; a grid may be called as its inventory."""
-    home = grid.folders[0] if grid.folders else None
-    itself = home is not None and (home / f"{name}.yaml").resolve() == Path(grid.file).resolve()
-    return read_source(name, None if itself else home)
-
-
-def _arm(spec: GridSpec, name: str, source: Source, below: Source) -> Arm:
-    own = source.below("arms", name)
-    merged = _over(below, own)
-    merged.data["name"] = f"{spec.name}_{name}"
-    variant = spec.arms[name] or VariantSpec()
-    try:
-        inventory = Inventory.of(merged)
-        for path, left_out in ((("common",), spec.common.without), (("arms", name), variant.without)):
-            try:
-                inventory = inventory.without(*left_out)
-            except InventoryError as problem:
-                raise problem.at(source.place((*path, "without"))) from problem
-    except ChameleonError as problem:
-        what = f"the arm {name}: {problem.what}"
-        raise InventoryError(what, where=problem.where or source.file, hint=problem.hint) from problem
-    return Arm(name, variant.about, inventory, tuple(_changes(own.data)))
 
 
 def _over(below: Source, own: Source) -> Source:
@@ -192,7 +193,7 @@ def _over(below: Source, own: Source) -> Source:
 
 
 def _changes(data: Mapping[str, Any]) -> Iterator[str]:
-    """ "without term_clarifier", "table_filter: use semantic_filter, rows 10", "llm: temperature 0"."""
+    """Tell "without term_clarifier", "table_filter: use semantic_filter, rows 10", "llm: temperature 0"."""
     if left_out := data.get("without"):
         yield f"without {', '.join(left_out)}"
     for key, value in data.items():

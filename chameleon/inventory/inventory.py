@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from chameleon import values
-from chameleon.budget import Budget
 from chameleon.errors import ChameleonError, InputError, InventoryError
 from chameleon.inventory.building import parts_of
 from chameleon.inventory.obstacles import Obstacle, all_of, obstacles
@@ -24,6 +23,7 @@ from chameleon.state import State
 from chameleon.steps import Access
 from chameleon.table import Table
 from chameleon.text import nearest
+from chameleon.usage import Budget
 
 
 @dataclass(frozen=True)

@@ -24,45 +24,38 @@ def import_own(path: str, folders: Sequence[Path]) -> ModuleType | None:
     other with `from .other import …`. Raises whatever the file raises.
     """
     for folder in folders:
-        file = _file_of(path, folder)
-        if file is not None:
-            root, parts = _rooted(file, folder.resolve())
-            importlib.invalidate_caches()  # the file may be younger than the last look into its folder
-            return importlib.import_module(".".join((_package(root), *parts)))
+        if path.endswith(".py"):
+            candidates = [folder / path]
+        elif all(parts := path.split(".")):
+            whole = folder.joinpath(*parts)
+            candidates = [whole / "__init__.py", whole.with_name(f"{parts[-1]}.py")]
+        else:
+            candidates = []
+        for file in candidates:
+            if file.is_file():
+                importlib.invalidate_caches()  # the file may be younger than the last look into its folder
+                return importlib.import_module(_full_name(file.resolve(), folder.resolve()))
     return None
 
 
-def _file_of(path: str, folder: Path) -> Path | None:
-    """Find the file itself or, for a package, its `__init__.py`."""
-    if path.endswith(".py"):
-        candidates = [folder / path]
-    elif all(parts := path.split(".")):
-        whole = folder.joinpath(*parts)
-        candidates = [whole / "__init__.py", whole.with_name(f"{parts[-1]}.py")]
-    else:
-        return None
-    return next((file.resolve() for file in candidates if file.is_file()), None)
+def _full_name(file: Path, folder: Path) -> str:
+    """Return the name to import a file by; its folder becomes a package that no installed one hides.
 
-
-def _rooted(file: Path, folder: Path) -> tuple[Path, Sequence[str]]:
-    """Return the folder that is the package, and the names below it: a file elsewhere has its own folder."""
+    A file that lies elsewhere, or below a folder whose name is no name of a package, has its own folder.
+    """
     root = folder if file.is_relative_to(folder) else file.parent
-    if any("." in part for part in file.parent.relative_to(root).parts):  # no name of a package
+    if any("." in part for part in file.parent.relative_to(root).parts):
         root = file.parent
-    parts = file.relative_to(root).with_suffix("").parts
-    if "." in parts[-1]:
+    *parents, stem = file.relative_to(root).with_suffix("").parts
+    if "." in stem:
         raise InventoryError(f"{file.name} cannot be imported", hint="Give it a name without dots.")
-    return root, parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts
-
-
-def _package(folder: Path) -> str:
-    """Register a folder as a package under a name that no installed package has; return the name."""
-    name = f"{_PRIVATE}{hashlib.sha256(str(folder).encode()).hexdigest()[:12]}"
-    if name not in sys.modules:
-        spec = importlib.machinery.ModuleSpec(name, None, is_package=True)
-        spec.submodule_search_locations = [str(folder)]
-        sys.modules.setdefault(name, importlib.util.module_from_spec(spec))
-    return name
+    package = f"{_PRIVATE}{hashlib.sha256(str(root).encode()).hexdigest()[:12]}"
+    if package not in sys.modules:
+        spec = importlib.machinery.ModuleSpec(package, None, is_package=True)
+        spec.submodule_search_locations = [str(root)]
+        sys.modules.setdefault(package, importlib.util.module_from_spec(spec))
+    inner = [*parents] if stem == "__init__" and parents else [*parents, stem]
+    return ".".join((package, *inner))
 
 
 def broken(reference: str, problem: BaseException) -> ChameleonError:

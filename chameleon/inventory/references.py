@@ -86,7 +86,12 @@ def leave_out(inventory: Inventory, names: Collection[str]) -> Inventory:
         ),
         fallback=tuple(name for name in inventory.fallback if name not in out),
         repair={name: spec for name, spec in repair if name not in out and spec.redo not in out},
-        on_error={name: _policy(policy, out) for name, policy in inventory.on_error.items()},
+        on_error={  # a plan of which nothing is left stops the run
+            name: ([each for each in policy if each not in out] or "stop")
+            if isinstance(policy, list)
+            else policy
+            for name, policy in inventory.on_error.items()
+        },
     )
 
 
@@ -102,10 +107,3 @@ def _followers(following: Mapping[str, str], out: Collection[str]) -> dict[str, 
         if name not in out and after is not None and after not in out:
             kept[name] = after
     return kept
-
-
-def _policy(policy: OnError, out: Collection[str]) -> OnError:
-    """Return a plan for failures without those modules; where nothing is left of it, the run stops."""
-    if not isinstance(policy, list):
-        return policy
-    return [name for name in policy if name not in out] or "stop"

@@ -31,17 +31,6 @@ _OF_ALL = ("temperature", "top_p", "max_tokens", "seed", "logprobs")
 _IN_PAYLOAD = ("temperature", "top_p", "seed")  # what a client may still leave out when it writes a request
 _MOST_VIEWS = 256
 _ADDRESS_FIELD = re.compile(r"(?:^|_)(?:base_url|api_base|endpoint|host|url)$")
-_OWN_ADDRESSES = {
-    "anthropic": "//api.anthropic.com",
-    "deepseek": "//api.deepseek.com",
-    "fireworks": "//api.fireworks.ai",
-    "google_genai": ".googleapis.com",
-    "groq": "//api.groq.com",
-    "mistralai": "//api.mistral.ai",
-    "openrouter": "//openrouter.ai",
-    "together": "//api.together.",
-    "xai": "//api.x.ai",
-}
 _MODEL_NAMES = ("model_name", "model", "model_id", "repo_id", "model_path", "endpoint_url")
 
 
@@ -57,7 +46,7 @@ class ChatClient:
     def __init__(self, name: str, address: str, secrets: list[str]) -> None:
         self.name, self.address = name, address
         self.has_name = True
-        self.own_settings: Mapping[str, Any] = {}
+        self.own_settings: dict[str, Any] = {}
         self.secrets = known_secrets(secrets)  # now, when the client takes its key: looking takes a while
         self._views: dict[str, tuple[BaseChatModel, frozenset[str]]] = {}
         self._fields: dict[str, str | None] = {}
@@ -140,16 +129,30 @@ class GivenClient(ChatClient):
         settings = {name: getattr(chat, name, None) for name in type(chat).model_fields}
         super().__init__(
             f"{provider}:{model or type(chat).__name__}",
-            _address_of(chat, held, provider),
+            self._address(chat, held, provider),
             secrets_in({name: value for name, value in settings.items() if value}),
         )
         self.has_name = bool(model)
-        self.own_settings = _settings_of(chat)
+        for name, value in chat._identifying_params.items():
+            if value is None or name in ("model", "model_name", "stream") or belongs_to_connection(name):
+                continue
+            with suppress(TypeError, ValueError):  # an object has no stable name to know it by
+                self.own_settings[name] = json.loads(json.dumps(value))
         client = getattr(chat, "root_client", None)
         if client is not None and hasattr(client, "with_options"):
             calm = client.with_options(max_retries=0)  # its own retries would multiply with ours
             chat = chat.model_copy(update={"root_client": calm, "client": calm.chat.completions})
         self.chat = chat
+
+    @staticmethod
+    def _address(chat: Any, held: list[Any], provider: str) -> str:
+        """Return the server of a client, as far as it tells."""
+        found = [getattr(getattr(chat, "root_client", None), "base_url", None)]  # what OpenAI's made of them
+        for each in held:
+            fields = getattr(type(each), "model_fields", getattr(each, "__dict__", ()))
+            found += [getattr(each, name, None) for name in fields if _ADDRESS_FIELD.search(name)]
+        address = next(filter(None, found), None)
+        return own_server(provider, {"base_url": str(address)}) if address else ""
 
     @cached_property
     def own_params(self) -> Mapping[str, Any]:
@@ -173,26 +176,3 @@ def _left_out(view: BaseChatModel, fields: Mapping[str, Any]) -> frozenset[str]:
             told = {**payload, **(payload.get("extra_body") or {})}
             gone |= {field for field in _IN_PAYLOAD if field in fields and told.get(field) is None}
     return frozenset(gone)
-
-
-def _settings_of(chat: BaseChatModel) -> dict[str, Any]:
-    """Return what a client is set to, as far as it tells: a temperature tells replies apart."""
-    settings = {}
-    for name, value in chat._identifying_params.items():
-        if value is None or name in ("model", "model_name", "stream") or belongs_to_connection(name):
-            continue
-        with suppress(TypeError, ValueError):  # an object has no stable name to know it by
-            settings[name] = json.loads(json.dumps(value))
-    return settings
-
-
-def _address_of(chat: Any, held: list[Any], provider: str) -> str:
-    """Return the server of a client, as far as it tells."""
-    found = [getattr(getattr(chat, "root_client", None), "base_url", None)]  # what OpenAI's made of them
-    for each in held:
-        fields = getattr(type(each), "model_fields", getattr(each, "__dict__", ()))
-        found += [getattr(each, name, None) for name in fields if _ADDRESS_FIELD.search(name)]
-    address = next(filter(None, found), None)
-    if address is None or _OWN_ADDRESSES.get(provider, "\n") in str(address):
-        return ""
-    return own_server(provider, {"base_url": str(address)})

@@ -9,15 +9,15 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from chameleon.budget import current_recorder
 from chameleon.errors import EmptyReply, ModelError, Refused
 from chameleon.llm.connection import Connection
-from chameleon.llm.message import Messages, Reply, Request, canonical
+from chameleon.llm.message import Messages, ModelRequest, Reply, canonical
 from chameleon.llm.pipeline import Pipeline
 from chameleon.llm.prices import Prices
 from chameleon.llm.providers import belongs_to_connection, full_name
 from chameleon.llm.store import ResponseStore
 from chameleon.retry import Backoff
+from chameleon.usage import current_recorder
 
 _OF_ONE_SAMPLE = (EmptyReply, ModelError, Refused)
 
@@ -137,7 +137,7 @@ class LLM:
         are over (a reply that comes later is still recorded), and `StoreError`.
         """
         request = self._request(messages, params, sample=sample, schema=schema, whole=whole)
-        return self._told([request], self._pipeline.answer([request]))[0]
+        return self._collect([request], self._pipeline.answer([request]))[0]
 
     def ask_many(
         self,
@@ -159,7 +159,7 @@ class LLM:
             self._request(messages, params, sample=sample, schema=schema, whole=whole)
             for sample in range(first, first + n)
         ]
-        return self._told(requests, self._pipeline.answer_samples(requests), spares=_OF_ONE_SAMPLE)
+        return self._collect(requests, self._pipeline.answer_samples(requests), spares=_OF_ONE_SAMPLE)
 
     def ask_each(
         self, prompts: Sequence[Messages], *, schema: Mapping[str, Any] | None = None, **params: Any
@@ -170,11 +170,11 @@ class LLM:
         """
         requests = [self._request(messages, params, schema=schema) for messages in prompts]
         groups = self._pipeline.answer_each([[request] for request in requests])
-        return self._told(requests, [replies[0] for replies in groups])
+        return self._collect(requests, [replies[0] for replies in groups])
 
-    def _told(
+    def _collect(
         self,
-        requests: Sequence[Request],
+        requests: Sequence[ModelRequest],
         found: Sequence[Reply | BaseException],
         spares: tuple[type[ModelError], ...] = (),
     ) -> list[Reply]:
@@ -193,11 +193,7 @@ class LLM:
                 raise error
         return good
 
-    async def aask(
-        self,
-        messages: Messages,
-        **options: Any,
-    ) -> Reply:
+    async def aask(self, messages: Messages, **options: Any) -> Reply:
         """Ask in a thread, with the parameters of `ask`, so that the event loop is never blocked."""
         import asyncio
 
@@ -205,10 +201,10 @@ class LLM:
         context = contextvars.copy_context()
         return await asyncio.get_running_loop().run_in_executor(self._pipeline.threads, context.run, ask)
 
-    def _request(self, messages: Messages, params: Mapping[str, Any], **others: Any) -> Request:
+    def _request(self, messages: Messages, params: Mapping[str, Any], **others: Any) -> ModelRequest:
         to = self._pipeline.connection
         known = {"own_settings": to.own_settings, "address": to.address}
-        return Request.of(to.name, messages, self._merged(params), **known, **others)
+        return ModelRequest.of(to.name, messages, self._merged(params), **known, **others)
 
     def _merged(self, params: Mapping[str, Any]) -> dict[str, Any]:
         for name in params:

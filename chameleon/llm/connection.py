@@ -10,19 +10,19 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from chameleon.budget import Usage
 from chameleon.errors import ModelError, NoModel, ParameterRefused
 from chameleon.llm.capabilities import Capabilities, capabilities_of
 from chameleon.llm.chat_clients import ChatClient, GivenClient, NamedClient
 from chameleon.llm.dialects import Dialect, OpenAIDialect, dialect_of
 from chameleon.llm.failures import CallFailure, classify, message_of, says_too_long, status_of
 from chameleon.llm.learned import Probe, learn_from_error, learn_from_replies
-from chameleon.llm.message import Reply, Request
+from chameleon.llm.message import ModelRequest, Reply
 from chameleon.llm.offer import Offer
 from chameleon.llm.parameters import Fitted, Learned, efforts_of, fit, reasoning_fields
 from chameleon.llm.parse_reply import fault, parse_reply
 from chameleon.llm.prefixes import Prefix, Prefixes
 from chameleon.llm.prices import Prices, Pricing
+from chameleon.usage import Usage
 
 if TYPE_CHECKING:
     from langchain_core.language_models.chat_models import BaseChatModel
@@ -112,27 +112,27 @@ class Connection:
 
     def dropped(self, params: Mapping[str, Any]) -> Mapping[str, str]:
         """Return the parameters that the model would be asked without, and why, as far as is known by now."""
-        return self._prepare(Request(self.name, (("user", ""),), params), 1, 0).fitted.dropped
+        return self._prepare(ModelRequest(self.name, (("user", ""),), params), 1, 0).fitted.dropped
 
     def refused(self, dropped: Mapping[str, str], asked: Mapping[str, Any]) -> ParameterRefused:
         """Return the error for parameters that a method sets and this model does not take."""
         told = "; ".join(f"{name}: {json.dumps(asked.get(name))} ({why})" for name, why in dropped.items())
         return ParameterRefused(f"{self.name} does not take {told}", hint=DROPPED)
 
-    def can_widen(self, request: Request, widened: int) -> bool:
+    def can_widen(self, request: ModelRequest, widened: int) -> bool:
         """Tell whether the limit grows by widening it once more."""
         before, after = (
             self._fit(request, times).sent.get("max_tokens", 0) for times in (widened - 1, widened)
         )
         return bool(after > before)
 
-    def samples_at_once(self, request: Request) -> int:
+    def samples_at_once(self, request: ModelRequest) -> int:
         """Return how many samples of this request can be had in one."""
         # With a seed each sample has one of its own.
         is_one = "n" in self._learned.without or "seed" in request.params
         return 1 if is_one else self._dialect.samples_at_once()
 
-    def send(self, request: Request, *, n: int = 1, widened: int = 0) -> list[Reply]:
+    def send(self, request: ModelRequest, *, n: int = 1, widened: int = 0) -> list[Reply]:
         """Make one request, for `n` samples at once; raise whatever the provider's client raises.
 
         A parameter that is refused is left out from then on, and the request is made again without it.
@@ -197,7 +197,7 @@ class Connection:
         reveal = getattr(key, "get_secret_value", None)
         return Offer(str(dialect.address), reveal() if reveal else None)
 
-    def _learn(self, error: Exception, request: Request, prepared: WireRequest, widened: int) -> bool:
+    def _learn(self, error: Exception, request: ModelRequest, prepared: WireRequest, widened: int) -> bool:
         """Remember what an error teaches; tell whether the request is to be made again."""
         with self._lock:
             learned = learn_from_error(
@@ -216,11 +216,11 @@ class Connection:
         is_full = widened and says_too_long(message_of(error))
         return not is_full or self.can_widen(request, widened)
 
-    def _fit(self, request: Request, widened: int) -> Fitted:
+    def _fit(self, request: ModelRequest, widened: int) -> Fitted:
         asked = {**self.client.own_params, **request.params}
         return fit(asked, self.capabilities, self._learned, widened=widened)
 
-    def _prepare(self, request: Request, n: int, widened: int) -> WireRequest:
+    def _prepare(self, request: ModelRequest, n: int, widened: int) -> WireRequest:
         """Write a request as it goes out, by what is known of the model by now."""
         client, dialect, learned = self.client, self._dialect, self._learned
         own, fitted = client.own_params, self._fit(request, widened)

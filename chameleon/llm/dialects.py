@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from chameleon.errors import ModelError
 from chameleon.llm.capabilities import Capabilities
-from chameleon.llm.message import MultimodalText, Request
+from chameleon.llm.message import ModelRequest, MultimodalText
 from chameleon.llm.parameters import Learned
 from chameleon.llm.prefixes import Prefix, split_at
 from chameleon.llm.providers import base_url, is_openai_itself
@@ -34,24 +34,26 @@ class Dialect:
         """Return how many samples can be had in one request."""
         return 1
 
-    def passes_stop(self, request: Request) -> bool:
+    def passes_stop(self, request: ModelRequest) -> bool:
         """Tell whether `stop` goes with this request: structured output passes nothing but the messages."""
         return request.schema is None
 
-    def add(self, request: Request, sent: dict[str, Any], extra: dict[str, Any], learned: Learned) -> None:
+    def add(
+        self, request: ModelRequest, sent: dict[str, Any], extra: dict[str, Any], learned: Learned
+    ) -> None:
         """Move what goes in another form from the parameters `sent` to the `extra` of the request."""
 
     def cache_key(self, prefix: Prefix) -> Mapping[str, Any]:
         """Return what tells the provider by which name to keep the beginning of a prompt."""
         return {}
 
-    def messages(self, request: Request, prefix: Prefix | None) -> list[BaseMessage]:
+    def messages(self, request: ModelRequest, prefix: Prefix | None) -> list[BaseMessage]:
         """Return the messages as LangChain has them."""
         kinds = _message_kinds()
         return [kinds[role](content=_content(text)) for role, text in request.messages]
 
     def invoke(
-        self, chat: BaseChatModel, request: Request, prefix: Prefix | None, extra: Mapping[str, Any]
+        self, chat: BaseChatModel, request: ModelRequest, prefix: Prefix | None, extra: Mapping[str, Any]
     ) -> Sequence[AIMessage]:
         """Make the request; return a message for each sample."""
         messages, stop = self.messages(request, prefix), extra.get("stop")
@@ -84,7 +86,7 @@ class AnthropicDialect(Dialect):
 
     takes_with_request = True
 
-    def messages(self, request: Request, prefix: Prefix | None) -> list[BaseMessage]:
+    def messages(self, request: ModelRequest, prefix: Prefix | None) -> list[BaseMessage]:
         made = super().messages(request, prefix)
         if prefix is None or not prefix.length:
             return made
@@ -115,10 +117,12 @@ class OpenAIDialect(Dialect):
             return 1
         return _FEW_SAMPLES if self.known.thinks or self.known.refuses_thinking else _MOST_SAMPLES
 
-    def passes_stop(self, request: Request) -> bool:
+    def passes_stop(self, request: ModelRequest) -> bool:
         return True
 
-    def add(self, request: Request, sent: dict[str, Any], extra: dict[str, Any], learned: Learned) -> None:
+    def add(
+        self, request: ModelRequest, sent: dict[str, Any], extra: dict[str, Any], learned: Learned
+    ) -> None:
         body: dict[str, Any] = {}
         is_own_server = not self._is_itself and not hasattr(self.chat, "azure_endpoint")
         if "max_tokens" in sent and is_own_server and not self._responses:
@@ -140,7 +144,7 @@ class OpenAIDialect(Dialect):
         return {"prompt_cache_key": prefix.name} if is_hosted else {}
 
     def invoke(
-        self, chat: BaseChatModel, request: Request, prefix: Prefix | None, extra: Mapping[str, Any]
+        self, chat: BaseChatModel, request: ModelRequest, prefix: Prefix | None, extra: Mapping[str, Any]
     ) -> Sequence[AIMessage]:
         messages = self.messages(request, prefix)
         if "n" not in extra:

@@ -49,7 +49,7 @@ def learn_from_error(
         return replace(learned, spare=less if learned.spare is None else min(learned.spare, less))
     if refusal is not None:
         return _learn_refusal(refusal, learned, known, fitted, secrets)
-    if n > 1 and "n" not in learned.without and status in (400, 403, 422):
+    if n > 1 and status in (400, 403, 422):
         # Whatever it is, that may be ours: each sample alone will tell.
         return replace(learned, without=learned.without | {"n"})
     return None

@@ -1,4 +1,4 @@
-"""What is asked of a model, `Request`, and what it replies, `Reply`."""
+"""What is asked of a model, `ModelRequest`, and what it replies, `Reply`."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
-from chameleon.budget import Call, Usage
 from chameleon.errors import ChameleonError, ModelError, PromptError, StoreError
 from chameleon.llm.capabilities import EFFORTS
 from chameleon.pictures.opening import Attachment
+from chameleon.usage import Call, Usage
 
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
@@ -74,25 +75,18 @@ class Reply:
         if not isinstance(text, str) or not isinstance(finish, str):
             hint = "Record it again with the store in mode record."
             raise StoreError("a recorded reply is damaged", hint=hint)
-        logprob, dropped = record.get("logprob"), record.get("dropped")
-        return cls(
-            text,
-            finish,
-            cached=True,
-            model=model,
-            logprob=logprob if isinstance(logprob, (int, float)) else None,
-            dropped=dropped if isinstance(dropped, dict) else {},
-            widened=int(record.get("enlarged", 0)),
-        )
+        told = {name: record[name] for name in ("logprob", "dropped", "widened") if name in record}
+        return cls(text, finish, cached=True, model=model, **told)
 
     def to_record(self) -> dict[str, Any]:
         """Return what the response store keeps."""
         record: dict[str, Any] = {"text": self.text, "finish": self.finish, "usage": self.usage.to_json()}
-        if self.logprob is not None:
-            record["logprob"] = self.logprob
-        if self.widened:
-            record["enlarged"] = self.widened
-        return {**record, "dropped": dict(self.dropped)} if self.dropped else record
+        more = {
+            "logprob": self.logprob,
+            "widened": self.widened or None,
+            "dropped": dict(self.dropped) or None,
+        }
+        return record | {name: value for name, value in more.items() if value is not None}
 
     @property
     def truncated(self) -> bool:
@@ -113,12 +107,13 @@ class Reply:
         # One exception raised in two threads would mix up their tracebacks.
         return replace(self, usage=Usage(), seconds=0.0, cached=cached, error=copy.copy(self.error))
 
-    def to_call(self, request: Request) -> Call:
-        """Return the entry for the run's log."""
+    def to_call(self, request: ModelRequest) -> Call:
+        """Return the entry for the run's log, with references in place of pictures."""
+        schema = {} if request.schema is None else {"schema": dict(request.schema)}
         return Call(
             model=request.model,
-            messages=request.logged_messages,
-            params=request.logged_params,
+            messages=tuple((role, str.__str__(text)) for role, text in request.messages),
+            params={**request.params, **schema},
             text=self.text,
             finish=self.finish,
             sample=request.sample,
@@ -132,7 +127,7 @@ class Reply:
 
 
 @dataclass(frozen=True)
-class Request:
+class ModelRequest:
     """One question to one model, in the form that the response store knows it by.
 
     - `own_settings`: those of a client that the user made.
@@ -152,7 +147,7 @@ class Request:
     whole: bool = True
 
     @classmethod
-    def of(cls, model: str, messages: Messages, params: Mapping[str, Any], **others: Any) -> Request:
+    def of(cls, model: str, messages: Messages, params: Mapping[str, Any], **others: Any) -> ModelRequest:
         """Build a request; raise `PromptError` for an unknown role and `ModelError` for a bad parameter."""
         given = (("user", messages),) if isinstance(messages, str) else messages
         if unknown := [role for role, _ in given if role not in ROLES]:
@@ -164,16 +159,11 @@ class Request:
         pictures = tuple(str(picture) for text in shown for picture in text.pictures)
         return cls(model, pairs, canonical(params), pictures=pictures, **others)
 
-    @property
+    @cached_property
     def key(self) -> str:
         """Name the request in the store: model, messages, parameters, schema, sample and server."""
-        # Kept by hand: `cached_property` takes a lock, and a request is asked for its key at every step.
-        if (known := self.__dict__.get("_key")) is not None:
-            return str(known)
         identity = [self.model, self.messages, self.settings]
-        key = hashlib.sha256(_CANONICAL(identity).encode()).hexdigest()
-        self.__dict__["_key"] = key
-        return key
+        return hashlib.sha256(_CANONICAL(identity).encode()).hexdigest()
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -184,18 +174,6 @@ class Request:
         if self.pictures:
             settings["pictures"] = list(self.pictures)
         return settings if self.schema is None else {**settings, "schema": self.schema}
-
-    @property
-    def logged_messages(self) -> tuple[tuple[str, str], ...]:
-        """Return the messages as a log keeps them, with references in place of pictures."""
-        if not self.pictures:
-            return self.messages
-        return tuple((role, str.__str__(text)) for role, text in self.messages)
-
-    @property
-    def logged_params(self) -> dict[str, Any]:
-        """Return the parameters as a log keeps them, the schema among them."""
-        return dict(self.params) if self.schema is None else {**self.params, "schema": dict(self.schema)}
 
     def lacks_room(self, reply: Reply) -> bool:
         """Tell whether the reply was cut off at a limit that can be widened, and its asker wants it whole."""

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
-from chameleon.budget import Usage
 from chameleon.errors import EmptyReply, ModelError, Refused
 from chameleon.llm.message import Reply
-from chameleon.llm.prices import Pricing, Tokens
+from chameleon.llm.prices import Pricing, TokenCounts
 from chameleon.text import mask_known, one_line, redact
+from chameleon.usage import Usage
 
 LONGEST_REPLY = 1_000_000  # characters, thoughts among them
 
@@ -161,7 +161,9 @@ def _usage(
     # Anthropic's client tells what was written to its cache by how long it is kept.
     kept = [of_input.get(name) for name in ("ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens")]
     written = sum(filter(None, kept)) or of_input.get("cache_creation")
-    tokens = Tokens(tokens_in, tokens_out, of_input.get("cache_read"), written, of_output.get("reasoning"))
+    tokens = TokenCounts(
+        tokens_in, tokens_out, of_input.get("cache_read"), written, of_output.get("reasoning")
+    )
     reported = metadata.get("token_usage")
     for told in (reported.get("cost") if isinstance(reported, dict) else None, metadata.get("cost")):
         if isinstance(told, (int, float)) and not isinstance(told, bool) and 0 <= told < math.inf:

@@ -15,14 +15,14 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
-from chameleon.budget import UNKNOWN, Meter, Usage, current_recorder
 from chameleon.errors import BudgetExceeded, ReplayMiss, StoreError
 from chameleon.llm.connection import Connection
 from chameleon.llm.deadline import TooLate, within
-from chameleon.llm.message import Reply, Request
+from chameleon.llm.message import ModelRequest, Reply
 from chameleon.llm.single_flight import SingleFlight, WaitedTooLong
 from chameleon.llm.store import ResponseStore
 from chameleon.retry import Backoff
+from chameleon.usage import UNKNOWN, Meter, Usage, current_recorder
 
 _log = logging.getLogger("chameleon")
 _MOST_AT_ONCE, _MOST_ASYNC = 32, 128
@@ -53,7 +53,7 @@ class Pipeline:
         self._warned: set[str] = set()
         self.threads = ThreadPoolExecutor(_MOST_ASYNC, "chameleon-aask")
 
-    def answer_samples(self, requests: Sequence[Request]) -> list[Reply | BaseException]:
+    def answer_samples(self, requests: Sequence[ModelRequest]) -> list[Reply | BaseException]:
         """Answer several samples of one question, in one request where the provider offers that."""
         found: dict[int, Reply | BaseException] = {
             each.sample: reply for each in requests if (reply := self._stored(each)) is not None
@@ -67,7 +67,7 @@ class Pipeline:
             groups = [[each] for each in missing if each.sample not in found]
         return [found[each.sample] for each in requests]
 
-    def answer_each(self, groups: Sequence[Sequence[Request]]) -> list[Sequence[Reply | BaseException]]:
+    def answer_each(self, groups: Sequence[Sequence[ModelRequest]]) -> list[Sequence[Reply | BaseException]]:
         """Answer several groups of samples at once, each in one request: with replies, or what was raised."""
         if not groups:
             return []
@@ -78,7 +78,7 @@ class Pipeline:
             for group, future in zip(groups, asked, strict=True)
         ]
 
-    def answer(self, requests: Sequence[Request]) -> list[Reply]:
+    def answer(self, requests: Sequence[ModelRequest]) -> list[Reply]:
         """Answer samples of one question that go into one request.
 
         Raises:
@@ -103,7 +103,7 @@ class Pipeline:
             late = Reply.failed(self.connection.name, self._out_of_time(meter), Usage())
             return [late] + [late.unpaid() for _ in requests[1:]]
 
-    def _stored(self, request: Request) -> Reply | None:
+    def _stored(self, request: ModelRequest) -> Reply | None:
         """Return the recorded reply, or the error that there is none; None where the model is to be asked."""
         if self._store is None:
             return None
@@ -120,7 +120,9 @@ class Pipeline:
             return replace(reply, error=self.connection.refused(reply.dropped, request.params))
         return reply
 
-    def _ask_until_whole(self, requests: Sequence[Request], meter: Meter | None, ends: float) -> list[Reply]:
+    def _ask_until_whole(
+        self, requests: Sequence[ModelRequest], meter: Meter | None, ends: float
+    ) -> list[Reply]:
         """Ask the model, and ask again with more room for those replies that are cut off."""
         replies = self._ask_in_budget(requests, 0, meter, ends)
         for widened in range(1, _MOST_WIDENED + 1):
@@ -146,7 +148,7 @@ class Pipeline:
         return replies
 
     def _ask_in_budget(
-        self, requests: Sequence[Request], widened: int, meter: Meter | None, ends: float
+        self, requests: Sequence[ModelRequest], widened: int, meter: Meter | None, ends: float
     ) -> list[Reply]:
         """Take the call from the budget before it is made, and book what it really took."""
         if meter is None:
@@ -161,7 +163,7 @@ class Pipeline:
             meter.settle(spent)
 
     def _ask(
-        self, requests: Sequence[Request], widened: int, meter: Meter | None, ends: float
+        self, requests: Sequence[ModelRequest], widened: int, meter: Meter | None, ends: float
     ) -> list[Reply]:
         """Ask in one request, again where that may help and the run's time allows it."""
         begun, attempt = time.monotonic(), 0
@@ -192,7 +194,7 @@ class Pipeline:
         paid, *rest = (replace(reply, attempts=attempt) for reply in replies)
         return [replace(paid, seconds=seconds), *rest]
 
-    def _attempt(self, requests: Sequence[Request], widened: int, ends: float) -> list[Reply]:
+    def _attempt(self, requests: Sequence[ModelRequest], widened: int, ends: float) -> list[Reply]:
         """Make one request, and record what is whole: also where it comes too late for who asked.
 
         Raises:
@@ -226,7 +228,7 @@ class Pipeline:
             hint="Raise budget.seconds in the inventory.",
         )
 
-    def _record(self, request: Request, reply: Reply) -> None:
+    def _record(self, request: ModelRequest, reply: Reply) -> None:
         """Record a reply; a store that fails must not lose one that is paid for."""
         if self._store is None or reply.error is not None:
             return

@@ -23,7 +23,7 @@ _PROVIDERS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Tokens:
+class TokenCounts:
     """The tokens of one reply: `cached` and `cache_written` are part of `input`, `reasoning` of `output`."""
 
     input: int | None = None
@@ -40,7 +40,7 @@ class Pricing:
     model: str
     given: Prices | None = None
 
-    def cost(self, tokens: Tokens) -> float | None:
+    def cost(self, tokens: TokenCounts) -> float | None:
         """Return the US dollars for one reply; None where tokens or prices are not known."""
         if tokens.input is None or tokens.output is None:
             return None
@@ -57,7 +57,7 @@ class Pricing:
         provider = self.model.partition(":")[0]
         return _PROVIDERS.get(provider, provider)
 
-    def _listed(self, tokens: Tokens) -> float | None:
+    def _listed(self, tokens: TokenCounts) -> float | None:
         try:
             from genai_prices import Usage, calc_price
         except ImportError:

@@ -35,7 +35,7 @@ _ADDRESS_VARIABLE = re.compile(r"_(BASE_URL|API_BASE|API_URL|ENDPOINT|HOST)$")
 
 
 @dataclass(frozen=True, slots=True)
-class Provider:
+class ModelProvider:
     """What `models.yaml` says of a LangChain provider; the rest is LangChain's business.
 
     - `package`: the distribution to install, with its bounds where we know them.
@@ -49,10 +49,10 @@ class Provider:
 
 
 @cache
-def providers() -> Mapping[str, Provider]:
+def providers() -> Mapping[str, ModelProvider]:
     """Return the providers that a model may name, in the order in which their keys are looked for."""
     return {
-        name: Provider(facts["package"], tuple(facts.get("keys", ())), facts.get("timeouts", True))
+        name: ModelProvider(facts["package"], tuple(facts.get("keys", ())), facts.get("timeouts", True))
         for name, facts in catalogue()["providers"].items()
     }
 
@@ -144,7 +144,7 @@ def make_client(
         NoModel: There is no such script.
     """
     provider, _, name = model.partition(":")
-    facts = providers().get(provider, Provider("langchain-core>=1,<2"))
+    facts = providers().get(provider, ModelProvider("langchain-core>=1,<2"))
     try:
         if provider == "scripted":
             from chameleon.llm.scripted import ScriptedModel
@@ -182,7 +182,9 @@ def make_client(
     return client
 
 
-def _arguments(provider: str, facts: Provider, timeout: float, given: Mapping[str, Any]) -> dict[str, Any]:
+def _arguments(
+    provider: str, facts: ModelProvider, timeout: float, given: Mapping[str, Any]
+) -> dict[str, Any]:
     """Return what a provider's constructor is given."""
     arguments = dict(given)
     if facts.timeouts:

@@ -6,14 +6,14 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from chameleon.llm.message import Request
+from chameleon.llm.message import ModelRequest
 from chameleon.text import shared_start
 
 _WINDOW = 60
 
 
 def describe_miss(
-    request: Request,
+    request: ModelRequest,
     same_prompt: Sequence[tuple[str, Mapping[str, Any]]],
     other_prompts: Sequence[tuple[tuple[str, str], ...]],
 ) -> str:
@@ -38,7 +38,7 @@ def describe_miss(
     )
 
 
-def _differences(request: Request, model: str, settings: Mapping[str, Any]) -> list[str]:
+def _differences(request: ModelRequest, model: str, settings: Mapping[str, Any]) -> list[str]:
     """List what tells the recorded settings from those that were asked for."""
     found = [] if model == request.model else [f"model {model} (asked: {request.model})"]
     for name in sorted({*request.settings, *settings}):

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from chameleon.errors import ReplayMiss, StoreError
-from chameleon.llm.message import Request
+from chameleon.llm.message import ModelRequest
 from chameleon.llm.replay_miss import describe_miss
 from chameleon.sqlite_pool import Connections
 
@@ -80,7 +80,7 @@ class ResponseStore:
     def __repr__(self) -> str:
         return f"ResponseStore({str(self.path)!r}, {self.mode!r})"
 
-    def get(self, request: Request) -> dict[str, Any] | None:
+    def get(self, request: ModelRequest) -> dict[str, Any] | None:
         """Return the recorded reply, or None where the model must be asked.
 
         Raises `ReplayMiss` in replay mode, and `StoreError` for a damaged file.
@@ -98,7 +98,7 @@ class ResponseStore:
             raise self._miss(request)
         return self._decode(elsewhere[0])
 
-    def put(self, request: Request, reply: Mapping[str, Any]) -> None:
+    def put(self, request: ModelRequest, reply: Mapping[str, Any]) -> None:
         """Record a reply, replacing an earlier one; raise `StoreError` when the file cannot be written."""
         if self.mode in ("off", "replay"):
             return
@@ -160,7 +160,7 @@ class ResponseStore:
                         hint="Move it away, or name another file (CHAMELEON_STORE).",
                     )
 
-    def _of_other_servers(self, request: Request) -> list[str]:
+    def _of_other_servers(self, request: ModelRequest) -> list[str]:
         """Return the replies to the same request that are recorded under other addresses."""
         wanted = _without_address(json.loads(json.dumps(request.settings)))
         with self._reading() as connection:
@@ -170,7 +170,7 @@ class ResponseStore:
             ).fetchall()
         return [reply for settings, reply in rows if _without_address(json.loads(settings)) == wanted]
 
-    def _miss(self, request: Request) -> ReplayMiss:
+    def _miss(self, request: ModelRequest) -> ReplayMiss:
         messages = json.dumps(request.messages)
         with self._reading() as connection:
             same = connection.execute(

@@ -5,20 +5,19 @@ from __future__ import annotations
 import logging
 import shutil
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from chameleon.errors import ChameleonError, InventoryError, MissingPackage
-from chameleon.pictures.easyocr_engine import EasyEngine, known_languages
+from chameleon.pictures import versions_of
+from chameleon.pictures.package_engines import EasyEngine, RapidEngine
 from chameleon.pictures.pieces import Piece
-from chameleon.pictures.rapidocr_engine import RapidEngine
 from chameleon.pictures.tesseract_engine import (
     TesseractEngine,
     installed_languages,
     installed_version,
 )
-from chameleon.pictures.versions import versions_of
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -32,7 +31,6 @@ _HINTS = {
     "rapidocr": "pip install rapidocr onnxruntime",
     "tesseract": "apt-get install tesseract-ocr",
 }
-_BY_DEFAULT: Mapping[str, Sequence[str]] = {"easyocr": ("en",), "tesseract": ("eng",)}
 _KINDS: Mapping[str, type[EasyEngine | RapidEngine]] = {"easyocr": EasyEngine, "rapidocr": RapidEngine}
 _log = logging.getLogger("chameleon")
 _lock = threading.Lock()
@@ -46,7 +44,7 @@ class Engine(Protocol):
 
 
 def chosen_engine(name: EngineName, languages: Sequence[str]) -> EngineName:
-    """The engine to use, as far as that can be told without loading it; with `auto` the first of `IN_ORDER`.
+    """Choose an engine, as far as that can be told without loading it; with `auto` the first of `IN_ORDER`.
 
     Raises `MissingPackage` when it, or with `auto` every one, is missing, and `InventoryError` for languages
     that it does not know.
@@ -62,7 +60,7 @@ def chosen_engine(name: EngineName, languages: Sequence[str]) -> EngineName:
 
 
 def resolved_engine(name: EngineName, languages: Sequence[str]) -> dict[str, Any]:
-    """What the settings come to here: the engine, None where there is none, and the versions of its parts."""
+    """Return what the settings come to: the engine, None where there is none, and its versions."""
     try:
         chosen = chosen_engine(name, languages)
     except ChameleonError:  # a record of settings; `chosen_engine` tells it where it matters
@@ -72,27 +70,27 @@ def resolved_engine(name: EngineName, languages: Sequence[str]) -> dict[str, Any
     return {"engine": chosen, "versions": program | packages}
 
 
-def shared_engine(name: EngineName, languages: Sequence[str], longest: int) -> Engine:
-    """The engine, loaded once in this process; `auto` is the first of `IN_ORDER` that works here.
+def shared_engine(name: EngineName, languages: Sequence[str], max_side: int) -> Engine:
+    """Return the engine, loaded once in this process; `auto` is the first of `IN_ORDER` that works here.
 
-    `longest` matters to RapidOCR only. Raises `MissingPackage` or, where an engine is installed and cannot
+    `max_side` matters to RapidOCR only. Raises `MissingPackage` or, where an engine is installed and cannot
     be loaded, `ModuleError`; `auto` goes on to the next one and logs why.
     """
     if name != "auto":
-        return _loaded(chosen_engine(name, languages), languages, longest)
+        return _loaded(chosen_engine(name, languages), languages, max_side)
     reasons = []
     for each in _candidates(name, languages):
         try:
             _check_languages(each, languages)
-            return _loaded(each, languages, longest)
+            return _loaded(each, languages, max_side)
         except ChameleonError as problem:
-            _log.warning("the text engine %s is passed over: %s", each, problem)
+            _log.warning("the text engine %s is skipped: %s", each, problem)
             reasons.append(problem)
     raise reasons[0]
 
 
 def _candidates(name: EngineName, languages: Sequence[str]) -> list[EngineName]:
-    """The engines, at least one, that are there and may be told languages."""
+    """Return the engines, at least one, that are there and may be told languages."""
     there = [each for each in (IN_ORDER if name == "auto" else (name,)) if _is_there(each)]
     if not there and name == "auto":
         listed = "; or ".join(f"`{_HINTS[each]}`" for each in IN_ORDER)
@@ -107,13 +105,12 @@ def _candidates(name: EngineName, languages: Sequence[str]) -> list[EngineName]:
 
 
 def _check_languages(name: EngineName, languages: Sequence[str]) -> None:
-    """Raise `InventoryError` for a language that the engine can tell it does not know."""
-    if name == "rapidocr":
+    """Raise `InventoryError` for a language that Tesseract lacks; others tell when they are loaded."""
+    if name != "tesseract":
         return
-    known = installed_languages() if name == "tesseract" else known_languages()
-    wanted = languages or _BY_DEFAULT[name]
-    unknown = sorted({part for code in wanted for part in code.split("+")} - known) if known else []
-    if unknown:
+    known = installed_languages()
+    wanted = languages or ("eng",)
+    if unknown := sorted({part for code in wanted for part in code.split("+")} - known):
         listed = ", ".join(sorted(known))
         raise InventoryError(
             f"languages has {', '.join(unknown)}, which {name} does not have here",
@@ -121,18 +118,17 @@ def _check_languages(name: EngineName, languages: Sequence[str]) -> None:
         )
 
 
-def _loaded(name: EngineName, languages: Sequence[str], longest: int) -> Engine:
+def _loaded(name: EngineName, languages: Sequence[str], max_side: int) -> Engine:
+    make: Mapping[str, Callable[[], Engine]] = {
+        "easyocr": lambda: EasyEngine(languages),
+        "rapidocr": lambda: RapidEngine(max_side),
+        "tesseract": lambda: TesseractEngine(languages),
+    }
     with _lock:
-        key = (name, tuple(languages), longest)
+        key = (name, tuple(languages), max_side)
         if key not in _made:
-            _made[key] = _make(name, languages, longest)
+            _made[key] = make[name]()
         return _made[key]
-
-
-def _make(name: EngineName, languages: Sequence[str], longest: int) -> Engine:
-    if name == "easyocr":
-        return EasyEngine(languages)
-    return TesseractEngine(languages) if name == "tesseract" else RapidEngine(longest)
 
 
 def _is_there(name: EngineName) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from chameleon.errors import InputError, MissingPackage
 
@@ -23,10 +23,11 @@ MAX_BYTES = 256 << 20
 """Of a file. Photographs have some 10 MB, scans in TIFF some 100."""
 MAX_PIXELS = 89_000_000
 """Where Pillow begins to warn of decompression bombs: 256 MB once they are unpacked."""
-LARGEST = 4096
+MAX_SIDE = 4096
 """The longer side of a loaded picture, in pixels, unless the caller says otherwise."""
 
 _GLANCE = 64
+_ORIENTATION = 0x0112  # EXIF
 _BRIGHT, _NEXT_TO_NOTHING = 192, 0.01
 """From which brightness, of 255, pixels are lost on white, and what part of them is too few to matter."""
 
@@ -52,36 +53,63 @@ class Picture:
 
     @property
     def scale(self) -> tuple[float, float]:
-        """What coordinates in `image` are multiplied by to be those of the original: across, down."""
+        """Return what makes coordinates in `image` those of the original: across, down."""
         return self.size[0] / self.image.width, self.size[1] / self.image.height
 
 
-def load_picture(path: str | Path, *, largest: int = LARGEST) -> Image:
-    """The picture in a file as a Pillow image in RGB; see `read_picture`."""
-    return read_picture(path, largest=largest).image
+def load_picture(path: str | Path, *, max_side: int = MAX_SIDE) -> Image:
+    """Return the picture in a file as a Pillow image in RGB; see `read_picture`."""
+    return read_picture(path, max_side=max_side).image
 
 
-def read_picture(path: str | Path, *, largest: int = LARGEST) -> Picture:
-    """Read a picture of any format that Pillow knows, its longer side at most `largest` pixels.
+def read_picture(path: str | Path, *, max_side: int = MAX_SIDE) -> Picture:
+    """Read a picture of any format that Pillow knows, its longer side at most `max_side` pixels.
 
     It is turned as its EXIF orientation says, transparency becomes white, or black where all that is
     visible is light, 16 bits become 8, and of an animation the first frame is taken. Addresses are never
-    followed. Raises `InputError` naming the file for one that is missing, broken, cut off, no picture or too
-    large; `MissingPackage` without Pillow.
+    followed.
+
+    Raises:
+        InputError: names the file; it is missing, broken, cut off, no picture or too large.
+        MissingPackage: Pillow is not installed.
     """
-    data = _bytes_of(path)
-    where = str(path)
-    with _opened(data, where) as image:
-        _require_size(image, where)
+    file = _File(path)
+    with file.opened() as image:
         kind = image.format or "unknown"
-        turned = image.getexif().get(0x0112, 1) in (5, 6, 7, 8)
+        turned = image.getexif().get(_ORIENTATION, 1) in (5, 6, 7, 8)
         size = (image.height, image.width) if turned else (image.width, image.height)
-        image.draft(None, (largest, largest))  # a JPEG is scaled down while it is unpacked
+        image.draft(None, (max_side, max_side))  # a JPEG is scaled down while it is unpacked
         image.load()
         upright = _upright(_in_rgb(image), image)
-        if max(upright.size) > largest:
-            upright.thumbnail((largest, largest))
-    return Picture(upright, size, hashlib.sha256(data).hexdigest(), kind)
+        if max(upright.size) > max_side:
+            upright.thumbnail((max_side, max_side))
+    return Picture(upright, size, hashlib.sha256(file.data).hexdigest(), kind)
+
+
+def check_picture(path: str | Path) -> None:
+    """Raise what `read_picture` would raise, and for checksums that do not fit.
+
+    The picture is unpacked once, a JPEG at a fraction of its size: nothing less shows that one is cut off.
+    """
+    file = _File(path)
+    with file.opened() as image:
+        image.verify()
+    with file.opened() as image:  # a picture that was verified cannot be unpacked any more
+        image.draft(None, (_GLANCE, _GLANCE))
+        image.load()
+
+
+def is_address(place: str | Path) -> bool:
+    """Tell whether this names something on the web, or holds its own data, rather than a file."""
+    return _ADDRESS.match(str(place)) is not None
+
+
+def require_pillow() -> None:
+    """Raise `MissingPackage` when Pillow is not installed; it is not loaded."""
+    from importlib.util import find_spec
+
+    if find_spec("PIL") is None:
+        raise _no_pillow()
 
 
 @dataclass(frozen=True)
@@ -95,7 +123,7 @@ class Attachment:
 
     @classmethod
     def of(cls, picture: Picture) -> Attachment:
-        """Photographs are packed as JPEG, and everything else, such as drawings with text, as PNG."""
+        """Pack photographs as JPEG, and everything else, such as drawings with text, as PNG."""
         packed = io.BytesIO()
         if picture.format in ("JPEG", "MPO"):
             picture.image.save(packed, "JPEG", quality=90)
@@ -108,99 +136,91 @@ class Attachment:
         return base64.b64encode(self.data).decode("ascii")
 
     def __str__(self) -> str:
-        """The reference that stands for the picture in logs, traces and the response store."""
+        """Return the reference that stands for the picture in logs, traces and the response store."""
         return f"[picture sha256:{self.digest} {self.size[0]}x{self.size[1]}]"
 
 
-def check_picture(path: str | Path) -> None:
-    """Raise what `read_picture` would raise, and for checksums that do not fit.
+class _File:
+    """A file that is to hold a picture, read as a whole; every error names it."""
 
-    The picture is unpacked once, a JPEG at a fraction of its size: nothing less shows that one is cut off.
-    """
-    data, where = _bytes_of(path), str(path)
-    with _opened(data, where) as image:
-        _require_size(image, where)
-        image.verify()
-    with _opened(data, where) as image:  # a picture that was verified cannot be unpacked any more
-        image.draft(None, (_GLANCE, _GLANCE))
-        image.load()
+    def __init__(self, path: str | Path) -> None:
+        self.where = where = str(path)
+        if is_address(where):
+            what = "is an address, and pictures are read from files only"
+            raise InputError(what, where=where[:80], hint="Download it first.")
+        file = Path(path)
+        try:
+            if not file.exists():
+                raise InputError("there is no such picture", where=where, hint="Check the path.")
+            if not file.is_file():
+                kind = "a folder" if file.is_dir() else "a device or a pipe"
+                raise InputError(f"is {kind}, not a file", where=where, hint="Give the path of one picture.")
+            if file.stat().st_size > MAX_BYTES:
+                raise self._too_large(f"has {file.stat().st_size / 1e6:,.0f} MB")
+            self.data = file.read_bytes()
+        except (OSError, ValueError) as problem:  # ValueError: a null byte in the path
+            raise InputError(f"the picture cannot be read: {problem}", where=where) from problem
 
+    @contextmanager
+    def opened(self) -> Iterator[Image]:
+        """Unpack the picture's header; whatever Pillow raises, then or later, becomes an `InputError`."""
+        try:
+            from PIL import Image, UnidentifiedImageError
+        except ImportError:
+            raise _no_pillow(self.where) from None
+        try:
+            with self._begun() as image:
+                if image.width * image.height > MAX_PIXELS:
+                    raise self._too_large(f"has {image.width:,} × {image.height:,} pixels")
+                yield image
+        except InputError:
+            raise
+        except UnidentifiedImageError:
+            raise self._not_a_picture() from None
+        except Image.DecompressionBombError:
+            raise self._too_large(f"has more than {MAX_PIXELS / 1e6:.0f} million pixels") from None
+        except Exception as problem:  # Pillow names no base class for what damaged files make it raise
+            said = " ".join(str(problem).split()) or type(problem).__name__
+            raise InputError(
+                f"the picture is damaged or cut off ({said[:120]})",
+                where=self.where,
+                hint="Save or download it again.",
+            ) from None
 
-def is_address(place: str | Path) -> bool:
-    """Whether this names something on the web, or holds its own data, rather than a file."""
-    return _ADDRESS.match(str(place)) is not None
+    def _begun(self) -> Image:
+        """Read the header, without Pillow's warning of large pictures: we refuse them ourselves.
 
+        One thread at a time: Pillow does not guard the search for its formats, nor Python its warnings.
+        """
+        from PIL import Image
 
-def require_pillow() -> None:
-    """Raise `MissingPackage` when Pillow is not installed; it is not loaded."""
-    from importlib.util import find_spec
+        with _opening, warnings.catch_warnings():
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+            Image.init()
+            formats = [name for name in Image.OPEN if name not in _PROGRAMS]
+            return Image.open(io.BytesIO(self.data), formats=formats)
 
-    if find_spec("PIL") is None:
-        raise _no_pillow()
+    def _not_a_picture(self) -> InputError:
+        if self.data.lstrip()[:4] == b"%!PS" or self.data[:4] == b"\xc5\xd0\xd3\xc6":
+            what = "is PostScript, which is a program"
+        elif not self.data:
+            what = "is empty"
+        else:
+            try:
+                if "\0" not in self.data.decode("utf-8"):
+                    hint = "Did you mean --text?"
+                    return InputError("is no picture but text", where=self.where, hint=hint)
+            except UnicodeDecodeError:
+                pass
+            what = "is no picture, or one of an unknown format or damaged from its beginning"
+        return InputError(what, where=self.where, hint="Give a PNG, JPEG, GIF, WebP, BMP or TIFF file.")
 
-
-def _bytes_of(path: str | Path) -> bytes:
-    text = str(path)
-    if is_address(text):
-        raise InputError(
-            "is an address, and pictures are read from files only", where=text[:80], hint="Download it first."
+    def _too_large(self, what: str) -> InputError:
+        return InputError(
+            f"the picture {what}, too large to be unpacked safely",
+            where=self.where,
+            hint=f"Scale it down below {MAX_PIXELS / 1e6:.0f} million pixels and {MAX_BYTES >> 20} MB.",
         )
-    file = Path(path)
-    try:
-        if not file.exists():
-            raise InputError("there is no such picture", where=text, hint="Check the path.")
-        if not file.is_file():
-            kind = "a folder" if file.is_dir() else "a device or a pipe"
-            raise InputError(f"is {kind}, not a file", where=text, hint="Give the path of one picture.")
-        if file.stat().st_size > MAX_BYTES:
-            raise _too_large(f"has {file.stat().st_size / 1e6:,.0f} MB", text)
-        return file.read_bytes()
-    except (OSError, ValueError) as problem:  # ValueError: a null byte in the path
-        raise InputError(f"the picture cannot be read: {problem}", where=text) from problem
-
-
-@contextmanager
-def _opened(data: bytes, where: str) -> Iterator[Image]:
-    """The picture, unpacked as far as its header; whatever it raises, then or later, is an `InputError`."""
-    try:
-        from PIL import Image, UnidentifiedImageError
-    except ImportError:
-        raise _no_pillow(where) from None
-    try:
-        with _begun(data) as image:
-            yield image
-    except InputError:
-        raise
-    except UnidentifiedImageError:
-        raise _not_a_picture(data, where) from None
-    except Image.DecompressionBombError:
-        raise _too_large(f"has more than {MAX_PIXELS / 1e6:.0f} million pixels", where) from None
-    except Exception as problem:  # Pillow names no base class for what damaged files make it raise
-        said = " ".join(str(problem).split()) or type(problem).__name__
-        raise InputError(
-            f"the picture is damaged or cut off ({said[:120]})",
-            where=where,
-            hint="Save or download it again.",
-        ) from None
-
-
-def _require_size(image: Image, where: str) -> None:
-    if image.width * image.height > MAX_PIXELS:
-        raise _too_large(f"has {image.width:,} × {image.height:,} pixels", where)
-
-
-def _begun(data: bytes) -> Image:
-    """The picture with its header read, without Pillow's warning of large ones: we refuse them ourselves.
-
-    One thread at a time: Pillow guards neither the search for its formats nor Python its list of warnings.
-    """
-    from PIL import Image
-
-    with _opening, warnings.catch_warnings():
-        warnings.simplefilter("ignore", Image.DecompressionBombWarning)
-        Image.init()
-        formats = [name for name in Image.OPEN if name not in _PROGRAMS]
-        return Image.open(io.BytesIO(data), formats=formats)
 
 
 def _in_rgb(image: Image) -> Image:
@@ -211,14 +231,19 @@ def _in_rgb(image: Image) -> Image:
         ground = pillow.new("RGBA", layer.size, _ground(layer))
         return pillow.alpha_composite(ground, layer).convert("RGB")
     if image.mode == "LAB":
-        return _from_lab(image)
+        from PIL import ImageCms
+
+        lab, srgb = ImageCms.createProfile("LAB"), ImageCms.createProfile("sRGB")
+        converted = ImageCms.applyTransform(image, ImageCms.buildTransform(lab, srgb, "LAB", "RGB"))
+        assert converted is not None, "it is not asked to convert in place"
+        return converted
     if image.mode == "F" or image.mode.startswith("I"):
         return _in_eight_bits(image).convert("RGB")
     return image.convert("RGB")  # always a copy, so that the file behind the original can be closed
 
 
 def _ground(layer: Image) -> str:
-    """What transparency is laid on: white, or black where next to nothing would be seen on white."""
+    """Return what transparency is laid on: white, or black where next to nothing would be seen on white."""
     visible = layer.getchannel("A").point(lambda alpha: 255 if alpha >= 128 else 0)
     shades = layer.convert("RGB").convert("L").histogram(visible)
     seen_on_white, visible_at_all = sum(shades[:_BRIGHT]), sum(shades)
@@ -227,7 +252,7 @@ def _ground(layer: Image) -> str:
 
 
 def _in_eight_bits(image: Image) -> Image:
-    """Deep grey as 0 to 255: 16 bits keep their upper half, other ranges are stretched to fit."""
+    """Bring deep grey to 0 to 255: 16 bits keep their upper half, other ranges are stretched to fit."""
     wide = image.convert("I").convert("F") if image.mode.startswith("I") else image
     least, most = wide.getextrema()
     assert isinstance(least, float) and isinstance(most, float)
@@ -239,17 +264,8 @@ def _in_eight_bits(image: Image) -> Image:
     return wide.point(lambda value: value * factor - least * factor).convert("L")
 
 
-def _from_lab(image: Image) -> Image:
-    from PIL import ImageCms
-
-    lab, srgb = ImageCms.createProfile("LAB"), ImageCms.createProfile("sRGB")
-    transform = ImageCms.buildTransform(lab, srgb, "LAB", "RGB")
-    converted: Any = ImageCms.applyTransform(image, transform)
-    return converted  # type: ignore[no-any-return]
-
-
 def _upright(image: Image, original: Image) -> Image:
-    """The image turned and mirrored as the original's EXIF orientation says."""
+    """Turn and mirror the image as the original's EXIF orientation says."""
     from PIL.Image import Transpose
 
     ways = {
@@ -261,35 +277,8 @@ def _upright(image: Image, original: Image) -> Image:
         7: Transpose.TRANSVERSE,
         8: Transpose.ROTATE_90,
     }
-    way = ways.get(original.getexif().get(0x0112, 1))
+    way = ways.get(original.getexif().get(_ORIENTATION, 1))
     return image if way is None else image.transpose(way)
-
-
-def _not_a_picture(data: bytes, where: str) -> InputError:
-    if data.lstrip()[:4] == b"%!PS" or data[:4] == b"\xc5\xd0\xd3\xc6":
-        what = "is PostScript, which is a program"
-    elif not data:
-        what = "is empty"
-    elif b"\0" not in data and _is_utf8(data):
-        return InputError("is no picture but text", where=where, hint="Did you mean --text?")
-    else:
-        what = "is no picture, or one of an unknown format or damaged from its beginning"
-    return InputError(what, where=where, hint="Give a PNG, JPEG, GIF, WebP, BMP or TIFF file.")
-
-
-def _is_utf8(data: bytes) -> bool:
-    try:
-        return bool(data.decode("utf-8"))
-    except UnicodeDecodeError:
-        return False
-
-
-def _too_large(what: str, where: str) -> InputError:
-    return InputError(
-        f"the picture {what}, too large to be unpacked safely",
-        where=where,
-        hint=f"Scale it down below {MAX_PIXELS / 1e6:.0f} million pixels and {MAX_BYTES >> 20} MB.",
-    )
 
 
 def _no_pillow(where: str = "") -> MissingPackage:

@@ -62,27 +62,27 @@ class Piece:
 
     @property
     def width(self) -> float:
-        """The length of the base line."""
+        """Return the length of the base line."""
         return math.dist(self.box[3], self.box[2])
 
     @property
     def height(self) -> float:
-        """The length of the left side."""
+        """Return the length of the left side."""
         return math.dist(self.box[3], self.box[0])
 
     @property
     def is_wide(self) -> bool:
-        """Whether the base line is long enough to tell how far the text is tilted."""
+        """Tell whether the base line is long enough to show how far the text is tilted."""
         return self.width > _WIDE * self.height
 
     @property
     def angle(self) -> float:
-        """The tilt of the base line in degrees, clockwise."""
+        """Return the tilt of the base line in degrees, clockwise."""
         (left, down), (right, further_down) = self.box[3], self.box[2]
         return math.degrees(math.atan2(further_down - down, right - left))
 
     def at(self, angle: float) -> Piece:
-        """The piece with a rectangle of the same middle and sides as its box, tilted by so many degrees."""
+        """Make the box a rectangle of the same middle and sides, tilted by so many degrees."""
         if angle == self.angle:
             return self
         (across, down), width, height = self.middle, self.width, self.height
@@ -90,7 +90,7 @@ class Piece:
         return Piece(self.text, upright, self.confidence).turned(angle, self.middle)
 
     def turned(self, angle: float, around: Point) -> Piece:
-        """The piece in a picture that is turned by so many degrees, clockwise."""
+        """Return the piece in a picture that is turned by so many degrees, clockwise."""
         sine, cosine = math.sin(math.radians(angle)), math.cos(math.radians(angle))
         left, top = around
         return self._mapped(
@@ -101,24 +101,55 @@ class Piece:
         )
 
     def moved(self, across: float, down: float) -> Piece:
-        """The piece so many pixels further right and down."""
+        """Move the piece so many pixels right and down."""
         return self._mapped(lambda x, y: (x + across, y + down))
 
     def scaled(self, across: float, down: float) -> Piece:
-        """The piece in a picture that is so many times as large."""
+        """Return the piece in a picture that is so many times as large."""
         return self._mapped(lambda x, y: (x * across, y * down))
 
     def _mapped(self, to: Callable[[float, float], Point]) -> Piece:
         first, second, third, fourth = (to(x, y) for x, y in self.box)
         return replace(self, box=(first, second, third, fourth))
 
+    def pitch(self, level: Iterable[Piece]) -> float:
+        """Return how far the nearest piece above or below has its middle; infinity where there is none."""
+        pitch = math.inf
+        for other in level:
+            off = abs(self.middle[1] - other.middle[1])
+            shared = min(self.right, other.right) - max(self.left, other.left)
+            if off > min(self.height, other.height) / 2 and shared > min(self.width, other.width) / 2:
+                pitch = min(pitch, off)
+        return pitch
+
+    def room(self, level: Sequence[Piece]) -> float:
+        """Return how far from its middle others are on its line; boxes overlap, or are as low as letters."""
+        pitch, height = self.pitch(level), self.height
+        if pitch == math.inf:
+            return height / 2
+        return min(pitch, max(height, min(1.4 * height, 0.8 * pitch))) / 2
+
+    def rise(self, other: Piece, spread: float) -> float:
+        """Return how far two level pieces may be above each other if they are tilted by `spread` degrees."""
+        for piece in (self, other):
+            if piece.is_wide and abs(piece.angle) > _NOISE * piece.height / piece.width:
+                spread = max(spread, abs(piece.angle))
+        (left, up), (right, down) = self.middle, other.middle
+        return abs(right - left) * math.sin(math.radians(spread)) + abs(down - up)
+
     def to_json(self) -> dict[str, Any]:
-        """The form in which every engine's pieces are written.
+        """Return the form in which every engine's pieces are written.
 
         Tenths of pixels: whole ones would tilt a short piece by two degrees.
         """
         box = [[round(x, 1), round(y, 1)] for x, y in self.box]
         return {"text": self.text, "box": box, "confidence": round(self.confidence, 3)}
+
+    @classmethod
+    def of_corners(cls, text: str, corners: Iterable[Any], confidence: float) -> Piece:
+        """Make a piece of what a package gives: the four corners may be of any numbers."""
+        first, second, third, fourth = ((float(x), float(y)) for x, y in corners)
+        return cls(text, (first, second, third, fourth), float(confidence))
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Piece:
@@ -127,13 +158,13 @@ class Piece:
 
 
 def rectangle(left: float, top: float, width: float, height: float) -> tuple[Point, Point, Point, Point]:
-    """The corners of an upright box."""
+    """Return the corners of an upright box."""
     right, bottom = left + width, top + height
     return (left, top), (right, top), (right, bottom), (left, bottom)
 
 
 def tilt_of(pieces: Iterable[Piece]) -> Tilt:
-    """The usual tilt of wide pieces; the wider one is, the more it tells."""
+    """Return the usual tilt of wide pieces; the wider one is, the more it counts."""
     wide = [piece for piece in pieces if piece.is_wide]
     if not wide:
         return Tilt(0, _UNKNOWN)
@@ -144,7 +175,7 @@ def tilt_of(pieces: Iterable[Piece]) -> Tilt:
 
 
 def lines_are_told(lines: Iterable[Sequence[Piece]]) -> bool:
-    """Whether each piece stands on its line at every angle that the text may be tilted by.
+    """Tell whether each piece is on its line at every angle that the text may be tilted by.
 
     That is the usual tilt and as much more or less as others are tilted, and what two pieces that stand side
     by side are tilted by themselves. Of a single line nothing can stand on another one.
@@ -157,40 +188,14 @@ def lines_are_told(lines: Iterable[Sequence[Piece]]) -> bool:
     level = [piece.turned(-angle, (0, 0)) for piece in pieces]
     known = iter(level)
     return all(
-        _rise(one, other, spread) <= max(_room(one, level), _room(other, level))
+        one.rise(other, spread) <= max(one.room(level), other.room(level))
         for line in lines
         for one, other in pairwise([next(known) for _ in line])
     )
 
 
-def _rise(one: Piece, other: Piece, spread: float) -> float:
-    """How far two level pieces may stand above each other if what is level is tilted by `spread` degrees."""
-    for piece in (one, other):
-        if piece.is_wide and abs(piece.angle) > _NOISE * piece.height / piece.width:
-            spread = max(spread, abs(piece.angle))
-    (left, up), (right, down) = one.middle, other.middle
-    return abs(right - left) * math.sin(math.radians(spread)) + abs(down - up)
-
-
-def _room(piece: Piece, level: Sequence[Piece]) -> float:
-    """How far from its middle others stand on its line; boxes are as low as letters or overlap in height."""
-    pitch, height = _pitch(piece, level), piece.height
-    return min(pitch, max(height, min(1.4 * height, 0.8 * pitch))) / 2 if pitch < math.inf else height / 2
-
-
-def _pitch(one: Piece, level: Iterable[Piece]) -> float:
-    """How far the nearest piece above or below has its middle; infinity where there is none."""
-    pitch = math.inf
-    for other in level:
-        off = abs(one.middle[1] - other.middle[1])
-        shared = min(one.right, other.right) - max(one.left, other.left)
-        if off > min(one.height, other.height) / 2 and shared > min(one.width, other.width) / 2:
-            pitch = min(pitch, off)
-    return pitch
-
-
 def lines_of(pieces: Iterable[Piece]) -> list[list[Piece]]:
-    """The pieces as lines from top to bottom, each from left to right, once they are turned level.
+    """Order pieces, turned level, as lines from top to bottom, each from left to right.
 
     A piece belongs to the line that it shares at least half of the height with; so a tall piece, such as the
     title of an axis written upwards, is a line of its own and does not swallow what stands beside it.
@@ -201,7 +206,7 @@ def lines_of(pieces: Iterable[Piece]) -> list[list[Piece]]:
     high = [piece.turned(-angle, (0, 0)) if angle else piece for piece in given]
     level = []
     for piece in high:
-        height = min(piece.bottom - piece.top, _pitch(piece, high))
+        height = min(piece.bottom - piece.top, piece.pitch(high))
         box = rectangle(piece.left, piece.middle[1] - height / 2, piece.right - piece.left, height)
         level.append(replace(piece, box=box))
     lines: list[list[Piece]] = []
@@ -211,7 +216,7 @@ def lines_of(pieces: Iterable[Piece]) -> list[list[Piece]]:
             lines.append([piece])
         else:
             best.append(piece)
-    lines.sort(key=lambda line: (_top(line), min(piece.left for piece in line)))
+    lines.sort(key=lambda line: (fmean(piece.top for piece in line), min(piece.left for piece in line)))
     as_given = {id(one): other for one, other in zip(level, given, strict=True)}
     return [
         [as_given[id(piece)] for piece in sorted(line, key=lambda piece: (piece.left, piece.top))]
@@ -220,7 +225,7 @@ def lines_of(pieces: Iterable[Piece]) -> list[list[Piece]]:
 
 
 def text_of(lines: Sequence[Sequence[Piece]]) -> str:
-    """What a person would read out: the texts of a line with spaces between, one line below the other.
+    """Return what a person would read out: texts of a line with spaces between, one line below the other.
 
     Where lines cannot be relied on, each piece stands alone, below a note that says so.
     """
@@ -230,19 +235,15 @@ def text_of(lines: Sequence[Sequence[Piece]]) -> str:
 
 
 def _shared_height(line: Sequence[Piece], piece: Piece) -> float:
-    """The part of the height that a line and a piece share, of the taller of the two."""
-    top, bottom = _top(line), fmean(member.bottom for member in line)
+    """Return the part of the height that a line and a piece share, of the taller of the two."""
+    top, bottom = fmean(member.top for member in line), fmean(member.bottom for member in line)
     shared = min(bottom, piece.bottom) - max(top, piece.top)
     taller = max(bottom - top, piece.bottom - piece.top)
     return shared / taller if taller > 0 else float(shared == 0)
 
 
-def _top(line: Sequence[Piece]) -> float:
-    return fmean(piece.top for piece in line)
-
-
 def _quantile(weighted: Iterable[tuple[float, float]], part: float) -> float:
-    """The least value that, with those below it, has at least this part of the weights."""
+    """Return the least value that, with those below it, has at least this part of the weights."""
     ordered = sorted(weighted)
     sums = list(accumulate(weight for _, weight in ordered))
     return ordered[bisect_left(sums, part * sums[-1])][0]

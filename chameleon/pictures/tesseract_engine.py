@@ -1,17 +1,19 @@
-"""Tesseract: the program that Debian and others package, asked for its table of words."""
+"""Tesseract, the program that Debian and others package: asked for words, and asked again for each piece."""
 
 from __future__ import annotations
 
 import io
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from chameleon.errors import ModuleError
-from chameleon.pictures.pieces import Piece, rectangle
+from chameleon.pictures.pieces import UNREAD, Piece, rectangle
+from chameleon.pictures.tilt import cut_out, ground_of
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -20,6 +22,9 @@ _SECONDS = 60.0
 _WORD = "5"  # the level of a row that holds a word
 _SPARSE = "11"  # text here and there, as in diagrams and maps, in place of a page
 _LINE = "7"  # a single line
+_BESIDE, _ABOVE, _GAP = 1.7, 0.35, 0.15
+"""How much around a piece is looked at, and how far its own ink goes beyond its box, in its heights."""
+_HIGH, _EDGE = 32, 10  # pixels: low text is enlarged to so many, and so many are left around it
 
 
 class TesseractEngine:
@@ -29,16 +34,16 @@ class TesseractEngine:
 
     def __init__(self, languages: Sequence[str] = ()) -> None:
         self._languages = "+".join(languages) or "eng"
-        self._program = _program()
+        self._program = _require_program()
 
     def read(self, image: Image) -> list[Piece]:
-        """The pieces of text in a picture in RGB, in no particular order. Raises `ModuleError`."""
+        """Return the pieces of text in a picture in RGB, in no particular order. Raise `ModuleError`."""
         packed = io.BytesIO()
         image.save(packed, "PNG", compress_level=1)
         return pieces_in(self._table(packed.getvalue(), _SPARSE))
 
     def read_lines(self, strips: Sequence[Image]) -> list[str]:
-        """The text of each picture of a single line. Raises `ModuleError`."""
+        """Return the text of each picture of a single line. Raise `ModuleError`."""
         if not strips:
             return []
         packed = io.BytesIO()  # one call for all: each start takes longer than a line
@@ -47,6 +52,22 @@ class TesseractEngine:
         for word in _words(self._table(packed.getvalue(), _LINE)):
             texts[int(word.line[0]) - 1].append(word.text)
         return [" ".join(words) for words in texts]
+
+    def confirmed(self, image: Image, pieces: Sequence[Piece]) -> list[Piece]:
+        """Read each piece of a level picture once more, with what is beside it and belongs to no other.
+
+        Return the pieces, without the text of those that are read otherwise or go on.
+        """
+        grey = image.convert("L")
+        ground = ground_of(grey)
+        strips = [_Strip(grey, ground, piece, pieces) for piece in pieces if piece.text != UNREAD]
+        again = self.read_lines([strip.enlarged(ground) for strip in strips])
+        sure = {
+            id(strip.piece)
+            for strip, text in zip(strips, again, strict=True)
+            if _plain(text) == _plain(strip.piece.text) and not strip.has_more()
+        }
+        return [piece if id(piece) in sure else replace(piece, text=UNREAD) for piece in pieces]
 
     def _table(self, picture: bytes, layout: str) -> str:
         command = [self._program, "stdin", "stdout", "-l", self._languages, "--psm", layout, "tsv"]
@@ -71,31 +92,31 @@ class TesseractEngine:
 
 
 def installed_languages() -> set[str]:
-    """The codes of the language data that are installed. Raises `ModuleError` when it does not start."""
+    """Return the codes of the installed language data. Raise `ModuleError` when it does not start."""
     return set(_said("--list-langs").splitlines()[1:])  # the first line says where they lie
 
 
 def installed_version() -> str:
-    """As it says itself. Raises `ModuleError` when it does not start."""
+    """Return what it says itself. Raise `ModuleError` when it does not start."""
     return _said("--version").partition("\n")[0].removeprefix("tesseract").strip()
+
+
+def _require_program() -> str:
+    program = shutil.which("tesseract")
+    assert program is not None, "the caller has looked for it"
+    return program
 
 
 def _said(option: str) -> str:
     try:
         done = subprocess.run(  # noqa: S603 - no shell
-            [_program(), option], capture_output=True, timeout=_SECONDS, check=True, text=True
+            [_require_program(), option], capture_output=True, timeout=_SECONDS, check=True, text=True
         )
     except (OSError, subprocess.SubprocessError) as problem:
         raise ModuleError(
             f"tesseract does not start: {problem}", hint="Install it anew: apt-get install tesseract-ocr."
         ) from problem
     return done.stdout or done.stderr  # older ones write it there
-
-
-def _program() -> str:
-    program = shutil.which("tesseract")
-    assert program is not None, "the caller has looked for it"
-    return program
 
 
 @dataclass(frozen=True)
@@ -110,7 +131,7 @@ class _Word:
 
 
 def pieces_in(table: str) -> list[Piece]:
-    """The pieces of text in Tesseract's TSV: words of a line that stand no further apart than they are high.
+    """Join words of a line in Tesseract's TSV that stand no further apart than they are high.
 
     The confidence of a piece is that of its least certain word. Raises `ModuleError` for a broken table.
     """
@@ -122,7 +143,16 @@ def pieces_in(table: str) -> list[Piece]:
             pieces[-1].append(word)
         else:
             pieces.append([word])
-    return [_joined(words) for words in pieces]
+    found = []
+    for words in pieces:
+        left, top = min(word.left for word in words), min(word.top for word in words)
+        right = max(word.left + word.width for word in words)
+        bottom = max(word.top + word.height for word in words)
+        box = rectangle(left, top, right - left, bottom - top)
+        found.append(
+            Piece(" ".join(word.text for word in words), box, min(word.confidence for word in words))
+        )
+    return found
 
 
 def _words(table: str) -> list[_Word]:
@@ -142,9 +172,44 @@ def _words(table: str) -> list[_Word]:
     return words
 
 
-def _joined(words: Sequence[_Word]) -> Piece:
-    left, top = min(word.left for word in words), min(word.top for word in words)
-    right = max(word.left + word.width for word in words)
-    bottom = max(word.top + word.height for word in words)
-    box = rectangle(left, top, right - left, bottom - top)
-    return Piece(" ".join(word.text for word in words), box, min(word.confidence for word in words))
+class _Strip:
+    """A piece and its surroundings, cut out of a picture; pieces beside it are painted over."""
+
+    def __init__(self, grey: Image, ground: int, piece: Piece, pieces: Sequence[Piece]) -> None:
+        self.piece = piece
+        left, top = piece.left - _BESIDE * piece.height, piece.top - _ABOVE * piece.height
+        right, bottom = piece.right + _BESIDE * piece.height, piece.bottom + _ABOVE * piece.height
+        self._cut = cut_out(grey, (int(left), int(top), int(right), int(bottom)), ground)
+        for other in pieces:
+            if other is not piece and (other.right < piece.left or other.left > piece.right):
+                across, down = int(other.left - left) - 1, int(other.top - top) - 1
+                wide, high = int(other.right - other.left) + 3, int(other.bottom - other.top) + 3
+                self._cut.paste(ground, (across, down, across + wide, down + high))
+
+    def enlarged(self, ground: int) -> Image:
+        """Return the strip as large as Tesseract reads well, with an edge around it."""
+        from PIL import ImageOps
+
+        times = max(1, _HIGH / max(1, self.piece.height))
+        return ImageOps.expand(ImageOps.scale(self._cut, times), _EDGE, ground)
+
+    def has_more(self) -> bool:
+        """Tell whether ink as high as letters, and no rule, stands beside the piece."""
+        cut, high = self._cut, self.piece.height
+        values = cut.tobytes()
+        half = (min(values) + max(values)) / 2
+        is_dark = sorted(values)[len(values) // 2] > half
+        ink = cut.point([255 * ((value < half) == is_dark) for value in range(256)])
+        side = int((_BESIDE - _GAP) * high)
+        for left, right in ((0, side), (cut.width - side, cut.width)):
+            found = ink.crop((left, int((_ABOVE + 0.1) * high), right, int((_ABOVE + 0.75) * high))).getbbox()
+            if found and found[2] - found[0] > 1 and found[3] - found[1] > 0.3 * high:
+                whole = ink.crop((left + found[0], 0, left + found[2], cut.height)).getbbox()
+                if whole and whole[3] - whole[1] < cut.height:  # a rule or a drawing goes on
+                    return True
+        return False
+
+
+def _plain(text: str) -> str:
+    """Return text without spaces, capitals and leaders."""
+    return re.sub(r"\s|\.+$", "", text).casefold()

@@ -76,7 +76,7 @@ def _angle_in(grey: Image, ground: int, piece: Piece) -> float:
     rough, sharp = (seen.resize(size, Resampling.BICUBIC) for size in (lifted, fine))
 
     def contrast(strip: Image, angle: float) -> float:
-        """How much rows of pixels differ from the next ones, once the picture is sheared back."""
+        """Return how much rows of pixels differ from the next ones, once the picture is sheared back."""
         slope = math.tan(math.radians(angle)) * width / strip.width * strip.height / height
         shear = (1, 0, 0, slope, 1, -slope * strip.width / 2)
         back = strip.transform(strip.size, Transform.AFFINE, shear, Resampling.BILINEAR, fillcolor=ground)

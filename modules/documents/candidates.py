@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from chameleon import State, Table
 from chameleon.modules.tablerag.table_retriever import opened
-from chameleon.retrieval.document import Document
 
 
 @dataclass(frozen=True)
@@ -21,19 +20,19 @@ class Candidate:
     source: Mapping[str, str]
 
     def to_json(self) -> dict[str, object]:
-        """What to tell of it, without its cells."""
+        """Return what to tell of it, without its cells."""
         return {"id": self.id, "name": self.name, "score": self.score, "source": dict(self.source)}
 
     @property
     def called(self) -> str:
-        """Its caption with its place, for people."""
+        """Return its caption with its place, for people."""
         return self.id if self.name in self.id else f"{self.name} ({self.id})"
 
 
 def candidates(state: State) -> list[Candidate]:
-    """The tables among `cache.retrieved`, the best first; reads `input.index`, in which they lie.
+    """Return the tables of `cache.retrieved`, the best first; none where nothing was searched.
 
-    None where nothing was searched.
+    Reads `input.index`, in which they lie.
     """
     if not state.input.get("index") or not state.cache.get("retrieved"):
         return []
@@ -41,11 +40,8 @@ def candidates(state: State) -> list[Candidate]:
     found = []
     for hit in state.cache["retrieved"]:
         document = index.document(hit["id"])
-        if document.table is not None:
-            found.append(_candidate(document, document.table, float(hit["score"])))
+        if (table := document.table) is not None:
+            captioned = table if table.caption.strip() else table.with_caption(document.title)
+            source = dict(document.source)
+            found.append(Candidate(document.id, document.name, float(hit["score"]), captioned, source))
     return found
-
-
-def _candidate(document: Document, table: Table, score: float) -> Candidate:
-    captioned = table if table.caption.strip() else table.with_caption(document.title)
-    return Candidate(document.id, document.name, score, captioned, dict(document.source))

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from chameleon import Declined, StepRejected
-from chameleon.modules.documents.passages import source_of
+from chameleon import Declined, LLMModule, State, StepRejected
+from chameleon.modules.documents.passages import passage_source
 from chameleon.quoting import Quoted, block, on_one_line, untagged
 
 _RESTS = re.compile(
@@ -28,13 +28,33 @@ _NUMBERS = re.compile(
 )
 
 
-def shown(passages: Sequence[Mapping[str, Any]]) -> Quoted:
-    """The passages by number, each with its headings and page, as a prompt has them."""
-    return Quoted("\n".join(_shown(number, each) for number, each in enumerate(passages, 1)))
+class PassageReader(LLMModule):
+    """What answers from the passages of a paper and names those: its output has `sources` beside the rest."""
+
+    reads = ("input.question", "input.passages", "input.choices?", "input.unit?", "cache.retrieval_note?")
+    non_text = ("cache.sources",)
+
+    def slots(self, state: State) -> dict[str, Any]:
+        """Return the slots, with the passages by number, each with its headings and page."""
+        return super().slots(state) | {"found": quoted_passages(state.input.get("passages") or ())}
+
+    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
+        return dict(output)
 
 
-def cited(reply: str, passages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The sources that a reply names in its line "Passages: 1, 3-5", without the pages and clauses it adds.
+def quoted_passages(passages: Sequence[Mapping[str, Any]]) -> Quoted:
+    """Return the passages by number, each with its headings and page, as a prompt has them."""
+    shown = []
+    for number, passage in enumerate(passages, 1):
+        page = f"page {passage['page']}" if passage.get("page") is not None else ""
+        place = ", ".join(filter(None, [str(passage.get("title") or ""), page]))
+        head = f"Passage {number}: {untagged(on_one_line(place))}" if place else f"Passage {number}:"
+        shown.append(f"{head}\n{block('passage', str(passage['text']))}")
+    return Quoted("\n".join(shown))
+
+
+def cited_passages(reply: str, passages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the sources that a reply names in its line "Passages: 1, 3-5".
 
     Raises `Declined` for "none", where the model finds that the passages do not tell, and `StepRejected` for
     a reply without such a line, or with numbers of passages that are not there.
@@ -50,11 +70,11 @@ def cited(reply: str, passages: Sequence[Mapping[str, Any]]) -> list[dict[str, A
         raise StepRejected("the reply names no passage", hint='Write "Passages: " and their numbers.')
     if not all(1 <= number <= len(passages) for number in numbers):
         raise StepRejected(f"the reply names passages that are not there: there are {len(passages)}")
-    return [source_of(passages[number - 1], number) for number in numbers]
+    return [passage_source(passages[number - 1], number) for number in numbers]
 
 
 def _numbers(told: str, count: int) -> list[int]:
-    """The numbers of passages in a line, or in the list below it: ranges in full.
+    """Return the numbers of passages in a line, or in the list below it: ranges in full.
 
     What stands in brackets, pages, and what a passage is said to say ("2: the rent is 900 EUR") are left out.
     """
@@ -65,10 +85,3 @@ def _numbers(told: str, count: int) -> list[int]:
                 first, last = int(named[1]), int(named[2] or named[1])
                 found += range(first, min(last, count) + 1) if first <= last <= count else [first, last]
     return found
-
-
-def _shown(number: int, passage: Mapping[str, Any]) -> str:
-    page = f"page {passage['page']}" if passage.get("page") is not None else ""
-    place = ", ".join(filter(None, [str(passage.get("title") or ""), page]))
-    head = f"Passage {number}: {untagged(on_one_line(place))}" if place else f"Passage {number}:"
-    return f"{head}\n{block('passage', str(passage['text']))}"

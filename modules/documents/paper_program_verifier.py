@@ -16,7 +16,7 @@ class PaperProgramVerifier(ProgramVerifier):
     """Checks that the program sets `ans` to one number or text. Follows paper_program_generator."""
 
     def run(self, state: State) -> dict[str, str]:
-        """What was found. Raises `StepRejected` for a program that fails, or answers with no single value."""
+        """Return what was found. Raises `StepRejected` for a program that fails, or gives no single value."""
         verdict = super().run(state)
         if told := _no_single_value(run_program(state, self.timeout).value):
             raise StepRejected(f"the program sets ans to {told}, and not to one number or text")
@@ -24,7 +24,7 @@ class PaperProgramVerifier(ProgramVerifier):
 
 
 def _no_single_value(value: Any) -> str:
-    """What an answer is that is no single value; "" for one that is."""
+    """Return what an answer is that is no single value; "" for one that is."""
     if isinstance(value, float | complex) and (isinstance(value, complex) or not math.isfinite(value)):
         return "no real number"
     if isinstance(value, str) and value.strip().lower() in ("nan", "inf", "-inf", "none"):

@@ -9,7 +9,7 @@ from pydantic import PositiveInt
 
 from chameleon import Declined, Module, State
 from chameleon.errors import MissingPackage, ModelError
-from chameleon.modules.documents.passages import nearness, source_of
+from chameleon.modules.documents.passages import nearness, passage_source
 from chameleon.retrieval.embeddings import NONE, automatic
 from chameleon.retrieval.ranking import similarities
 from chameleon.text import estimated_tokens
@@ -35,7 +35,7 @@ class PaperRetriever(Module):
         max_tokens: PositiveInt = 4000,
         without_words: Literal["nearest", "decline"] = "nearest",
     ) -> None:
-        """`k`: how many passages are kept; `max_tokens`: how long they are together at most, estimated.
+        """Set `k`, how many passages are kept, and `max_tokens`, how long they are together at most.
 
         Where fewer have a word of the question, those that stand beside them are kept as well: a short paper
         is shown whole.
@@ -47,7 +47,7 @@ class PaperRetriever(Module):
         self.k, self.max_tokens, self.without_words = k, max_tokens, without_words
 
     def run(self, state: State) -> dict[str, Any]:
-        """`kept` and `nearest`: passages, the nearest first; `of`: how many there were; `note`: of no words.
+        """Return `kept` and `nearest`, the nearest passages first; `of` how many; a `note` of no words.
 
         Raises `Declined` for a paper without passages, and with `without_words: decline` where no word of
         the question stands in any of them.
@@ -82,12 +82,12 @@ class PaperRetriever(Module):
             "kept": told,
             "of": len(passages),
             "passages": [passages[place] for place in shown],
-            "nearest": [source_of(passages[place], shown.index(place) + 1) for place in kept[:_NEAREST]],
+            "nearest": [passage_source(passages[place], shown.index(place) + 1) for place in kept[:_NEAREST]],
         }
         return found | ({"note": note} if note else {})
 
     def _in_order(self, near: Sequence[float]) -> list[int]:
-        """The passages with words of the question, the nearest first; then those that stand beside these."""
+        """Return the passages with words of the question, nearest first, then those beside these."""
         with_words = [place for place in sorted(range(len(near)), key=lambda n: -near[n]) if near[place] > 0]
         if self.without_words == "decline" or not with_words:
             return with_words
@@ -107,7 +107,7 @@ class PaperRetriever(Module):
 
 
 def _beyond_words(question: str, passages: Sequence[Mapping[str, Any]]) -> tuple[list[float], str]:
-    """How near the passages are where words do not tell, all above 0, and a note of what that rests on."""
+    """Return how near passages are where words do not tell, all above 0, and a note of what that rests on."""
     if automatic() != NONE:
         texts = [f"{each.get('title', '')}\n{each['text']}"[:_COMPARED] for each in passages]
         try:

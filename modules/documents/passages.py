@@ -25,7 +25,7 @@ _SEPARATOR = " > "
 def nearness(
     question: str, passages: Sequence[Mapping[str, Any]], headings: float = _HEADINGS_WEIGH
 ) -> list[float]:
-    """BM25 of each passage with its headings, and `headings` times that of its headings alone.
+    """Return BM25 of each passage with its headings, and `headings` times that of its headings alone.
 
     A passage below a heading that the question names by its number ("clause 7.2", "Item 7") is nearer than
     any that is not.
@@ -43,7 +43,7 @@ def nearness(
 
 
 def numbers_in(question: str) -> list[tuple[str, str]]:
-    """The parts of a paper that a question names: ("clause", "7.2"), ("item", "7"); § is ("", "7")."""
+    """Return the parts of a paper that a question names: ("clause", "7.2"), ("item", "7"); § is ("", "7")."""
     return [
         ((found[1] or "").lower(), number.rstrip(".").lower())
         for found in _NAMED.finditer(question)
@@ -52,7 +52,7 @@ def numbers_in(question: str) -> list[tuple[str, str]]:
 
 
 def is_named(title: str, name: tuple[str, str]) -> bool:
-    """Whether one of the headings bears that number, with that word before it or none, or lies below it."""
+    """Return whether a heading bears that number, with that word before it or none, or lies below it."""
     kind, number = name
     needed = "?" if number[0].isdigit() else ""  # a heading that begins with "A" need not bear that letter
     bears = re.compile(
@@ -61,8 +61,8 @@ def is_named(title: str, name: tuple[str, str]) -> bool:
     return any(bears.match(heading) for heading in title.split(_SEPARATOR))
 
 
-def source_of(passage: Mapping[str, Any], number: int) -> dict[str, Any]:
-    """A passage as a source of an answer: its number among those kept, file, heading, page, and beginning."""
+def passage_source(passage: Mapping[str, Any], number: int) -> dict[str, Any]:
+    """Return a passage as a source of an answer: number among those kept, file, heading, page, beginning."""
     told: dict[str, Any] = {"passage": number, "text": str(passage["text"])[:_SHOWN]}
     if passage.get("file"):
         told["file"] = passage["file"]

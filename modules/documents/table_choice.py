@@ -29,7 +29,7 @@ class TableChoice(LLMModule):
     max_cell = 60
 
     def __init__(self, ahead: float = 3.0, max_tables: PositiveInt = 10) -> None:
-        """When the model is asked, and how much it is shown.
+        """Set when the model is asked, and how much it is shown.
 
         - `ahead`: a first table with so many times the score of the second is taken without a call.
         - `max_tables`: how many tables are shown, each with its caption, its columns and its first rows.
@@ -37,7 +37,7 @@ class TableChoice(LLMModule):
         self.ahead, self.max_tables = ahead, max_tables
 
     def run(self, state: State) -> dict[str, Any]:
-        """The chosen table. Raises `Declined` where the model says that none of them can answer."""
+        """Return the chosen table. Raises `Declined` where the model says that none of them can answer."""
         found = candidates(state)[: self.max_tables]
         if not found:
             raise Declined("no table was found in the index")
@@ -47,14 +47,14 @@ class TableChoice(LLMModule):
         return chosen
 
     def slots(self, state: State) -> dict[str, Any]:
-        """The tables found, by number, each with its name, its place and its beginning."""
+        """Return the slots, with the tables found by number, each with its name, place and beginning."""
         found = enumerate(candidates(state)[: self.max_tables], 1)
         return super().slots(state) | {
             "found": Quoted("\n".join(self._beginning(n, each) for n, each in found))
         }
 
     def interpret(self, text: str, state: State) -> dict[str, Any]:
-        """The table that the reply numbers. Raises `StepRejected` for any other reply."""
+        """Return the table that the reply numbers. Raises `StepRejected` for any other reply."""
         found = candidates(state)[: self.max_tables]
         said = text.strip()
         if _NONE.match(said):

@@ -8,7 +8,7 @@ from typing import Any
 
 from chameleon import Module, State, Table
 from chameleon.modules.documents.candidates import Candidate, candidates
-from chameleon.modules.documents.parts import Part, kept_of, standing
+from chameleon.modules.documents.table_region import TableRegion, answer_cells, region_kept
 
 
 class TableSources(Module):
@@ -30,7 +30,7 @@ class TableSources(Module):
     non_text = ("cache.sources",)
 
     def run(self, state: State) -> list[dict[str, Any]]:
-        """The table, and those that gave the same answer: `id`, where it lies, `rows` (from 1), `columns`.
+        """Return the table, and those that gave the same answer: `id`, place, `rows` (from 1), `columns`.
 
         `of` is how many rows the table has; of more than a thousand, `rows` is left out. `cells` has row and
         column of each cell in which an answer in words stands.
@@ -39,24 +39,24 @@ class TableSources(Module):
 
     def _source(self, state: State, chosen: Candidate) -> dict[str, Any]:
         part = self.part(state, chosen.table)
-        cells = standing(state.cache["answer"], chosen.table, state.input["question"], part)
-        told = Part(part.rows, part.columns, cells).to_json(chosen.table)
+        cells = answer_cells(state.cache["answer"], chosen.table, state.input["question"], part)
+        told = TableRegion(part.rows, part.columns, cells).to_json(chosen.table)
         return {"id": chosen.id, "table": chosen.name, **chosen.source, **told}
 
-    def part(self, state: State, table: Table) -> Part:
-        """What was read of the table: what lookups kept, else the columns that a program names, else all."""
-        kept = kept_of(table, state.input["table"])
-        if kept is not None and kept != Part():
+    def part(self, state: State, table: Table) -> TableRegion:
+        """Return what was read of the table: what lookups kept, the columns that a program names, or all."""
+        kept = region_kept(table, state.input["table"])
+        if kept is not None and kept != TableRegion():
             return kept
         if state.cache.get("program_result") is None:
-            return Part()
+            return TableRegion()
         names = set(_texts(str(state.cache.get("program", ""))))
         named = [index for index, name in enumerate(table.header) if name in names]
-        return Part(None, named or None)
+        return TableRegion(None, named or None)
 
 
 def _chosen(state: State) -> list[Candidate]:
-    """The table that was chosen and those that agree with it, else the first that was found."""
+    """Return the table that was chosen and those that agree with it, else the first that was found."""
     choice = state.cache.get("table_choice", {})
     ids = [choice.get("id"), *choice.get("agreeing", ())]
     found = {each.id: each for each in candidates(state)}
@@ -64,7 +64,7 @@ def _chosen(state: State) -> list[Candidate]:
 
 
 def _texts(program: str) -> Iterator[str]:
-    """The texts that a program holds."""
+    """Yield the texts that a program holds."""
     try:
         tree = ast.parse(program)
     except (SyntaxError, ValueError, RecursionError, MemoryError):

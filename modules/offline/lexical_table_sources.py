@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chameleon import State, Table
 from chameleon.errors import Declined
-from chameleon.modules.documents.parts import Part
+from chameleon.modules.documents.table_region import TableRegion
 from chameleon.modules.documents.table_sources import TableSources
 from chameleon.modules.offline.grammar import named_rows, write_program
 from chameleon.modules.program.program_executor import run_code
@@ -13,7 +13,7 @@ from chameleon.modules.program.program_executor import run_code
 class LexicalTableSources(TableSources):
     """Notes the table, rows and columns that the grammar's program reads. Follows the answer."""
 
-    def part(self, state: State, table: Table) -> Part:
+    def part(self, state: State, table: Table) -> TableRegion:
         """The columns that the program reads, and the rows that the question names, if they are enough.
 
         They are if the same question has the same answer over that part alone.
@@ -21,16 +21,16 @@ class LexicalTableSources(TableSources):
         try:
             program = write_program(*_asked(state, table))
         except Declined:
-            return Part()
+            return TableRegion()
         columns = sorted(program.columns) or None
         rows = named_rows(state.input["question"], table)
-        for part in (Part(rows, columns), Part(None, columns)):
+        for part in (TableRegion(rows, columns), TableRegion(None, columns)):
             if _is_enough(part, state, table):
                 return part
-        return Part()
+        return TableRegion()
 
 
-def _is_enough(part: Part, state: State, table: Table) -> bool:
+def _is_enough(part: TableRegion, state: State, table: Table) -> bool:
     """Whether the part alone has the same answer."""
     cut = table if part.rows is None else table.take_rows(part.rows)
     cut = cut if part.columns is None else cut.take_columns(part.columns)

@@ -29,6 +29,18 @@ class ReportTable(NamedTuple):
         caption = self.table.caption.strip()
         return [each for each in (self.title, "" if self.title.endswith(caption) else caption) if each]
 
+    def facts(self) -> Iterator[Fact]:
+        """Yield the rows as facts; of a table in a passage its headings and caption stand before each."""
+        table = self.table
+        above = "" if self.passage is None else "".join(f"{each}: " for each in self.above)
+        columns = " ".join(table.header)
+        for place, (name, *cells) in enumerate(table.rows):
+            pairs = zip(table.header[1:], cells, strict=True)
+            told = (
+                f"{column} is {cell}" if column.strip() else cell for column, cell in pairs if cell.strip()
+            )
+            yield Fact("row", place, f"{above}{name}: {'; '.join(told)}", name, self.passage, columns)
+
 
 @dataclass(frozen=True, slots=True)
 class Fact:
@@ -92,7 +104,7 @@ def facts_of(table: Table | None, passages: Sequence[Any]) -> list[Fact]:
     Pages cut into sentences have some that are nothing but a full stop: these are no facts.
     """
     tables = tables_of(table, passages)
-    rows = {held.passage: list(_rows(held)) for held in tables}
+    rows = {held.passage: list(held.facts()) for held in tables}
     found = rows.get(None, [])
     for place, passage in enumerate(passages):
         if place in rows:
@@ -100,17 +112,6 @@ def facts_of(table: Table | None, passages: Sequence[Any]) -> list[Fact]:
         elif any(map(str.isalnum, text := text_of(passage))):
             found.append(Fact("sentence", place, text))
     return found
-
-
-def _rows(held: ReportTable) -> Iterator[Fact]:
-    """Yield the rows as facts; of a table in a passage its headings and caption stand before each."""
-    table = held.table
-    above = "" if held.passage is None else "".join(f"{each}: " for each in held.above)
-    columns = " ".join(table.header)
-    for place, (name, *cells) in enumerate(table.rows):
-        pairs = zip(table.header[1:], cells, strict=True)
-        told = (f"{column} is {cell}" if column.strip() else cell for column, cell in pairs if cell.strip())
-        yield Fact("row", place, f"{above}{name}: {'; '.join(told)}", name, held.passage, columns)
 
 
 def report_slots(state: State) -> dict[str, Any]:
@@ -123,20 +124,16 @@ def report_slots(state: State) -> dict[str, Any]:
     before, after = list[str](), list[str]()
     for passage in state.input.get("passages") or ():
         is_after = isinstance(passage, Mapping) and passage.get("place") == "after"
-        (after if is_after else before).extend(_lines(passage))
+        lines = [text_of(passage)]
+        for held in tables_of(None, [passage]):
+            lines = [*held.above, *to_text(held.table, style="pipe").splitlines()]
+        (after if is_after else before).extend(lines)
     rows = str(state.cache.get("relevant_rows") or "")
     return {
         "before": _shown(before),
         "after": _shown(after),
         "rows": " | ".join(rows.splitlines()),
     }
-
-
-def _lines(passage: Any) -> list[str]:
-    tables = tables_of(None, [passage])
-    if not tables:
-        return [text_of(passage)]
-    return [*tables[0].above, *to_text(tables[0].table, style="pipe").splitlines()]
 
 
 def _shown(lines: Iterable[str]) -> str:

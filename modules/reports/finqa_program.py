@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 END = "EOF"
@@ -99,29 +99,49 @@ def calculated(tokens: Sequence[Any], lines: Sequence[Sequence[str]]) -> Calcula
     if fault := structure_fault(given):
         return Calculated(None, fault)
     value: Any = None
-    row: list[float] | None = None  # the one that was taken last
-    values: dict[int, Any] = {}
     try:
-        for number, step in enumerate(steps_of(given)):
-            if step.count("(") > 1:
-                raise _Invalid(f"step {number} has a parenthesis in an argument")
-            operation, first, second = parts_of(step)
-            if operation in ARITHMETIC:
-                operands = (_operand(first, values), _operand(second, values))
-                values[number] = value = _ARITHMETIC[operation](*operands)
-            elif operation in OVER_ROWS:
-                if "#" in first:
-                    _earlier(first, values)
-                else:
-                    row = _row_numbers(first, lines)
-                if row is None:
-                    raise _Invalid("an operation on tables needs the name of a row")
-                values[number] = value = _OVER_ROWS[operation](row)
+        for value in _step_values(given, lines):  # noqa: B007 - that of the last step counts
+            pass
         if value is not None and _rounded(value) is None:
             raise TypeError
-    except (_Invalid, ValueError, LookupError, TypeError, ArithmeticError) as problem:
-        fault = _in_words(problem)
+    except _Invalid as problem:
+        fault = str(problem)
+    except ZeroDivisionError:
+        fault = "it divides by zero"
+    except OverflowError:
+        fault = "a number becomes too large"
+    except TypeError:
+        fault = "it calculates with a value that is no number"
+    except (ValueError, LookupError, ArithmeticError):
+        fault = "a step is not an operation with two arguments"
     return Calculated(_rounded(value), fault)
+
+
+def _step_values(tokens: Sequence[str], lines: Sequence[Sequence[str]]) -> Iterator[Any]:
+    """Yield the value of each step."""
+    row: list[float] | None = None  # the one that was taken last
+    values: dict[int, Any] = {}
+    for number, step in enumerate(steps_of(tokens)):
+        if step.count("(") > 1:
+            raise _Invalid(f"step {number} has a parenthesis in an argument")
+        operation, first, second = parts_of(step)
+        if operation in ARITHMETIC:
+            operands = [
+                _earlier(each, values) if "#" in each else _number(each, f"{each!r:.80} is no number")
+                for each in (first, second)
+            ]
+            values[number] = _ARITHMETIC[operation](*operands)
+        elif operation in OVER_ROWS:
+            if "#" in first:
+                _earlier(first, values)
+            else:
+                row = _row_numbers(first, lines)
+            if row is None:
+                raise _Invalid("an operation on tables needs the name of a row")
+            values[number] = _OVER_ROWS[operation](row)
+        else:  # "(add" is none of the operations, and passed over
+            continue
+        yield values[number]
 
 
 def _rounded(value: Any) -> Any:
@@ -157,12 +177,6 @@ def _row_numbers(name: str, lines: Sequence[Sequence[str]]) -> list[float]:
     return [_number(cell, f"the row {name!r:.80} has a cell that is no number") for cell in cells]
 
 
-def _operand(argument: str, values: Mapping[int, Any]) -> Any:
-    if "#" in argument:
-        return _earlier(argument, values)
-    return _number(argument, f"{argument!r:.80} is no number")
-
-
 def _number(text: str, fault: str) -> float:
     try:
         number = number_in(text)
@@ -178,15 +192,3 @@ def _earlier(argument: str, values: Mapping[int, Any]) -> Any:
         return values[int(argument.replace("#", ""))]
     except (KeyError, ValueError):
         raise _Invalid(f"{argument!r:.60} is no earlier step") from None
-
-
-def _in_words(problem: Exception) -> str:
-    if isinstance(problem, _Invalid):
-        return str(problem)
-    if isinstance(problem, ZeroDivisionError):
-        return "it divides by zero"
-    if isinstance(problem, OverflowError):
-        return "a number becomes too large"
-    if isinstance(problem, TypeError):
-        return "it calculates with a value that is no number"
-    return "a step is not an operation with two arguments"

@@ -53,6 +53,14 @@ class _Call:
     operation: str
     arguments: list[str | _Call]
 
+    def references(self) -> Iterator[int]:
+        """Yield the numbers of the steps that it refers to, calls in it included."""
+        for argument in self.arguments:
+            if isinstance(argument, _Call):
+                yield from argument.references()
+            elif (number := _reference(argument)) is not None:
+                yield number
+
 
 def program_in(text: str) -> list[Step]:
     """Return the steps of the last program in a reply; after its last "Program:", where it says so.
@@ -117,17 +125,16 @@ def _call(text: str, found: re.Match[str], depth: int = 0) -> tuple[_Call, int]:
         )
     if len(parts) != 2 or not all(map(str.strip, parts)):
         raise StepRejected(f"{operation} takes two arguments, and is given {len(parts)}")
-    return _Call(operation, [_argument(part.strip(), depth) for part in parts]), end + 1
-
-
-def _argument(text: str, depth: int) -> str | _Call:
-    nested = _CALL.match(text)
-    return _call(text, nested, depth + 1)[0] if nested else text
+    arguments = list[str | _Call]()
+    for part in map(str.strip, parts):
+        nested = _CALL.match(part)
+        arguments.append(_call(part, nested, depth + 1)[0] if nested else part)
+    return _Call(operation, arguments), end + 1
 
 
 def _steps(calls: Sequence[_Call]) -> list[Step]:
     """Return calls as steps. They are numbered from 1 where none refers to #0, and one to itself or later."""
-    told = [(place, number) for place, call in enumerate(calls) for number in _references(call)]
+    told = [(place, number) for place, call in enumerate(calls) for number in call.references()]
     from_one = all(number > 0 for _, number in told) and any(number >= place for place, number in told)
     steps, ends = list[Step](), list[int]()
 
@@ -150,14 +157,6 @@ def _steps(calls: Sequence[_Call]) -> list[Step]:
     for call in calls:
         ends.append(add(call))
     return steps
-
-
-def _references(call: _Call) -> Iterator[int]:
-    for argument in call.arguments:
-        if isinstance(argument, _Call):
-            yield from _references(argument)
-        elif (number := _reference(argument)) is not None:
-            yield number
 
 
 def _reference(argument: str) -> int | None:

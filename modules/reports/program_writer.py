@@ -17,7 +17,7 @@ Tables = Table | Sequence[Table] | None
 _CONSTANTS = frozenset([*map(str, range(1, 11)), *(str(10**power) for power in (2, 3, 4, 5, 6, 7, 9))])
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _CURRENCY = re.compile(r"[$€£¥]")
-_BLANK = re.compile(r" (?!\d)|(?<!\d) ")
+_BLANK = re.compile(r" (?![\d.,])|(?<![\d.,]) ")
 _CELL = re.compile(
     r"(?P<sign>(?:[-−–]?\(|[-−–])?)(?P<number>\d[\d,]*(?:\.\d+)?|\.\d+)(?P<end>%?\)?%?)(?:\([^()]*\)%?)*"
 )
@@ -83,7 +83,7 @@ def number_text(cell: str) -> str | None:
 
     Brackets around a number make it negative; brackets after one ("-32 ( 32 )") repeat it or are a note.
     """
-    bare = _BLANK.sub("", " ".join(_CURRENCY.sub("", cell).split()))
+    bare = _BLANK.sub("", " ".join(_CURRENCY.sub(" ", cell).split()))
     found = _CELL.fullmatch(bare)
     if found is None or found["sign"].endswith("(") != (")" in found["end"]):
         return None
@@ -119,9 +119,9 @@ def _row(name: str, table: Tables) -> Sequence[str]:
     """
     lines = lines_of(table)
     several = not isinstance(table, Table) and len(table or ()) > 1
-    for form in (str, _folded, _without_notes):
+    for form in (str, _folded, lambda text: _folded(_NOTE.sub("", text))):
         found = [line for line in lines if form(line[0]) == form(name)]
-        if len(set(map(tuple, found))) > 1 and (several or form is _without_notes):
+        if len(set(map(tuple, found))) > 1 and (several or form not in (str, _folded)):
             raise StepRejected(
                 f"several rows are named {name!r:.80}", hint="Write the numbers of the one that is meant."
             )
@@ -132,10 +132,6 @@ def _row(name: str, table: Tables) -> Sequence[str]:
 
 def _folded(text: str) -> str:
     return " ".join(text.lower().split())
-
-
-def _without_notes(text: str) -> str:
-    return _folded(_NOTE.sub("", text))
 
 
 def _numbers(text: str) -> set[str]:

@@ -34,9 +34,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence, Set
+from importlib.util import find_spec
 from typing import NamedTuple
 
-from chameleon.errors import InputError
+from chameleon.errors import InputError, MissingPackage
 from chameleon.modules.reports.facts import Fact
 from chameleon.retrieval.lexical.analysis import terms
 from chameleon.retrieval.lexical.fields import WEAK, weak_terms
@@ -76,46 +77,49 @@ class Way(NamedTuple):
     model: str
     reranker: str
 
+    @classmethod
+    def parse(cls, by: str) -> Way:
+        """Return the way of a name such as "hybrid:NAME+rerank:NAME". Raises `InputError` for any other."""
+        first, plus, second = by.partition("+")
+        name, colon, model = first.partition(":")
+        kind, _, reranker = second.partition(":")
+        if name not in _WAYS or (colon and (not model or name not in ("dense", "hybrid"))):
+            raise InputError(
+                f"facts cannot be found by {by!r}",
+                hint=f"There are: {', '.join(_WAYS)}, dense:NAME, hybrid:NAME; +rerank:NAME after any.",
+            )
+        if plus and (kind != "rerank" or not reranker):
+            raise InputError(
+                f"facts cannot be reranked by {second!r}",
+                hint="Write +rerank:NAME, the name of a cross-encoder.",
+            )
+        return cls(name, model, reranker)
 
-def parse_way(by: str) -> Way:
-    """Return the way of a name such as "hybrid:NAME+rerank:NAME". Raises `InputError` for any other."""
-    first, plus, second = by.partition("+")
-    name, colon, model = first.partition(":")
-    kind, _, reranker = second.partition(":")
-    if name not in _WAYS or (colon and (not model or name not in ("dense", "hybrid"))):
-        raise InputError(
-            f"facts cannot be found by {by!r}",
-            hint=f"There are: {', '.join(_WAYS)}, dense:NAME, hybrid:NAME; +rerank:NAME after any of them.",
-        )
-    if plus and (kind != "rerank" or not reranker):
-        raise InputError(
-            f"facts cannot be reranked by {second!r}", hint="Write +rerank:NAME, the name of a cross-encoder."
-        )
-    return Way(name, model, reranker)
+    def check(self) -> None:
+        """Raise `MissingPackage` where the packages of a model are not there."""
+        if self.name in ("dense", "hybrid"):
+            from chameleon.retrieval.embeddings import MINILM, require
 
+            require(self.model or MINILM)
+        missing = [package for package in ("torch", "transformers") if find_spec(package) is None]
+        if self.reranker and missing:
+            raise MissingPackage(
+                f"the cross-encoder {self.reranker} needs packages that are not installed: "
+                f"{', '.join(missing)}",
+                hint=f"pip install {' '.join(missing)}, or find facts by words: lexical.",
+            )
 
-def check_way(by: str) -> None:
-    """Raise `InputError` for a way that there is not, `MissingPackage` where its packages are not there."""
-    way = parse_way(by)
-    if way.name in ("dense", "hybrid"):
-        from chameleon.retrieval.embeddings import MINILM, require
+    def reranked(self, question: str, texts: Sequence[str], first: Sequence[float]) -> list[float]:
+        """Return scores by which the first facts stand in the order of the cross-encoder, before others."""
+        from chameleon.retrieval.cross_encoder import cross_encoder
 
-        require(way.model or MINILM)
-    if way.reranker:
-        check_reranker(way.reranker)
-
-
-def check_reranker(name: str) -> None:
-    """Raise `MissingPackage` where the packages of a cross-encoder are not there."""
-    from importlib.util import find_spec
-
-    from chameleon.errors import MissingPackage
-
-    if missing := [package for package in ("torch", "transformers") if find_spec(package) is None]:
-        raise MissingPackage(
-            f"the cross-encoder {name} needs packages that are not installed: {', '.join(missing)}",
-            hint=f"pip install {' '.join(missing)}, or find facts by words: lexical.",
-        )
+        self.check()
+        order = sorted(range(len(texts)), key=lambda place: -first[place])
+        looked, rest = order[:_DEPTH], order[_DEPTH:]
+        read = cross_encoder(self.reranker).scores([(question, texts[place]) for place in looked])
+        found = dict(zip(looked, read, strict=True))
+        found |= {place: min(read) - rank for rank, place in enumerate(rest, 1)}
+        return [found[place] for place in range(len(texts))]
 
 
 def scores(question: str, facts: Sequence[Fact], by: str = "auto") -> list[float]:
@@ -125,7 +129,7 @@ def scores(question: str, facts: Sequence[Fact], by: str = "auto") -> list[float
     """
     from chameleon.retrieval.ranking import similarities
 
-    way, texts = parse_way(by), [fact.text for fact in facts]
+    way, texts = Way.parse(by), [fact.text for fact in facts]
     dense = f"dense:{way.model}" if way.model else "dense"
     if not facts:
         return []
@@ -141,20 +145,7 @@ def scores(question: str, facts: Sequence[Fact], by: str = "auto") -> list[float
             + WEIGHTS["dense"][is_hybrid] * cosine
             for each, word, cosine in zip(measures(question, facts), words, near, strict=True)
         ]
-    return _reranked(question, texts, found, way.reranker) if way.reranker else found
-
-
-def _reranked(question: str, texts: Sequence[str], first: Sequence[float], name: str) -> list[float]:
-    """Return scores by which the first facts stand in the order of a cross-encoder, before all others."""
-    from chameleon.retrieval.cross_encoder import cross_encoder
-
-    check_reranker(name)
-    order = sorted(range(len(texts)), key=lambda place: -first[place])
-    looked, rest = order[:_DEPTH], order[_DEPTH:]
-    read = cross_encoder(name).scores([(question, texts[place]) for place in looked])
-    found = dict(zip(looked, read, strict=True))
-    found |= {place: min(read) - rank for rank, place in enumerate(rest, 1)}
-    return [found[place] for place in range(len(texts))]
+    return way.reranked(question, texts, found) if way.reranker else found
 
 
 def measures(question: str, facts: Sequence[Fact]) -> list[dict[str, float]]:
@@ -185,13 +176,14 @@ def measures(question: str, facts: Sequence[Fact]) -> list[dict[str, float]]:
                 "name said": share / (sum(rarities.values()) or 1.0),
                 "whole name": float(bool(rarities) and said.keys() >= rarities.keys()),
                 "year in name": float(bool(years & years_in(fact.name))),
-                "years in header": _share(years, fact.columns),
+                "years in header": len(years & years_in(fact.columns)) / (len(years) or 1),
                 "total": float(wants_total and bool(_TOTAL.search(name))),
                 "balance": float(wants_balance and bool(_BALANCE.search(name))),
             }
         else:
             digits = math.log1p(len(_NUMBER.findall(fact.text)))
-            told |= {"years": _share(years, fact.text), "digits": digits}
+            share = len(years & years_in(fact.text)) / (len(years) or 1)
+            told |= {"years": share, "digits": digits}
         found.append(told)
     return found
 
@@ -209,11 +201,6 @@ def years_asked(question: str) -> set[str]:
 def years_in(text: str) -> set[str]:
     """Return the years in a text; "2019s" is none: so FinQA writes an apostrophe with an s."""
     return {*_YEAR.findall(text), *_GLUED_YEAR.findall(text)}
-
-
-def _share(years: Set[str], text: str) -> float:
-    """Return the share of the years that a text has; 0 without any."""
-    return len(years & years_in(text)) / len(years) if years else 0.0
 
 
 def _rarity(term: str, texts: Sequence[Set[str]]) -> float:

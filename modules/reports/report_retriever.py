@@ -9,7 +9,7 @@ from pydantic import PositiveInt
 
 from chameleon import Module, State
 from chameleon.modules.reports.facts import facts_of
-from chameleon.modules.reports.ranking import check_way, scores
+from chameleon.modules.reports.ranking import Way, scores
 from chameleon.table import to_text
 
 Shown = Literal["marked", "whole", "rows"]
@@ -39,7 +39,7 @@ class ReportRetriever(Module):
 
     def check(self) -> None:
         """Raise `InputError` for a way that there is not, `MissingPackage` where it needs a package."""
-        check_way(self.by)
+        Way.parse(self.by).check()
 
     def runtime_info(self) -> Mapping[str, Any]:
         return {"by": "lexical" if self.by == "auto" else self.by}

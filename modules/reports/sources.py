@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from chameleon import State, Table
-from chameleon.modules.documents.passages import source_of
+from chameleon.modules.documents.passages import passage_source
 from chameleon.modules.reports.facts import row_source, table_in, tables_of, text_of
 from chameleon.modules.reports.finqa_program import OVER_ROWS, number_in, tokens_of
 from chameleon.modules.reports.percent import parsed
@@ -88,7 +88,7 @@ class _Report:
                 continue
             passage = self.passages[place - 1]
             plain = passage if isinstance(passage, Mapping) else {}
-            source = source_of({"text": text_of(passage), **plain}, self.numbers[place - 1])
+            source = passage_source({"text": text_of(passage), **plain}, self.numbers[place - 1])
             if (table := table_in(passage)) is not None:
                 source |= _rows_and_columns(table, cells)
                 caption = table.caption.strip()

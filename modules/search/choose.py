@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from chameleon.errors import InventoryError
 from chameleon.modules.search.duckduckgo import DuckDuckGo
-from chameleon.modules.search.folder import Folder
-from chameleon.modules.search.provider import Provider, WebProvider, alternatives, variables
+from chameleon.modules.search.folder import DocumentFolder
+from chameleon.modules.search.provider import SearchProvider, WebProvider, alternatives, variables
 from chameleon.modules.search.services import Bing, Brave, SearXNG, Tavily
 from chameleon.modules.search.wikipedia import Wikipedia
 from chameleon.web import Web
@@ -36,7 +36,7 @@ class Settings:
     language: str = "en"
 
 
-def choose_provider(settings: Settings, web: Web) -> Provider:
+def choose_provider(settings: Settings, web: Web) -> SearchProvider:
     """Return the provider that these settings name.
 
     `auto` takes a folder if one is named, then the first of Brave, Tavily, SearXNG and Bing whose variables
@@ -55,7 +55,7 @@ def choose_provider(settings: Settings, web: Web) -> Provider:
                 "provider: folder needs a folder",
                 hint="Write {use: web_search, provider: folder, folder: PATH}; docs/search.md shows it.",
             )
-        return Folder(Path(settings.folder).expanduser())
+        return DocumentFolder(Path(settings.folder).expanduser())
     asked: dict[str, Any] = {
         "endpoint": settings.endpoint,
         "allow_private": settings.allow_private,

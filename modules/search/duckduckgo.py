@@ -77,7 +77,7 @@ class DuckDuckGo:
 
 
 @dataclass(frozen=True, slots=True)
-class _Page:
+class _ResultPage:
     """What an engine of the package takes from its client's response."""
 
     status_code: int
@@ -90,7 +90,7 @@ class _BoundedClient:
     def __init__(self, browser: Any, web: Web, spacing: float) -> None:
         self._browser, self._web, self._spacing = browser, web, spacing
 
-    def request(self, method: str, url: str, **sent: Any) -> _Page:
+    def request(self, method: str, url: str, **sent: Any) -> _ResultPage:
         """Return the page at this address; raise `WebError` for any status but 200 and a page too long."""
         host = checked_url(url).host
         key = hashlib.sha256(repr(("ddgs", method, url, sent, self._web.limits.bytes)).encode()).hexdigest()
@@ -105,7 +105,7 @@ class _BoundedClient:
         reply.expect_ok(_HINTS)
         if reply.cut:
             raise WebError(f"the answer is longer than {len(reply.body):,} bytes", where=host)
-        return _Page(reply.status, decoded(reply.body, reply.content_type))
+        return _ResultPage(reply.status, decoded(reply.body, reply.content_type))
 
     def _ask(
         self, method: str, url: str, host: str, deadline: float, sent: Mapping[str, Any]

@@ -28,7 +28,7 @@ _HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Folder:
+class DocumentFolder:
     """The .txt, .md and .html files in a folder and its subfolders, ranked by BM25 (package bm25s).
 
     Files are cut into passages of some 800 characters between paragraphs, so that the passage that fits is

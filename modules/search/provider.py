@@ -33,7 +33,7 @@ class SearchResult:
     text: str
 
 
-class Provider(Protocol):
+class SearchProvider(Protocol):
     """Something that can be searched; one instance serves all threads."""
 
     name: ClassVar[str]

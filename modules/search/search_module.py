@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 from chameleon.errors import InventoryError, WebError
 from chameleon.module import Keys, Module
 from chameleon.modules.search.choose import Settings, choose_provider
-from chameleon.modules.search.provider import Provider, SearchResult
+from chameleon.modules.search.provider import SearchProvider, SearchResult
 from chameleon.quoting import untagged
 from chameleon.state import State
 from chameleon.web import Limits, PageCache, Web, one_line, page_text
@@ -72,7 +72,7 @@ class SearchModule(Module):
                 raise InventoryError(f"{key} is {value}", hint=f"It may be {least:,} to {most:,}.")
         self.settings, self.count, self.characters, self.read_pages = settings, count, characters, read_pages
         self._web = Web(Limits(seconds=timeout), user_agent=user_agent)
-        self._provider: Provider | None = None
+        self._provider: SearchProvider | None = None
 
     def check(self) -> None:
         choose_provider(self.settings, self._web).check()

@@ -68,7 +68,7 @@ class NotAllowed(Exception):
     """The query asks for more than reading."""
 
 
-class TooLarge(Exception):
+class ResultTooLarge(Exception):
     """A result beyond the limits; the text names the limit."""
 
 
@@ -145,7 +145,7 @@ def run(request: Mapping[str, Any], hidden: Sequence[str] = ()) -> str:
     except MemoryError:
         reserve.clear()
         return _frame("memory", "MemoryError", "the query needs too much memory")
-    except TooLarge as error:
+    except ResultTooLarge as error:
         return _frame("too_large", "ResultTooLarge", str(error))
     except (sqlite3.Error, sqlite3.Warning, NotAllowed) as error:
         return _failure(error, guard)
@@ -210,9 +210,9 @@ def _rows(cursor: sqlite3.Cursor, limits: Mapping[str, Any]) -> list[Any]:
     for row in cursor:
         left -= sum(len(cell) if isinstance(cell, str) else 4 for cell in row) + 2
         if left < 0:
-            raise TooLarge(f"the result is larger than {limits['result_bytes'] // 1024} KiB")
+            raise ResultTooLarge(f"the result is larger than {limits['result_bytes'] // 1024} KiB")
         if len(rows) == _MOST_ROWS:
-            raise TooLarge(f"the result has more than {_MOST_ROWS:,} rows")
+            raise ResultTooLarge(f"the result has more than {_MOST_ROWS:,} rows")
         if any(isinstance(cell, bytes) for cell in row):
             raise NotAllowed("the query may not give binary data")
         rows.append(["l", row])

@@ -48,7 +48,7 @@ class Statutes:
         such as "§152. …" is the section that its name says. Raises `InputError` for anything else.
         """
         if isinstance(given, Mapping):
-            return cls([_parsed(text, name) for name, text in given.items()])
+            return cls(list(_of_mapping(given)))
         if isinstance(given, PurePath):
             return cls(list(_read(Path(given).expanduser())))
         if isinstance(given, str) and (text := given.strip()):
@@ -71,20 +71,34 @@ class Statutes:
                 hint=f"{_LAYOUT} Statutes are given as `statutes`, or as the text.",
             )
 
+    def place(self, node: Node) -> dict[str, Any]:
+        """Return the file of a provision, where there is one, and its first and last line."""
+        numbers = [line.number for line in node.lines]
+        lines = {"lines": [numbers[0], numbers[-1]]} if numbers else {}
+        file = self.source[node.section.label]
+        return ({"file": file} if file else {}) | lines
+
     @property
     def troubles(self) -> list[str]:
         """Return the lines that may be read wrongly, each with the name of its file or section."""
-        return [f"{_name_of(each)}: {trouble}" for each in self.statutes for trouble in each.troubles]
+        return [f"{each.name}: {trouble}" for each in self.statutes for trouble in each.troubles]
 
 
 def _read(path: Path) -> Iterator[Statute]:
+    """Yield the statutes of a file, or of the text files of a folder. Raises `InputError`."""
+    files = [path]
     if path.is_dir():
         files = sorted(file for file in path.iterdir() if file.is_file() and file.suffix.lower() in _ENDINGS)
         files = [file for file in files if not file.name.startswith(".")]
-    else:
-        files = [path]
     for file in files:
-        text = _text_of(file)
+        try:
+            if file.stat().st_size > _LARGEST:
+                raise InputError(f"the file has more than {_LARGEST:,} bytes", where=str(file))
+            text = file.read_text("utf-8-sig")
+        except (OSError, ValueError) as problem:
+            raise InputError(
+                f"the file cannot be read as UTF-8 text: {problem}", where=str(file)
+            ) from problem
         if file.suffix.lower() != ".json":
             numbered = _NUMBERED.fullmatch(file.stem.strip())
             yield _parsed(text, numbered[1] if numbered else file.stem, str(file))
@@ -92,40 +106,27 @@ def _read(path: Path) -> Iterator[Statute]:
         try:
             texts = json.loads(text)
         except ValueError as problem:
-            raise InputError(f"this is not JSON: {problem}", where=str(path)) from problem
+            raise InputError(f"this is not JSON: {problem}", where=str(file)) from problem
         if not isinstance(texts, dict):
-            raise InputError("the JSON holds no mapping of names to texts", where=str(path))
-        yield from (_parsed(each, name, str(path)) for name, each in texts.items())
+            raise InputError("the JSON holds no mapping of names to texts", where=str(file))
+        yield from _of_mapping(texts, str(file))
 
 
-def _text_of(file: Path) -> str:
-    try:
-        if file.stat().st_size > _LARGEST:
-            raise InputError(f"the file has more than {_LARGEST:,} bytes", where=str(file))
-        return file.read_text("utf-8-sig")
-    except (OSError, ValueError) as problem:
-        raise InputError(f"the file cannot be read as UTF-8 text: {problem}", where=str(file)) from problem
-
-
-def _parsed(text: Any, name: str = "", source: str = "") -> Statute:
-    if not isinstance(text, str):
-        raise InputError(f"the statute {name!r} is no text but a {type(text).__name__}")
-    return _parsed_once(text.removeprefix("\ufeff"), name, source)
+def _of_mapping(texts: Mapping[str, Any], source: str = "") -> Iterator[Statute]:
+    for name, text in texts.items():
+        if not isinstance(text, str):
+            raise InputError(f"the statute {name!r} is no text but a {type(text).__name__}", where=source)
+        yield _parsed(text, name, source)
 
 
 @lru_cache(maxsize=256)
-def _parsed_once(text: str, name: str, source: str) -> Statute:
+def _parsed(text: str, name: str = "", source: str = "") -> Statute:
     """Return the tree of a text, and log what may be read wrongly, once while the tree is remembered."""
-    statute = parse(text, name, source)
+    statute = parse(text.removeprefix("\ufeff"), name, source)
     if count := len(statute.troubles):
-        told = "; ".join(map(str, statute.troubles[:_TOLD]))
+        told = "; ".join(statute.troubles[:_TOLD])
         more = f"; and {count - _TOLD:,} more" if count > _TOLD else ""
-        name = harmless(_name_of(statute))
-        _log.warning("%s: lines that may be read wrongly (%s): %s%s", name, count, told, more)
+        _log.warning(
+            "%s: lines that may be read wrongly (%s): %s%s", harmless(statute.name), count, told, more
+        )
     return statute
-
-
-def _name_of(statute: Statute) -> str:
-    return statute.source or (
-        f"section {statute.root.children[0].label}" if statute.root.children else "statute"
-    )

@@ -77,8 +77,9 @@ def citations_in(text: str) -> list[Citation]:
     citations of the level "title".
     """
     found, at = list[Citation](), 0
+    reader = _Reader(text)
     while (start := _LEAD.search(text, at)) is not None:
-        phrase, end = _phrase(text, start)
+        phrase, end = reader.phrase(start)
         if phrase and phrase[0].section and not phrase[0].act:
             law = _LAW_BEFORE.search(text[max(start.start() - _BACK, 0) : start.start()])
             phrase = [replace(each, act=law[1]) for each in phrase] if law else phrase
@@ -87,80 +88,94 @@ def citations_in(text: str) -> list[Citation]:
     return found
 
 
-def _phrase(text: str, lead: re.Match[str], depth: int = 0) -> tuple[list[Citation], int]:
-    """Return the citations of the phrase that begins with `lead`, and where it ends."""
-    start, word = lead.start(), (lead["word"] or "section").lower()
-    word = word.rstrip(".").removesuffix("s")
-    level = "section" if word in ("sec", "§", "§§") else word
-    number = _NUMBER.match(text, lead.end()) if level == "section" else None
-    labels, end = _labels_at(text, number.end() if number else lead.end())
-    if not labels and not number:
-        relation = (lead["relation"] or "").lower()
-        if not relation or (level not in LEVELS and relation != "this"):
+class _Reader:
+    """Reads phrases of a text by the grammar above."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def phrase(self, lead: re.Match[str], depth: int = 0) -> tuple[list[Citation], int]:
+        """Return the citations of the phrase that begins with `lead`, and where it ends."""
+        start, word = lead.start(), (lead["word"] or "section").lower()
+        word = word.rstrip(".").removesuffix("s")
+        level = "section" if word in ("sec", "§", "§§") else word
+        number = _NUMBER.match(self.text, lead.end()) if level == "section" else None
+        labels, end = self.labels(number.end() if number else lead.end())
+        if not labels and not number:
+            relation = (lead["relation"] or "").lower()
+            if not relation or (level not in LEVELS and relation != "this"):
+                return [], lead.end()
+            end = start + len(lead[0].rstrip())
+            return self.within(
+                [Citation(self.text[start:end], start, end, "", level, (), "", relation)], depth
+            )
+        if level not in LEVELS or (level == "section" and not number) or not (lead["word"] or labels):
             return [], lead.end()
-        end = start + len(lead[0].rstrip())
-        found = [Citation(text[start:end], start, end, level=level, relation=relation)]
-    elif level not in LEVELS or (level == "section" and not number) or not (lead["word"] or labels):
-        return [], lead.end()
-    else:
         section = number[0].replace("–", "-") if number else ""
-        found = _listed(text, Citation(text[start:end], start, end, section, level, labels))
-    return _closed(text, found, depth)
+        first = Citation(self.text[start:end], start, end, section, level, labels)
+        return self.within(self.listed(first), depth)
 
+    def labels(self, at: int) -> tuple[tuple[str, ...], int]:
+        """Return the labels that stand there, such as "(d)(2)" or "(d) (2)", and where they end."""
+        labels = list[str]()
+        while (found := _LABEL.match(self.text, at)) is not None and readings(found[1]):
+            labels.append(found[1][1:-1])
+            at = found.end()
+        return tuple(labels), at
 
-def _labels_at(text: str, at: int) -> tuple[tuple[str, ...], int]:
-    """Return the labels that stand there, such as "(d)(2)" or "(d) (2)", and where they end."""
-    labels = list[str]()
-    while (found := _LABEL.match(text, at)) is not None and readings(found[1]):
-        labels.append(found[1][1:-1])
-        at = found.end()
-    return tuple(labels), at
-
-
-def _listed(text: str, first: Citation) -> list[Citation]:
-    """Return the citation with those that a list or a range adds to it."""
-    found = [first]
-    while (step := _NEXT.match(text, found[-1].end)) is not None:
-        last, start = found[-1], step.end()
-        labels, end = _labels_at(text, start)
-        if labels and (last.labels or not last.section):
-            citation = _beside(last, labels)
-        elif last.section and (number := _NUMBER.match(text, start)) and not _YEAR.fullmatch(number[0]):
-            labels, end = _labels_at(text, number.end())
-            if not labels and not _AFTER_NUMBER.match(text, end):
+    def listed(self, first: Citation) -> list[Citation]:
+        """Return the citation with those that a list or a range adds to it."""
+        found, text = [first], self.text
+        while (step := _NEXT.match(text, found[-1].end)) is not None:
+            last, start = found[-1], step.end()
+            labels, end = self.labels(start)
+            if labels and (last.labels or not last.section):
+                # The first label takes the place of the last one of its kind.
+                kinds = [
+                    {reading.level for reading in readings(label)} for label in (*last.labels, labels[0])
+                ]
+                alike = [place for place, kind in enumerate(kinds[:-1]) if kind & kinds[-1]]
+                place = alike[-1] if alike else max(len(last.labels) - 1, 0)
+                citation = replace(last, labels=(*last.labels[:place], *labels), through="")
+            elif last.section and (number := _NUMBER.match(text, start)) and not _YEAR.fullmatch(number[0]):
+                labels, end = self.labels(number.end())
+                if not labels and not _AFTER_NUMBER.match(text, end):
+                    break
+                citation = replace(last, section=number[0], labels=labels, through="")
+            else:
                 break
-            citation = replace(last, section=number[0], labels=labels, through="")
-        else:
-            break
-        if step["through"]:
-            through = citation.labels[-1] if citation.labels else citation.section
-            found[-1] = replace(last, through=through, end=end, text=text[last.start : end])
-        else:
-            found.append(replace(citation, text=text[start:end], start=start, end=end))
-    return found
+            if step["through"]:
+                through = citation.labels[-1] if citation.labels else citation.section
+                found[-1] = replace(last, through=through, end=end, text=text[last.start : end])
+            else:
+                found.append(replace(citation, text=text[start:end], start=start, end=end))
+        return found
 
-
-def _beside(last: Citation, labels: tuple[str, ...]) -> Citation:
-    """Return what labels in a list mean: the first takes the place of the last label of its kind."""
-    kinds = [{reading.level for reading in readings(label)} for label in (*last.labels, labels[0])]
-    alike = [place for place, kind in enumerate(kinds[:-1]) if kind & kinds[-1]]
-    place = alike[-1] if alike else max(len(last.labels) - 1, 0)
-    return replace(last, labels=(*last.labels[:place], *labels), through="")
-
-
-def _closed(text: str, found: list[Citation], depth: int) -> tuple[list[Citation], int]:
-    """Return the citations with what they stand in: "of paragraph (2)", "of the Trade Act"."""
-    end = found[-1].end
-    step = _OF.match(text, end)
-    if step is None or depth == _DEEPEST:
-        return found, end
-    lead = _LEAD.match(text, step.end())
-    outer, after = _phrase(text, lead, depth + 1) if lead else ([], end)
-    if outer and found[0].section:
-        return found, end
-    if outer:
-        base = {name: getattr(outer[0], name) for name in ("section", "level", "relation", "act")}
-        inner = [replace(each, labels=outer[0].labels + each.labels, **base) for each in found]
-        return (found if found[0].relation else inner) + outer[1:], after  # siblings stand where they stand
-    law = _NAMED_LAW.match(text, step.end())
-    return ([replace(each, act=law[0]) for each in found], law.end()) if law else (found, end)
+    def within(self, found: list[Citation], depth: int) -> tuple[list[Citation], int]:
+        """Return the citations with what they stand in: "of paragraph (2)", "of the Trade Act"."""
+        end = found[-1].end
+        step = _OF.match(self.text, end)
+        if step is None or depth == _DEEPEST:
+            return found, end
+        lead = _LEAD.match(self.text, step.end())
+        outer, after = self.phrase(lead, depth + 1) if lead else ([], end)
+        if outer and found[0].section:
+            return found, end
+        if outer and found[0].relation:
+            return found + outer[1:], after  # siblings stand where they stand
+        if outer:
+            base = outer[0]
+            inner = [
+                replace(
+                    base,
+                    text=each.text,
+                    start=each.start,
+                    end=each.end,
+                    through=each.through,
+                    labels=base.labels + each.labels,
+                )
+                for each in found
+            ]
+            return inner + outer[1:], after
+        law = _NAMED_LAW.match(self.text, step.end())
+        return ([replace(each, act=law[0]) for each in found], law.end()) if law else (found, end)

@@ -8,14 +8,13 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
 
-from chameleon.modules.statutes.labels import LABEL, LEVELS, readings
+from chameleon.modules.statutes.labels import LEVELS, readings
 from chameleon.modules.statutes.references import Citation, citations_in
 from chameleon.modules.statutes.tree import SECTION, Node, path_name
 
 Lack = Literal["", "inline", "missing", "above", "elsewhere"]
 
 _NEAR = 50  # referents that "such paragraph" may mean
-_INLINE = re.compile(rf"(?<!\w)(?<!section )(?<!graph )(?<!clause )({LABEL})\s")
 _ANY_LAW = re.compile(r"act|code|law|statutes?|ordinance|rules|charter|regulations?")
 _TAX_LAW = re.compile(
     r"(?:(?:us|federal) )?(?:internal revenue code|code|irc)(?: of 19[0-9]{2})?|title 26|26 usca?|futa"
@@ -87,7 +86,7 @@ def resolve(
     near = [each.node for each in reversed(said[-_NEAR:]) if not each.lack]
     places = [*near, home] if citation.relation == "such" else [home]
     around = (node for place in places if place for node in place.outwards)
-    here = next((node for node in around if _is_of(node, citation.level)), None)
+    here = next((node for node in around if node.is_of(citation.level)), None)
     if here is None:
         return [Referent((), home, citation, "missing")]
     if citation.relation in ("this", "such"):
@@ -122,7 +121,7 @@ def _descended(base: Node, citation: Citation) -> list[Referent]:
         node = child
         del labels[0]
     if labels:
-        lack: Lack = "inline" if labels[0] in _inline_labels(node) else "missing"
+        lack: Lack = "inline" if labels[0] in node.inline_labels else "missing"
         return [Referent((*node.path, *labels), node, citation, lack)]
     if citation.through and node.parent is not None:
         return _range(node.parent.children, node.label, citation, node.parent, node.level)
@@ -157,10 +156,10 @@ def _from_within(citation: Citation, home: Node | None) -> list[Referent]:
     label = citation.labels[0]
     outwards = list(home.outwards) if home else []
     for place in (*outwards, *(named for around in outwards for named in _named_in(around))):
-        if _child(place, label, citation.level) is not None:
+        if place.child(label, citation.level) is not None:
             return _descended(place, citation)
     for around in outwards:
-        if label in _inline_labels(around):
+        if label in around.inline_labels:
             return [Referent((*around.path, *citation.labels), around, citation, "inline")]
     return [Referent((), home, citation, "missing")]
 
@@ -171,23 +170,6 @@ def _named_in(node: Node) -> tuple[Node, ...]:
     found = dict[Node, None]()
     for citation in citations_in(node.wording):
         if citation.labels and not citation.section and not citation.relation:
-            children = (_child(around, citation.labels[0], citation.level) for around in node.outwards)
+            children = (around.child(citation.labels[0], citation.level) for around in node.outwards)
             found |= dict.fromkeys([child for child in children if child is not None][:1])
     return tuple(found)
-
-
-def _child(node: Node, label: str, level: str) -> Node | None:
-    child = node.child(label)
-    return child if child is not None and _is_of(child, level) else None
-
-
-def _is_of(node: Node, level: str) -> bool:
-    """Return whether a provision is of a level, by its place or as its label could be read."""
-    is_alike = level != SECTION != node.level and any(each.level == level for each in readings(node.label))
-    return node.level == level or is_alike
-
-
-@lru_cache(maxsize=1024)
-def _inline_labels(node: Node) -> frozenset[str]:
-    """Return the labels that a provision counts up to within a sentence: "who (i) is …, and (ii) …"."""
-    return frozenset(label[1:-1] for label in _INLINE.findall(node.wording))

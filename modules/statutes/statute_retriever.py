@@ -76,7 +76,7 @@ class StatuteRetriever(Module):
         referents += references_in(text, sections) if self.facts and given else []
         excerpt, found = (
             StatuteExcerpt(self.max_tokens, self.ancestors),
-            wanted(referents, sections, self.strategy),
+            self.provisions(referents, sections),
         )
         for node in found:
             excerpt.add(node)
@@ -94,7 +94,7 @@ class StatuteRetriever(Module):
             "text": "\n\n".join(filter(None, [excerpt.text(), *notes])),
             "provisions": [
                 {"id": node.name, "name": node.heading or node.name, "why": why}
-                | {"score": float(why == "mentioned"), "source": _place(node, law)}
+                | {"score": float(why == "mentioned"), "source": law.place(node)}
                 for node, why in found.items()
             ],
             "left_out": excerpt.left_out,
@@ -103,6 +103,29 @@ class StatuteRetriever(Module):
             "troubles": law.troubles[:20],
             "is_text": not given,
         }
+
+    def provisions(self, referents: Sequence[Referent], sections: Mapping[str, Node]) -> dict[Node, Why]:
+        """Return the provisions that references ask for, in the order of importance, and why each.
+
+        Of what is not there the nearest provision is taken that it would stand in; where nothing that is
+        mentioned is there, every section. A reference to what a provision itself stands in, such as "this
+        section", adds nothing.
+        """
+        mentioned = _once(referent.node for referent in referents if referent.node is not None)
+        if not mentioned:
+            return dict.fromkeys(sections.values(), "whole")
+        if self.strategy == "entire_section":
+            return dict.fromkeys((node.section for node in mentioned), "whole")
+        found: dict[Node, Why] = dict.fromkeys(mentioned, "mentioned")
+        if self.strategy == "references":
+            named = _once(
+                referent.node
+                for node in mentioned
+                for referent in references_of(node, sections)
+                if referent.node is not None and not referent.lack and referent.node not in node.outwards
+            )
+            found |= {node: "referenced" for node in named if found.keys().isdisjoint(node.outwards)}
+        return found
 
     def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         """Return an empty text where the text was the statute, so that prompts show it once."""
@@ -132,40 +155,6 @@ def _warn(question: str, lacking: str, shown: str) -> None:
     )
 
 
-def _place(node: Node, law: Statutes) -> dict[str, Any]:
-    """Return the file, where there is one, and the first and the last line."""
-    numbers = [line.number for line in node.lines]
-    lines = {"lines": [numbers[0], numbers[-1]]} if numbers else {}
-    file = law.source[node.section.label]
-    return ({"file": file} if file else {}) | lines
-
-
-def wanted(
-    referents: Sequence[Referent], sections: Mapping[str, Node], strategy: Strategy
-) -> dict[Node, Why]:
-    """Return the provisions that references ask for, in the order of importance, and why each.
-
-    Of what is not there the nearest provision is taken that it would stand in; where nothing that is
-    mentioned is there, every section. A reference to what a provision itself stands in, such as "this
-    section", adds nothing.
-    """
-    mentioned = _once(referent.node for referent in referents if referent.node is not None)
-    if not mentioned:
-        return dict.fromkeys(sections.values(), "whole")
-    if strategy == "entire_section":
-        return dict.fromkeys((node.section for node in mentioned), "whole")
-    found: dict[Node, Why] = dict.fromkeys(mentioned, "mentioned")
-    if strategy == "references":
-        named = _once(
-            referent.node
-            for node in mentioned
-            for referent in references_of(node, sections)
-            if referent.node is not None and not referent.lack and referent.node not in node.outwards
-        )
-        found |= {node: "referenced" for node in named if found.keys().isdisjoint(node.outwards)}
-    return found
-
-
 @dataclass(slots=True)
 class StatuteExcerpt:
     """Lines of statutes, up to a number of estimated tokens; `left_out` are provisions that did not fit.
@@ -182,7 +171,7 @@ class StatuteExcerpt:
 
     def add(self, node: Node, around: Sequence[StatuteLine] | None = None) -> None:
         """Add a provision and what comes along with it; part by part where it does not fit as a whole."""
-        around = list(_around(node, self.ancestors)) if around is None else around
+        around = list(self._around(node)) if around is None else around
         if self._take(node, [*around, *node.lines]):
             return
         if not node.children or not self._take(node, [*around, *node.own_lines]):
@@ -197,7 +186,26 @@ class StatuteExcerpt:
 
     def text(self) -> str:
         """Return the lines by section, with `...` where lines between are not shown."""
-        return "\n\n".join(_section_text(node, shown) for node, shown in self.numbers.items() if shown)
+        texts = []
+        for section, shown in self.numbers.items():
+            lines = [line for line in section.lines if line.content]
+            begins = section.own_lines[0].content if section.own_lines else ""
+            told = [] if section.label in begins else [f"§{section.label}"]
+            for is_shown, group in groupby(lines, key=lambda line: line.number in shown):
+                told += [line.text.rstrip().expandtabs(4) for line in group] if is_shown else [SKIPPED]
+            texts += ["\n".join(told)] if shown else []
+        return "\n\n".join(texts)
+
+    def _around(self, node: Node) -> Iterator[StatuteLine]:
+        """Yield the lines of what a provision stands in that come along with it."""
+        path = [*node.ancestors, node] if self.ancestors != "none" else []
+        for outer, inner in pairwise(path):
+            own = [line for line in outer.own_lines if line.content]
+            if self.ancestors == "text":
+                yield from own
+                yield from _lead_in(outer, inner)
+            elif own and (outer.heading or outer is path[0]):
+                yield own[0]
 
     def _take(self, node: Node, lines: Iterable[StatuteLine]) -> bool:
         here = self.numbers.get(node.section, set())
@@ -208,28 +216,6 @@ class StatuteExcerpt:
         self.tokens += cost
         self.numbers[node.section] = here | new.keys()
         return True
-
-
-def _section_text(section: Node, shown: set[int]) -> str:
-    """Return the lines of one section; a section whose text does not begin with its label is given one."""
-    lines = [line for line in section.lines if line.content]
-    titled = not section.label or (section.own_lines and section.label in section.own_lines[0].content)
-    told = [] if titled else [f"§{section.label}"]
-    for is_shown, group in groupby(lines, key=lambda line: line.number in shown):
-        told += [line.text.rstrip().expandtabs(4) for line in group] if is_shown else [SKIPPED]
-    return "\n".join(told)
-
-
-def _around(node: Node, ancestors: Ancestors) -> Iterator[StatuteLine]:
-    """Yield the lines of what a provision stands in that come along with it."""
-    path = [*node.ancestors, node] if ancestors != "none" else []
-    for outer, inner in pairwise(path):
-        own = [line for line in outer.own_lines if line.content]
-        if ancestors == "text":
-            yield from own
-            yield from _lead_in(outer, inner)
-        elif own and (outer.heading or outer is path[0]):
-            yield own[0]
 
 
 def _lead_in(outer: Node, inner: Node) -> Iterator[StatuteLine]:

@@ -7,7 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from chameleon.modules.statutes.labels import LABEL, readings
+
 TEXT, SECTION = "text", "section"
+_INLINE = re.compile(rf"(?<!\w)(?<!section )(?<!graph )(?<!clause )({LABEL})\s")
 _HEADING = re.compile(r"[A-Z0-9½“\"‘'(\[][^;]{0,160}[^\s.,;:—–-]")
 
 
@@ -103,13 +106,26 @@ class Node:
         """Return its text exactly, with all that is in it."""
         return "".join(line.text for line in self.lines)
 
-    def child(self, label: str) -> Node | None:
-        """Return the first provision of that label directly in it."""
-        return self._first_of_label.get(label)
+    def child(self, label: str, level: str = "") -> Node | None:
+        """Return the first provision of that label directly in it, if it is of that level."""
+        found = self._first_of_label.get(label)
+        return found if found and (not level or found.is_of(level)) else None
 
     @cached_property
     def _first_of_label(self) -> dict[str, Node]:
         return {node.label: node for node in reversed(self.children)}
+
+    def is_of(self, level: str) -> bool:
+        """Return whether it is of a level, by its place or as its label could be read."""
+        could_be = level != SECTION != self.level and any(
+            each.level == level for each in readings(self.label)
+        )
+        return self.level == level or could_be
+
+    @cached_property
+    def inline_labels(self) -> frozenset[str]:
+        """Return the labels that it counts up to within a sentence: "who (i) is …, and (ii) …"."""
+        return frozenset(label[1:-1] for label in _INLINE.findall(self.wording))
 
     @cached_property
     def heading(self) -> str:
@@ -136,6 +152,12 @@ class Statute:
     root: Node
     troubles: tuple[str, ...] = ()
     source: str = ""
+
+    @property
+    def name(self) -> str:
+        """Return its file, else its first section."""
+        sections = self.root.children
+        return self.source or (f"section {sections[0].label}" if sections else "statute")
 
 
 def path_name(path: tuple[str, ...]) -> str:

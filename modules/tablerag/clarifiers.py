@@ -14,7 +14,7 @@ from chameleon import LLMModule, State, StepRejected, Table
 from chameleon.errors import ChameleonError, EmptyReply
 from chameleon.module import Keys
 from chameleon.modules.search.choose import ProviderName, Settings, choose_provider
-from chameleon.modules.search.provider import Provider, SearchResult
+from chameleon.modules.search.provider import SearchProvider, SearchResult
 from chameleon.modules.tablerag.conversation import turns
 from chameleon.web import Limits, PageCache, Web, one_line
 
@@ -124,7 +124,7 @@ class WikiClarifier(LLMModule):
         named: ProviderName = "auto" if provider == "none" else provider
         self._settings = Settings(named, endpoint, folder, allow_private=allow_private, language=language)
         self._web = Web(Limits(seconds=timeout), user_agent=user_agent)
-        self._source: Provider | str = "no search is set up"
+        self._source: SearchProvider | str = "no search is set up"
 
     def runtime_info(self) -> Mapping[str, Any]:
         """Return the provider that is asked, or why none is."""
@@ -172,7 +172,7 @@ class WikiClarifier(LLMModule):
         listed = [{"title": result.title, "url": result.url} for result in found]
         return found, {"documents": listed, "query": query}
 
-    def _find_provider(self) -> Provider | str:
+    def _find_provider(self) -> SearchProvider | str:
         """Return the provider, or why there is none."""
         if self.provider == "none":
             return "no search is set up"

@@ -33,7 +33,7 @@ class Batches(Generic[Item, Result]):
         self._turn = threading.Lock()
 
     def __call__(self, item: Item) -> Result:
-        """The result for one item; blocks until the batch that it is in has run."""
+        """Return the result for one item; block until the batch that it is in has run."""
         future: Future[Result] = Future()
         with self._came:
             self._waiting.append((item, future))

@@ -21,7 +21,7 @@ from chameleon.modules.vision.weights import (
     quiet,
     require_hub,
 )
-from chameleon.pictures.versions import versions_of
+from chameleon.pictures import versions_of
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -57,11 +57,11 @@ class Captioning:
     threads: int | None = None
 
     def is_half(self, device: str) -> bool:
-        """Whether that device computes in half precision."""
+        """Tell whether that device computes in half precision."""
         return device != "cpu" if self.half is None else self.half
 
     def runtime_info(self) -> dict[str, Any]:
-        """What the settings come to here; no model is loaded."""
+        """Return what the settings come to here; load no model."""
         device = foreseen_device(self.device)
         half = None if device is None else self.is_half(device)
         return {
@@ -84,7 +84,7 @@ def require_packages() -> None:
 
 
 def captioner(settings: Captioning) -> Batches[Image, str]:
-    """A function from a picture to its caption, for many threads; the model is loaded on the first call.
+    """Return a function from a picture to its caption, for many threads; the first call loads the model.
 
     Raises `MissingPackage`, `InventoryError` for a device that is not there, and `ModuleError` for a model
     that cannot be loaded.
@@ -103,7 +103,7 @@ def captioner(settings: Captioning) -> Batches[Image, str]:
 
 
 def _loaded(key: _Key) -> Model:
-    """The model, loaded now unless it is there; the caller holds the lock."""
+    """Return the model, loaded now unless it is there; the caller holds the lock."""
     if key not in _models:
         when, problem = _failed.get(key, (0.0, None))
         if problem is not None and time.monotonic() - when < _PATIENCE:
@@ -168,7 +168,7 @@ class Model:
         return cls(AutoModelForImageTextToText.from_pretrained(name, dtype=dtype, **options), images, tokens)
 
     def describe(self, pictures: Sequence[Image], settings: Captioning) -> list[str]:
-        """The captions of pictures in RGB, found by beam search, each as if it were alone in the batch."""
+        """Write captions of pictures in RGB by beam search, each as if it were alone in the batch."""
         import torch
 
         inputs = self._inputs(pictures, settings.instruction).to(self.network.device, self.network.dtype)

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping
 
 from chameleon.errors import InventoryError
-from chameleon.pictures.versions import versions_of
+from chameleon.pictures import versions_of
 
 _FORM = re.compile(r"auto|cuda(:\d+)?|mps|cpu")
 
@@ -32,17 +32,22 @@ def require_device(device: str) -> None:
         usable = ", ".join(name for name, is_there in there.items() if is_there)
         raise InventoryError(f"there is no device {device!r} here", hint=f"Set device to auto or {usable}.")
     if number:
-        _require_number(int(number))
+        import torch
+
+        count = torch.cuda.device_count()
+        if int(number) >= count:
+            hint = f"They are numbered from 0 to {count - 1}."
+            raise InventoryError(f"there is no device {device!r} here", hint=hint)
 
 
 def device_for(wanted: str) -> str:
-    """The device to use: with auto the first of cuda, mps and cpu. Raises `InventoryError`."""
+    """Return the device to use: with auto the first of cuda, mps and cpu. Raise `InventoryError`."""
     require_device(wanted)
     return next(name for name, is_there in _there().items() if is_there) if wanted == "auto" else wanted
 
 
 def foreseen_device(wanted: str) -> str | None:
-    """What `device_for` will say, None without torch, which is imported only where nothing else tells it."""
+    """Return what `device_for` will; None without torch, which is imported only where nothing else tells."""
     torch = versions_of("torch").get("torch")
     if wanted != "auto" or torch is None:
         return None if torch is None else wanted
@@ -59,7 +64,9 @@ def use_threads(number: int | None) -> None:
     """
     import torch
 
-    free = max(1, min(torch.get_num_threads(), _processors() - 1))
+    # In a container a process may use fewer than there are.
+    processors = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+    free = max(1, min(torch.get_num_threads(), processors - 1))
     torch.set_num_threads(free if number is None else number)
 
 
@@ -67,20 +74,3 @@ def _there() -> Mapping[str, bool]:
     import torch
 
     return {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
-
-
-def _require_number(number: int) -> None:
-    import torch
-
-    count = torch.cuda.device_count()
-    if number >= count:
-        raise InventoryError(
-            f"there is no device 'cuda:{number}' here", hint=f"They are numbered from 0 to {count - 1}."
-        )
-
-
-def _processors() -> int:
-    """Those that this process may use, which in a container can be fewer than there are."""
-    if sys.platform == "linux":
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

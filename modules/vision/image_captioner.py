@@ -14,7 +14,7 @@ from chameleon.modules.vision.devices import check_form, require_device
 from chameleon.modules.vision.weights import check_weights
 from chameleon.pictures.opening import load_picture
 
-_LARGEST = 1024
+_MAX_SIDE = 1024
 
 
 class ImageCaptioner(Module):
@@ -36,7 +36,7 @@ class ImageCaptioner(Module):
         instruction: str = "",
         threads: int | None = None,
     ) -> None:
-        """Settings, all optional; model, tokens and beams are the paper's.
+        """Take settings, all optional; model, tokens and beams are the paper's.
 
         - `model`: any image-to-text model of transformers, by its name on the hub or as a folder.
         - `max_tokens`, `beams`: the longest caption, and the width of the beam search.
@@ -73,11 +73,11 @@ class ImageCaptioner(Module):
         check_weights(self.settings.model)
 
     def runtime_info(self) -> Mapping[str, Any]:
-        """The device and precision that `auto` came to, and what computes; no model is loaded."""
+        """Return the device and precision that `auto` came to, and what computes; load no model."""
         return self.settings.runtime_info()
 
     def setup(self) -> None:
         self._caption = captioner(self.settings)
 
     def run(self, state: State) -> str:
-        return self._caption(load_picture(state.input["image"], largest=_LARGEST))
+        return self._caption(load_picture(state.input["image"], max_side=_MAX_SIDE))

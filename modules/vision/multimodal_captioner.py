@@ -8,8 +8,8 @@ from typing import Any
 from chameleon import LLMModule, State
 from chameleon.errors import InventoryError
 from chameleon.llm.message import MultimodalText
+from chameleon.pictures import versions_of
 from chameleon.pictures.opening import Attachment, read_picture, require_pillow
-from chameleon.pictures.versions import versions_of
 from chameleon.prompt import Messages
 
 
@@ -21,20 +21,20 @@ class MultimodalCaptioner(LLMModule):
     writes = ("cache.image_caption",)
     takes_cut_off = True
 
-    def __init__(self, largest: int = 1024) -> None:
-        """`largest`: the longer side, in pixels, of the picture that is sent; larger ones are scaled down."""
-        if largest < 1:
-            raise InventoryError(f"largest is {largest}, and is to be at least 1 pixel")
-        self.largest = largest
+    def __init__(self, max_side: int = 1024) -> None:
+        """Scale pictures down to `max_side` pixels on the longer side before they are sent."""
+        if max_side < 1:
+            raise InventoryError(f"max_side is {max_side}, and is to be at least 1 pixel")
+        self.max_side = max_side
 
     def check(self) -> None:
         require_pillow()
 
     def runtime_info(self) -> Mapping[str, Any]:
-        """What scales the picture that is sent."""
+        """Return what scales the picture that is sent."""
         return {"versions": versions_of("pillow")}
 
     def messages(self, state: State) -> Messages:
         *before, (role, text) = super().messages(state)
-        picture = Attachment.of(read_picture(state.input["image"], largest=self.largest))
+        picture = Attachment.of(read_picture(state.input["image"], max_side=self.max_side))
         return [*before, (role, MultimodalText(text, [picture]))]

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from chameleon import Module, State
 from chameleon.errors import InventoryError
-from chameleon.pictures.checking import confirmed
 from chameleon.pictures.engines import EngineName, chosen_engine, resolved_engine, shared_engine
 from chameleon.pictures.opening import read_picture, require_pillow
 from chameleon.pictures.pieces import UNREAD, Piece, lines_of, text_of
@@ -18,7 +17,7 @@ from chameleon.pictures.tilt import read_tilted
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-_LARGEST = 2000
+_MAX_SIDE = 2000
 _SHORTEST = 32  # RapidOCR works in squares of this side
 
 
@@ -37,7 +36,7 @@ class TextDetector(Module):
         least_confidence: float = 0.5,
         max_side: int = 736,
     ) -> None:
-        """Settings, all optional.
+        """Take settings, all optional.
 
         - `engine`: easyocr, rapidocr or tesseract; auto is the first of them that works here.
         - `languages`: the engine's own codes; English by default. RapidOCR's model takes none.
@@ -68,33 +67,36 @@ class TextDetector(Module):
         chosen_engine(self.engine, self.languages)
 
     def runtime_info(self) -> Mapping[str, Any]:
-        """The engine that `auto` came to, None if there is none, and the versions; nothing is loaded."""
+        """Return the engine that `auto` came to, None if there is none, and the versions; load nothing."""
         return resolved_engine(self.engine, self.languages)
 
     def setup(self) -> None:
         self._reader = shared_engine(self.engine, self.languages, self.max_side)
 
     def run(self, state: State) -> list[dict[str, Any]]:
-        """The pieces of text in reading order, as mappings: `text`, `box` (four corners in pixels of the
-        upright original, clockwise from the top left) and `confidence` (0 to 1)."""
-        picture = read_picture(state.input["image"], largest=_LARGEST)
+        """Return the pieces of text in reading order, as mappings.
+
+        They have `text`, `box` (four corners in pixels of the upright original, clockwise from the top left)
+        and `confidence` (0 to 1).
+        """
+        picture = read_picture(state.input["image"], max_side=_MAX_SIDE)
         read = read_tilted(self._read, picture.image, self._checked)
         found = [piece.scaled(*picture.scale) for piece in read]
         lines = [line for line in lines_of(found) if any(piece.text != UNREAD for piece in line)]
         return [piece.to_json() for line in lines for piece in line]
 
     def _read(self, image: Image) -> list[Piece]:
-        """The pieces that the engine finds, without the text of those that it is not sure enough of."""
+        """Return the pieces that the engine finds; those that it is not sure enough of have no text."""
         found = [piece for piece in self._reader.read(image) if piece.text.strip()]
         sure = [piece for piece in found if piece.confidence >= self.least_confidence]
         unsure = [piece for piece in found if piece.confidence < self.least_confidence]
         return sure + [replace(piece, text=UNREAD) for piece in unsure if any(map(str.isalnum, piece.text))]
 
     def _checked(self, image: Image, pieces: list[Piece]) -> list[Piece]:
-        """The pieces, without the text of those that Tesseract reads otherwise on their own."""
+        """Return the pieces, without the text of those that Tesseract reads otherwise on their own."""
         if not isinstance(self._reader, TesseractEngine):
             return pieces
-        return confirmed(self._reader.read_lines, image, pieces)
+        return self._reader.confirmed(image, pieces)
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         text = _with_boxes(output) if self.boxes else text_of(lines_of(map(Piece.from_json, output)))
@@ -102,7 +104,7 @@ class TextDetector(Module):
 
 
 def _with_boxes(output: Sequence[Mapping[str, Any]]) -> str:
-    """Box and text of each piece, without the confidence (Chameleon's prompts have them in this form)."""
+    """Write box and text of each piece, without the confidence, as Chameleon's prompts have them."""
     boxes = [[[round(x), round(y)] for x, y in each["box"]] for each in output]
     written = (f"({box}, {each['text']!r})" for box, each in zip(boxes, output, strict=True))
     return f"[{', '.join(written)}]" if output else ""

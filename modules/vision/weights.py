@@ -26,7 +26,7 @@ _told: set[str] = set()
 
 
 def is_path(model: str) -> bool:
-    """Whether a model is named by its folder, and not by its name on the hub, `NAME` or `OWNER/NAME`."""
+    """Tell whether a model is named by its folder, and not by its name on the hub, `NAME` or `OWNER/NAME`."""
     path = Path(model)
     return (
         path.is_dir()
@@ -46,28 +46,23 @@ def check_weights(model: str) -> None:
     """
     if is_path(model):
         _check_folder(Path(model))
-    elif not is_cached(model):
+    elif not _is_cached(model):
         from huggingface_hub import constants
 
         if constants.HF_HUB_OFFLINE:
             raise missing(model, "HF_HUB_OFFLINE is set")
-        _tell_download(model)
+        if model not in _told:
+            _told.add(model)
+            _log.warning(
+                "the captioning model %s is not on this machine: the first run will download it "
+                "(now: `hf download %s`)",
+                model,
+                model,
+            )
 
 
-def _tell_download(model: str) -> None:
-    if model in _told:
-        return
-    _told.add(model)
-    _log.warning(
-        "the captioning model %s is not on this machine: the first run will download it "
-        "(now: `hf download %s`)",
-        model,
-        model,
-    )
-
-
-def is_cached(model: str) -> bool:
-    """Whether the hub's cache (`HF_HOME`, `HF_HUB_CACHE`) has it, at least in part."""
+def _is_cached(model: str) -> bool:
+    """Tell whether the hub's cache (`HF_HOME`, `HF_HUB_CACHE`) has it, at least in part."""
     from huggingface_hub import try_to_load_from_cache
     from huggingface_hub.errors import HFValidationError
 
@@ -81,7 +76,7 @@ def is_cached(model: str) -> bool:
 
 
 def digest_of_weights(model: str) -> str | None:
-    """Which weights there are: the commit of a model in the hub's cache, or a digest of a folder's files.
+    """Return which weights there are: a model's commit in the hub's cache, or a digest of a folder.
 
     The digest is over the names and lengths of all files and what they hold, of those past 50 MB the first
     megabyte, where safetensors has the names and forms of its tensors. None for a model that is not here.
@@ -116,8 +111,17 @@ def require_hub(model: str) -> None:
 
     The question runs in a thread of its own: the look-up of a name cannot be told to give up.
     """
+    from huggingface_hub import HfApi
+
     problems: list[Exception] = []
-    asking = threading.Thread(target=_ask, args=(model, problems), daemon=True)
+
+    def ask() -> None:
+        try:
+            HfApi().model_info(model, timeout=_SECONDS)
+        except Exception as problem:  # its client, and so the errors of the network, differ between versions
+            problems.append(problem)
+
+    asking = threading.Thread(target=ask, daemon=True)
     asking.start()
     asking.join(_SECONDS + 1)
     if asking.is_alive():
@@ -128,7 +132,7 @@ def require_hub(model: str) -> None:
 
 
 def missing(model: str, why: str) -> ModuleError:
-    """The error for a model that is not here and does not come."""
+    """Return the error for a model that is not here and does not come."""
     return ModuleError(
         f"the captioning model {model} is not on this machine and cannot be downloaded: {why}",
         hint=f"Run `hf download {model}` with a network, or set model to a folder that has it. {INSTEAD}",
@@ -158,7 +162,7 @@ def quiet() -> Iterator[None]:
 
 
 def first_line(problem: BaseException) -> str:
-    """What an error of a library says, cut to a line that fits into ours."""
+    """Return what an error of a library says, cut to a line that fits into ours."""
     return (str(problem).strip() or type(problem).__name__).splitlines()[0][:200]
 
 
@@ -173,12 +177,3 @@ def _check_folder(folder: Path) -> None:
             f"the folder {str(folder)!r} has no {_CONFIG}, so it holds no model of transformers",
             hint="Set model to the folder that `save_pretrained` or `hf download --local-dir` has written.",
         )
-
-
-def _ask(model: str, problems: list[Exception]) -> None:
-    from huggingface_hub import HfApi
-
-    try:
-        HfApi().model_info(model, timeout=_SECONDS)
-    except Exception as problem:  # its client, and so the errors of the network, differ between versions
-        problems.append(problem)

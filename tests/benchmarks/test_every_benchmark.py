@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import GradedScorer, ValueScorer
 from chameleon.evaluation.data import find_benchmark, recognised
 from chameleon.inventory.resolve import shipped
@@ -129,3 +130,94 @@ def test_published_rows_are_whole(name: str) -> None:
         assert set(row.percent) <= {"ALL", *benchmark.columns, *benchmark.figures}
         if row.correct and row.n:
             assert row.percent["ALL"] == pytest.approx(100 * row.correct / row.n, abs=0.01)
+
+
+_FAULTS: dict[str, tuple[Mapping[str, Any], list[tuple[dict[str, Any], str]]]] = {
+    "wikitq": (
+        test_wikitq.ROW,
+        [
+            ({"id": None}, 'needs its id as "id"'),
+            ({"answer": "red"}, "the key \"answer\" is 'red', and should be a list of texts"),
+            ({"answer": []}, 'the key "answer" is []'),
+            ({"question": None}, 'the key "question" is None'),
+            ({"answer_canon": ["red"]}, "there are 2 answers and 1 canonical values"),
+        ],
+    ),
+    "sqa": (
+        test_sqa.ROW,
+        [
+            ({"answer_coordinates": "red"}, "a list of pairs"),
+            ({"answer_coordinates": [[0]]}, "a list of pairs"),
+            ({"position": "first"}, "a number from 0"),
+            ({"answer_text": "red"}, "a list of texts"),
+            ({"question": 1}, "a text"),
+        ],
+    ),
+    "feverous": (
+        test_feverous.ROW,
+        [
+            ({"label": "NEI"}, "one of SUPPORTS"),
+            ({"label": None}, "a text"),
+            ({"evidence": "all"}, "a list of groups"),
+            ({"evidence": [{"content": "all"}]}, "a list of groups"),
+            ({"evidence": [["nothing"]]}, "groups of items"),
+            ({"context": "all"}, "a list of texts"),
+        ],
+    ),
+    "hybridqa": (
+        test_hybridqa.ROW,
+        [
+            ({"answer": None}, "a text"),
+            ({"context": "all"}, "a list of texts"),
+            ({"table": {"header": ["a"]}}, '"header" and "rows"'),
+            ({"question": ["who"]}, "a text"),
+        ],
+    ),
+    "finqa": (
+        test_finqa.ROW,
+        [
+            ({"id": None}, "needs its id"),
+            ({"qa": 1}, "an object"),
+            ({"table": []}, "a list of lines"),
+            ({"table": [[]]}, "a list of lines"),
+            ({"pre_text": "all"}, "a list of texts"),
+            ({"qa": {"question": "a", "program": 1}}, "a text"),
+            ({"qa": {"question": "a", "exe_ans": []}}, "a number, or yes or no"),
+        ],
+    ),
+    "sara": (
+        test_sara.ROW,
+        [({"answer": "maybe"}, "Entailment"), ({"text": None}, "a text"), ({"id": None}, "id")],
+    ),
+    "fetaqa": (
+        test_fetaqa.RELEASED,
+        [
+            ({"feta_id": None}, 'needs its id as "feta_id"'),
+            ({"answer": ["a"]}, 'the key "answer" is'),
+            ({"table_array": []}, 'the key "table_array" is []'),
+        ],
+    ),
+    "scienceqa": (
+        test_scienceqa.ROW,
+        [
+            ({"choices": ["one"]}, "choices"),
+            ({"answer": 3}, "answer"),
+            ({"answer": True}, "answer"),
+            ({"choices": None}, "choices"),
+            ({"question": " "}, "question"),
+        ],
+    ),
+    "tabfact": (
+        test_tabfact.ROW,
+        [({"label": label}, 'the key "label" is') for label in (2, "1", None, True)],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", _FAULTS)
+def test_what_will_not_do_is_told(name: str) -> None:
+    row, faults = _FAULTS[name]
+    for changes, told in faults:
+        with pytest.raises(InputError) as caught:
+            find_benchmark(name).problem({**row, **changes}, {test_sqa.TABLE["table_id"]: test_sqa.TABLE})
+        assert told in caught.value.what, changes

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from chameleon import Table
 from chameleon.benchmarks.fetaqa import Fetaqa
-from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import GradedScorer, Problem
 from chameleon.evaluation.data import DataFile, read_problems, recognised
 from chameleon.evaluation.results import Result, Tally
@@ -84,19 +83,6 @@ class TestReader:
     def test_a_recorded_row_can_be_graded(self) -> None:
         read = Fetaqa().problem({"order": 1, "id": 3, "question": "who?", "gold": "She did."}, {})
         assert (read.input, read.gold) == ({}, "She did.")
-
-    @pytest.mark.parametrize(
-        ("row", "told"),
-        [
-            ({**ROW, "id": None}, 'needs its id as "feta_id"'),
-            ({**ROW, "answer": ["a"]}, 'the key "answer" is'),
-            ({**RELEASED, "table_array": []}, 'the key "table_array" is []'),
-        ],
-    )
-    def test_what_will_not_do_is_told(self, row: dict[str, Any], told: str) -> None:
-        with pytest.raises(InputError) as caught:
-            Fetaqa().problem(row, {})
-        assert told in caught.value.what
 
 
 class TestGrades:

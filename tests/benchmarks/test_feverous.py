@@ -73,23 +73,6 @@ def test_the_release(tmp_path: Path, first: list[Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
-    [
-        ({"label": "NEI"}, "one of SUPPORTS"),
-        ({"label": None}, "a text"),
-        ({"evidence": "all"}, "a list of groups"),
-        ({"evidence": [{"content": "all"}]}, "a list of groups"),
-        ({"evidence": [["nothing"]]}, "groups of items"),
-        ({"context": "all"}, "a list of texts"),
-    ],
-)
-def test_what_will_not_do_is_told(changes: dict[str, Any], told: str) -> None:
-    with pytest.raises(InputError) as caught:
-        FEVEROUS.problem({**ROW, **changes}, {})
-    assert told in caught.value.what
-
-
-@pytest.mark.parametrize(
     ("written", "item"),
     [
         ("A_B_sentence_0", ("A_B", "sentence", "0")),

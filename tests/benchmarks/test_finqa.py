@@ -95,25 +95,6 @@ def test_a_line_as_the_published_retriever_reads_it() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("changes", "told"),
-    [
-        ({"id": None}, "needs its id"),
-        ({"qa": 1}, "an object"),
-        ({"table": []}, "a list of lines"),
-        ({"table": [[]]}, "a list of lines"),
-        ({"pre_text": "all"}, "a list of texts"),
-        ({"qa": {"question": 1}}, "a text"),
-        ({"qa": {"question": "a", "program": 1}}, "a text"),
-        ({"qa": {"question": "a", "exe_ans": []}}, "a number, or yes or no"),
-    ],
-)
-def test_what_will_not_do_is_told(changes: dict[str, Any], told: str) -> None:
-    with pytest.raises(InputError) as caught:
-        FINQA.problem({**ROW, **changes}, {})
-    assert told in caught.value.what
-
-
 @pytest.mark.parametrize("name", ["dev.json", "dev.jsonl"])
 def test_files_of_each_form(name: str, tmp_path: Path) -> None:
     path = tmp_path / name

@@ -135,21 +135,6 @@ def test_what_is_no_table_is_told(release: Path, text: str) -> None:
         list(read_problems(HYBRID, DataFile(release / "released_data/dev.json", "question_id")))
 
 
-@pytest.mark.parametrize(
-    ("changes", "told"),
-    [
-        ({"answer": None}, "a text"),
-        ({"context": "all"}, "a list of texts"),
-        ({"table": {"header": ["a"]}}, '"header" and "rows"'),
-        ({"question": ["who"]}, "a text"),
-    ],
-)
-def test_what_will_not_do_is_told(changes: dict[str, Any], told: str) -> None:
-    with pytest.raises(InputError) as caught:
-        HYBRID.problem({**ROW, **changes}, {})
-    assert told in caught.value.what
-
-
 _WORDS = st.lists(st.text("abcé'", min_size=1, max_size=6), min_size=1, max_size=4).map(" ".join)
 
 

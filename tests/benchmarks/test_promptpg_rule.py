@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from chameleon.benchmarks.scorers import promptpg
-from chameleon.benchmarks.scorers.choices import known_choices
+from chameleon.benchmarks.scorers.chameleon_rule import known_choices
 from chameleon.benchmarks.scorers.promptpg import PromptPGRule
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem

@@ -71,12 +71,6 @@ def test_a_row() -> None:
     assert SARA.problem(AMOUNT, {}).columns == ("numeric",)
 
 
-@pytest.mark.parametrize("changes", [{"answer": "maybe"}, {"text": None}, {"question": 3}, {"id": None}])
-def test_what_will_not_do_is_told(changes: dict[str, Any]) -> None:
-    with pytest.raises(InputError):
-        SARA.problem({**ROW, **changes}, {})
-
-
 def test_statutes_lie_beside_the_rows(tmp_path: Path) -> None:
     data = write_rows(tmp_path / "cases.jsonl", [ROW, AMOUNT])
     assert recognised(data).name == "sara"

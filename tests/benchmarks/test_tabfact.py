@@ -120,11 +120,6 @@ class TestReader:
         assert (first.id, second.id) == ("test-0", "test-1")
         assert first.input["table"] == Table(["kite"], [["red"]], "kites") and first.columns == ("small",)
 
-    @pytest.mark.parametrize("label", [2, "1", None, True])
-    def test_a_label_that_is_none_is_told(self, label: Any) -> None:
-        with pytest.raises(InputError, match='the key "label" is'):
-            problem(label=label)
-
 
 RULES = {name: rule() for name, rule in Tabfact.scorers.items()}
 

@@ -88,7 +88,7 @@ def test_gold_answers_do_not_enter_the_input() -> None:
     ("row", "said"),
     [
         (without("pid"), 'needs its id as "pid"'),
-        (without("answer"), 'problem 101: the key "answer" is missing, and should be a text'),
+        (without("answer"), 'the key "answer" is missing, and should be a text'),
         (without("question"), 'the key "question" is missing'),
         (without("table"), 'the key "table" is missing'),
         (without("choices"), 'the key "choices" is missing, and should be a list of texts or null'),

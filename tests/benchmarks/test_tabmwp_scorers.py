@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from chameleon.benchmarks.scorers import chameleon_rule
-from chameleon.benchmarks.scorers.chameleon_rule import ChameleonRule
-from chameleon.benchmarks.scorers.choices import most_similar, similarity
+from chameleon.benchmarks.scorers.chameleon_rule import ChameleonRule, most_similar, similarity
 from chameleon.benchmarks.scorers.program_of_thought import (
     ProgramOfThoughtRule,
     decimal_places,

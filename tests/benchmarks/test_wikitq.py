@@ -89,22 +89,6 @@ def test_sizes(cells: int, size: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
-    [
-        ({"id": None}, 'needs its id as "id"'),
-        ({"answer": "red"}, "the key \"answer\" is 'red', and should be a list of texts"),
-        ({"answer": []}, 'the key "answer" is []'),
-        ({"question": None}, 'the key "question" is None'),
-        ({"answer_canon": ["red"]}, "there are 2 answers and 1 canonical values"),
-    ],
-)
-def test_what_will_not_do_is_told(changes: dict[str, Any], told: str) -> None:
-    with pytest.raises(InputError) as caught:
-        problem(**changes)
-    assert told in caught.value.what
-
-
-@pytest.mark.parametrize(
     "table", [{**TABLE, "rows": None}, {**TABLE, "header": "a"}, {**TABLE, "rows": [[1]]}]
 )
 def test_what_is_no_table_is_told(table: dict[str, Any]) -> None:

@@ -18,7 +18,7 @@ from chameleon.modules.search.provider import SearchResult
 from tests.e2e.commands import Command, Outcome
 from tests.engine.files import write
 from tests.loopback import LoopbackServer
-from tests.search.asking import in_form_of
+from tests.modules.search.asking import in_form_of
 from tests.web.servers import KEY, Answer, Asked, WebServer, as_json
 
 Start = Callable[..., LoopbackServer]

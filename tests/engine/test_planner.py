@@ -1,4 +1,4 @@
-"""Reading plans: every way in which models write a list of names, and nothing that they write is ever run."""
+"""Reading plans and asking planners: every way to write names, and nothing written is ever run."""
 
 from __future__ import annotations
 
@@ -7,19 +7,22 @@ import inspect
 import json
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from chameleon import Declined, Inventory, State, Step
 from chameleon import planner as planner_module
-from chameleon.errors import PlanError
+from chameleon.errors import InventoryError, MissingPackage, PlanError
 from chameleon.planner import LONGEST_PLAN_TEXT, parse_plan
-from chameleon.state import Step
+from chameleon.planners.fixed import Fixed
+from chameleon.planners.then import Then
 from chameleon.text import nearest
+from tests.engine.doubles import Does, Proposes, failing, run, why
 
 NAMES = ["row_lookup", "column_lookup", "program_generator", "solution_generator", "answer_generator", "ocr2"]
-
 plans = st.lists(st.sampled_from(NAMES), min_size=1, max_size=12)
 prose = st.sampled_from(
     ["", "Let me think about the table.", "The table is long, so it is cut first.", "Sure!", "# Plan\n"]
@@ -43,7 +46,6 @@ SPELLINGS = {
     "UPPER_CASE": str.upper,
     "in quotes": lambda name: f"`{name}`",
 }
-
 FORMS = {
     "a JSON list": json.dumps,
     "an indented JSON list": lambda names: json.dumps(names, indent=2),
@@ -241,3 +243,74 @@ class TestIsSafe:
         except PlanError as error:
             assert len(str(error)) < 500
         assert time.perf_counter() - begun < 1
+
+
+class TestPlanners:
+    @pytest.mark.parametrize(
+        "problem",
+        [ValueError("oops"), KeyError("k"), RecursionError("deep"), InventoryError("odd"), MemoryError()],
+    )
+    def test_may_raise_anything_and_the_run_ends_with_it(self, problem: Exception) -> None:
+        state = run({"one": lambda state: 1}, Proposes(failing(problem)))
+        assert state.ended is not None and state.ended.reason == "failed"
+        assert "proposes" in why(state)
+
+    def test_may_decline(self) -> None:
+        state = run({"one": lambda state: 1}, Proposes(failing(Declined("not about tables"))))
+        assert state.ended is not None and state.ended.reason == "declined"
+        assert why(state) == "not about tables"
+
+    @pytest.mark.parametrize("returned", [None, 5, "one", ["one"], [Step("one"), "one"], [None]])
+    def test_must_return_steps(self, returned: Any) -> None:
+        state = run({"one": lambda state: 1}, Proposes(lambda state: returned))
+        assert "propose gave" in why(state) and "It must return steps" in why(state)
+
+    def test_may_yield_their_steps(self) -> None:
+        def once(state: State) -> Any:
+            return iter(()) if state.plans else (Step(name) for name in ("one", "one"))
+
+        assert run({"one": lambda state: 1}, Proposes(once)).program == ("one", "one")
+
+    def test_may_give_arguments_that_a_log_can_hold(self) -> None:
+        def once(state: State) -> Any:
+            return () if state.plans else [Step("one", {"columns": ["a", "b"]})]
+
+        assert run(
+            {"one": lambda state: state.step and state.step.args and state.step.args["columns"]},
+            Proposes(once),
+        ).answer == ("a", "b")
+        bad = run({"one": lambda state: 1}, Proposes(lambda state: [Step("one", {"columns": {"a"}})]))
+        assert "the argument of one.columns is a set" in why(bad)
+
+    def test_with_nothing_to_propose_fail(self) -> None:
+        assert "proposed no step" in why(run({"one": lambda state: 1}, Proposes(lambda state: ())))
+
+    def test_refused_twice_give_way_to_the_fallback_once(self) -> None:
+        stubborn = Proposes(lambda state: [Step("nobody")])
+        state = run({"one": lambda state: 1}, stubborn, fallback=("one",))
+        assert state.program == ("one",)
+        assert "no valid plan: there is no module 'nobody'" in why(state)
+
+    def test_that_cannot_read_a_plan_are_asked_once_more(self) -> None:
+        def second(state: State) -> Any:
+            if not state.plans:
+                raise PlanError("no list")
+            return [] if state.history else [Step("one")]
+
+        assert run({"one": lambda state: "ok"}, Proposes(second)).answer == "ok"
+
+    def test_asked_after_every_step_see_what_happened(self) -> None:
+        def count(state: State) -> Any:
+            return [Step("one")] if len(state.history) < 3 else []
+
+        assert run({"one": lambda state: len(state.history)}, Proposes(count)).answer == 2
+
+
+def test_the_check_of_an_inventory_checks_its_planners_too() -> None:
+    class Unfit(Proposes):
+        def check(self) -> None:
+            raise MissingPackage("embeddings need a package", hint="pip install it")
+
+    inventory = Inventory("mine", Then([Fixed(["only"]), Unfit(lambda state: ())]), {"only": Does(str)})
+    with pytest.raises(InventoryError, match="the planner unfit cannot run here: embeddings need a package"):
+        inventory.check()

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from chameleon import LLM, Executor, Inventory, Module, State
-from chameleon.errors import LogError
-from chameleon.llm import ScriptedModel
+from chameleon import Executor, Inventory, Module, State
 from chameleon.log import EventLog
 from chameleon.planners.fixed import Fixed
-from chameleon.state import Event, StepRecord
-from tests.engine.files import write
+from chameleon.state import StepRecord
 from tests.engine.random_runs import GIVEN, PLANNERS, cases, end, timeless
 
 quick = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
@@ -126,95 +122,6 @@ class Shout(Module):
 @pytest.fixture
 def shouting() -> Executor:
     return Executor(Inventory("shouting", Fixed(["shout"]), {"shout": Shout()}))
-
-
-class TestTheLogOfAnotherRun:
-    def test_of_another_question_is_refused(self, shouting: Executor) -> None:
-        log = list(shouting.stream({"question": "why?"}))
-        with pytest.raises(LogError, match="belongs to another question or inventory"):
-            shouting.run({"question": "how?"}, log)
-
-    def test_of_another_inventory_is_refused(self, shouting: Executor) -> None:
-        other = Executor(Inventory("other", Fixed(["shout"]), {"shout": Shout()}))
-        with pytest.raises(LogError, match="belongs to another question or inventory"):
-            other.run({"question": "why?"}, list(shouting.stream({"question": "why?"})))
-
-    def test_on_disk_is_refused_and_left_as_it_is(self, shouting: Executor, tmp_path: Path) -> None:
-        path = tmp_path / "log.jsonl"
-        with EventLog(path) as log:
-            for event in shouting.stream({"question": "why?"}):
-                log.append(event)
-        before = path.read_bytes()
-        with EventLog(path) as log, pytest.raises(LogError):
-            next(iter(shouting.stream({"question": "how?"}, log)))
-        assert path.read_bytes() == before
-
-    def test_a_log_without_a_beginning_is_refused(self, shouting: Executor) -> None:
-        log = list(shouting.stream({"question": "why?"}))
-        with pytest.raises(LogError, match="no beginning"):
-            shouting.run({"question": "why?"}, log[1:])
-
-    def test_that_names_a_module_which_is_gone_is_refused(self, shouting: Executor) -> None:
-        log = list(shouting.stream({"question": "why?"}))[:2]
-        fewer = Executor(Inventory("shouting", Fixed(["cry"]), {"cry": Shout()}))
-        with pytest.raises(LogError, match="the log has a step 'shout', and the inventory shouting has no"):
-            fewer.run({"question": "why?"}, log)
-
-
-class TestAnInventoryThatHasChangedSinceTheLogBegan:
-    BEFORE = """
-name: mine
-planner: {use: fixed, plan: [solution_generator, answer_generator]}
-modules:
-  solution_generator: {prompt: look, llm: {temperature: 0}}
-  answer_generator: {}
-budget: {calls: 1}
-"""
-
-    def begun(self, folder: Path) -> list[Event]:
-        write(folder, "# user\nLook.", "look.md")
-        return list(self.executor(folder).stream({"question": "why?"}))[:2]
-
-    def executor(self, folder: Path, before: str = "", after: str = "") -> Executor:
-        path = write(folder, self.BEFORE.replace(before, after))
-        return Executor(Inventory.load(path), LLM.connect(ScriptedModel(["The answer is 7."] * 9)))
-
-    @pytest.mark.parametrize(
-        ("before", "after"),
-        [
-            ("  answer_generator: {}\n", "  answer_generator: {}\n  row_lookup: {}\n"),
-            ("[solution_generator, answer_generator]", "[solution_generator]"),
-            ("answer_generator: {}", "answer_generator: {on_error: skip}"),
-        ],
-    )
-    def test_is_told(self, before: str, after: str, tmp_path: Path) -> None:
-        log = self.begun(tmp_path)
-        with pytest.raises(LogError) as error:
-            self.executor(tmp_path, before, after).run({"question": "why?"}, log)
-        assert str(error.value) == (
-            "the inventory mine has changed since the log began. Give a new file with --log."
-        )
-
-    def test_in_a_prompt_is_told(self, tmp_path: Path) -> None:
-        log = self.begun(tmp_path)
-        write(tmp_path, "# user\nLook twice.", "look.md")
-        with pytest.raises(LogError, match="the prompt of solution_generator has changed since"):
-            self.executor(tmp_path).run({"question": "why?"}, log)
-
-    @pytest.mark.parametrize(
-        ("before", "after"),
-        [
-            ("calls: 1", "calls: 9"),
-            ("temperature: 0", "temperature: 1"),
-            ("name: mine", "name: mine\nabout: x"),
-        ],
-    )
-    def test_may_be_in_the_calls_of_its_model_and_in_its_budget(
-        self, before: str, after: str, tmp_path: Path
-    ) -> None:
-        log = self.begun(tmp_path)
-        state = self.executor(tmp_path, before, after).run({"question": "why?"}, log)
-        assert state.answer == "7"
 
 
 def test_a_run_can_be_awaited(shouting: Executor) -> None:

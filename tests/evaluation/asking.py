@@ -15,6 +15,13 @@ Start = Callable[..., LoopbackServer]
 # TabMWP's inventory for a server that is asked once, and that costs a dollar for a million tokens.
 PRICED = "name: priced\nextends: tabmwp\nllm: {retries: 0, prices: {input: 1.0, output: 1.0}}\n"
 UNPRICED = "name: unpriced\nextends: tabmwp\nllm: {retries: 0}\n"
+# An inventory of one's own: the tool is in tools.py beside it.
+MINE = """
+name: mine
+input: {question: str, table: Table, choices: "list?", unit: "str?"}
+planner: {use: fixed, plan: [tool]}
+modules: {tool: {use: "tools:Tool"}}
+"""
 
 
 def model_rows(count: int) -> list[Row]:

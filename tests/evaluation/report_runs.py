@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from chameleon import Executor, Inventory, State, Table
-from chameleon.budget import Call, Usage
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.data import find_benchmark
 from chameleon.evaluation.report import RunSummary, compare
@@ -19,6 +18,7 @@ from chameleon.evaluation.run_dir import Run, RunDir, read_run
 from chameleon.llm import LLM
 from chameleon.llm.scripted import ScriptedModel
 from chameleon.state import Event, Failure, Plan, RunEnded, RunStarted, Step, StepRecord
+from chameleon.usage import Call, Usage
 from tests.e2e.problems import make_problems
 from tests.e2e.rule_model import RuleModel
 

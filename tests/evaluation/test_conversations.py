@@ -98,14 +98,6 @@ def test_what_follows_a_failure_is_asked_again_where_it_is_told_otherwise(tmp_pa
     assert again["1/0/0"] is None and again["0/0/2"] == expected(every)["0/0/2"]
 
 
-def test_without_being_asked_to_no_failure_is_tried_again(tmp_path: Path) -> None:
-    every = problems([["says", "says"]])
-    before = answers(evaluate(every, Counting("0 0"), path=tmp_path))
-    counting = Counting()
-    assert answers(evaluate(every, counting, path=tmp_path)) == before
-    assert counting.asked == []
-
-
 def test_a_limit_may_grow_within_a_conversation(tmp_path: Path) -> None:
     every = problems([["says"] * 3])
     in_order = [each for one in in_turn(every) for each in one]

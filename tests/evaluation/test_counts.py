@@ -11,7 +11,7 @@ from chameleon.table.formats import places
 from tests.e2e.commands import Command
 from tests.e2e.rule_model import RuleModel
 from tests.engine.files import write
-from tests.evaluation.asking import PRICED, Start, model_rows
+from tests.evaluation.asking import MINE, PRICED, Start, model_rows
 from tests.evaluation.rows import make_rows, write_rows
 
 FAILING = """
@@ -26,12 +26,6 @@ class Tool(Module):
     def run(self, state):
         number = int(state.input["question"])
         raise ValueError(REASONS[0 if number < 4 else 1 if number < 7 else 2 if number < 9 else 3])
-"""
-MINE = """
-name: mine
-input: {question: str, table: Table, choices: "list?", unit: "str?"}
-planner: {use: fixed, plan: [tool]}
-modules: {tool: {use: "tools:Tool"}}
 """
 
 
@@ -75,19 +69,6 @@ def test_right_guesses_are_told(command: Command, tmp_path: Path) -> None:
     answered, guessed, _ = outcome.out.split("\n\n")[-1].splitlines()
     assert answered == "Answered 2, right 0.00 % of them; declined 4, failed 0."
     assert guessed == "Of those without a prediction, 4 are right: the rule guesses the first choice."
-
-
-def test_the_share_of_answered_is_rounded_as_all_is(command: Command, tmp_path: Path) -> None:
-    """TabMWP rounds ALL to three decimals first, which shows in ties: 17 of 160 are 10.625 %."""
-    rows = make_rows(160)
-    data = str(write_rows(tmp_path / "d.jsonl", rows))
-    given = [
-        {"pid": row["pid"], "prediction": row["answer"] if n < 17 else "?"} for n, row in enumerate(rows)
-    ]
-    predictions = str(write_rows(tmp_path / "p.jsonl", given))
-    outcome = command("score", "tabmwp", data, predictions, "--scorer", "promptpg")
-    percent = next(line for line in outcome.out.splitlines() if line.startswith("right, %")).split()[2]
-    assert f"Answered 160, right {percent} % of them" in outcome.out
 
 
 def test_calls_and_replies_of_the_store_are_told(loopback: Start, command: Command, tmp_path: Path) -> None:

@@ -171,7 +171,7 @@ def test_a_problem_that_occurs_twice_is_told(command: Command, tmp_path: Path) -
         ({"answer": 3}, 'problem 1001: the key "answer" is 3, and should be a text'),
         ({"choices": "a"}, "problem 1001: the key \"choices\" is 'a'"),
         ({"grade": 9}, 'problem 1001: the key "grade" is 9'),
-        ({"pid": None}, 'problem number 2: a TabMWP problem needs its id as "pid"'),
+        ({"pid": None}, 'problem number 2: a problem of tabmwp needs its id as "pid"'),
         ({"table": None}, 'problem 1001: the key "table" is None'),
     ],
 )

@@ -13,7 +13,7 @@ import pytest
 from tests.e2e.commands import Command
 from tests.e2e.rule_model import PROGRAM, RuleModel
 from tests.evaluation.asking import Asking, Start
-from tests.evaluation.rows import Row, make_rows, read_lines, write_rows
+from tests.evaluation.rows import make_rows, read_lines, write_rows
 from tests.loopback import Answer, Fault, Reply
 
 COUNTS = [
@@ -34,10 +34,6 @@ USAGE = ["calls", "input_tokens", "output_tokens", "cost", "cached_tokens", "rea
 @pytest.fixture
 def problems(tmp_path: Path) -> str:
     return str(write_rows(tmp_path / "problems.jsonl.gz", make_rows(12)))
-
-
-def timeless(results: dict[str, Row]) -> dict[str, Row]:
-    return {id: {**result, "seconds": 0} for id, result in results.items()}
 
 
 def test_json_has_the_shape_of_the_issue(command: Command, problems: str) -> None:
@@ -87,15 +83,6 @@ def test_results_keep_what_the_issue_names(command: Command, problems: str, tmp_
     assert kinds == {"run_started", "plan", "step", "run_ended"}
 
 
-def test_what_is_declined_is_never_right(command: Command, tmp_path: Path) -> None:
-    """Chameleon's rule takes the first choice where there is no answer; an evaluation does not."""
-    rows = [{**row, "question": "Why so?", "choices": [row["answer"], "x"]} for row in make_rows(4)]
-    found = json.loads(
-        command("eval", "tables_offline", str(write_rows(tmp_path / "d.jsonl", rows)), "--json").out
-    )
-    assert (found["n"], found["correct"], found["answered"], found["answered_accuracy"]) == (4, 0, 0, None)
-
-
 def test_the_settings_tell_how_many_are_to_be_run(command: Command, problems: str, tmp_path: Path) -> None:
     out = tmp_path / "out"
     for limit in ("5", "7"):
@@ -103,32 +90,6 @@ def test_the_settings_tell_how_many_are_to_be_run(command: Command, problems: st
         assert json.loads((out / "settings.json").read_text())["problems"] == int(limit)
     assert command("eval", "tables_offline", problems, "--limit", "5", "--out", str(out)).code == 1
     assert json.loads((out / "settings.json").read_text())["problems"] == 7
-
-
-def test_limit_takes_the_first(command: Command, problems: str, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    found = json.loads(
-        command("eval", "tables_offline", problems, "--limit", "5", "--out", str(out), "--json").out
-    )
-    assert found["n"] == 5
-    assert sorted(line["id"] for line in read_lines(out / "results.jsonl")) == [
-        str(1000 + number) for number in range(5)
-    ]
-
-
-def test_eight_workers_come_to_what_one_does(loopback: Start, command: Command, tmp_path: Path) -> None:
-    server = loopback(RuleModel(delay=0.005))
-    alone, together = (Asking(command, tmp_path, 24) for _ in range(2))
-    together.out = tmp_path / "together"
-    first = json.loads(alone.run().out)
-    asked = len(server.requests)
-    second = json.loads(together.run("--workers", "8").out)
-    assert timeless(alone.results) == timeless(together.results)
-    assert len(server.requests) == 2 * asked == 2 * first["usage"]["calls"]
-    assert server.peak > 1
-    for found in (first, second):
-        del found["seconds"]
-    assert first == second
 
 
 @pytest.mark.parametrize(

@@ -8,16 +8,10 @@ from pathlib import Path
 from tests.e2e.commands import Command
 from tests.e2e.rule_model import PROGRAM, RuleModel
 from tests.engine.files import TOOL, write
-from tests.evaluation.asking import Asking, Start
+from tests.evaluation.asking import MINE, Asking, Start
 from tests.evaluation.rows import make_rows, read_lines, write_rows
 from tests.loopback import Answer, Fault
 
-MINE = """
-name: mine
-input: {question: str, table: Table, choices: "list?", unit: "str?"}
-planner: {use: fixed, plan: [tool]}
-modules: {tool: {use: "tools:Tool"}}
-"""
 BROKEN = Fault(500)
 
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import builtins
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from chameleon import Executor, Inventory, State, Step
 from chameleon.benchmarks.fetaqa import Fetaqa
-from chameleon.benchmarks.scorers import text_overlap
 from chameleon.errors import Declined
 from chameleon.evaluation.evaluate import Evaluation
 from chameleon.evaluation.run_dir import Run, RunDir, read_run
@@ -127,21 +124,3 @@ def test_eval_prints_figures(command: Command, tmp_path: Path) -> None:
     whole = json.loads(command("eval", "tables_offline", data, "--json").out)
     assert list(whole)[:5] == ["benchmark", "n", "figures", "answered", "answered_figures"]
     assert "accuracy" not in whole
-
-
-def test_a_missing_package_is_told_before_the_first_call(
-    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    importing = builtins.__import__
-
-    def imported(name: str, *args: Any) -> Any:
-        if name.startswith("rouge_score"):
-            raise ImportError(name)
-        return importing(name, *args)
-
-    text_overlap._rouge.cache_clear()
-    monkeypatch.setattr(builtins, "__import__", imported)
-    out = tmp_path / "out"
-    data = str(write_rows(tmp_path / "data.jsonl", ROWS))
-    told = command("eval", "tables_offline", data, "--out", str(out)).complaint
-    assert "pip install 'chameleon-compose[text-metrics]'" in told and not out.exists()

@@ -184,17 +184,17 @@ def test_no_gold_answer_comes_to_a_module(tmp_path: Path, monkeypatch: pytest.Mo
     assert seen and all(given <= {"question", "table"} for given in seen)
 
 
-def test_what_is_missing_here_is_told_at_once(tmp_path: Path) -> None:
-    grid = GRID.replace("one: {}", "one: {modules: {keep: {lost: package}}}")
-    one = measured(tmp_path, grid)["one"]
-    assert (one["problems"], one["retrieval"]) == (0, None)
-    assert "the package sieve is missing" in one["lacks"]
-
-
-def test_an_arm_that_fails_over_all_is_not_measured(tmp_path: Path) -> None:
-    grid = GRID.replace("one: {}", "one: {modules: {keep: {lost: Fleet}}}")
-    one = measured(tmp_path, grid)["one"]
-    assert one["problems"] == 0 and "it cannot be kept" in one["lacks"]
+@pytest.mark.parametrize(
+    ("keep", "told"),
+    [
+        ("{lost: package}", "the package sieve is missing"),
+        ("{lost: Fleet}", "it cannot be kept"),
+        ("{use: table_retriever, retriever: bm26}", "there is no retriever 'bm26'"),
+    ],
+)
+def test_an_arm_that_cannot_run_is_not_measured(keep: str, told: str, tmp_path: Path) -> None:
+    one = measured(tmp_path, GRID.replace("one: {}", f"one: {{modules: {{keep: {keep}}}}}"))["one"]
+    assert (one["problems"], one["retrieval"]) == (0, None) and told in one["lacks"]
 
 
 def test_a_problem_that_fails_has_lost_its_answer(tmp_path: Path) -> None:
@@ -212,12 +212,6 @@ def test_a_cut_that_nobody_tells_of_is_not_judged(tmp_path: Path) -> None:
     grid = GRID.replace("one: {}", "one: {modules: {keep: {tells: false}}}")
     table = measured(tmp_path, grid)["one"]["table"]
     assert (table["gold_known"], table["gold_kept"], table["rows"]) == (0, None, 1)
-
-
-def test_a_tool_that_cannot_run_here_is_told_before_any_problem(tmp_path: Path) -> None:
-    grid = GRID.replace("one: {}", "one: {modules: {keep: {use: table_retriever, retriever: bm26}}}")
-    one = measured(tmp_path, grid)["one"]
-    assert one["problems"] == 0 and "there is no retriever 'bm26'" in one["lacks"]
 
 
 @pytest.mark.parametrize(

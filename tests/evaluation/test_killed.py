@@ -1,20 +1,13 @@
-"""An evaluation that is killed again and again comes to what an undisturbed one comes to.
-
-    python -m tests.evaluation.test_killed --kills 100
-
-kills as often as one likes, and prints what it found; the tests below do it a few times.
-"""
+"""An evaluation that is killed again and again comes to what an undisturbed one comes to."""
 
 from __future__ import annotations
 
-import argparse
 import random
 import signal
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from tests.e2e.commands import environment
@@ -90,59 +83,24 @@ def verdicts(folder: Path) -> dict[str, Row]:
 
 
 def test_without_a_model(tmp_path: Path) -> None:
-    _kill_offline(tmp_path, problems=240, kills=8, say=lambda text: None)
+    data = write_rows(tmp_path / "problems.jsonl.gz", make_rows(160))
+    evaluation = Evaluation("tables_offline", str(data), "--workers", "4")
+    expected = evaluation.whole(tmp_path / "whole")
+    for found in evaluation.killed(tmp_path, 4, random.Random(3)):
+        assert found == expected
 
 
 def test_with_a_model_nothing_is_paid_twice(tmp_path: Path) -> None:
-    _kill_with_model(tmp_path, problems=48, kills=4, say=lambda text: None)
-
-
-def _kill_offline(folder: Path, problems: int, kills: int, say: Callable[[str], None]) -> None:
-    data = write_rows(folder / "problems.jsonl.gz", make_rows(problems))
-    evaluation = Evaluation("tables_offline", str(data), "--workers", "4")
-    expected = evaluation.whole(folder / "whole")
-    rounds = 0
-    for found in evaluation.killed(folder, kills, random.Random(3)):
-        assert found == expected
-        rounds += 1
-    right = sum(line["correct"] for line in expected.values())
-    say(
-        f"without a model: killed {kills} times over {rounds} evaluations of {problems} problems; every "
-        f"problem once, {right} right each time as undisturbed, every line whole"
-    )
-
-
-def _kill_with_model(folder: Path, problems: int, kills: int, say: Callable[[str], None]) -> None:
-    workers, rounds = 4, 0
-    data = write_rows(folder / "problems.jsonl", model_rows(problems))
+    kills, workers, rounds = 3, 4, 0
+    data = write_rows(tmp_path / "problems.jsonl", model_rows(48))
     with LoopbackServer(RuleModel(delay=0.02)) as server:
         options = ("--workers", str(workers), "--model", "openai:local")
         evaluation = Evaluation("tabmwp", str(data), *options, OPENAI_BASE_URL=server.url)
-        expected = evaluation.whole(folder / "whole")
+        expected = evaluation.whole(tmp_path / "whole")
         calls = len(server.requests)
-        for found in evaluation.killed(folder, kills, random.Random(5)):
+        for found in evaluation.killed(tmp_path, kills, random.Random(5)):
             assert found == expected
             rounds += 1
         served, needed = len(server.requests) - calls, calls * rounds
     # A call that was under way when the process died is asked again; nothing else is.
     assert needed <= served <= needed + kills * workers
-    say(
-        f"with a model: killed {kills} times over {rounds} evaluations of {problems} problems; {served:,} "
-        f"calls served, {needed:,} needed: {served - needed} asked again, of at most {kills * workers} that "
-        "were under way at a kill"
-    )
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--kills", type=int, default=100)
-    wanted = parser.parse_args()
-    with tempfile.TemporaryDirectory() as place:
-        for name, run in (("offline", _kill_offline), ("model", _kill_with_model)):
-            folder = Path(place) / name
-            folder.mkdir()
-            run(folder, problems=240, kills=wanted.kills // 2, say=print)
-
-
-if __name__ == "__main__":
-    main()

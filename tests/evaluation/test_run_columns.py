@@ -40,10 +40,6 @@ def test_the_length_of_a_chain(chain: Any, column: str) -> None:
     assert Wikitq().run_columns(ended({"chain": chain})) == (column,)
 
 
-def test_a_run_without_a_chain() -> None:
-    assert Tabfact().run_columns(ended({})) == ("chain 0",)
-
-
 @pytest.mark.parametrize("reason", ["declined", "failed", "budget"])
 @pytest.mark.parametrize("chain", [[], [KEPT]])
 def test_a_run_that_did_not_answer_has_no_length(reason: Any, chain: Any) -> None:
@@ -116,13 +112,6 @@ def test_eval_and_stats_show_them(command: Command, tmp_path: Path) -> None:
     assert "out: by chain length\n" in told and "out: by table size\n" in told
     scored = command("score", "tabfact", str(data), str(out / "results.jsonl"), "--json")
     assert "chain 0" not in json.loads(scored.out)["breakdown"], "recorded answers have no chain"
-
-
-def test_one_length_for_all_says_nothing(command: Command, tmp_path: Path) -> None:
-    write_rows(tmp_path / "tables.jsonl", [KITES])
-    row = {"id": "1", "table_id": "k", "statement": "it flew", "label": 0}
-    ran = command("eval", "tables_offline", str(write_rows(tmp_path / "data.jsonl", [row])))
-    assert ran.code == 0 and "ALL" in ran.out and "chain" not in ran.out
 
 
 @pytest.mark.parametrize("declined", [0, 1])

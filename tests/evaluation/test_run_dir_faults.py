@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from chameleon.errors import ChameleonError, LogError
+from chameleon.evaluation.results import Result
 from chameleon.evaluation.run_dir import RunDir, read_run
-from tests.e2e.commands import Command
+from tests.e2e.commands import ROOT, Command
 from tests.evaluation.folders import KEPT, SETTINGS, evaluate
 from tests.evaluation.rows import Row
 
@@ -130,3 +133,45 @@ def test_files_of_others_stay(tmp_path: Path) -> None:
     (tmp_path / "results.csv").write_text("a,b")
     evaluate(tmp_path)
     assert (tmp_path / "notes.txt").read_text() == "mine" and (tmp_path / "results.csv").read_text() == "a,b"
+
+
+def _removed(out: Path) -> None:
+    shutil.rmtree(out)
+
+
+def _moved(out: Path) -> None:
+    out.rename(out.with_name("elsewhere"))
+
+
+def _made_anew(out: Path) -> None:
+    shutil.rmtree(out)
+    out.mkdir()
+    (out / "results.jsonl").touch()
+
+
+@pytest.mark.parametrize("gone", [_removed, _moved, _made_anew])
+@pytest.mark.parametrize("after", [1, 12])
+def test_a_folder_that_went_away_ends_the_evaluation(
+    command: Command,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    gone: Callable[[Path], None],
+    after: int,
+) -> None:
+    out, finished = tmp_path / "run", list[str]()
+    finish = RunDir.finish
+
+    def finishes(folder: RunDir, result: Result) -> None:
+        finish(folder, result)
+        finished.append(result.id)
+        if len(finished) == after:
+            gone(out)
+
+    monkeypatch.setattr(RunDir, "finish", finishes)
+    data = str(ROOT / "demos/data/problems.jsonl")
+    outcome = command("eval", "tables_offline", data, "--limit", "12", "--out", str(out), "--workers", "1")
+    assert outcome.code == 1 and "Kept in" not in outcome.out + outcome.err
+    last = outcome.err.splitlines()[-1]
+    assert "the folder was deleted or moved" in last and "a fault of ours" not in last
+    if gone is not _moved:
+        assert len(finished) == after, "no further problem is run in vain"

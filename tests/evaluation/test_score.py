@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.benchmarks.shared_data import DATA, anchors, needs_data
 from tests.e2e.commands import Command, Outcome
-from tests.evaluation.rows import Row, make_rows, read_lines, write_rows
+from tests.evaluation.rows import Row, make_rows, write_rows
 
-DATA = (Path(__file__).parents[2] / "../shared/data").resolve()
 ROWS = make_rows(9)
-needs_data = pytest.mark.skipif(not (DATA / "tabmwp").is_dir(), reason="the TabMWP data are not here")
 
 
 @pytest.fixture
@@ -170,12 +167,6 @@ def test_a_text_that_is_null_is_no_prediction(
     assert counts(command(*asked, "--json")) == (9, 7, 7)
 
 
-def test_limit_takes_the_first_problems(command: Command, data: Path, tmp_path: Path) -> None:
-    predictions = given(tmp_path, VALUES["prediction"])
-    outcome = command("score", "tabmwp", str(data), predictions, "--limit", "4", "--json")
-    assert counts(outcome) == (4, 4, 4) and not outcome.err, "the rows that --limit leaves out are no news"
-
-
 RUNS = [
     {"pid": row["pid"], "run": run, "prediction": row["answer"] if run == "good" else "none", "n": 7}
     for run, rows in (("good", ROWS[:6]), ("bad", ROWS[3:]))
@@ -213,11 +204,6 @@ def test_rows_without_an_id_and_ids_that_occur_twice_are_told(
     nameless = given(tmp_path, [{"name": "1000", "prediction": "1"}] * 2)
     told = command("score", "tabmwp", str(data), nameless).complaint
     assert told == "a row of the predictions names no problem. Its fields: name, prediction."
-
-
-def test_an_unknown_scorer_is_told_with_the_nearest(command: Command, data: Path) -> None:
-    told = command("score", "tabmwp", str(data), str(data), "--scorer", "promtpg").complaint
-    assert told == "tabmwp has no scorer 'promtpg'. Did you mean 'promptpg'?"
 
 
 ODD: list[Any] = [
@@ -292,13 +278,10 @@ def test_a_program_that_does_not_end_is_stopped(command: Command, tmp_path: Path
     assert counts(outcome) == (2, 1, 1)
 
 
-@cache
-def anchors(prefix: str) -> dict[str, int]:
-    found = json.loads((DATA / "anchors.json").read_text("utf-8"))["anchors"]
+def figures(prefix: str) -> dict[str, int]:
     start = f"tabmwp.{prefix}."
-    return {
-        each["name"].removeprefix(start): each["value"] for each in found if each["name"].startswith(start)
-    }
+    found = anchors().items()
+    return {name.removeprefix(start): value for name, (value, _) in found if name.startswith(start)}
 
 
 def right(outcome: Outcome) -> dict[str, int]:
@@ -313,12 +296,12 @@ def right(outcome: Outcome) -> dict[str, int]:
 def test_codex_programs_run_again_give_the_recorded_figures(command: Command, scorer: str) -> None:
     data = str(DATA / "tabmwp/codex_pot.jsonl.gz")
     outcome = command("score", "tabmwp", data, data, "--field", "program", "--scorer", scorer, "--json")
-    assert right(outcome) == anchors(f"codex_pot.rerun.{scorer}_scorer")
-    expected = anchors("codex_pot.rerun.outcome")
+    assert right(outcome) == figures(f"codex_pot.rerun.{scorer}_scorer")
+    expected = figures("codex_pot.rerun.outcome")
     ends = program_ends(outcome)
     without_value = {name: count for name, count in ends.items() if name != "a value"}
     assert without_value == {"no_answer" if name == "no_ans" else name: n for name, n in expected.items()}
-    assert json.loads(outcome.out)["answered"] == 6685 - anchors("codex_pot.rerun")["none"]
+    assert json.loads(outcome.out)["answered"] == 6685 - figures("codex_pot.rerun")["none"]
 
 
 @needs_data
@@ -327,10 +310,10 @@ def test_gpt3_outputs_give_the_recorded_figures(command: Command) -> None:
     normalised = command(
         "score", "tabmwp", gpt3, gpt3, "--field", "zeroshot.prediction_norm", "--scorer", "promptpg", "--json"
     )
-    assert right(normalised) == anchors("gpt3.zeroshot.promptpg_rule")
+    assert right(normalised) == figures("gpt3.zeroshot.promptpg_rule")
     for setting in ("zeroshot_cot", "fewshot2_cot"):
         outcome = command("score", "tabmwp", codex, gpt3, "--field", f"{setting}.output", "--json")
-        assert right(outcome) == anchors(f"gpt3.{setting}.chameleon_answer_generator")
+        assert right(outcome) == figures(f"gpt3.{setting}.chameleon_answer_generator")
         assert outcome.err == f"1 row of {gpt3} of no problem of the data: not looked at.\n"
 
 
@@ -338,14 +321,5 @@ def test_gpt3_outputs_give_the_recorded_figures(command: Command) -> None:
 def test_recorded_values_need_no_field(command: Command) -> None:
     data = str(DATA / "tabmwp/codex_pot.jsonl.gz")
     outcome = command("score", "tabmwp", data, data, "--scorer", "pot", "--json")
-    assert right(outcome) == anchors("codex_pot.recorded.pot_scorer")
-    assert json.loads(outcome.out)["answered"] == 6685 - anchors("codex_pot.recorded")["none"]
-
-
-def test_the_release_and_gzip_serve_as_predictions(command: Command, data: Path, tmp_path: Path) -> None:
-    packed = tmp_path / "predictions.json.gz"
-    packed.write_bytes(
-        gzip.compress(json.dumps({r["pid"]: {"prediction": r["answer"]} for r in ROWS}).encode())
-    )
-    assert counts(command("score", "tabmwp", str(data), str(packed), "--json")) == (9, 9, 9)
-    assert read_lines(data) == ROWS
+    assert right(outcome) == figures("codex_pot.recorded.pot_scorer")
+    assert json.loads(outcome.out)["answered"] == 6685 - figures("codex_pot.recorded")["none"]

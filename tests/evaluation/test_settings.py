@@ -101,14 +101,6 @@ def test_modules_left_out_and_the_scorer(folder: Folder) -> None:
     assert folder.refused("--scorer", "pot") == 'scorer was "chameleon", and now is "pot"'
 
 
-def test_several_modules_left_out_in_one_word(command: Command, tmp_path: Path) -> None:
-    folder = Folder(command, tmp_path)
-    write(tmp_path, MINE + '  other: {use: "tools:Tool"}\n')
-    for options in (("other,spare",), ("spare", "--without", "other"), ("spare, other",)):
-        assert folder.run("--without", *options).code == 0, "the same command"
-    assert json.loads((folder.out / "settings.json").read_text())["without"] == ["other", "spare"]
-
-
 @pytest.mark.parametrize("name", ["problems.jsonl.gz", "renamed.jsonl"])
 def test_the_same_data_packed_or_under_another_name_go_on(folder: Folder, name: str) -> None:
     folder.data = write_rows(folder.place / name, DATA)

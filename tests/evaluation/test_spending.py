@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from chameleon.budget import Call, Usage
 from chameleon.errors import InputError
 from chameleon.evaluation.evaluate import Spending
+from chameleon.usage import Call, Usage
 from tests.e2e.commands import Command, Outcome
 from tests.e2e.rule_model import RuleModel
 from tests.evaluation.asking import PRICED, Asking, Start

@@ -16,16 +16,16 @@ from pathlib import Path
 
 import pytest
 
-from chameleon.budget import Call, Usage
 from chameleon.cli.progress import Progress, running
 from chameleon.evaluation.evaluate import Spending
 from chameleon.evaluation.results import Result, Tally
 from chameleon.state import Failure
+from chameleon.usage import Call, Usage
 from tests.e2e.commands import environment
-from tests.e2e.rule_model import PROGRAM, RuleModel
+from tests.e2e.rule_model import RuleModel
 from tests.evaluation.asking import Start, model_rows
 from tests.evaluation.rows import make_rows, read_lines, write_rows
-from tests.loopback import LoopbackServer, Reply
+from tests.loopback import LoopbackServer
 
 Process = subprocess.Popen[str]
 _COUNT, _WORKERS = 24, 4
@@ -93,22 +93,6 @@ def test_ctrl_c_ends_cleanly_and_the_same_command_goes_on(
     lines = read_lines(tmp_path / "out/results.jsonl")
     assert {line["id"] for line in lines} == {str(number) for number in range(_COUNT)}
     assert len(lines) == _COUNT
-
-
-def test_one_slow_reply_among_eight_workers_is_waited_for_and_kept(
-    loopback: Start, start: Callable[..., Process], tmp_path: Path
-) -> None:
-    slow = Reply(json.dumps(PROGRAM), delay=2.5)
-    server = loopback(RuleModel({"planner": [slow]}, delay=0.05))
-    process = start(workers=8)
-    wait_for(server, 9)  # of the first eight, one is the slow one
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=9)
-    assert process.returncode == 130 and "Traceback" not in err
-    assert json.loads(out)["usage"]["calls"] == len(server.requests)
-    plans = [line for line in read_lines(tmp_path / "out/events.jsonl") if line["event"] == "plan"]
-    told = [call["usage"]["input_tokens"] for line in plans for call in line.get("calls", ())]
-    assert told.count(11) == 1, "the slow reply is the only one that took eleven tokens"
 
 
 def test_a_second_ctrl_c_does_not_wait(loopback: Start, start: Callable[..., Process]) -> None:

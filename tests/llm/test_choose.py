@@ -2,20 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from pydantic import SecretStr
+from hypothesis import strategies as st
 
-from chameleon.errors import AuthFailed, MissingPackage, ModelError, NoModel
+from chameleon.errors import NoModel
 from chameleon.llm import LLM, ResponseStore, choose_model
-from chameleon.llm.capabilities import default_model
-from chameleon.llm.offer import offered_models
-from chameleon.llm.providers import belongs_to_connection, full_name, providers
-from tests.loopback import LoopbackServer
+from chameleon.llm.capabilities import (
+    EFFORTS,
+    Capabilities,
+    default_model,
+    providers_with_default,
+    switch_off,
+)
+from chameleon.llm.parameters import WIRE_NAMES
+from chameleon.llm.providers import providers
+from tests.llm.asking import Start
 
-Start = Callable[..., LoopbackServer]
+names = st.sampled_from([*WIRE_NAMES, "n", "top_k"])
+some_names = st.frozensets(names)
+efforts = st.lists(st.sampled_from(EFFORTS), unique=True).map(tuple)
+models = st.builds(
+    Capabilities,
+    thinks=st.booleans(),
+    efforts=efforts,
+    default_effort=st.sampled_from(["", *EFFORTS]),
+    refuses=some_names,
+    refuses_thinking=some_names,
+    apart=st.sampled_from([(), (("temperature", "top_p"),)]),
+    thinking=st.sampled_from(["", "budget", "adaptive"]),
+    most_output=st.none() | st.integers(1, 200_000),
+)
 
 
 def test_names_win_in_order_and_the_reason_is_said() -> None:
@@ -50,94 +68,6 @@ def test_a_server_is_asked_for_its_models(loopback: Start) -> None:
     assert choice.model == "openai:llama3" and "the first chat model of 3" in choice.why
 
 
-def test_a_server_that_lists_nothing_is_an_error_with_what_to_do(loopback: Start) -> None:
-    for server in (loopback(models=None), loopback(models=["nomic-embed-text"])):
-        with pytest.raises(NoModel) as caught:
-            choose_model(None, None, {"OPENAI_BASE_URL": server.url})
-        assert caught.value.hint
-    server.stop()
-    with pytest.raises(NoModel, match=r"the server at http://127.* cannot be reached \(connection refused\)"):
-        choose_model(None, None, {"OPENAI_BASE_URL": server.url})
-    with pytest.raises(NoModel, match="begins with http"):
-        choose_model(None, None, {"OPENAI_BASE_URL": "localhost:8000/v1"})
-
-
-def test_a_password_in_the_address_works_and_is_not_shown(loopback: Start) -> None:
-    server = loopback(models=["m"])
-    address = server.url.replace("//", "//user:pa55word@")
-    assert [each.name for each in offered_models(address)] == ["m"]
-    assert "pa55word" not in choose_model(None, None, {"OPENAI_BASE_URL": address}).why
-
-
-def test_names_in_full() -> None:
-    assert full_name("gpt-4.1-mini", {}) == "openai:gpt-4.1-mini"
-    assert full_name(" google-genai:gemini-x ", {}) == "google_genai:gemini-x"
-    assert full_name("ollama:llama3:8b", {}) == "ollama:llama3:8b"
-    assert full_name("ft:gpt-4o:org::id", {}) == "openai:ft:gpt-4o:org::id"
-    assert full_name("llama3:8b", {"OPENAI_BASE_URL": "http://localhost:11434/v1"}) == "openai:llama3:8b"
-
-
-def test_wrong_names_are_errors_that_name_the_nearest() -> None:
-    with pytest.raises(NoModel, match="Did you mean anthropic:claude"):
-        full_name("antropic:claude", {})
-    with pytest.raises(NoModel, match="Providers: anthropic, "):
-        full_name("zzz:q", {})
-    with pytest.raises(NoModel, match="names no model"):
-        full_name("openai:", {})
-
-
-def test_a_missing_package_gives_the_line_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GROQ_API_KEY", "k")
-    with pytest.raises(MissingPackage, match="pip install 'langchain>=1,<2' 'langchain-groq'"):
-        LLM.connect("groq:llama")
-
-
-def test_a_missing_key_names_the_variable() -> None:
-    with pytest.raises(AuthFailed, match="OPENAI_API_KEY"):
-        LLM.connect("openai:gpt-4.1-mini")
-    with pytest.raises(AuthFailed, match="GOOGLE_API_KEY or GEMINI_API_KEY"):
-        LLM.connect("google_genai:gemini")
-
-
-def test_a_dummy_key_is_filled_in_for_a_server_only(loopback: Start) -> None:
-    import os
-
-    server = loopback()
-    LLM.connect("openai:m").ask("hi")
-    assert server.headers[0]["authorization"] == "Bearer not-needed"
-    assert "OPENAI_API_KEY" not in os.environ
-
-
-def test_settings_of_a_given_client_belong_on_that_client() -> None:
-    from langchain_openai import ChatOpenAI
-
-    with pytest.raises(ModelError, match="base_url must be set on the chat model itself"):
-        LLM.connect(ChatOpenAI(model="m", api_key=SecretStr("k")), base_url="http://127.0.0.1:1")
-    with pytest.raises(NoModel, match="dict is no chat model"):
-        LLM.connect({"model": "m"})  # type: ignore[arg-type]
-
-
-def test_every_provider_that_langchain_has_built_in_is_known() -> None:
-    from langchain.chat_models import base
-
-    ours, theirs = set(providers()), set(base._BUILTIN_PROVIDERS)
-    assert ours <= theirs
-
-
-@pytest.mark.parametrize(
-    "name", ["api_key", "base_url", "openai_api_key", "default_headers", "azure_endpoint"]
-)
-def test_connection_settings(name: str) -> None:
-    assert belongs_to_connection(name)
-
-
-@pytest.mark.parametrize(
-    "name", ["temperature", "max_tokens", "stop", "top_p", "seed", "reasoning_effort", "num_ctx"]
-)
-def test_request_parameters(name: str) -> None:
-    assert not belongs_to_connection(name)
-
-
 def test_a_replay_takes_the_model_recorded_last_and_asks_no_server(loopback: Start, tmp_path: Path) -> None:
     server = loopback()
     environ = {"OPENAI_BASE_URL": server.url}
@@ -152,3 +82,16 @@ def test_a_replay_takes_the_model_recorded_last_and_asks_no_server(loopback: Sta
     assert choose_model(None, None, {}, replay=store).model == "openai:elsewhere"
     assert choose_model("named", None, environ, replay=store).model == "openai:named"
     assert server.model_lists == 0
+
+
+def test_a_model_that_is_chosen_tells_when_it_ends() -> None:
+    choice = choose_model("gpt-4.1-mini", None, {})
+    assert choice.ends == str(switch_off("openai:gpt-4.1-mini")) and "2027-01-14" in choice.ends
+    assert str(choice) == f"{choice.why}; {choice.ends}"
+    assert choose_model(None, None, {"ANTHROPIC_API_KEY": "k"}).ends == ""
+
+
+def test_every_key_chooses_a_model_that_is_not_switched_off() -> None:
+    for provider in providers_with_default():
+        choice = choose_model(None, None, {providers()[provider].keys[0]: "k"})
+        assert (choice.model, choice.ends) == (default_model(provider), "")

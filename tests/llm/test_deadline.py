@@ -1,60 +1,95 @@
-"""A run's seconds bound the calls in flight, and what comes later is not lost."""
+"""Nobody waits, or reads, without an end."""
 
 from __future__ import annotations
 
+import gzip
+import socket
+import threading
 import time
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
-from chameleon.budget import UNKNOWN, Budget, Meter, recording
-from chameleon.errors import BudgetExceeded
-from chameleon.llm import LLM, ResponseStore
-from tests.loopback import LoopbackServer, Reply
-
-Start = Callable[..., LoopbackServer]
-
-
-def test_a_call_ends_with_the_runs_seconds_and_its_late_reply_is_recorded(
-    loopback: Start, tmp_path: Path
-) -> None:
-    loopback(lambda request: Reply("late", delay=1.2))
-    store = ResponseStore(tmp_path / "r.sqlite")
-    llm = LLM.connect("openai:local", store=store)
-    begun = time.monotonic()
-    said = r"its budget of 0\.4 seconds before openai:local"
-    with recording(Meter(Budget(seconds=0.4))) as recorder, pytest.raises(BudgetExceeded, match=said):
-        llm.ask("hi")
-    assert time.monotonic() - begun < 0.9
-    assert recorder.meter.spent == recorder.calls[0].usage == UNKNOWN
-    assert recorder.calls[0].error.startswith("BudgetExceeded")
-    while not len(store) and time.monotonic() - begun < 10:
-        time.sleep(0.02)
-    assert llm.ask("hi").cached
+from chameleon.errors import ModelError, NoModel
+from chameleon.llm import LLM, deadline
+from chameleon.llm.offer import offered_models
+from tests.llm.asking import (
+    local,
+    talking,
+)
 
 
-def test_samples_and_waiters_end_with_the_runs_seconds_too(loopback: Start) -> None:
-    loopback(lambda request: Reply("late", delay=1.2))
-    llm = LLM.connect("openai:local")
-    with ThreadPoolExecutor(1) as threads:
-        patient = threads.submit(llm.ask, "hi")
+def drip(connection: socket.socket) -> None:
+    """A byte each tenth of a second, for a minute at most."""
+    connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 600\r\n\r\n")
+    for _ in range(600):
+        connection.sendall(b" ")
         time.sleep(0.1)
+
+
+def test_a_reply_that_drips_is_waited_for_no_longer_than_the_timeout() -> None:
+    with talking(drip) as address:
         begun = time.monotonic()
-        with recording(Meter(Budget(seconds=0.4))) as recorder, pytest.raises(BudgetExceeded):
-            llm.ask_many("hi", 3)
-        assert time.monotonic() - begun < 0.9
-        assert sorted(call.usage.calls for call in recorder.calls) == [
-            0,
-            0,
-            1,
-        ]  # one request was to bring all three
-        assert patient.result().text == "late"
+        with pytest.raises(ModelError, match="did not answer in time"):
+            local(base_url=address, timeout=1.0).ask("hi")
+        assert time.monotonic() - begun < 5
+        with pytest.raises(NoModel, match="no reply in time"):
+            offered_models(address, seconds=1.0)
+        assert time.monotonic() - begun < 10
 
 
-def test_a_call_in_time_is_as_without_a_limit(loopback: Start) -> None:
-    loopback()
-    with recording(Meter(Budget(seconds=30))) as recorder:
-        assert LLM.connect("openai:local").ask("hi").text == "ok"
-    assert recorder.calls[0].usage == recorder.meter.spent
+@pytest.mark.parametrize(
+    ("model", "address"),
+    [
+        ("openai:local", "OPENAI_BASE_URL"),
+        ("anthropic:claude-haiku-4-5", "ANTHROPIC_BASE_URL"),
+        ("google_genai:gemini-2.5-flash", "GOOGLE_GEMINI_BASE_URL"),
+    ],
+)
+def test_a_reply_without_an_end_is_read_up_to_a_bound(
+    monkeypatch: pytest.MonkeyPatch, model: str, address: str
+) -> None:
+    cut = threading.Event()
+
+    def flood(connection: socket.socket) -> None:
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")
+        try:
+            for _ in range(1_000):
+                connection.sendall(b" " * 100_000)
+        except OSError:
+            cut.set()
+
+    monkeypatch.setattr(deadline, "MOST_BYTES", 2_000_000)
+    with talking(flood) as server:
+        monkeypatch.setenv(address, server)
+        with pytest.raises(ModelError, match=f"{model}: the reply is longer than 2 MB"):
+            LLM.connect(model, api_key="k", retries=2).ask("hi")
+        assert cut.wait(10)
+
+
+def test_a_packed_reply_is_bounded_by_what_it_unpacks_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    body = gzip.compress(b" " * 4_000_000)
+    head = f"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+    monkeypatch.setattr(deadline, "MOST_BYTES", 2_000_000)
+    send = talking(lambda connection: connection.sendall(head + body))
+    with send as server, pytest.raises(ModelError, match="longer than 2 MB"):
+        local(base_url=server).ask("hi")
+
+
+def test_nobody_reads_on_after_the_timeout() -> None:
+    cut = threading.Event()
+
+    def pour(connection: socket.socket) -> None:
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")
+        try:
+            while not cut.wait(0.02):
+                connection.sendall(b" ")
+        except OSError:
+            cut.set()
+
+    with talking(pour) as server:
+        with pytest.raises(ModelError, match=r"did not answer in time$"):
+            local(base_url=server, timeout=0.2).ask("hi")
+        try:
+            assert cut.wait(10)
+        finally:
+            cut.set()

@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-import datetime
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache
-from importlib import import_module, resources
+from importlib import import_module
 from typing import Any
 
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chameleon.llm import choose_model
 from chameleon.llm.capabilities import (
     EFFORTS,
     Capabilities,
-    SwitchOff,
     capabilities_of,
-    default_model,
-    providers_with_default,
-    switch_off,
 )
 from chameleon.llm.parameters import ROOM, WIRE_NAMES, Learned, fit, reasoning_fields
-from chameleon.llm.providers import providers
-from chameleon.llm.refusals import OURS
 
 ANY = Capabilities()
 THINKS = Capabilities(thinks=True)
@@ -36,9 +26,40 @@ LUNA = capabilities_of("openai:gpt-6-luna")
 SONNET_4 = capabilities_of("anthropic:claude-sonnet-4-5")
 OPUS = capabilities_of("anthropic:claude-opus-4-8")
 GEMINI = capabilities_of("google_genai:gemini-2.5-flash")
-
-
-# What is sent
+names = st.sampled_from([*WIRE_NAMES, "n", "top_k"])
+some_names = st.frozensets(names)
+efforts = st.lists(st.sampled_from(EFFORTS), unique=True).map(tuple)
+models = st.builds(
+    Capabilities,
+    thinks=st.booleans(),
+    efforts=efforts,
+    default_effort=st.sampled_from(["", *EFFORTS]),
+    refuses=some_names,
+    refuses_thinking=some_names,
+    apart=st.sampled_from([(), (("temperature", "top_p"),)]),
+    thinking=st.sampled_from(["", "budget", "adaptive"]),
+    most_output=st.none() | st.integers(1, 200_000),
+)
+replies = st.builds(
+    Learned,
+    refuses=st.dictionaries(names, st.just("no")),
+    most_output=st.none() | st.integers(1, 200_000),
+    efforts=efforts,
+    thinks=st.booleans(),
+)
+requests = st.fixed_dictionaries(
+    {},
+    optional={
+        "temperature": st.sampled_from([0, 0.5, 1, 2]),
+        "top_p": st.sampled_from([0.1, 1]),
+        "max_tokens": st.integers(1, 200_000),
+        "stop": st.lists(st.text(" \n\tab", min_size=1, max_size=3), max_size=7),
+        "seed": st.integers(),
+        "logprobs": st.booleans(),
+        "reasoning": st.sampled_from(EFFORTS),
+        "top_k": st.integers(1, 50),
+    },
+)
 
 
 @pytest.mark.parametrize(
@@ -136,44 +157,6 @@ def test_what_a_server_said_counts_for_more_than_what_was_known() -> None:
     assert (set(fitted.dropped), fitted.cut_at) == ({"temperature", "reasoning"}, ("END",))
 
 
-# What holds for all models and parameters
-
-names = st.sampled_from([*WIRE_NAMES, "n", "top_k"])
-some_names = st.frozensets(names)
-efforts = st.lists(st.sampled_from(EFFORTS), unique=True).map(tuple)
-models = st.builds(
-    Capabilities,
-    thinks=st.booleans(),
-    efforts=efforts,
-    default_effort=st.sampled_from(["", *EFFORTS]),
-    refuses=some_names,
-    refuses_thinking=some_names,
-    apart=st.sampled_from([(), (("temperature", "top_p"),)]),
-    thinking=st.sampled_from(["", "budget", "adaptive"]),
-    most_output=st.none() | st.integers(1, 200_000),
-)
-replies = st.builds(
-    Learned,
-    refuses=st.dictionaries(names, st.just("no")),
-    most_output=st.none() | st.integers(1, 200_000),
-    efforts=efforts,
-    thinks=st.booleans(),
-)
-requests = st.fixed_dictionaries(
-    {},
-    optional={
-        "temperature": st.sampled_from([0, 0.5, 1, 2]),
-        "top_p": st.sampled_from([0.1, 1]),
-        "max_tokens": st.integers(1, 200_000),
-        "stop": st.lists(st.text(" \n\tab", min_size=1, max_size=3), max_size=7),
-        "seed": st.integers(),
-        "logprobs": st.booleans(),
-        "reasoning": st.sampled_from(EFFORTS),
-        "top_k": st.integers(1, 50),
-    },
-)
-
-
 @given(requests, models, replies, st.integers(0, 2))
 def test_nothing_that_is_refused_is_sent_and_nothing_is_lost_in_silence(
     asked: dict[str, Any], known: Capabilities, learned: Learned, widened: int
@@ -260,70 +243,40 @@ def test_a_model_that_cannot_be_kept_from_thinking_has_room_and_it_is_told(
     assert "reasoning" in fitted.dropped
 
 
-# How a client is told to think
+OFF = {"thinking": {"type": "disabled"}}
+TOKENS = {"minimal": 1_024, "low": 1_024, "medium": 8_192, "high": 24_576, "max": 24_576}
+
+
+def by_effort(*efforts: str, **others: Any) -> Mapping[str, Any]:
+    """Return how a client is told these efforts that takes them by name."""
+    return {effort: {"reasoning_effort": effort, **others} for effort in efforts}
 
 
 @pytest.mark.parametrize(
     ("client", "thinking", "fields"),
     [
-        (
-            "langchain_openai.ChatOpenAI",
-            "",
-            {effort: {"reasoning_effort": effort} for effort in EFFORTS},
-        ),
-        (
-            "langchain_anthropic.ChatAnthropic",
-            "",
-            {
-                "none": {"thinking": {"type": "disabled"}},
-                "low": {"reasoning_effort": "low"},
-                "high": {"reasoning_effort": "high"},
-            },
-        ),
+        ("langchain_openai.ChatOpenAI", "", by_effort(*EFFORTS)),
+        ("langchain_anthropic.ChatAnthropic", "", {"none": OFF, **by_effort("low", "high")}),
         (
             "langchain_anthropic.ChatAnthropic",
             "adaptive",
-            {
-                "none": {"thinking": {"type": "disabled"}},
-                "low": {"thinking": {"type": "adaptive"}, "reasoning_effort": "low"},
-                "medium": {"thinking": {"type": "adaptive"}, "reasoning_effort": "medium"},
-                "max": {"thinking": {"type": "adaptive"}, "reasoning_effort": "max"},
-            },
+            {"none": OFF, **by_effort("low", "medium", "max", thinking={"type": "adaptive"})},
         ),
         (
             "langchain_anthropic.ChatAnthropic",
             "budget",
             {
-                "none": {"thinking": {"type": "disabled"}},
-                "minimal": {"thinking": {"type": "enabled", "budget_tokens": 1_024}},
-                "low": {"thinking": {"type": "enabled", "budget_tokens": 1_024}},
-                "medium": {"thinking": {"type": "enabled", "budget_tokens": 8_192}},
-                "high": {"thinking": {"type": "enabled", "budget_tokens": 24_576}},
-                "max": {"thinking": {"type": "enabled", "budget_tokens": 24_576}},
+                "none": OFF,
+                **{e: {"thinking": {"type": "enabled", "budget_tokens": n}} for e, n in TOKENS.items()},
             },
         ),
         (
             "langchain_google_genai.ChatGoogleGenerativeAI",
             "budget",
-            {
-                "none": {"thinking_budget": 0},
-                "minimal": {"thinking_budget": 1_024},
-                "low": {"thinking_budget": 1_024},
-                "medium": {"thinking_budget": 8_192},
-                "high": {"thinking_budget": 24_576},
-                "xhigh": {"thinking_budget": 24_576},
-            },
+            {"none": {"thinking_budget": 0}, **{e: {"thinking_budget": n} for e, n in TOKENS.items()}},
         ),
-        (
-            "langchain_google_genai.ChatGoogleGenerativeAI",
-            "",
-            {effort: {"reasoning_effort": effort} for effort in ("minimal", "low", "medium", "high")},
-        ),
-        (
-            "langchain_ollama.ChatOllama",
-            "",
-            {"none": {"reasoning": False}, "low": {"reasoning": True}, "high": {"reasoning": True}},
-        ),
+        ("langchain_google_genai.ChatGoogleGenerativeAI", "", by_effort("minimal", "low", "medium", "high")),
+        ("langchain_ollama.ChatOllama", "", {"none": {"reasoning": False}, "low": {"reasoning": True}}),
     ],
 )
 def test_each_client_is_told_in_its_own_way(
@@ -358,169 +311,7 @@ def test_a_budget_leaves_room_for_the_answer() -> None:
         assert told is not None and told["thinking"]["budget_tokens"] < ROOM[effort]
 
 
-def test_a_client_that_cannot_say_it_gets_nothing() -> None:
-    assert reasoning_fields({"temperature": None}, "high", ANY) is None
-
-
 def client_class(name: str) -> Any:
     package, _, kind = name.rpartition(".")
     pytest.importorskip(package)
     return getattr(import_module(package), kind)
-
-
-# What is known of models
-
-
-@cache
-def known_models() -> Mapping[str, Any]:
-    text = resources.files("chameleon.llm").joinpath("models.yaml").read_text("utf-8")
-    read: Mapping[str, Any] = yaml.safe_load(text)
-    return read
-
-
-def entries(section: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The entries of a section by "provider:model"."""
-    for provider, models in known_models()[section].items():
-        for name, entry in models.items():
-            yield f"{provider}:{name}", entry
-
-
-def test_no_model_is_listed_twice() -> None:
-    def check(node: yaml.Node) -> None:
-        if isinstance(node, yaml.MappingNode):
-            keys = [key.value for key, _ in node.value]
-            assert len(keys) == len(set(keys)), sorted(key for key in keys if keys.count(key) > 1)
-            for _, value in node.value:
-                check(value)
-
-    check(yaml.compose(resources.files("chameleon.llm").joinpath("models.yaml").read_text("utf-8")))
-
-
-def test_every_entry_says_where_it_is_from() -> None:
-    defaults = [(f"{provider} default", entry) for provider, entry in known_models()["defaults"].items()]
-    for name, entry in [*defaults, *entries("switched_off"), *entries("families")]:
-        assert isinstance(entry.get("source"), str) and entry["source"].strip(), name
-
-
-def test_defaults_are_models_of_providers_that_there_are() -> None:
-    read = known_models()
-    assert isinstance(read["checked"], datetime.date)
-    for provider, entry in read["defaults"].items():
-        assert provider in providers() and providers()[provider].keys, provider
-        assert isinstance(entry["date"], datetime.date) and entry["date"] <= read["checked"], provider
-        assert default_model(provider) == f"{provider}:{entry['model']}"
-    assert providers_with_default() == tuple(read["defaults"])
-    assert default_model("ollama") is None
-
-
-def test_defaults_are_not_switched_off() -> None:
-    for provider in providers_with_default():
-        assert switch_off(str(default_model(provider))) is None, provider
-
-
-def test_models_end_on_a_day_and_what_takes_their_place_does_not_end_before() -> None:
-    for name, entry in entries("switched_off"):
-        provider = name.partition(":")[0]
-        assert provider in providers() and set(entry) <= {"on", "instead", "source"}, name
-        assert type(entry["on"]) is datetime.date, name
-        ends = switch_off(name)
-        assert ends is not None and ends.on == entry["on"]
-        successor = switch_off(f"{provider}:{ends.instead}")
-        assert successor is None or successor.on > ends.on, name
-
-
-def test_families_speak_of_known_parameters_and_efforts() -> None:
-    parameters = {*WIRE_NAMES, *OURS}
-    facts = {"reasons", "thinking", "efforts", "refuses", "refuses_thinking", "apart", "source"}
-    for name, entry in entries("families"):
-        assert name.partition(":")[0] in providers() and set(entry) <= facts, name
-        assert set(entry.get("efforts", ())) <= set(EFFORTS), name
-        assert {*entry.get("refuses", ()), *entry.get("refuses_thinking", ())} <= parameters, name
-        assert all(len(pair) == 2 and set(pair) <= parameters for pair in entry.get("apart", ())), name
-        assert entry.get("thinking", "") in ("", "budget", "adaptive"), name
-        assert isinstance(entry.get("reasons", False), bool), name
-        known = capabilities_of(name)
-        assert known.refuses >= set(entry.get("refuses", ())) and known.efforts == tuple(
-            entry.get("efforts", ())
-        )
-
-
-@pytest.mark.parametrize(
-    ("model", "family"),
-    [
-        ("openai:gpt-5-mini", "openai:gpt-5"),
-        ("openai:gpt-5.1-2025-11-13", "openai:gpt-5.1"),
-        ("openai:gpt-5.6-sol", "openai:gpt-5.6"),
-        ("openai:o3-2025-04-16", "openai:o3"),
-        ("openai:openai/gpt-6-luna", "openai:gpt-6"),
-        ("anthropic:claude-sonnet-4-5-20250929", "anthropic:claude-sonnet-4-5"),
-        ("anthropic:claude-opus-5", "anthropic:claude-opus-5"),
-        ("anthropic:claude-opus-5-5", "anthropic:claude-opus-5-5"),
-        ("google_genai:models/gemini-2.5-flash", "google_genai:gemini-2.5-flash"),
-        ("fireworks:accounts/fireworks/models/glm-5p3", "fireworks:glm-5p3"),
-    ],
-)
-def test_a_model_belongs_to_the_family_with_the_longest_name(model: str, family: str) -> None:
-    assert capabilities_of(model) == capabilities_of(family) != Capabilities()
-
-
-@pytest.mark.parametrize("model", ["openai:gpt-50", "openai:o30", "openai:gpt-4.1-mini", "ollama:gpt-5", "x"])
-def test_a_model_that_is_not_listed_belongs_to_none(model: str) -> None:
-    assert capabilities_of(model) == Capabilities()
-
-
-def test_profiles_tell_the_rest() -> None:
-    profile = {
-        "reasoning_output": True,
-        "temperature": False,
-        "max_output_tokens": 9_000,
-        "reasoning_effort_levels": ["low", "high"],
-        "reasoning_effort_default": "high",
-    }
-    known = capabilities_of("openai:new", profile)
-    assert (known.thinks, known.efforts, known.default_effort) == (True, ("low", "high"), "high")
-    assert (known.most_output, known.refuses) == (9_000, {"temperature", "top_p"})
-    levels = ["none", *profile["reasoning_effort_levels"]]  # type: ignore[misc]
-    silent = {**profile, "reasoning_effort_levels": levels, "reasoning_effort_default": "none"}
-    known = capabilities_of("openai:new", silent)
-    assert not known.thinks and not known.refuses
-    assert known.refuses_thinking == {"temperature", "top_p"}
-    assert capabilities_of("openai:new", {"reasoning_output": False}).refuses == {"reasoning"}
-    listed = capabilities_of("openai:gpt-5-mini", profile)
-    assert listed.efforts == ("minimal", "low", "medium", "high")
-
-
-@pytest.mark.parametrize(
-    ("taken", "asked", "nearest"),
-    [
-        ((), "xhigh", "xhigh"),
-        (("low", "high"), "low", "low"),
-        (("low", "high"), "none", "low"),
-        (("low", "high"), "medium", "low"),
-        (("low", "high"), "max", "high"),
-        (("high", "low", "none"), "minimal", "low"),
-    ],
-)
-def test_the_nearest_effort_is_the_lower_of_two(taken: tuple[str, ...], asked: str, nearest: str) -> None:
-    assert Capabilities(efforts=taken).nearest_effort(asked) == nearest
-
-
-def test_the_end_of_a_model_is_told_with_what_takes_its_place() -> None:
-    today = datetime.datetime.now(datetime.UTC).date()
-    assert str(SwitchOff(datetime.date(2020, 1, 2))) == "it was switched off on 2020-01-02"
-    later = SwitchOff(today + datetime.timedelta(days=2), "gpt-x")
-    assert str(later) == (f"it will be switched off on {later.on}; its provider recommends gpt-x")
-    assert switch_off("openai:gpt-x") is None and switch_off("nobody:gpt-4.1") is None
-
-
-def test_a_model_that_is_chosen_tells_when_it_ends() -> None:
-    choice = choose_model("gpt-4.1-mini", None, {})
-    assert choice.ends == str(switch_off("openai:gpt-4.1-mini")) and "2027-01-14" in choice.ends
-    assert str(choice) == f"{choice.why}; {choice.ends}"
-    assert choose_model(None, None, {"ANTHROPIC_API_KEY": "k"}).ends == ""
-
-
-def test_every_key_chooses_a_model_that_is_not_switched_off() -> None:
-    for provider in providers_with_default():
-        choice = choose_model(None, None, {providers()[provider].keys[0]: "k"})
-        assert (choice.model, choice.ends) == (default_model(provider), "")

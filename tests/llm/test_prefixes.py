@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,8 +10,6 @@ from hypothesis import strategies as st
 from chameleon.llm.prefixes import LEAST, Prefixes, split_at
 
 LONG = "Table: teams and points.\n" * 200  # 5,000 characters
-
-# Prompts of one family: they part after some of a long text, each with an end of its own.
 prompts = st.builds(
     lambda shared, end: (("user", LONG[:shared] + end),),
     st.integers(0, len(LONG)),
@@ -61,23 +58,6 @@ def test_a_prompt_is_short_by_its_characters_however_it_is_divided(
         assert prefixes.of(long) is not None
 
 
-def test_the_first_prompt_and_the_same_again_say_nothing_of_others() -> None:
-    prefixes, prompt = Prefixes(), [("user", LONG + "A")]
-    first = [prefixes.of(prompt) for _ in range(3)]
-    assert {found.length for found in first if found} == {0} and None not in first
-    second = prefixes.of([("user", LONG + "B")])
-    again = prefixes.of(prompt)
-    assert second and again and second.length == again.length == len(LONG)
-    assert len({found.name for found in (*first, second, again) if found}) == 1
-
-
-def test_a_prefix_only_gets_shorter() -> None:
-    prefixes = Prefixes()
-    ends = [LONG + "A", LONG + "B", LONG[:4_500], LONG + "C"]
-    found = [prefixes.of([("user", text)]) for text in ends]
-    assert [each.length for each in found if each] == [0, 5_000, 4_500, 4_500]
-
-
 def test_families_have_names_of_their_own_and_the_oldest_are_forgotten() -> None:
     prefixes = Prefixes()
 
@@ -98,24 +78,9 @@ def test_names_do_not_tell_the_prompt_and_stay_the_same() -> None:
     assert len(one.name) == 16 and one.name not in LONG
 
 
-def test_many_threads_find_the_same() -> None:
-    prefixes = Prefixes()
-    with ThreadPoolExecutor(8) as threads:
-        found = list(
-            threads.map(lambda number: prefixes.of([("user", f"{LONG}{number:03}")]), range(100, 500))
-        )
-    last = prefixes.of([("user", LONG + "x")])
-    assert last is not None and last.length == len(LONG)
-    assert all(each is not None and each.length in (0, *range(5_000, 5_003)) for each in found)
-
-
 @given(st.lists(st.tuples(st.just("user"), st.text(max_size=9)), min_size=1, max_size=5), st.integers(0, 50))
 def test_the_end_of_a_prefix_is_a_place_in_one_message(messages: list[tuple[str, str]], length: int) -> None:
     length = min(length, len(text_of(tuple(messages))))
     number, place = split_at(messages, length)
     before = "".join(text for _, text in messages[:number])
     assert before + messages[number][1][:place] == text_of(tuple(messages))[:length]
-
-
-def test_a_place_beyond_the_end_is_the_end() -> None:
-    assert split_at([("system", "abc"), ("user", "de")], 99) == (1, 2)

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from chameleon import LLM, Executor, Inventory
-from chameleon.budget import Usage
-from chameleon.llm.prices import Pricing, Tokens
+from chameleon.llm.prices import Pricing, TokenCounts
 from chameleon.log import EventLog
 from chameleon.state import Dropped, State
 from chameleon.table import read_table
+from chameleon.usage import Usage
 from tests import every_inventory
 from tests.e2e.commands import ROOT, Command
 from tests.e2e.conftest import command as command
@@ -191,7 +191,7 @@ def test_planner_and_writer_ask_models_of_their_own(
         assert (logged.input_tokens, logged.output_tokens) == (told.input, told.output)
         assert logged.cached_tokens == told.cached
         one_by_one = [
-            Pricing(model).cost(Tokens(seen.usage.input, seen.usage.output, seen.usage.cached))
+            Pricing(model).cost(TokenCounts(seen.usage.input, seen.usage.output, seen.usage.cached))
             for seen in server.served
             if f":{seen.model}" in model and seen.usage
         ]

@@ -41,6 +41,11 @@ def parts(name: str) -> tuple[dict[str, Any], str, str]:
     return yaml.safe_load(front), match[1], match[2]
 
 
+def normalised(text: str) -> str:
+    """Return the words of a text, for the same text written otherwise to be found."""
+    return " ".join(re.findall(r"\w+", text.lower()))
+
+
 def demonstrations(name: str) -> list[Demonstration]:
     """Those of a prompt, in the order of the file; without the case that it ends with."""
     _, _, user = parts(name)

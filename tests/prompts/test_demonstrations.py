@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
+
+from tests.prompts.chains import normalised, parts
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-PROMPTS = CHECKOUT / "prompts"
 RECORDED = (CHECKOUT / ".." / "shared" / "data" / "tabmwp").resolve()
 
 COUNTS = {
@@ -68,15 +68,8 @@ class Demonstration:
     reply: str
 
 
-def sections(name: str) -> tuple[dict[str, Any], str, str]:
-    _, front, body = (PROMPTS / f"{name}.md").read_text(encoding="utf-8").split("---\n", 2)
-    match = re.fullmatch(r"# system\n(.+?)\n# user\n(.+)", body, re.DOTALL)
-    assert match, f"{name} needs the sections system and user, in this order"
-    return yaml.safe_load(front), match[1], match[2]
-
-
 def demonstrations(name: str) -> list[Demonstration]:
-    _, _, user = sections(name)
+    _, _, user = parts(name)
     text = re.split(r"^Here is the ", user, flags=re.MULTILINE)[0]
     found = []
     for match in DEMONSTRATION.finditer(text):
@@ -96,7 +89,7 @@ def named(module: str) -> list[tuple[str, Demonstration]]:
 
 @pytest.mark.parametrize("name", COUNTS)
 def test_every_prompt_declares_its_slots_and_ends_with_the_item(name: str) -> None:
-    front, system, user = sections(name)
+    front, system, user = parts(name)
     assert set(front) <= {"slots", "stop"}
     slots = {slot.rstrip("?") for slot in front["slots"]}
     used = set(re.findall(r"\{\{ (\w+)|\{% if (\w+) %\}|\{% for module in (\w+) %\}", system + user))
@@ -120,7 +113,7 @@ def test_demonstrations_are_as_many_as_stated_and_of_one_form(name: str) -> None
 
 @pytest.mark.parametrize("name", ["tabmwp/program_generator", "tabmwp/solution_generator"])
 def test_four_demonstrations_have_choices_and_four_have_none(name: str) -> None:
-    _, _, user = sections(name)
+    _, _, user = parts(name)
     first, second = re.search(
         r"\{% if choices %\}\n(.*?)\{% else %\}\n(.*?)\{% endif %\}", user, re.S
     ).groups()  # type: ignore[union-attr]
@@ -233,10 +226,6 @@ def calculated(expression: str) -> Fraction:
             product *= Fraction(factor)
         total += product if term[0] == "+" else -product
     return total
-
-
-def normalised(text: str) -> str:
-    return " ".join(re.findall(r"\w+", text.lower()))
 
 
 @pytest.mark.skipif(not RECORDED.is_dir(), reason="the benchmark's files are not here")

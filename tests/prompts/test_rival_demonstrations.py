@@ -26,6 +26,7 @@ from tests.prompts.chains import (
     TASKS,
     Demonstration,
     demonstrations,
+    normalised,
     parts,
     planner_demonstrations,
 )
@@ -121,10 +122,6 @@ def every_demonstration() -> Iterator[Demonstration]:
         yield from (demo for some in planner_demonstrations(task) for demo in some)
 
 
-def binder_table(text: str) -> str:
-    return " ".join(re.findall(r"\w+", text.lower()))
-
-
 def lines_of(path: Path) -> list[str]:
     data = path.read_bytes()
     return (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8").splitlines()
@@ -137,14 +134,14 @@ def test_no_demonstration_is_an_item_of_a_benchmark() -> None:
         if path.parent.name not in (*TASKS, "sqa", "hybridqa", "tablerag"):
             continue
         for row in map(json.loads, lines_of(path)):
-            asked |= {binder_table(str(row[key])) for key in ("question", "statement") if key in row}
+            asked |= {normalised(str(row[key])) for key in ("question", "statement") if key in row}
             if isinstance(row.get("rows"), list) and "header" in row:
                 cells = [cell for line in (row["header"], *row["rows"]) for cell in line]
-                tables.add(binder_table(" ".join(map(str, cells))))
-                captions.add(binder_table(str(row.get("caption") or "")))
+                tables.add(normalised(" ".join(map(str, cells))))
+                captions.add(normalised(str(row.get("caption") or "")))
     assert len(asked) > 5000 and len(tables) > 2000
     for demo in every_demonstration():
         shown = [*demo.table.header, *(cell for row in demo.table.rows for cell in row)]
-        assert binder_table(demo.question) not in asked, demo.question
-        assert binder_table(" ".join(shown)) not in tables, demo.table
-        assert not demo.table.caption or binder_table(demo.table.caption) not in captions, demo.table.caption
+        assert normalised(demo.question) not in asked, demo.question
+        assert normalised(" ".join(shown)) not in tables, demo.table
+        assert not demo.table.caption or normalised(demo.table.caption) not in captions, demo.table.caption

@@ -44,7 +44,7 @@ def test_the_canaries_notice_an_escape(canary: Canary) -> None:
             "import socket\nsocket.create_connection(('127.0.0.1', @port)).close()",
         ):
             with pytest.raises(AssertionError):
-                attack(sandbox, canary, code)
+                attack(sandbox, canary, code, seconds=10)
 
 
 def test_a_fresh_process_is_bounded_in_time_and_isolated_from_crashes() -> None:

@@ -6,7 +6,7 @@ import ctypes
 import os
 
 # A step's layer, whether it is active, and a note: what was done, or why it was not.
-Layer = tuple[str, bool, str]
+LayerReport = tuple[str, bool, str]
 
 NOBODY = 65534
 _PR_SET_PDEATHSIG = 1

@@ -10,7 +10,7 @@ import os
 import sys
 from typing import NoReturn
 
-from .kernel import NOBODY, Layer, errno_text, libc
+from .kernel import NOBODY, LayerReport, errno_text, libc
 
 _CLONE_NEWNS, _CLONE_NEWUTS, _CLONE_NEWIPC = 0x0002_0000, 0x0400_0000, 0x0800_0000
 _CLONE_NEWUSER, _CLONE_NEWPID, _CLONE_NEWNET = 0x1000_0000, 0x2000_0000, 0x4000_0000
@@ -34,7 +34,7 @@ def main() -> NoReturn:
     zygote.main(control, json.loads(sys.argv[3]), namespaces)
 
 
-def _unshare() -> Layer:
+def _unshare() -> LayerReport:
     """Leave the host's process, network, mount, IPC and host-name spaces.
 
     Root needs no user namespace for it; everyone else gets the rest only together with one.

@@ -10,7 +10,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from .kernel import NOBODY, Layer, errno_text, libc
+from .kernel import NOBODY, LayerReport, errno_text, libc
 
 _PR_SET_DUMPABLE, _PR_CAPBSET_DROP = 4, 24
 _PR_SET_NO_NEW_PRIVS, _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL = 38, 47, 4
@@ -22,17 +22,17 @@ _NET_RIGHTS, _SCOPES = 0b11, 0b11
 _CAPABILITY_VERSION_3 = 0x2008_0522
 
 
-def seal() -> list[Layer]:
+def seal() -> list[LayerReport]:
     """Give up files, network and privileges for good; call it after everything is loaded."""
     return [_forbid_new_privileges(), _enter_empty_root(), _landlock(), *_drop_privileges()]
 
 
-def _forbid_new_privileges() -> Layer:
+def _forbid_new_privileges() -> LayerReport:
     done = libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
     return "no_new_privs", done, "" if done else errno_text()
 
 
-def _enter_empty_root() -> Layer:
+def _enter_empty_root() -> LayerReport:
     """Enter a removed directory, which is empty for ever: nobody can make anything in it."""
     handle = -1
     try:
@@ -50,7 +50,7 @@ def _enter_empty_root() -> Layer:
     return "chroot", True, "an empty, removed directory"
 
 
-def _landlock() -> Layer:
+def _landlock() -> LayerReport:
     version = libc.syscall(_CREATE_RULESET, None, 0, 1)
     if version < 1:
         return "landlock", False, errno_text()
@@ -70,7 +70,7 @@ def _landlock() -> Layer:
     return "landlock", done, note
 
 
-def _drop_privileges() -> list[Layer]:
+def _drop_privileges() -> list[LayerReport]:
     capability = 0
     while libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0) == 0:
         capability += 1
@@ -82,7 +82,7 @@ def _drop_privileges() -> list[Layer]:
     return [*layers, ("capabilities", done, "none left" if done else errno_text())]
 
 
-def _leave_root() -> Layer:
+def _leave_root() -> LayerReport:
     try:
         os.setgroups([])
         os.setresgid(NOBODY, NOBODY, NOBODY)

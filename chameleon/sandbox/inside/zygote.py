@@ -21,14 +21,14 @@ import time
 from typing import Any, NoReturn
 
 from . import libraries, program, rlimits, seal, seccomp
-from .kernel import Layer, die_with_parent, libc
+from .kernel import LayerReport, die_with_parent, libc
 from .program import BROKEN, EXHAUSTED, LENGTH, NONCE, UNSEALED
 
 # Where the host sets no limit; each number costs a system call where close_range is missing.
 _MOST_HANDLES = 1 << 20
 
 
-def main(control: int, options: dict[str, Any], namespaces: Layer) -> NoReturn:
+def main(control: int, options: dict[str, Any], namespaces: LayerReport) -> NoReturn:
     die_with_parent()
     Zygote(socket.socket(fileno=control), options, namespaces).serve()
 
@@ -36,7 +36,7 @@ def main(control: int, options: dict[str, Any], namespaces: Layer) -> NoReturn:
 class Zygote:
     """Loads, seals itself, and serves until the host closes the socket."""
 
-    def __init__(self, control: socket.socket, options: dict[str, Any], namespaces: Layer) -> None:
+    def __init__(self, control: socket.socket, options: dict[str, Any], namespaces: LayerReport) -> None:
         self._control = control
         self._memory: int = options["memory_bytes"]
         self._serial = 0

@@ -1,0 +1,116 @@
+"""What a repair asks of the model, and how much of a long text prompts show."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from chameleon import LLM, Executor, Inventory, LLMModule, State, StepRejected
+from chameleon.errors import InventoryError
+from chameleon.inventory.schema import RepairSpec
+from chameleon.llm import ScriptedModel
+from chameleon.planners.fixed import Fixed
+from chameleon.prompt import Prompt
+from tests.engine.doubles import QUESTION, why
+
+
+class Ask(LLMModule):
+    """Asks the model the question."""
+
+    template = Prompt.parse("---\nslots: [question]\n---\n# user\n{{ question }} {{ context }}")  # type: ignore[assignment]
+
+    def parse(self, text: str) -> Any:
+        if text == "bad":
+            raise StepRejected("the reply is bad")
+        return text
+
+
+class TestARepairThatAsks:
+    def test_asks_for_another_sample_at_a_higher_temperature(self) -> None:
+        state = self._run(["bad", "bad", "good"], temperature=0.0)
+        assert state.answer == "good"
+        assert [(call.sample, call.params["temperature"]) for call in state.calls] == [
+            (0, 0),
+            (1, 0.1),
+            (2, 0.1),
+        ]
+
+    def test_is_warmer_than_the_model_was_connected_with(self) -> None:
+        state = self._run(["bad", "good"], temperature=0.7)
+        assert [call.params["temperature"] for call in state.calls] == pytest.approx([0.7, 0.8])
+
+    def test_asks_for_samples_that_it_has_not_seen(self) -> None:
+        state = self._run(["bad"] * 3 + ["good"] * 3, temperature=0.0, samples=3)
+        assert sorted(call.sample for call in state.calls) == [0, 1, 2, 3, 4, 5]
+
+    def _run(self, replies: list[str], temperature: float, samples: int = 1) -> State:
+        ask = Ask()
+        ask.samples = samples
+        inventory = Inventory(
+            "mine",
+            Fixed(["ask"]),
+            {"ask": ask},
+            repair={"ask": RepairSpec(redo="ask", attempts=4, temperature_step=0.1)},
+        )
+        return Executor(inventory, LLM.connect(ScriptedModel(replies), temperature=temperature)).run(QUESTION)
+
+    def test_fails_in_words_when_the_model_fails(self) -> None:
+        state = self._run([], temperature=0.0)
+        assert "ask" in why(state) and "the script holds 0 replies" in why(state)
+
+
+LONG = "The ferry leaves at noon. " * 38_000  # close to the million bytes that `ask --text` takes
+REPLIES = [
+    '["knowledge_retrieval", "solution_generator", "answer_generator"]',
+    "Tides.",
+    "The answer is noon.",
+]
+
+
+def requests(**changes: Any) -> list[str]:
+    """What is asked in a run over a long text, with these changes to `pictures`."""
+    client = ScriptedModel(REPLIES)
+    inventory = Inventory.parse({"name": "mine", "extends": "pictures", **changes})
+    state = Executor(inventory, LLM.connect(client)).run({"question": "When?", "text": LONG})
+    assert state.answer == "noon", state.ended
+    return [messages[-1][1] for messages in client.requests]
+
+
+def test_by_default_a_text_takes_thousands_of_tokens_at_most() -> None:
+    asked = requests()
+    assert len(asked) == 3
+    for text in asked:
+        assert 20_000 < len(text) < 45_000
+        assert "more characters not shown\n</passage>" in text
+
+
+def test_modules_and_planner_are_set_in_the_inventory() -> None:
+    planner, *modules = requests(
+        planner={"max_text_tokens": 12},
+        modules={
+            "knowledge_retrieval": {"max_text_tokens": 6},
+            "solution_generator": {"max_text_tokens": 300_000},
+        },
+    )
+    passage = "<passage>\nThe ferry leaves at noon."
+    assert f"{passage} The ferry leaves at noon.\n… 987,949 more characters not shown\n" in planner
+    assert f"{passage}\n… 987,975 more characters not shown\n" in modules[0]
+    assert LONG.strip() in modules[1]
+
+
+@pytest.mark.parametrize("wrong", [0, -1, "many"])
+def test_a_limit_is_a_positive_number(wrong: object) -> None:
+    for part in (
+        {"planner": {"max_text_tokens": wrong}},
+        {"modules": {"solution_generator": {"max_text_tokens": wrong}}},
+    ):
+        with pytest.raises(InventoryError, match="max_text_tokens"):
+            Inventory.parse({"name": "mine", "extends": "pictures", **part})
+
+
+def test_a_module_that_asks_no_model_has_no_limit() -> None:
+    with pytest.raises(InventoryError, match="asks no model and has no 'max_text_tokens'"):
+        Inventory.parse(
+            {"name": "mine", "extends": "pictures", "modules": {"answer_generator": {"max_text_tokens": 9}}}
+        )

@@ -1,0 +1,230 @@
+"""Events come back from a log as they were, and a crash costs a line at most."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chameleon.errors import InputError, LogError
+from chameleon.log import FORMAT, EventLog, LineFile, event_from_json, event_to_json
+from chameleon.state import (
+    Event,
+    Plan,
+    Step,
+    StepRecord,
+)
+from chameleon.table import Table
+from tests.engine.strategies import RUN, events, write_log
+
+BEGINS = {"event": "run_started", "format": FORMAT}
+
+
+class TestEventsAsJson:
+    @given(events)
+    def test_come_back_as_they_were(self, event: Event) -> None:
+        line = json.dumps(event_to_json(event), allow_nan=False)
+        assert "\n" not in line and line.isascii()
+        assert event_from_json(json.loads(line)) == event
+
+    def test_an_output_that_is_also_written_to_the_state_stands_in_the_line_once(self) -> None:
+        table = Table(["fruit"], [["a fruit that occurs once"]])
+        line = json.dumps(event_to_json(StepRecord(Step("look"), table, {"table": table}, {"seen": table})))
+        assert line.count("a fruit that occurs once") == 1
+        read = event_from_json(json.loads(line))
+        assert isinstance(read, StepRecord)
+        assert read.input_changes["table"] == read.cache_changes["seen"] == table
+
+    @pytest.mark.parametrize(
+        "data",
+        [
+            {},
+            [],
+            5,
+            None,
+            "step",
+            {"event": "stopped"},
+            {"event": "step"},
+            {**BEGINS, "inventory": "mine", "input": []},
+            {"event": "run_ended", "reason": "failed", "error": {"sort": "x"}},
+            {"event": "plan", "steps": [{"name": "a"}], "by": "", "note": "", "refused": "", "seconds": 0},
+            {
+                "event": "run_started",
+                "inventory": "mine",
+                "input": {"t": {"$table": {"header": [1], "rows": []}}},
+            },
+            {**BEGINS, "inventory": "mine", "input": {"t": {"$path": 5}}},
+        ],
+    )
+    def test_what_is_no_event_is_told(self, data: Any) -> None:
+        with pytest.raises(LogError):
+            event_from_json(data)
+
+
+class TestEventLog:
+    def test_survives_a_crash_at_every_byte(self, tmp_path: Path) -> None:
+        whole = write_log(tmp_path, RUN).read_bytes()
+        lines = whole.splitlines(keepends=True)
+        path = tmp_path / "cut.jsonl"
+        for end in range(len(whole) + 1):
+            path.write_bytes(whole[:end])
+            kept = sum(1 for number in range(len(lines)) if sum(map(len, lines[: number + 1])) <= end)
+            with EventLog(path) as log:
+                assert log.events == RUN[:kept]
+                for event in RUN[kept:]:
+                    log.append(event)
+            assert path.read_bytes() == whole
+
+    @pytest.mark.parametrize(
+        "garbage",
+        [
+            b"garbage",
+            b"{}",
+            b"\xff\xfe\x00",
+            b"\x00\x00\x00\x00",
+            b"",
+            b"[" * 100_000,
+            b'{"event": "step", "module": "x", "output": {"$table": {"header": [], "rows": []}}}',
+        ],
+    )
+    @pytest.mark.parametrize("position", [0, 2, 5])
+    def test_names_the_file_and_line_of_a_whole_line_that_is_no_event(
+        self, tmp_path: Path, garbage: bytes, position: int
+    ) -> None:
+        path = write_log(tmp_path, RUN)
+        lines = path.read_bytes().splitlines()
+        lines.insert(position, garbage)
+        damaged = b"".join(line + b"\n" for line in lines)
+        path.write_bytes(damaged)
+        with pytest.raises(LogError) as error:
+            EventLog(path)
+        assert str(error.value).startswith(f"{path}: line {position + 1} is not an event")
+        assert path.read_bytes() == damaged, "a log that cannot be read is left as it is"
+
+    @pytest.mark.parametrize(
+        ("old", "told"), [(b"begun", "names no format"), (b"new", "has the format 'new'")]
+    )
+    def test_of_another_format_is_refused(self, tmp_path: Path, old: bytes, told: str) -> None:
+        path = write_log(tmp_path, RUN)
+        begun = b'"begun"' if old == b"begun" else b'"run_started", "format": "new"'
+        path.write_bytes(path.read_bytes().replace(b'"run_started", "format": "chameleon-log-1"', begun))
+        with pytest.raises(
+            LogError, match=f"^{path}: the log {told}, and this version reads chameleon-log-1. "
+        ):
+            EventLog(path)
+
+    def test_keeps_whole_lines_when_many_threads_append(self, tmp_path: Path) -> None:
+        with EventLog(tmp_path / "log.jsonl") as log:
+            writers = [
+                threading.Thread(target=lambda n=n: [log.append(Plan((), f"{n}")) for _ in range(50)])
+                for n in range(8)
+            ]
+            for writer in writers:
+                writer.start()
+            for writer in writers:
+                writer.join()
+        with EventLog(tmp_path / "log.jsonl") as log:
+            assert len(log.events) == 400
+
+    def test_is_on_disk_before_it_is_closed(self, tmp_path: Path) -> None:
+        log = EventLog(tmp_path / "log.jsonl")
+        log.append(RUN[0])
+        assert (tmp_path / "log.jsonl").read_bytes().endswith(b"\n")
+        log.close()
+
+    def test_a_place_that_cannot_be_opened_is_told(self, tmp_path: Path) -> None:
+        for path in (tmp_path, tmp_path / "no such folder" / "log.jsonl"):
+            with pytest.raises(InputError, match="cannot open the log"):
+                EventLog(path)
+
+    @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="needs device files")
+    def test_a_device_or_a_pipe_is_refused_unread(self, tmp_path: Path) -> None:
+        os.mkfifo(tmp_path / "pipe")
+        for path in (Path("/dev/zero"), Path("/dev/full"), tmp_path / "pipe"):
+            with pytest.raises(InputError, match="it is not a regular file"):
+                EventLog(path)
+
+    @pytest.mark.skipif(sys.platform == "win32", reason="needs file locks")
+    def test_is_for_one_run_at_a_time(self, tmp_path: Path) -> None:
+        path = write_log(tmp_path, RUN[:2])
+        with EventLog(path) as log:
+            with pytest.raises(LogError, match="another run is writing to it"):
+                EventLog(path)
+            log.append(RUN[2])
+        with EventLog(path) as log:
+            assert log.events == RUN[:3]
+
+    def test_a_full_disk_is_told_and_leaves_whole_lines(self, tmp_path: Path) -> None:
+        resource = pytest.importorskip("resource")
+        path = write_log(tmp_path, RUN[:2])
+        before = path.read_bytes()
+        limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+        with EventLog(path) as log:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 10, limits[1]))
+            try:
+                with pytest.raises(LogError, match="the log cannot be written: File too large"):
+                    log.append(RUN[2])
+            finally:
+                resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+            assert path.read_bytes() == before and log.events == RUN[:2]
+            log.append(RUN[2])
+        with EventLog(path) as log:
+            assert log.events == RUN[:3]
+
+    @settings(max_examples=30)
+    @given(st.binary(max_size=40), st.integers(0, len(RUN)))
+    def test_opens_or_tells_whatever_stands_at_its_end(
+        self, tmp_path_factory: Any, tail: bytes, kept: int
+    ) -> None:
+        path = write_log(tmp_path_factory.mktemp("log"), RUN[:kept])
+        whole = path.read_bytes() + tail
+        path.write_bytes(whole)
+        try:
+            with EventLog(path) as log:
+                assert log.events == RUN[:kept]
+        except LogError as error:
+            assert tail and str(path) in str(error)
+            assert path.read_bytes() == whole
+
+
+def whole(file: LineFile) -> list[bytes]:
+    return [line for _, line in file.whole_lines() if line.endswith(b"\n")]
+
+
+contents = st.binary(max_size=6).map(lambda line: line.replace(b"\n", b""))
+
+
+@given(st.lists(contents.map(lambda line: line + b"\n")), contents)
+def test_lines_come_back_and_an_unfinished_one_is_cut_off(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[bytes], rest: bytes
+) -> None:
+    path = tmp_path_factory.mktemp("lines") / "file"
+    path.write_bytes(b"".join(lines) + rest)
+    file = LineFile(path)
+    places = list(file.whole_lines())
+    assert [line for _, line in places] == [*lines, *([rest] if rest else [])]
+    assert all(path.read_bytes()[start:].startswith(line) for start, line in places if line.endswith(b"\n"))
+    assert path.read_bytes() == b"".join(lines)
+    start = file.append(b"new\n")
+    assert path.read_bytes()[start:] == b"new\n" and whole(file) == [*lines, b"new\n"]
+    file.close()
+
+
+def test_lines_are_replaced_whole(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    file = LineFile(path)
+    file.append(b"old\n")
+    file.rewrite([b"a\n", b"b\n"])
+    file.append(b"c\n")
+    assert path.read_bytes() == b"a\nb\nc\n" and [each.name for each in tmp_path.iterdir()] == ["file"]
+    with pytest.raises(LogError, match="another run is writing to it"):
+        LineFile(path)
+    file.close()
+    LineFile(path).close()

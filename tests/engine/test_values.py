@@ -1,0 +1,103 @@
+"""Values of a run: frozen, named by their key path where no log could hold them, and written as JSON."""
+
+from __future__ import annotations
+
+import copy
+import enum
+import json
+import pickle
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from chameleon import values
+from chameleon.errors import ModuleError
+from chameleon.values import freeze
+from tests.engine.strategies import anything
+
+
+class Colour(enum.StrEnum):
+    RED = "red"
+
+
+class OldColour(str, enum.Enum):  # noqa: UP042 - its str() is the member's name, unlike a StrEnum's
+    RED = "red"
+
+
+@given(anything)
+def test_come_back_from_json_frozen(value: Any) -> None:
+    frozen = values.freeze(value)
+    read = values.from_json(json.loads(json.dumps(values.to_json(frozen))))
+    assert read == frozen
+    assert _types(read) == _types(frozen)
+
+
+class TestFreezing:
+    @pytest.mark.parametrize(
+        ("value", "told"),
+        [
+            ({1}, "output is a set"),
+            (b"x", "output is a bytes"),
+            ({"a": [{}, {"b": object()}]}, "output.a[1].b is a object"),
+            ([1.0, float("nan")], "output[1] is nan"),
+            ({"x": (float("-inf"),)}, "output.x[0] is -inf"),
+            ({"a": {5: 1}}, "output.a has the key 5"),
+            ({"n": [10**5000]}, "output.n[0] is a number of more than 4,000 digits"),
+        ],
+    )
+    def test_names_the_key_path_of_what_a_log_cannot_hold(self, value: Any, told: str) -> None:
+        with pytest.raises(ModuleError) as error:
+            values.freeze(value, "output")
+        assert error.value.what.startswith(told)
+
+    def test_refuses_what_never_ends(self) -> None:
+        loop: list[Any] = []
+        loop.append(loop)
+        with pytest.raises(ModuleError, match="nested more than 64 levels"):
+            values.freeze(loop)
+
+    @pytest.mark.parametrize("value", [Colour.RED, OldColour.RED, {OldColour.RED: [Colour.RED]}])
+    def test_keeps_of_an_enum_what_a_log_keeps(self, value: Any) -> None:
+        frozen = values.freeze(value)
+        assert repr(frozen) == repr(values.from_json(json.loads(json.dumps(values.to_json(frozen)))))
+
+    def test_takes_numpy_scalars_that_are_floats_as_floats(self) -> None:
+        numpy = pytest.importorskip("numpy")
+        assert type(values.freeze(numpy.float64(0.5))) is float
+
+    def test_hands_out_nothing_that_can_be_changed(self) -> None:
+        given = {"list": [1, [2]], "mapping": {"key": ["value"]}}
+        frozen = values.freeze(given)
+        given["list"].append(3)  # type: ignore[attr-defined]
+        given["mapping"]["key"].append("more")  # type: ignore[index]
+        assert frozen == {"list": (1, (2,)), "mapping": {"key": ("value",)}}
+        for mapping in (frozen, frozen["mapping"]):
+            with pytest.raises(TypeError):
+                mapping["new"] = 1
+
+    def test_merging_keeps_the_order_in_which_keys_were_last_written(self) -> None:
+        merged = values.merge({"a": 1, "b": 2, "c": 3}, {"a": 4, "d": 5})
+        assert list(merged.items()) == [("b", 2), ("c", 3), ("a", 4), ("d", 5)]
+        with pytest.raises(TypeError):
+            merged["a"] = 0  # type: ignore[index]
+
+
+def _types(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_types(item) for item in value]
+    if isinstance(value, Mapping):
+        return {key: _types(item) for key, item in value.items()}
+    return type(value)
+
+
+def test_values_can_be_read_copied_pickled_and_written_but_not_changed() -> None:
+    frozen = freeze({"a": [1, {"b": None}]})
+    assert json.loads(json.dumps(frozen)) == {"a": [1, {"b": None}]}
+    for again in (copy.deepcopy(frozen), pickle.loads(pickle.dumps(frozen)), copy.copy(frozen)):
+        assert again == frozen and type(again) is type(frozen)
+        with pytest.raises(TypeError, match="read-only"):
+            again["c"] = 1
+        with pytest.raises(TypeError, match="read-only"):
+            again["a"][1].update(b=2)

@@ -1,0 +1,178 @@
+"""What is known of models: `models.yaml` and the profiles of LangChain."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import strategies as st
+
+from chameleon.llm.capabilities import (
+    EFFORTS,
+    Capabilities,
+    SwitchOff,
+    capabilities_of,
+    default_model,
+    providers_with_default,
+    switch_off,
+)
+from chameleon.llm.parameters import WIRE_NAMES
+from chameleon.llm.providers import providers
+from chameleon.llm.refusals import OURS
+
+names = st.sampled_from([*WIRE_NAMES, "n", "top_k"])
+some_names = st.frozensets(names)
+efforts = st.lists(st.sampled_from(EFFORTS), unique=True).map(tuple)
+models = st.builds(
+    Capabilities,
+    thinks=st.booleans(),
+    efforts=efforts,
+    default_effort=st.sampled_from(["", *EFFORTS]),
+    refuses=some_names,
+    refuses_thinking=some_names,
+    apart=st.sampled_from([(), (("temperature", "top_p"),)]),
+    thinking=st.sampled_from(["", "budget", "adaptive"]),
+    most_output=st.none() | st.integers(1, 200_000),
+)
+
+
+@cache
+def known_models() -> Mapping[str, Any]:
+    text = resources.files("chameleon.llm").joinpath("models.yaml").read_text("utf-8")
+    read: Mapping[str, Any] = yaml.safe_load(text)
+    return read
+
+
+def entries(section: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The entries of a section by "provider:model"."""
+    for provider, models in known_models()[section].items():
+        for name, entry in models.items():
+            yield f"{provider}:{name}", entry
+
+
+def test_no_model_is_listed_twice() -> None:
+    def check(node: yaml.Node) -> None:
+        if isinstance(node, yaml.MappingNode):
+            keys = [key.value for key, _ in node.value]
+            assert len(keys) == len(set(keys)), sorted(key for key in keys if keys.count(key) > 1)
+            for _, value in node.value:
+                check(value)
+
+    check(yaml.compose(resources.files("chameleon.llm").joinpath("models.yaml").read_text("utf-8")))
+
+
+def test_every_entry_says_where_it_is_from() -> None:
+    defaults = [(f"{provider} default", entry) for provider, entry in known_models()["defaults"].items()]
+    for name, entry in [*defaults, *entries("switched_off"), *entries("families")]:
+        assert isinstance(entry.get("source"), str) and entry["source"].strip(), name
+
+
+def test_defaults_are_models_of_providers_that_there_are() -> None:
+    read = known_models()
+    assert isinstance(read["checked"], datetime.date)
+    for provider, entry in read["defaults"].items():
+        assert provider in providers() and providers()[provider].keys, provider
+        assert isinstance(entry["date"], datetime.date) and entry["date"] <= read["checked"], provider
+        assert default_model(provider) == f"{provider}:{entry['model']}"
+    assert providers_with_default() == tuple(read["defaults"])
+    assert default_model("ollama") is None
+
+
+def test_models_end_on_a_day_and_what_takes_their_place_does_not_end_before() -> None:
+    for name, entry in entries("switched_off"):
+        provider = name.partition(":")[0]
+        assert provider in providers() and set(entry) <= {"on", "instead", "source"}, name
+        assert type(entry["on"]) is datetime.date, name
+        ends = switch_off(name)
+        assert ends is not None and ends.on == entry["on"]
+        successor = switch_off(f"{provider}:{ends.instead}")
+        assert successor is None or successor.on > ends.on, name
+
+
+def test_families_speak_of_known_parameters_and_efforts() -> None:
+    parameters = {*WIRE_NAMES, *OURS}
+    facts = {"reasons", "thinking", "efforts", "refuses", "refuses_thinking", "apart", "source"}
+    for name, entry in entries("families"):
+        assert name.partition(":")[0] in providers() and set(entry) <= facts, name
+        assert set(entry.get("efforts", ())) <= set(EFFORTS), name
+        assert {*entry.get("refuses", ()), *entry.get("refuses_thinking", ())} <= parameters, name
+        assert all(len(pair) == 2 and set(pair) <= parameters for pair in entry.get("apart", ())), name
+        assert entry.get("thinking", "") in ("", "budget", "adaptive"), name
+        assert isinstance(entry.get("reasons", False), bool), name
+        known = capabilities_of(name)
+        assert known.refuses >= set(entry.get("refuses", ())) and known.efforts == tuple(
+            entry.get("efforts", ())
+        )
+
+
+@pytest.mark.parametrize(
+    ("model", "family"),
+    [
+        ("openai:gpt-5-mini", "openai:gpt-5"),
+        ("openai:gpt-5.1-2025-11-13", "openai:gpt-5.1"),
+        ("openai:gpt-5.6-sol", "openai:gpt-5.6"),
+        ("openai:o3-2025-04-16", "openai:o3"),
+        ("openai:openai/gpt-6-luna", "openai:gpt-6"),
+        ("anthropic:claude-sonnet-4-5-20250929", "anthropic:claude-sonnet-4-5"),
+        ("anthropic:claude-opus-5", "anthropic:claude-opus-5"),
+        ("anthropic:claude-opus-5-5", "anthropic:claude-opus-5-5"),
+        ("google_genai:models/gemini-2.5-flash", "google_genai:gemini-2.5-flash"),
+        ("fireworks:accounts/fireworks/models/glm-5p3", "fireworks:glm-5p3"),
+    ],
+)
+def test_a_model_belongs_to_the_family_with_the_longest_name(model: str, family: str) -> None:
+    assert capabilities_of(model) == capabilities_of(family) != Capabilities()
+
+
+@pytest.mark.parametrize("model", ["openai:gpt-50", "openai:o30", "openai:gpt-4.1-mini", "ollama:gpt-5", "x"])
+def test_a_model_that_is_not_listed_belongs_to_none(model: str) -> None:
+    assert capabilities_of(model) == Capabilities()
+
+
+def test_profiles_tell_the_rest() -> None:
+    profile = {
+        "reasoning_output": True,
+        "temperature": False,
+        "max_output_tokens": 9_000,
+        "reasoning_effort_levels": ["low", "high"],
+        "reasoning_effort_default": "high",
+    }
+    known = capabilities_of("openai:new", profile)
+    assert (known.thinks, known.efforts, known.default_effort) == (True, ("low", "high"), "high")
+    assert (known.most_output, known.refuses) == (9_000, {"temperature", "top_p"})
+    levels = ["none", *profile["reasoning_effort_levels"]]  # type: ignore[misc]
+    silent = {**profile, "reasoning_effort_levels": levels, "reasoning_effort_default": "none"}
+    known = capabilities_of("openai:new", silent)
+    assert not known.thinks and not known.refuses
+    assert known.refuses_thinking == {"temperature", "top_p"}
+    assert capabilities_of("openai:new", {"reasoning_output": False}).refuses == {"reasoning"}
+    listed = capabilities_of("openai:gpt-5-mini", profile)
+    assert listed.efforts == ("minimal", "low", "medium", "high")
+
+
+@pytest.mark.parametrize(
+    ("taken", "asked", "nearest"),
+    [
+        ((), "xhigh", "xhigh"),
+        (("low", "high"), "low", "low"),
+        (("low", "high"), "none", "low"),
+        (("low", "high"), "medium", "low"),
+        (("low", "high"), "max", "high"),
+        (("high", "low", "none"), "minimal", "low"),
+    ],
+)
+def test_the_nearest_effort_is_the_lower_of_two(taken: tuple[str, ...], asked: str, nearest: str) -> None:
+    assert Capabilities(efforts=taken).nearest_effort(asked) == nearest
+
+
+def test_the_end_of_a_model_is_told_with_what_takes_its_place() -> None:
+    today = datetime.datetime.now(datetime.UTC).date()
+    assert str(SwitchOff(datetime.date(2020, 1, 2))) == "it was switched off on 2020-01-02"
+    later = SwitchOff(today + datetime.timedelta(days=2), "gpt-x")
+    assert str(later) == (f"it will be switched off on {later.on}; its provider recommends gpt-x")
+    assert switch_off("openai:gpt-x") is None and switch_off("nobody:gpt-4.1") is None

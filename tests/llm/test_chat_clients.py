@@ -1,0 +1,192 @@
+"""Chat models that the user made: they stay as they are, and are asked by the same rules."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from pydantic import PrivateAttr, SecretStr
+
+from chameleon.errors import (
+    ModelError,
+    NoModel,
+    ParameterRefused,
+)
+from chameleon.llm import LLM, Backoff, ResponseStore
+from tests.hosted import HostedServer
+from tests.llm.asking import Start
+from tests.loopback import Fault
+
+KEY = SecretStr("a-key-of-the-user-0123456789")
+
+
+def test_settings_of_a_given_client_belong_on_that_client() -> None:
+    from langchain_openai import ChatOpenAI
+
+    with pytest.raises(ModelError, match="base_url must be set on the chat model itself"):
+        LLM.connect(ChatOpenAI(model="m", api_key=SecretStr("k")), base_url="http://127.0.0.1:1")
+    with pytest.raises(NoModel, match="dict is no chat model"):
+        LLM.connect({"model": "m"})  # type: ignore[arg-type]
+
+
+def test_a_user_made_client_is_retried_by_us_alone(loopback: Start) -> None:
+    from langchain_openai import ChatOpenAI
+
+    server = loopback([Fault(500)])
+    chat = ChatOpenAI(model="local", api_key=SecretStr("k"), base_url=server.url, max_retries=4)
+    with pytest.raises(ModelError, match="server failed"):
+        LLM.connect(chat, retries=Backoff(retries=1, sleep=lambda seconds: None)).ask("hi")
+    assert len(server.requests) == 2
+
+
+def test_a_client_keeps_its_server_whatever_the_environment_says_later(
+    loopback: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from langchain_openai import ChatOpenAI
+
+    first = loopback(["first"])
+    chat = ChatOpenAI(model="local", api_key=KEY)
+    loopback(["second"])  # OPENAI_BASE_URL names this one now
+    assert LLM.connect(chat).ask("hi", temperature=0).text == "first"
+    assert len(first.requests) == 1 and first.requests[0]["temperature"] == 0
+
+
+def test_classes_of_ones_own_are_not_made_anew(loopback: Start) -> None:
+    from langchain_openai import ChatOpenAI
+
+    server = loopback()
+
+    class Tiered(ChatOpenAI):
+        _tag: str = PrivateAttr("none")
+
+        def __init__(self, tier: str) -> None:
+            super().__init__(model=f"local-{tier}", api_key=KEY, base_url=server.url)
+
+        def _get_request_payload(self, *args: Any, **options: Any) -> dict[str, Any]:
+            return {**super()._get_request_payload(*args, **options), "user": self._tag}
+
+    chat = Tiered("large")
+    chat._tag = "mine"
+    LLM.connect(chat).ask("hi", temperature=0.5, max_tokens=9)
+    (sent,) = server.requests
+    assert (sent["model"], sent["user"], sent["temperature"]) == ("local-large", "mine", 0.5)
+
+
+@pytest.mark.parametrize("asked", [{}, {"temperature": 0}])
+def test_what_a_client_is_set_to_is_dropped_as_well(asked: dict[str, Any]) -> None:
+    anthropic = pytest.importorskip("langchain_anthropic")
+    with HostedServer(["ok"]) as server:
+        chat = anthropic.ChatAnthropic(
+            model="claude-opus-5", base_url=server.url, api_key=KEY, temperature=0.4
+        )
+        reply = LLM.connect(chat).ask("hi", **asked)
+        assert reply.text == "ok" and set(reply.dropped) == {"temperature"} and not server.refused
+        with pytest.raises(ParameterRefused):
+            LLM.connect(chat, allow_dropped=False).ask("hi", **asked)
+
+
+def test_one_limit_takes_the_place_of_the_other(loopback: Start) -> None:
+    from langchain_openai import ChatOpenAI
+
+    server = loopback()
+    chat = ChatOpenAI(model="local", api_key=KEY, base_url=server.url, max_completion_tokens=50)
+    LLM.connect(chat).ask("hi", max_tokens=100)
+    (sent,) = server.requests
+    assert sent["max_tokens"] == 100 and "max_completion_tokens" not in sent
+
+
+def test_a_key_that_a_refusal_echoes_is_told_nowhere(loopback: Start) -> None:
+    from langchain_openai import ChatOpenAI
+
+    secret = KEY.get_secret_value()
+    refusal = {"error": {"message": f"Unsupported value: 'temperature' with key {secret}"}}
+    server = loopback([Fault(400, refusal), "ok"])
+    reply = LLM.connect(ChatOpenAI(model="m", base_url=server.url, api_key=KEY)).ask("hi", temperature=0)
+    assert set(reply.dropped) == {"temperature"} and secret not in str(reply.dropped)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Invalid n value (currently only n = 1 is supported)",
+        "n must be 1 when using greedy sampling, got 5.",
+        "Unrecognized request argument supplied: n",
+    ],
+)
+def test_samples_that_cannot_be_had_together_are_asked_for_one_by_one(loopback: Start, words: str) -> None:
+    def reply(request: dict[str, Any]) -> Any:
+        return Fault(400, {"error": {"message": words}}) if request.get("n", 1) > 1 else "ok"
+
+    server = loopback(reply)
+    llm = LLM.connect("openai:local", api_key="k", retries=0)
+    assert [each.text for each in llm.ask_many("hi", 5)] == ["ok"] * 5
+    assert len(server.requests) == 6
+    assert all(not each.dropped for each in llm.ask_many("again", 3)) and len(server.requests) == 9
+
+
+def test_settings_of_a_users_own_client_tell_its_recorded_replies_apart(tmp_path: Path) -> None:
+    from langchain_core.language_models import FakeListChatModel
+
+    class Named(FakeListChatModel):
+        model_name: str = "one"
+
+    store = ResponseStore(tmp_path / "r.sqlite")
+    texts = [LLM.connect(Named(responses=[text]), store=store).ask("q").text for text in "aba"]
+    assert texts == ["a", "b", "a"] and len(store) == 2
+
+
+@pytest.mark.parametrize("key", ["model_id", "repo_id", "model_path"])
+def test_clients_that_keep_their_models_name_elsewhere_are_told_apart(tmp_path: Path, key: str) -> None:
+    from langchain_core.language_models import FakeListChatModel
+
+    class Pipeline(FakeListChatModel):
+        llm: Any = None
+
+    store = ResponseStore(tmp_path / "r.sqlite")
+    wrapped = [SimpleNamespace(**{key: f"tiny/{text}"}) for text in "ab"]
+    llms = [LLM.connect(Pipeline(responses=["x"], llm=each), store=store) for each in wrapped]
+    assert [llm.name.partition(":")[2] for llm in llms] == ["tiny/a", "tiny/b"]
+    assert [llm.ask("q").cached for llm in llms] == [False, False]
+
+
+def test_replies_of_a_client_without_a_name_are_not_kept(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    from langchain_core.language_models import FakeListChatModel
+
+    store = ResponseStore(tmp_path / "r.sqlite")
+    texts = [LLM.connect(FakeListChatModel(responses=[text]), store=store).ask("q").text for text in "ab"]
+    assert texts == ["a", "b"] and len(store) == 0
+    assert "are not recorded: it tells no name" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "field", ["api_base", "azure_endpoint", "base_url", "endpoint_url", "host", "server_url", "url"]
+)
+def test_clients_of_two_servers_are_told_apart(tmp_path: Path, field: str) -> None:
+    from langchain_core.language_models import FakeListChatModel
+    from pydantic import create_model
+
+    client: Any = create_model(
+        "Client", __base__=FakeListChatModel, model_name=(str, "m"), **{field: (str, "")}
+    )
+    store = ResponseStore(tmp_path / "r.sqlite")
+    for name in "ab":
+        llm = LLM.connect(client(responses=[name], **{field: f"http://{name}.test/v1"}), store=store)
+        assert llm.ask("q").text == name
+
+
+def test_clients_built_on_openais_tell_their_servers_apart(tmp_path: Path, loopback: Any) -> None:
+    from langchain_openai.chat_models.base import BaseChatOpenAI
+
+    class Others(BaseChatOpenAI):
+        def _get_ls_params(self, stop: list[str] | None = None, **kwargs: Any) -> Any:
+            return {**super()._get_ls_params(stop=stop, **kwargs), "ls_provider": "deepseek"}
+
+    store = ResponseStore(tmp_path / "r.sqlite")
+    for text in ("one", "two"):
+        server = loopback([text])
+        client = Others(model="m", api_key="k", base_url=server.url)  # type: ignore[call-arg, arg-type]
+        assert LLM.connect(client, store=store).ask("q").text == text

@@ -1,0 +1,158 @@
+"""What each family of clients is asked in its own way: schemas, samples, beginnings of prompts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from chameleon.errors import (
+    ModelError,
+)
+from chameleon.llm import LLM, ScriptedModel
+from chameleon.usage import Budget, Meter, recording
+from tests.hosted import HostedServer
+from tests.llm.asking import (
+    Host,
+    Json,
+    Start,
+    connect,
+    local,
+)
+from tests.loopback import Answer, Fault
+
+LONG = "\n".join(f"Example {number}: which team has the most points?" for number in range(300))
+SCHEMA = {
+    "title": "plan",
+    "type": "object",
+    "properties": {"steps": {"type": "array", "items": {"type": "string"}}},
+    "required": ["steps"],
+    "additionalProperties": False,
+}
+
+
+def test_costs_are_those_of_the_list_of_prices(
+    openai_itself: Callable[..., tuple[LLM, HostedServer]],
+) -> None:
+    pytest.importorskip("genai_prices")
+    llm, server = openai_itself("openai:gpt-4.1-mini")
+    with recording(Meter(Budget(cost=1.0))) as recorder:
+        for end in "ABC":
+            llm.ask(LONG + end)
+    told = server.tokens()
+    assert told.cached > 0
+    expected = ((told.input - told.cached) * 0.4 + told.cached * 0.1 + told.output * 1.6) / 1e6
+    assert recorder.meter.spent.cost == pytest.approx(expected)
+
+
+def test_claude_is_shown_what_prompts_share_from_the_second_on(hosted: Host) -> None:
+    server = hosted()
+    llm = connect(server, "anthropic:claude-opus-5")
+    replies = [llm.ask([("system", "Be brief."), ("user", f"{LONG}\nQuestion {end}")]) for end in "ABCD"]
+    marks = [
+        [block["text"] for block in seen.body["messages"][0]["content"] if "cache_control" in block]
+        if isinstance(seen.body["messages"][0]["content"], list)
+        else []
+        for seen in server.requests
+    ]
+    assert marks == [[], *[[LONG + "\n"]] * 3]
+    told = [reply.usage.cached_tokens for reply in replies]
+    assert told == [seen.usage.cached for seen in server.requests if seen.usage]
+    # The second one is where it is written; a prompt alone is not worth its price.
+    assert told[:2] == [0, 0] and all(each and each > 3_000 for each in told[2:])
+    assert all("cache_control" not in seen.body for seen in server.requests)
+
+
+def test_openai_is_told_which_prompts_share_a_beginning(
+    openai_itself: Callable[..., tuple[LLM, HostedServer]],
+) -> None:
+    llm, server = openai_itself("openai:gpt-4.1-mini")
+    replies = [llm.ask(f"{LONG}\nQuestion {end}") for end in "ABC"]
+    llm.ask("short")
+    llm.ask("Other " + LONG)
+    keys = [seen.body.get("prompt_cache_key") for seen in server.requests]
+    assert len({*keys[:3]}) == 1 and keys[3] is None and keys[4] not in (None, keys[0])
+    told = [reply.usage.cached_tokens for reply in replies]
+    assert told[0] == 0 and all(each and each > 3_000 for each in told[1:])
+    assert sum(each or 0 for each in told) == server.tokens().cached
+
+
+def test_a_server_of_ones_own_gets_no_cache_key(loopback: Start) -> None:
+    server = loopback()
+    llm = connect(server, "openai:local")
+    for end in "ABC":
+        llm.ask(LONG + end)
+    assert not any("prompt_cache_key" in request for request in server.requests)
+
+
+def test_what_is_kept_may_be_refused_and_nobody_misses_it(
+    loopback: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def reply(request: Json) -> Answer:
+        message = "Unrecognized request argument supplied: prompt_cache_key"
+        return Fault(400, {"error": {"message": message}}) if "prompt_cache_key" in request else "ok"
+
+    server = loopback(reply)
+    monkeypatch.setenv("HTTP_PROXY", server.url)
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://api.openai.com/v1")
+    llm = LLM.connect("gpt-x", api_key="k", timeout=float(server.port), retries=0, allow_dropped=False)
+    assert [dict(llm.ask(LONG + end).dropped) for end in "ABC"] == [{}, {}, {}]
+    assert ["prompt_cache_key" in request for request in server.requests] == [True, False, False, False]
+
+
+def test_output_schemas_are_passed_on_and_the_text_is_the_json(loopback: Start) -> None:
+    server = loopback(['{"steps": ["a"]}'])
+    assert local().ask("plan", schema=SCHEMA).text == '{"steps": ["a"]}'
+    form = server.requests[0]["response_format"]
+    assert form["type"] == "json_schema" and form["json_schema"]["schema"] == SCHEMA
+    assert (form["json_schema"]["name"], form["json_schema"]["strict"]) == ("plan", True)
+    local().ask("plan", schema={"type": "object", "properties": {"a": {}}})
+    assert server.requests[1]["response_format"]["json_schema"]["strict"] is False
+
+
+def test_models_that_reply_in_a_form_by_calling_a_tool_give_the_same_text() -> None:
+    from langchain_core.language_models import GenericFakeChatModel
+    from langchain_core.messages import AIMessage
+
+    class ToolCaller(GenericFakeChatModel):
+        def bind_tools(self, tools: Any, **settings: Any) -> Any:
+            assert tools[0]["title"] == "plan"
+            return self
+
+    call = {"name": "plan", "args": {"steps": ["a"]}, "id": "1", "type": "tool_call"}
+    replies = iter([AIMessage("Let me plan.", tool_calls=[call]), AIMessage("unused")])
+    llm = LLM.connect(ToolCaller(messages=replies))
+    assert llm.ask("plan", schema=SCHEMA).text == '{"steps": ["a"]}'
+    with pytest.raises(ModelError, match="cannot take top_p together with an output schema"):
+        llm.ask("plan", schema=SCHEMA, top_p=1)
+
+
+def test_a_model_without_structured_output_says_so() -> None:
+    with pytest.raises(ModelError, match="offers no structured output"):
+        LLM.connect(ScriptedModel(["x"])).ask("plan", schema=SCHEMA)
+
+
+def test_streaming_clients_are_read_as_well(loopback: Start) -> None:
+    from langchain_openai import ChatOpenAI
+
+    server = loopback(["a streamed reply, longer than one piece"])
+    chat = ChatOpenAI(
+        model="local", api_key=SecretStr("k"), base_url=server.url, streaming=True, stream_usage=True
+    )
+    reply = LLM.connect(chat).ask("hi")
+    assert server.requests[0]["stream"] is True
+    assert (reply.text, reply.finish) == ("a streamed reply, longer than one piece", "stop")
+    assert (reply.usage.input_tokens, reply.usage.output_tokens) == (11, 7)
+
+
+def test_the_responses_api_at_an_address_of_ones_own_gets_its_own_limit() -> None:
+    from tests.hosted import HostedServer
+
+    with HostedServer(["ok"]) as server:
+        settings = {"base_url": server.openai_url, "api_key": "k", "use_responses_api": True}
+        llm = LLM.connect("openai:gpt-5-mini", max_tokens=40, **settings)
+        assert llm.ask("hi").text == "ok"
+        (seen,) = server.requests
+        assert seen.path == "/v1/responses" and seen.body["max_output_tokens"] > 40

@@ -1,0 +1,526 @@
+"""One call: stored, shared, budgeted, retried, widened, recorded, booked and logged."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sqlite3
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chameleon.errors import (
+    AuthFailed,
+    BudgetExceeded,
+    ChameleonError,
+    ContextTooLong,
+    EmptyReply,
+    ModelError,
+    ParameterRefused,
+    RateLimited,
+    Refused,
+    ReplayMiss,
+    ScriptExhausted,
+    StoreError,
+)
+from chameleon.llm import LLM, Backoff, ResponseStore, ScriptedModel
+from chameleon.llm.message import ModelRequest
+from chameleon.usage import UNKNOWN, Budget, Call, Meter, Usage, recording
+from tests.llm.asking import (
+    Host,
+    Json,
+    Start,
+    connect,
+    local,
+    priced,
+)
+from tests.loopback import Fault, Reply
+
+FREE = Usage(calls=0, input_tokens=0, output_tokens=0, cost=0.0)
+
+
+def test_what_is_dropped_is_logged_with_the_call(hosted: Host) -> None:
+    llm = connect(hosted(), "openai:o9-mini")
+    with recording(Meter()) as recorder:
+        llm.ask("hi", temperature=0)
+        llm.ask("hi again", temperature=1)
+        llm.ask_many("hi", 2, temperature=0)
+    assert [set(call.dropped) for call in recorder.calls] == [{"temperature"}, set(), *[{"temperature"}] * 2]
+    assert "temperature" in recorder.calls[0].dropped["temperature"]
+    assert recorder.calls[0].to_json()["dropped"] == recorder.calls[0].dropped
+    assert recorder.calls[0].params == {"temperature": 0}
+
+
+def test_a_stored_reply_remembers_what_it_was_asked_without(hosted: Host, tmp_path: Path) -> None:
+    server = hosted()
+    for mode in ("auto", "auto", "replay"):
+        store = ResponseStore(tmp_path / "replies.sqlite", mode)  # type: ignore[arg-type]
+        llm, strict = (
+            connect(server, "openai:o9-mini", store=store, temperature=0, allow_dropped=allow)
+            for allow in (True, False)
+        )
+        assert set(llm.ask("hi").dropped) == {"temperature"}
+        with pytest.raises(ParameterRefused, match="temperature: 0"):
+            strict.ask("hi")
+        with pytest.raises(ParameterRefused, match="temperature: 0"):
+            strict.ask_many("hi", 1)
+    assert len(server.requests) == 2  # refused once, answered once
+
+
+def test_a_reply_that_is_cut_off_is_asked_for_with_more_room_and_no_oftener(loopback: Start) -> None:
+    server = loopback([Reply("half", finish="length")])
+    llm = connect(server, "openai:local")
+    with recording(Meter()) as recorder:
+        reply = llm.ask("hi", max_tokens=60)
+    assert [request["max_tokens"] for request in server.requests] == [60, 240, 960]
+    assert (reply.text, reply.truncated, reply.attempts) == ("half", True, 3)
+    assert reply.usage == recorder.meter.spent == recorder.calls[0].usage
+    assert (reply.usage.calls, reply.usage.input_tokens, reply.usage.output_tokens) == (3, 33, 21)
+    assert llm.ask("hi", max_tokens=60, whole=False).truncated
+    assert len(server.requests) == 4 and server.requests[-1]["max_tokens"] == 60
+
+
+@pytest.mark.parametrize("halves", [1, 2])
+def test_the_first_whole_reply_is_taken(loopback: Start, tmp_path: Path, halves: int) -> None:
+    server = loopback([*[Reply("half", finish="length")] * halves, "whole"])
+    llm = connect(server, "openai:local", store=ResponseStore(tmp_path / "replies.sqlite"))
+    reply = llm.ask("hi", max_tokens=60)
+    assert (reply.text, reply.finish, reply.usage.calls) == ("whole", "stop", halves + 1)
+    assert llm.ask("hi", max_tokens=60).text == "whole" and len(server.requests) == halves + 1
+
+
+def test_half_a_reply_is_better_than_none(loopback: Start) -> None:
+    fault = Fault(400, {"error": {"message": "maximum context length is 100 tokens"}})
+    server = loopback([Reply("half", finish="length"), fault])
+    reply = connect(server, "openai:local").ask("hi", max_tokens=60)
+    assert (reply.text, reply.truncated, len(server.requests)) == ("half", True, 2)
+
+
+def test_a_budget_of_calls_holds_for_those_that_were_cut_off(loopback: Start) -> None:
+    server = loopback([Reply("half", finish="length")])
+    with recording(Meter(Budget(calls=2))) as recorder, pytest.raises(ChameleonError, match="budget of 2"):
+        connect(server, "openai:local").ask("hi", max_tokens=60)
+    assert len(server.requests) == recorder.meter.spent.calls == 2
+
+
+def test_samples_that_are_cut_off_are_asked_for_again_each(hosted: Host) -> None:
+    server = hosted(lambda asked: "long " * 100 if asked.sample == 1 else f"short {asked.sample}")
+    llm = connect(server, "openai:gpt-4.1-mini", max_tokens=60)
+    with recording(Meter()) as recorder:
+        replies = llm.ask_many("hi", 3)
+    assert [reply.text for reply in replies] == ["short 0", "short 0", "short 2"]
+    assert [seen.body.get("n", 1) for seen in server.requests] == [3, 1]
+    told = server.tokens()
+    spent = recorder.meter.spent
+    assert (spent.calls, spent.input_tokens, spent.output_tokens) == (2, told.input, told.output)
+
+
+@pytest.mark.parametrize(
+    "model",
+    ["openai:gpt-9-mini", "openai:gpt-5-mini", "anthropic:claude-opus-9", "google_genai:gemini-9-flash"],
+)
+def test_all_that_was_answered_is_booked(hosted: Host, model: str) -> None:
+    server = hosted(lambda asked: "word " * 200, thinking=800)
+    llm = connect(server, model)
+    with recording(Meter()) as recorder:
+        replies = [llm.ask(f"q{number}", max_tokens=60, temperature=0) for number in range(2)]
+        replies += llm.ask_many("again", 3, max_tokens=60, temperature=0)
+    told, spent = server.tokens(), recorder.meter.spent
+    assert (spent.input_tokens, spent.output_tokens) == (told.input, told.output)
+    assert (spent.cached_tokens or 0, spent.reasoning_tokens) == (told.cached, told.reasoning)
+    assert sum((reply.usage for reply in replies), Usage()) == spent
+    assert spent.calls == len(server.served) == sum(call.usage.calls for call in recorder.calls)
+
+
+@pytest.mark.parametrize("model", ["gpt-4.1-mini", "gpt-5-mini", "o4-mini"])
+def test_samples_are_one_request_where_that_is_offered(hosted: Host, model: str) -> None:
+    server = hosted(lambda asked: f"answer {asked.sample}")
+    llm = connect(server, f"openai:{model}")
+    replies = llm.ask_many("hi", 5)
+    assert [seen.body["n"] for seen in server.requests] == [5]
+    assert [reply.text for reply in replies] == [f"answer {number}" for number in range(5)]
+    assert [reply.usage.calls for reply in replies] == [1, 0, 0, 0, 0]
+    told = server.tokens()
+    assert (replies[0].usage.input_tokens, replies[0].usage.output_tokens) == (told.input, told.output)
+
+
+@pytest.mark.parametrize(("model", "sizes"), [("gpt-4.1-mini", [20]), ("gpt-5-mini", [4, 8, 8])])
+def test_a_model_that_thinks_gives_eight_samples_at_once(hosted: Host, model: str, sizes: list[int]) -> None:
+    server = hosted(lambda asked: "ok")
+    assert len(connect(server, f"openai:{model}").ask_many("hi", 20)) == 20
+    assert sorted(seen.body["n"] for seen in server.requests) == sizes
+
+
+def test_only_samples_that_are_missing_are_asked_for(hosted: Host, tmp_path: Path) -> None:
+    server = hosted(lambda asked: "ok")
+    llm = connect(server, "openai:gpt-4.1-mini", store=ResponseStore(tmp_path / "replies.sqlite"))
+    llm.ask_many("hi", 2)
+    replies = llm.ask_many("hi", 5)
+    assert [reply.cached for reply in replies] == [True, True, False, False, False]
+    assert [seen.body["n"] for seen in server.requests] == [2, 3]
+
+
+def test_a_server_that_gives_one_sample_is_asked_for_each(loopback: Start) -> None:
+    counted = iter(range(100))
+    server = loopback(lambda request: str(next(counted)))
+    llm = connect(server, "openai:local")
+    replies = llm.ask_many("hi", 5)
+    assert sorted(reply.text for reply in replies) == list("01234")
+    assert [request.get("n") for request in server.requests] == [5, None, None, None, None]
+    llm.ask_many("hi again", 3)
+    assert [request.get("n") for request in server.requests[5:]] == [None] * 3
+    assert all(not reply.dropped and reply.usage.calls == 1 for reply in replies)
+
+
+def test_samples_with_seeds_are_asked_for_each(hosted: Host) -> None:
+    server = hosted(lambda asked: str(asked.body["seed"]))
+    replies = connect(server, "openai:gpt-4.1-mini", seed=7).ask_many("hi", 4)
+    assert [reply.text for reply in replies] == ["7", "8", "9", "10"]
+    assert not any("n" in seen.body for seen in server.requests)
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind", "words"),
+    [
+        (Reply(""), EmptyReply, "empty reply"),
+        (Reply("", finish="length"), EmptyReply, "Raise max_tokens"),
+        (Reply("<think>still thinking", finish="length"), EmptyReply, "Raise max_tokens"),
+        (Reply(None, message={"refusal": "I cannot help."}), Refused, "I cannot help"),
+        (Reply("par", finish="content_filter"), Refused, "content filter"),
+        (Fault(401), AuthFailed, "refused the key"),
+        (Fault(403), AuthFailed, "refused the key"),
+        (Fault(400, {"error": {"message": "maximum context length is 8"}}), ContextTooLong, "does not fit"),
+        (Fault(400, {"error": {"message": "x", "code": "context_length_exceeded"}}), ContextTooLong, "fit"),
+        (Fault(400, {"error": {"message": "x", "code": "content_filter"}}), Refused, "refused the prompt"),
+        (Fault(400, {"error": {"message": "response_format is not supported"}}), ModelError, "output schema"),
+        (Fault(400, {"error": {"message": "bad top_p"}}), ModelError, "bad top_p"),
+        (Fault(404, {"detail": "Not Found"}), ModelError, "/v1"),
+        (Fault(429, {"error": {"message": "slow", "code": "insufficient_quota"}}), RateLimited, "quota"),
+    ],
+)
+def test_faults_that_no_retry_can_mend_are_raised_at_once(
+    loopback: Start, answer: Reply | Fault, kind: type[ModelError], words: str
+) -> None:
+    server = loopback([answer])
+    with pytest.raises(kind, match=words) as caught:
+        local(retries=5).ask("hi")
+    assert type(caught.value) is kind
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault(429),
+        Fault(500),
+        Fault(503, "<html>Bad gateway</html>"),
+        Fault(broken_json=True),
+        Fault(drop=True),
+        Fault(delay=1.5),
+    ],
+)
+def test_faults_that_pass_are_retried_once_each_and_no_oftener(loopback: Start, fault: Fault) -> None:
+    server = loopback([fault, Reply("ok")])
+    naps: list[float] = []
+    reply = local(retries=2, naps=naps, timeout=0.5).ask("hi")
+    assert (reply.text, reply.attempts, len(naps), len(server.requests)) == ("ok", 2, 1, 2)
+
+
+def test_retry_after_is_honoured(loopback: Start) -> None:
+    loopback(
+        [Fault(429, headers={"Retry-After": "7"}), Fault(429, headers={"Retry-After": "9999"}), Reply("ok")]
+    )
+    naps: list[float] = []
+    local(retries=3, naps=naps).ask("hi")
+    assert naps == [7.0, 60.0]
+
+
+def test_a_server_that_dies_is_an_error_that_names_the_address_as_the_suspect(loopback: Start) -> None:
+    loopback(dies_after=1)
+    llm = local(retries=1)
+    assert llm.ask("hi").text == "ok"
+    with pytest.raises(ModelError, match="its address is right") as caught:
+        llm.ask("hi again")
+    assert caught.value.hint
+
+
+def test_the_same_question_in_flight_is_asked_once(loopback: Start) -> None:
+    server = loopback(lambda request: Reply("ok", delay=0.3))
+    llm = local()
+    with ThreadPoolExecutor(8) as threads:
+        replies = list(threads.map(lambda _: llm.with_params(top_p=1).ask("hi"), range(8)))
+    assert len(server.requests) == 1
+    assert [reply.text for reply in replies] == ["ok"] * 8
+    assert sum(reply.usage.calls for reply in replies) == 1
+    assert sum(reply.cached for reply in replies) == 7
+
+
+def test_silence_is_explained_once(loopback: Start, caplog: pytest.LogCaptureFixture) -> None:
+    loopback().stop()
+    llm = local(retries=2)
+    for text in ("a", "b"):
+        with pytest.raises(ModelError):
+            llm.ask(text)
+    said = "openai:local does not answer (connection refused); trying again, up to 2 times"
+    assert [(record.name, record.message) for record in caplog.records if record.levelname == "WARNING"] == [
+        ("chameleon", said)
+    ]
+
+
+def test_a_call_ends_with_the_runs_seconds_and_its_late_reply_is_recorded(
+    loopback: Start, tmp_path: Path
+) -> None:
+    loopback(lambda request: Reply("late", delay=1))
+    store = ResponseStore(tmp_path / "r.sqlite")
+    llm = LLM.connect("openai:local", store=store)
+    begun = time.monotonic()
+    said = r"its budget of 0\.3 seconds before openai:local"
+    with recording(Meter(Budget(seconds=0.3))) as recorder, pytest.raises(BudgetExceeded, match=said):
+        llm.ask("hi")
+    assert time.monotonic() - begun < 0.8
+    assert recorder.meter.spent == recorder.calls[0].usage == UNKNOWN
+    assert recorder.calls[0].error.startswith("BudgetExceeded")
+    for thread in threading.enumerate():
+        if thread.name == "chameleon-call":
+            thread.join(10)
+    assert llm.ask("hi").cached
+
+
+def test_samples_and_waiters_end_with_the_runs_seconds_too(loopback: Start) -> None:
+    begun = threading.Event()
+
+    def reply(request: Json) -> Reply:
+        begun.set()
+        return Reply("late", delay=1)
+
+    loopback(reply)
+    llm = LLM.connect("openai:local")
+    with ThreadPoolExecutor(1) as threads:
+        patient = threads.submit(llm.ask, "hi")
+        begun.wait(5)
+        for asked, calls in ((1, [0]), (3, [0, 0, 1])):  # one request was to bring all three
+            start = time.monotonic()
+            with recording(Meter(Budget(seconds=0.2))) as recorder, pytest.raises(BudgetExceeded):
+                llm.ask_many("hi", asked)
+            assert time.monotonic() - start < 0.8
+            assert sorted(call.usage.calls for call in recorder.calls) == calls
+        assert patient.result().text == "late"
+
+
+def test_the_mean_log_probability_is_read_where_the_server_tells_it(loopback: Start, tmp_path: Path) -> None:
+    server = loopback([Reply("yes", logprobs=(-0.5, -1.5)), Reply("no")])
+    for mode in ("auto", "replay"):
+        store = ResponseStore(tmp_path / "replies.sqlite", mode)
+        llm = LLM.connect("openai:local", store=store, logprobs=True)
+        assert llm.ask("sure?").logprob == pytest.approx(-1.0)
+    assert server.requests[0]["logprobs"] is True
+    assert LLM.connect("openai:local").ask("sure?").logprob is None
+
+
+def test_a_call_is_booked_and_logged() -> None:
+    llm = LLM.connect(ScriptedModel([priced("Paris")]), temperature=0)
+    with recording(Meter()) as recorder:
+        reply = llm.ask("Capital?", max_tokens=5)
+    (call,) = recorder.calls
+    assert (call.model, call.messages) == ("scripted:script", (("user", "Capital?"),))
+    assert (call.text, call.finish, call.error, call.attempts) == ("Paris", "stop", "", 1)
+    assert call.params == {"max_tokens": 5, "temperature": 0}
+    assert call.usage == reply.usage == recorder.meter.spent == Usage(1, 10, 2, 0.5, None, None)
+    assert Call.from_json(call.to_json()) == call
+
+
+def test_failures_are_logged_with_their_class_and_billed_as_one_call_without_tokens() -> None:
+    llm = LLM.connect(ScriptedModel([ValueError("odd"), RateLimited("full")]), retries=0)
+    with recording(Meter()) as recorder:
+        with pytest.raises(ModelError, match="odd"):
+            llm.ask("a")
+        with pytest.raises(RateLimited):
+            llm.ask("b")
+        with pytest.raises(ScriptExhausted, match="holds 2 replies"):
+            llm.ask("c")
+    assert [call.error.split(":")[0] for call in recorder.calls] == [
+        "ModelError",
+        "RateLimited",
+        "ScriptExhausted",
+    ]
+    assert recorder.meter.spent == Usage(3, 0, 0, 0.0)
+
+
+def test_a_useless_reply_is_an_error_but_its_tokens_are_paid() -> None:
+    reply = {"text": "no", "finish": "content_filter", "input_tokens": 10, "output_tokens": 1, "cost": 0.1}
+    with recording(Meter()) as recorder, pytest.raises(Refused):
+        LLM.connect(ScriptedModel([reply])).ask("a")
+    assert recorder.meter.spent == recorder.calls[0].usage == Usage(1, 10, 1, 0.1, None, None)
+
+
+def test_samples_are_logged_in_order_whoever_is_faster() -> None:
+    together = threading.Barrier(12, timeout=10)
+
+    def reply(messages: list[tuple[str, str]]) -> str:
+        together.wait()
+        return "x"
+
+    with recording(Meter()) as recorder:
+        LLM.connect(ScriptedModel(reply)).ask_many("hi", 12)
+    assert [call.sample for call in recorder.calls] == list(range(12))
+
+
+def test_one_failed_sample_fails_the_whole_and_the_others_are_still_logged() -> None:
+    llm = LLM.connect(ScriptedModel(["a", "b"]))
+    with recording(Meter()) as recorder, pytest.raises(ScriptExhausted):
+        llm.ask_many("hi", 3)
+    assert [call.sample for call in recorder.calls] == [0, 1, 2]
+    assert recorder.meter.spent.calls == 3
+
+
+def test_the_budget_stops_calls_before_they_are_made_and_leaks_nothing() -> None:
+    model = ScriptedModel(lambda messages: "x")
+    llm = LLM.connect(model)
+    with recording(Meter(Budget(calls=3))) as recorder:
+        with pytest.raises(BudgetExceeded, match="3 calls"):
+            llm.ask_many("hi", 8)
+        assert len(recorder.calls) == recorder.meter.spent.calls == len(model.requests) == 3
+        with pytest.raises(BudgetExceeded):
+            llm.ask("another")
+    with recording(Meter(Budget(calls=4), spent=recorder.meter.spent)):
+        assert llm.ask("another").text == "x"
+
+
+def test_failed_calls_give_their_reservation_back() -> None:
+    llm = LLM.connect(ScriptedModel([ValueError("odd"), "fine"]), retries=0)
+    with recording(Meter(Budget(calls=2))):
+        with pytest.raises(ModelError):
+            llm.ask("a")
+        assert llm.ask("b").text == "fine"
+
+
+def test_one_run_without_budget_does_not_stop_another_that_waits_for_the_same_reply() -> None:
+    def slow(messages: list[tuple[str, str]]) -> str:
+        threading.Event().wait(0.05)
+        return "x"
+
+    llm = LLM.connect(ScriptedModel(slow))
+
+    def ask(budget: Budget) -> str:
+        with recording(Meter(budget)):
+            try:
+                return llm.ask("same").text
+            except BudgetExceeded:
+                return "broke"
+
+    with ThreadPoolExecutor(4) as threads:
+        answers = list(threads.map(ask, [Budget(calls=0), Budget(), Budget(calls=0), Budget()]))
+    assert answers[1] == answers[3] == "x"
+    assert {answers[0], answers[2]} <= {"broke", "x"}
+
+
+def test_waiting_for_a_retry_ends_where_the_runs_time_ends() -> None:
+    naps: list[float] = []
+    down = [ConnectionError("down")] * 9
+    llm = LLM.connect(ScriptedModel(down), retries=Backoff(retries=8, first=8, sleep=naps.append))
+    with recording(Meter(Budget(seconds=60.0), seconds_before=58.0)), pytest.raises(ModelError, match="down"):
+        llm.ask("a")
+    assert naps == []
+
+
+def test_shared_and_stored_replies_are_logged_as_cached_and_cost_nothing(tmp_path: Path) -> None:
+    model = ScriptedModel([priced("x")])
+    llm = LLM.connect(model, store=ResponseStore(tmp_path / "r.sqlite"))
+    with recording(Meter()) as recorder:
+        first, second = llm.ask("a"), llm.ask("a")
+    assert (first.cached, second.cached) == (False, True)
+    assert (second.text, second.finish, second.usage) == ("x", "stop", FREE)
+    assert [call.cached for call in recorder.calls] == [False, True]
+    assert recorder.calls[1].usage == FREE
+    assert recorder.meter.spent == Usage(1, 10, 2, 0.5, None, None)
+    assert len(model.requests) == 1
+
+
+def test_samples_of_one_question_are_recorded_apart(tmp_path: Path) -> None:
+    store = ResponseStore(tmp_path / "r.sqlite")
+    recorded = [
+        reply.text for reply in LLM.connect(ScriptedModel(["a", "b", "c"]), store=store).ask_many("q", 3)
+    ]
+    replayed = LLM.connect(ScriptedModel([]), store=ResponseStore(store.path, "replay")).ask_many("q", 3)
+    assert sorted(recorded) == ["a", "b", "c"]
+    assert [reply.text for reply in replayed] == recorded
+
+
+def test_a_replay_needs_neither_key_nor_package_nor_langchain(tmp_path: Path) -> None:
+    store = ResponseStore(tmp_path / "r.sqlite")
+    for model in ("openai:gpt-4.1-mini", "anthropic:claude"):
+        store.put(ModelRequest(model, (("user", "q"),), {"temperature": 0}), {"text": "a", "finish": "stop"})
+    replay = ResponseStore(store.path, "replay")
+    for model in ("gpt-4.1-mini", "anthropic:claude"):
+        assert LLM.connect(model, store=replay, temperature=0).ask("q").text == "a"
+
+
+def test_a_damaged_record_is_an_error(tmp_path: Path) -> None:
+    store = ResponseStore(tmp_path / "r.sqlite")
+    store.put(ModelRequest("scripted:script", (("user", "q"),)), {"text": None})
+    with pytest.raises(StoreError, match="damaged"):
+        LLM.connect(ScriptedModel(["paid"]), store=store).ask("q")
+
+
+def test_failures_are_not_recorded(tmp_path: Path) -> None:
+    store = ResponseStore(tmp_path / "r.sqlite")
+    llm = LLM.connect(ScriptedModel([ValueError("odd"), {"text": ""}, "fine"]), store=store, retries=0)
+    for _ in range(2):
+        with pytest.raises(ModelError):
+            llm.ask("a")
+    assert llm.ask("a").text == "fine" and len(store) == 1
+
+
+def test_a_replay_that_misses_is_logged_and_nothing_is_booked(tmp_path: Path) -> None:
+    ResponseStore(tmp_path / "r.sqlite").close()
+    llm = LLM.connect(ScriptedModel(["x"]), store=ResponseStore(tmp_path / "r.sqlite", "replay"))
+    with recording(Meter()) as recorder, pytest.raises(ReplayMiss):
+        llm.ask("a")
+    assert recorder.calls[0].error.startswith("ReplayMiss")
+    assert recorder.meter.spent == FREE
+
+
+def test_a_full_disk_does_not_lose_a_paid_reply(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    store = ResponseStore(tmp_path / "r.sqlite")
+    with sqlite3.connect(store.path) as connection:
+        connection.execute(
+            "CREATE TRIGGER full BEFORE INSERT ON replies BEGIN SELECT RAISE(FAIL, 'disk is full'); END"
+        )
+    connection.close()
+    llm = LLM.connect(ScriptedModel(["a", "b"]), store=store)
+    with caplog.at_level(logging.WARNING, "chameleon"):
+        assert [llm.ask("1").text, llm.ask("2").text] == ["a", "b"]
+    assert [record.message for record in caplog.records if "disk is full" in record.message] != []
+    assert len(caplog.records) == 1
+
+
+def test_coroutines_and_copied_contexts_see_the_recorder() -> None:
+    llm = LLM.connect(ScriptedModel(["a", "b"]))
+    with recording(Meter()) as recorder:
+        asyncio.run(llm.aask("1"))
+        with ThreadPoolExecutor(1) as threads:
+            threads.submit(copy_context().run, llm.ask, "2").result()
+    assert [call.text for call in recorder.calls] == ["a", "b"]
+
+
+@pytest.mark.parametrize("bad", [Reply(""), Reply("no", finish="content_filter"), Fault(400)])
+def test_a_bad_sample_costs_its_own_vote(loopback: Start, bad: Any) -> None:
+    loopback([Reply("a"), bad, Reply("b"), bad, Reply("c")])
+    with recording(Meter()) as recorder:
+        replies = local(seed=1).ask_many("hi", 5)
+    assert sorted(reply.text for reply in replies) == ["a", "b", "c"]
+    assert len(recorder.calls) == 5 and sum(bool(call.error) for call in recorder.calls) == 2
+
+
+def test_samples_that_are_all_bad_are_the_first_error(loopback: Start) -> None:
+    loopback([Reply("")])
+    with pytest.raises(EmptyReply):
+        local(seed=1).ask_many("hi", 3)
+    loopback([Reply("x", finish="content_filter")])
+    with pytest.raises(Refused):
+        local(seed=1).ask_many("hi", 3)

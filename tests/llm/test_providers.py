@@ -1,0 +1,111 @@
+"""How models are named, and how their clients are made."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from chameleon.errors import (
+    AuthFailed,
+    MissingPackage,
+    NoModel,
+)
+from chameleon.llm import LLM
+from chameleon.llm.providers import belongs_to_connection, full_name, providers
+from tests.llm.asking import Start
+
+
+def test_names_in_full() -> None:
+    assert full_name("gpt-4.1-mini", {}) == "openai:gpt-4.1-mini"
+    assert full_name(" google-genai:gemini-x ", {}) == "google_genai:gemini-x"
+    assert full_name("ollama:llama3:8b", {}) == "ollama:llama3:8b"
+    assert full_name("ft:gpt-4o:org::id", {}) == "openai:ft:gpt-4o:org::id"
+    assert full_name("llama3:8b", {"OPENAI_BASE_URL": "http://localhost:11434/v1"}) == "openai:llama3:8b"
+
+
+def test_wrong_names_are_errors_that_name_the_nearest() -> None:
+    with pytest.raises(NoModel, match="Did you mean anthropic:claude"):
+        full_name("antropic:claude", {})
+    with pytest.raises(NoModel, match="Providers: anthropic, "):
+        full_name("zzz:q", {})
+    with pytest.raises(NoModel, match="names no model"):
+        full_name("openai:", {})
+
+
+def test_a_missing_package_gives_the_line_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GROQ_API_KEY", "k")
+    with pytest.raises(MissingPackage, match="pip install 'langchain>=1,<2' 'langchain-groq'"):
+        LLM.connect("groq:llama")
+
+
+def test_a_missing_key_names_the_variable() -> None:
+    with pytest.raises(AuthFailed, match="OPENAI_API_KEY"):
+        LLM.connect("openai:gpt-4.1-mini")
+    with pytest.raises(AuthFailed, match="GOOGLE_API_KEY or GEMINI_API_KEY"):
+        LLM.connect("google_genai:gemini")
+
+
+def test_a_dummy_key_is_filled_in_for_a_server_only(loopback: Start) -> None:
+    import os
+
+    server = loopback()
+    LLM.connect("openai:m").ask("hi")
+    assert server.headers[0]["authorization"] == "Bearer not-needed"
+    assert "OPENAI_API_KEY" not in os.environ
+
+
+def test_every_provider_that_langchain_has_built_in_is_known() -> None:
+    from langchain.chat_models import base
+
+    ours, theirs = set(providers()), set(base._BUILTIN_PROVIDERS)
+    assert ours <= theirs
+
+
+@pytest.mark.parametrize(
+    "name", ["api_key", "base_url", "openai_api_key", "default_headers", "azure_endpoint"]
+)
+def test_connection_settings(name: str) -> None:
+    assert belongs_to_connection(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["temperature", "max_tokens", "stop", "top_p", "seed", "reasoning_effort", "num_ctx"]
+)
+def test_request_parameters(name: str) -> None:
+    assert not belongs_to_connection(name)
+
+
+@pytest.mark.parametrize(
+    ("provider", "variable"),
+    [
+        ("anthropic", "ANTHROPIC_BASE_URL"),
+        ("anthropic", "ANTHROPIC_API_URL"),
+        ("google_genai", "GOOGLE_GEMINI_BASE_URL"),
+        ("groq", "GROQ_API_BASE"),
+        ("mistralai", "MISTRAL_BASE_URL"),
+        ("ollama", "OLLAMA_HOST"),
+    ],
+)
+def test_addresses_of_the_environment_tell_servers_apart(
+    monkeypatch: pytest.MonkeyPatch, provider: str, variable: str
+) -> None:
+    from chameleon.llm.providers import own_server
+
+    assert own_server(provider, {}, {}) == ""
+    assert own_server(provider, {}, {variable: "http://user:word@one:8000/v1/"}) == "http://one:8000/v1"
+    assert own_server(provider, {}, {variable: "two:11434"}) == "http://two:11434"
+    assert own_server(provider, {"base_url": "http://three"}, {variable: "two:1"}) == "http://three"
+
+
+def test_a_pipeline_of_hugging_face_is_asked_for_its_continuation_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    import langchain.chat_models as models
+
+    given: dict[str, Any] = {}
+    monkeypatch.setattr(models, "init_chat_model", lambda name, **arguments: given.update(arguments))
+    LLM.connect("huggingface:tiny/plans")
+    assert given["pipeline_kwargs"] == {"return_full_text": False}
+    LLM.connect("huggingface:tiny/plans", pipeline_kwargs={"max_new_tokens": 9})
+    assert given["pipeline_kwargs"] == {"return_full_text": False, "max_new_tokens": 9}

@@ -1,0 +1,229 @@
+"""FinQA's programs: what they come to, and what the official evaluator makes of odd ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chameleon.modules.reports.finqa_program import (
+    END,
+    OPERATIONS,
+    calculated,
+    number_in,
+    tokens_of,
+)
+
+LINES = [
+    ["( in thousands )", "2011", "2010"],
+    ["harbour dues", "$ 1,250", "900"],
+    ["ferry ( net )", "-32 ( 32 )", "14"],
+    ["share of freight", "12.5% ( 12.5 % )", "20%"],
+    ["notes", "2014", "n/a"],
+    ["fees", "1", "2"],
+    ["fees", "3", "4"],
+    ["years", "2011", "2010"],
+]
+
+
+def value_of(text: str) -> Any:
+    value, fault = calculated(tokens_of(text), LINES)
+    assert fault == ""
+    return value
+
+
+def fault_of(text: str) -> str:
+    return calculated(tokens_of(text), LINES).fault
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("add(1, 2)", 3.0),
+        ("subtract(1,250, 900), divide(#0, 900)", 0.38889),  # ", " separates, "," does not
+        ("multiply(12.5%, const_100)", 12.5),
+        ("divide(637, const_5)", 127.4),
+        ("add(const_m1, 1)", 0.0),
+        ("exp(2, 10)", 1024.0),
+        ("greater(2, 1)", "yes"),
+        ("greater(1, 1)", "no"),
+        ("add(1, 1), add(5, 5)", 10.0),  # the last step counts, whether the first is used or not
+        ("table_sum(harbour dues, none)", 2150.0),
+        ("table_average(harbour dues, none)", 1075.0),
+        ("table_max(share of freight, none)", 0.2),  # a percentage with its repetition in brackets
+        ("table_min(harbour dues, none), divide(#0, 2)", 450.0),
+    ],
+)
+def test_values(text: str, value: Any) -> None:
+    assert value_of(text) == value
+
+
+class TestOddities:
+    """Each is one of the official evaluator."""
+
+    def test_of_rows_with_the_same_name_the_last_counts(self) -> None:
+        assert value_of("table_sum(fees, none)") == 7
+
+    def test_the_header_is_a_row(self) -> None:
+        lines = [["year", "2011", "2010"], ["fees", "1", "2"]]
+        assert calculated(tokens_of("table_max(year, none)"), lines) == (2011, "")
+
+    def test_the_last_token_is_dropped_whatever_it_is(self) -> None:
+        assert calculated(["add(", "1", "2", ")", "EOF"], LINES) == (3, "")
+        assert calculated(["add(", "1", "2", ")"], LINES).value is None
+        assert calculated(["add(", "1", "2", ")", ")"], LINES) == (3, "")
+
+    def test_a_parenthesis_before_an_operation_makes_it_none(self) -> None:
+        tokens = ["add(", "1", "2", ")", "(add", "1", "5", ")", END]
+        assert calculated(tokens, LINES) == (3, "")
+
+    def test_verdicts_are_compared_as_texts(self) -> None:
+        assert value_of("greater(2, 1), greater(1, 2), greater(#0, #1)") == "yes"
+
+    def test_an_operation_on_tables_given_a_step_takes_the_row_before(self) -> None:
+        assert value_of("table_sum(fees, none), table_max(#0, none)") == 4
+        assert "name of a row" in fault_of("add(1, 1), table_max(#0, none)")
+
+    def test_no_step_has_no_value_and_no_fault(self) -> None:
+        assert calculated([END], LINES) == (None, "")
+        assert calculated([], LINES) == (None, "")
+
+    def test_what_python_calls_a_number_is_one(self) -> None:
+        assert value_of("add(1_000, 0)") == 1000
+        assert math.isnan(value_of("add(nan, 0)"))
+
+    def test_the_value_before_a_fault_is_given_with_it(self) -> None:
+        assert calculated(tokens_of("divide(2, 3), add(x, 1)"), LINES) == (0.66667, "'x' is no number")
+
+    def test_a_row_name_with_brackets_falls_apart(self) -> None:
+        assert fault_of("table_max(ferry ( net ), none)") == "'none' is no operation"
+        tokens = ["table_max(", "ferry ( net )", "none", ")", END]
+        assert calculated(tokens, LINES).fault == "step 0 has a parenthesis in an argument"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("divide(1, 0)", "it divides by zero"),
+        ("exp(10, 1000)", "a number becomes too large"),
+        ("exp(-8, 0.5)", "it calculates with a value that is no number"),
+        ("greater(2, 1), add(#0, 1)", "it calculates with a value that is no number"),
+        ("greater(2, 1), add(#0, #0)", "it calculates with a value that is no number"),
+        ("add(#0, 1)", "'#0' is no earlier step"),
+        ("add(1, #x)", "'#x' is no earlier step"),
+        ("add(const_x, 1)", "'const_x' is no number"),
+        ("add(twelve, 1)", "'twelve' is no number"),
+        ("add(1, 2, 3)", "step 0 does not end after two arguments"),
+        ("sum(1, 2)", "'sum' is no operation"),
+        ("add(1)", "a step is not an operation with two arguments"),
+        ("table_sum(rent, none)", "no row of the table is named 'rent'"),
+        ("table_sum(notes, none)", "the row 'notes' has a cell that is no number"),
+        ("__import__(os, system)", "'__import__' is no operation"),
+    ],
+)
+def test_faults(text: str, told: str) -> None:
+    assert fault_of(text).startswith(told)
+
+
+def test_numbers() -> None:
+    read = {"1,234.5": 1234.5, "-3": -3.0, "5%": 0.05, "const_1000": 1000.0, "const_m1": -1.0, "$ 3": None}
+    assert {text: number_in(text) for text in read} == read
+
+
+_arguments = st.sampled_from(
+    ["1", "0", "-2.5", "7%", "const_100", "#0", "#1", "#9", "fees", "none", "x (", ""]
+)
+_steps = st.tuples(st.sampled_from(OPERATIONS), _arguments, _arguments)
+
+
+@given(st.lists(_steps, max_size=5))
+def test_no_program_raises(steps: list[tuple[str, str, str]]) -> None:
+    text = ", ".join(f"{operation}({first}, {second})" for operation, first, second in steps)
+    value, fault = calculated(tokens_of(text), LINES)
+    assert isinstance(fault, str) and (fault or value is None or isinstance(value, float | int | str))
+
+
+@given(st.lists(st.one_of(st.text(max_size=8), st.sampled_from(["add(", ")", "5"]), st.none()), max_size=12))
+def test_no_tokens_raise(tokens: list[Any]) -> None:
+    calculated(tokens, LINES)
+
+
+def test_tokens_that_are_no_texts_are_a_fault() -> None:
+    assert calculated([None, "1", "2", ")", END], LINES) == (None, "a token is no text")
+    assert calculated(["add(", 1, 2, ")", END], LINES).fault == "a token is no text"
+
+
+def test_a_complex_value_is_none() -> None:
+    """The root of a negative number is one; a step after it that does not need it is worked out."""
+    assert calculated(tokens_of("exp(-8, 0.5)"), LINES).value is None
+    assert calculated(tokens_of("exp(-8, 0.5), add(x, 1)"), LINES).value is None
+    assert value_of("exp(-8, 0.5), add(1, 1)") == 2
+
+
+NUMBERED = [  # the rows of `ROWS` as a report has them
+    ["( in thousands )", "2011", "2010", "2009"],
+    ["dues", "$ 1,250", "900", "-32 ( 32 )"],
+    ["rate", "12.5% ( 12.5 % )", "20%", "5%"],
+    ["fees", "1.5", "$ 0", "3"],
+]
+ROWS = {"dues": [1250.0, 900.0, -32.0], "rate": [0.125, 0.2, 0.05], "fees": [1.5, 0.0, 3.0]}
+PLAIN: dict[str, Callable[..., Any]] = {
+    "add": lambda first, second: first + second,
+    "subtract": lambda first, second: first - second,
+    "multiply": lambda first, second: first * second,
+    "divide": lambda first, second: first / second,
+    "exp": math.pow,
+    "greater": lambda first, second: "yes" if first > second else "no",
+    "table_max": lambda row: sorted(row)[-1],
+    "table_min": lambda row: sorted(row)[0],
+    "table_sum": math.fsum,
+    "table_average": lambda row: math.fsum(row) / 3,
+}
+_NUMBERS = st.one_of(
+    st.decimals(-9999, 9999, places=3).map(lambda number: (str(number), float(number))),
+    st.integers(0, 99).map(lambda number: (f"{number}%", number / 100)),
+    st.sampled_from([1, 2, 10, 100, 1000]).map(lambda number: (f"const_{number}", float(number))),
+    st.just(("const_m1", -1.0)),
+)
+_EXPONENTS = st.integers(-3, 4).map(lambda number: (str(number), float(number)))
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data(), st.integers(1, 6))
+def test_a_program_comes_to_what_its_steps_say(data: st.DataObject, count: int) -> None:
+    """Random programs against a plain evaluation; a fault is one where the plain one fails.
+
+    References are to earlier steps, and sometimes to one that is not there. No step takes a verdict: the
+    evaluator compares these as texts.
+    """
+    steps, values = list[str](), list[Any]()
+    for place in range(count):
+        operation = data.draw(st.sampled_from(sorted(PLAIN)))
+        if operation.startswith("table_"):
+            name = data.draw(st.sampled_from(sorted(ROWS)))
+            steps.append(f"{operation}({name}, none)")
+            values.append(PLAIN[operation](ROWS[name]))
+            continue
+        earlier = [(f"#{number}", value) for number, value in enumerate(values) if not isinstance(value, str)]
+        missing = [(f"#{place}", None)] if data.draw(st.integers(0, 9)) == 0 else []
+        known = st.sampled_from([*earlier, *missing]) | _NUMBERS if earlier or missing else _NUMBERS
+        (first, one), (second, other) = (
+            data.draw(known),
+            data.draw(_EXPONENTS if operation == "exp" else known),
+        )
+        steps.append(f"{operation}({first}, {second})")
+        try:
+            values.append(PLAIN[operation](one, other))
+        except (TypeError, ValueError, ArithmeticError):
+            assert calculated(tokens_of(", ".join(steps)), NUMBERED).fault
+            return
+    value, fault = calculated(tokens_of(", ".join(steps)), NUMBERED)
+    assert not fault
+    if isinstance(values[-1], str):
+        assert value == values[-1]
+    else:
+        assert math.isclose(value, values[-1], rel_tol=1e-9, abs_tol=1.1e-5)

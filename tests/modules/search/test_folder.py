@@ -1,0 +1,90 @@
+"""Searching a folder of documents."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chameleon.errors import InputError, InventoryError, MissingPackage
+from chameleon.modules.search.choose import Settings, choose_provider
+from chameleon.modules.search.folder import DocumentFolder, split
+from chameleon.web import Web
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    documents = tmp_path / "documents"
+    (documents / "sea").mkdir(parents=True)
+    (documents / "sea" / "tides.md").write_text(
+        "# Tides\n\nThe Moon pulls at the sea, and so high tide comes twice a day.\n\n" + "Boats wait. " * 300
+    )
+    (documents / "metals.html").write_text(
+        "<title>Metals</title><script>magnet magnet</script><p>A magnet attracts <b>iron</b> and steel.</p>"
+    )
+    (documents / "birds.txt").write_bytes("Möwen nest on cliffs.".encode("latin-1"))
+    (documents / "secret.pdf").write_text("magnet")
+    (tmp_path / "outside.txt").write_text("magnet outside")
+    (documents / "link.txt").symlink_to(tmp_path / "outside.txt")
+    return documents
+
+
+def test_the_passage_that_fits_is_found(folder: Path) -> None:
+    documents = choose_provider(Settings("folder", folder=str(folder)), Web())
+    documents.check()
+    best, *_ = documents.search("What does a magnet attract?", 3)
+    assert (best.title, best.url, best.text) == ("Metals", "metals.html", "A magnet attracts iron and steel.")
+    (tides,) = documents.search("when is high tide", 1)
+    assert (tides.title, tides.url) == ("Tides", "sea/tides.md")
+    assert "The Moon pulls at the sea" in tides.text and len(tides.text) < 900
+    assert documents.search("möwen", 3)[0].url == "birds.txt"
+    assert documents.search("zebra?", 3) == [] and documents.search("", 3) == []
+
+
+def test_threads_read_the_folder_once(folder: Path) -> None:
+    documents, found = DocumentFolder(folder), []
+    threads = [
+        threading.Thread(target=lambda: found.append(documents.search("magnet", 1)[0].url)) for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == ["metals.html"] * 8
+
+
+def test_a_folder_that_cannot_be_searched_is_an_error_of_the_check(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match="no folder"):
+        DocumentFolder(tmp_path / "none").check()
+    with pytest.raises(InputError, match=r"no \.txt, \.md or \.html"):
+        DocumentFolder(tmp_path / "empty").check()
+    with pytest.raises(InventoryError, match="needs a folder"):
+        choose_provider(Settings("folder"), Web())
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "bm25s" else name)
+    with pytest.raises(MissingPackage, match=r"\[web\]"):
+        DocumentFolder(folder).check()
+
+
+def test_other_documents_have_another_digest(folder: Path) -> None:
+    told = [DocumentFolder(folder).runtime_info()]
+    assert told[0]["documents"] == 3 and told[0]["folder"] == "documents"
+    (folder / "secret.pdf").write_text("what is not searched does not count")
+    assert DocumentFolder(folder).runtime_info() == told[0]
+    (folder / "birds.txt").write_bytes("Möven nest on cliffs.".encode("latin-1"))
+    told.append(DocumentFolder(folder).runtime_info())
+    (folder / "sea" / "tides.md").rename(folder / "tides.md")
+    told.append(DocumentFolder(folder).runtime_info())
+    assert len({each["sha256"] for each in told}) == 3
+
+
+@given(st.text(), st.integers(10, 100))
+def test_passages_hold_all_words_and_are_bounded(text: str, length: int) -> None:
+    passages = list(split(text, length))
+    assert "".join("".join(passages).split()) == "".join(text.split())
+    assert all(len(passage) <= length + 1 for passage in passages)

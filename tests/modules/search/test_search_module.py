@@ -1,0 +1,309 @@
+"""The modules in runs: what they read and write, how results are shown, and what a failing search does."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from chameleon import LLM, Executor, Inventory, Module, State
+from chameleon.errors import ChameleonError, InventoryError
+from chameleon.llm import ScriptedModel
+from chameleon.modules.search.provider import SearchResult
+from chameleon.modules.search.search_module import CLOSING, OPENING, quoted
+from chameleon.modules.search.web_search import WebSearch
+from chameleon.modules.search.wikipedia_search import WikipediaSearch
+from chameleon.prompt import context_of
+from tests.web.servers import KEY, Answer, Route, WebServer, as_json
+
+QUESTION = {"question": "How often is high tide?"}
+
+
+class TellContext(Module):
+    """Answers with what earlier modules found out."""
+
+    reads = ("input.*", "cache.*")
+    writes = ("cache.answer",)
+
+    def run(self, state: State) -> str:
+        return context_of(state)
+
+    def update_cache(self, cache: Any, output: Any) -> Any:
+        return {"answer": output}
+
+
+def inventory(plan: list[str], **modules: dict[str, Any]) -> Inventory:
+    return Inventory.parse(
+        {
+            "name": "searching",
+            "input": {"question": "str", "choices": "list?"},
+            "planner": {"use": "fixed", "plan": plan},
+            "modules": {name: modules.get(name, {}) for name in dict.fromkeys([*plan, *modules])},
+        }
+    )
+
+
+def run(plan: list[str], replies: list[str] | None = None, **modules: dict[str, Any]) -> State:
+    llm = LLM.connect(ScriptedModel(replies)) if replies is not None else None
+    return Executor(inventory([*plan, "tell_context"], **modules), llm).run(QUESTION)
+
+
+def shown(state: State, module: str) -> list[str]:
+    """What the search gives the modules after it: the lines of a block, each of which reaches the context."""
+    lines = str(state.cache[f"{module}_response"]).splitlines()
+    if len(lines) > 1:
+        assert (lines.pop(0), lines.pop()) == (OPENING, CLOSING)
+    if state.answer is not None:
+        assert all(line in str(state.answer) for line in lines)
+    return lines
+
+
+TIDES = "1. Tide tables (https://example.org/tides): High tide comes twice a day."
+
+
+@pytest.fixture
+def endpoints(services: WebServer, monkeypatch: pytest.MonkeyPatch) -> WebServer:
+    monkeypatch.setenv("BING_SEARCH_ENDPOINT", f"{services.url}/bing")
+    monkeypatch.setenv("BING_SEARCH_KEY", KEY)
+    monkeypatch.setenv("WIKIPEDIA_ENDPOINT", f"{services.url}/w/api.php")
+    monkeypatch.setenv("CHAMELEON_WEB_PRIVATE", services.host)
+    return services
+
+
+def test_a_generated_query_is_searched_for_and_the_results_reach_the_context(endpoints: WebServer) -> None:
+    state = run(
+        ["query_generator", "bing_search"],
+        ['Query: "high tide times"\nmore'],
+        bing_search={"count": 2},
+        query_generator={},
+    )
+    assert endpoints.asked[0].query["q"] == "high tide times"
+    moon = "2. The Moon (https://example.org/moon): The Moon pulls at the sea."
+    assert shown(state, "bing_search") == [TIDES, moon]
+    assert "Query: high tide times" in str(state.answer).splitlines()
+    output = state.history[1].output
+    assert (output["provider"], output["query"], len(output["results"])) == ("bing", "high tide times", 2)
+    assert KEY not in str(state)
+
+
+def test_without_a_query_the_question_is_searched_for(endpoints: WebServer) -> None:
+    state = run(["bing_search"])
+    assert endpoints.asked[0].query["q"] == QUESTION["question"] and endpoints.asked[0].query["count"] == "1"
+    assert shown(state, "bing_search") == [TIDES]
+
+
+def test_web_search_asks_the_provider_that_yaml_names(
+    endpoints: WebServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TAVILY_API_KEY", KEY)
+    named = {"provider": "tavily", "endpoint": f"{endpoints.url}/tavily", "count": 1, "allow_private": True}
+    state = run(["web_search"], web_search=named)
+    assert state.history[0].output["provider"] == "tavily"
+    assert shown(state, "web_search") == [TIDES]
+    assert [asked.path for asked in endpoints.asked] == ["/tavily"]
+
+
+def test_wikipedia_is_asked_with_a_name(endpoints: WebServer) -> None:
+    state = run(["wikipedia_search"], wikipedia_search={"user_agent": "lab/1.0 (me@example.org)"})
+    assert endpoints.asked[0].headers["user-agent"] == "lab/1.0 (me@example.org)"
+    (found,) = shown(state, "wikipedia_search")
+    assert found.startswith("1. Mercury (https://en.wikipedia.org/wiki/Mercury): Mercury may mean: ")
+
+
+def test_nothing_found_is_told(endpoints: WebServer) -> None:
+    state = run(["query_generator", "wikipedia_search"], ["nothing"], query_generator={})
+    assert shown(state, "wikipedia_search") == ["Nothing was found for the query 'nothing'."]
+
+
+def test_a_folder_needs_no_network(tmp_path: Path) -> None:
+    (tmp_path / "tides.txt").write_text("High tide comes twice a day.")
+    state = run(["web_search"], web_search={"provider": "folder", "folder": str(tmp_path)})
+    assert shown(state, "web_search") == ["1. tides (tides.txt): High tide comes twice a day."]
+
+
+def test_pages_are_read_where_yaml_asks_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (
+        b"<title>T</title><script>no</script><h1>Tides</h1><p>Twice a day.</p></search_results>" + b"x " * 200
+    )
+    routes: dict[str, Route] = {
+        "/page": Answer([page] + [b"<p>more</p>" * 10_000] * 100),
+        "/pdf": Answer(b"%PDF", "application/pdf"),
+    }
+    with WebServer(routes) as server:
+        found = [
+            {"title": p, "url": f"{server.url}/{p}", "content": "snippet"}
+            for p in ("page", "pdf", "gone", "page")
+        ]
+        routes_of_search: dict[str, Route] = {"/search": as_json({"results": found})}
+        with WebServer(routes_of_search) as search:
+            monkeypatch.setenv("CHAMELEON_WEB_PRIVATE", f"{server.host},{search.host}")
+            settings = {"provider": "searxng", "endpoint": search.url, "read_pages": 3, "characters": 60}
+            state = run(["web_search"], web_search={**settings, "count": 4})
+    page_line, pdf, gone, unread = shown(state, "web_search")
+    assert page_line == f"1. page ({server.url}/page): Tides Twice a day. {'x ' * 20}".rstrip() + "…"
+    assert pdf.startswith(f"2. pdf ({server.url}/pdf): (The page was not read: the page is no text")
+    assert gone.startswith(
+        f"3. gone ({server.url}/gone): (The page was not read: the server answered 404 (Not"
+    )
+    assert unread == f"4. page ({server.url}/page): snippet"
+    assert [asked.path for asked in server.asked] == ["/page", "/pdf", "/gone"]
+
+
+def test_what_is_recorded_can_be_written_down(endpoints: WebServer) -> None:
+    """A lone surrogate is legal in JSON, and in no file."""
+    odd = Answer(rb'{"results": [{"title": "a\ud800\u202eb", "content": "c\u0000\nd"}]}', "application/json")
+    with WebServer({"/search": odd}) as search:
+        settings = {"provider": "searxng", "endpoint": search.url, "allow_private": True}
+        state = run(["web_search"], web_search=settings)
+    assert state.history[0].output["results"] == ({"title": "ab", "url": "", "text": "c d"},)
+
+
+def test_a_result_that_points_into_the_private_network_is_not_read(endpoints: WebServer) -> None:
+    inside = {"title": "router", "url": "http://127.0.0.1:1/admin", "content": "click me"}
+    with WebServer({"/search": as_json({"results": [inside]})}) as search:
+        settings = {"provider": "searxng", "endpoint": search.url, "allow_private": True, "read_pages": 1}
+        state = run(["web_search"], web_search=settings)
+    assert shown(state, "web_search") == [
+        "1. router (http://127.0.0.1:1/admin): "
+        "(The page was not read: the address lies in a private or special network.) click me"
+    ]
+
+
+@pytest.mark.parametrize("policy", ["skip", "stop", ["tell_context"]])
+def test_a_failing_search_is_a_record_and_the_plan_goes_on_as_the_inventory_says(
+    policy: Any, endpoints: WebServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BING_SEARCH_KEY", "wrong-key-0123456789")
+    state = run(["bing_search"], bing_search={"on_error": policy})
+    error = state.history[0].error
+    assert error is not None and error.kind == "WebError"
+    assert error.message == "the server answered 401 (Unauthorized)"
+    assert error.hint == "Check the key in BING_SEARCH_KEY."
+    assert error.where == "module bing_search: 127.0.0.1" and "wrong-key" not in str(state)
+    assert (state.answer is None) == (policy == "stop")
+
+
+def test_the_check_of_an_inventory_names_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ChameleonError) as caught:
+        inventory(["bing_search"]).check()
+    assert "BING_SEARCH_KEY is not set" in str(caught.value) and "BRAVE_API_KEY" in str(caught.value)
+    with pytest.raises(ChameleonError, match="BRAVE_API_KEY is not set"):
+        inventory(["web_search"], web_search={"provider": "brave"}).check()
+
+
+BOUNDS: dict[str, tuple[list[float], str]] = {
+    "count": ([0, -1, 21], "1 to 20"),
+    "characters": ([0, -500, 20_001], "1 to 20,000"),
+    "read_pages": ([-1, 21], "0 to 20"),
+    "timeout": ([0, -1.0, 601, float("nan"), float("inf")], "0.1 to 600"),
+    "spacing": ([-0.1, 601, float("nan")], "0 to 600"),
+}
+
+
+MODULES = ("bing_search", "web_search", "wikipedia_search")
+
+
+@pytest.mark.parametrize(
+    ("module", "key", "value"),
+    [
+        (module, key, value)
+        for module in MODULES
+        for key, (values, _) in BOUNDS.items()
+        for value in values
+        if (module, key) != ("wikipedia_search", "read_pages")  # its results are the pages
+    ],
+)
+def test_a_number_out_of_bounds_is_refused_when_the_inventory_is_read(
+    module: str, key: str, value: float
+) -> None:
+    with pytest.raises(InventoryError) as caught:
+        inventory([module], **{module: {key: value}})
+    told = str(caught.value)
+    assert f"{key} is {value}" in told and f"It may be {BOUNDS[key][1]}." in told and module in told
+
+
+@pytest.mark.parametrize("settings", [{"provider": "altavista"}, {"depth": 1}, {"count": "many"}])
+def test_settings_that_do_not_fit_are_refused_when_the_inventory_is_read(settings: dict[str, Any]) -> None:
+    with pytest.raises(InventoryError, match=next(iter(settings))):
+        inventory(["web_search"], web_search=settings)
+
+
+def test_the_check_of_an_inventory_names_an_endpoint_that_is_never_asked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("BING_SEARCH_KEY", KEY)
+    monkeypatch.setenv("BING_SEARCH_ENDPOINT", "http://169.254.169.254/latest")
+    with pytest.raises(ChameleonError, match=r"module bing_search .* BING_SEARCH_ENDPOINT .* is never asked"):
+        inventory(["bing_search"], bing_search={"allow_private": True}).check()
+
+
+def test_auto_tells_what_it_came_to(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("BRAVE_API_KEY", KEY)
+    assert WebSearch().runtime_info() == {"provider": "brave", "host": "api.search.brave.com"}
+    assert WikipediaSearch(language="de").runtime_info() == {
+        "provider": "wikipedia",
+        "host": "de.wikipedia.org",
+    }
+    for name in ("a.txt", "b.md", "c.pdf"):
+        (tmp_path / name).write_text("tides")
+    local = WebSearch(folder=str(tmp_path)).runtime_info()
+    assert len(local["sha256"]) == 64
+    assert local == {"provider": "folder", "folder": tmp_path.name, "documents": 2} | {
+        "sha256": local["sha256"]
+    }
+    pytest.importorskip("ddgs")
+    ddgs = WebSearch(provider="ddgs").runtime_info()
+    versions = {package: version(package) for package in ("ddgs", "primp")}
+    assert ddgs == {"provider": "ddgs", "host": "html.duckduckgo.com", "versions": versions}
+
+
+def test_loading_and_checking_asks_for_no_heavy_package(tmp_path: Path) -> None:
+    code = (
+        "import json, sys; from chameleon import Inventory\n"
+        "data = {'name': 'x', 'planner': {'use': 'fixed', 'plan': ['web_search']},"
+        " 'input': {'question': 'str'},"
+        " 'modules': {'web_search': {'provider': 'wikipedia'}, 'wikipedia_search': {}}}\n"
+        "Inventory.parse(data)\n"
+        "print(json.dumps(list(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    heavy = {"httpx2", "httpcore2", "lxml", "bm25s", "numpy", "ddgs", "primp"}
+    assert not set(json.loads(done.stdout)) & heavy
+
+
+def test_results_are_numbered_lines() -> None:
+    results = [
+        SearchResult("Tide tables", "https://example.org/tides", "High tide\ncomes twice a day, 3 < 4."),
+        SearchResult("", "", "No title"),
+        SearchResult("No text", "https://example.org", ""),
+    ]
+    assert quoted(results, "tides", 20).splitlines() == [
+        "<search_results>",
+        "1. Tide tables (https://example.org/tides): High tide comes…",
+        "2. Untitled: No title",
+        "3. No text (https://example.org)",
+        "</search_results>",
+    ]
+
+
+def test_no_results_are_told_in_a_sentence() -> None:
+    assert quoted([], "who?\n</x>") == "Nothing was found for the query 'who? ‹/x>'."
+
+
+@example([(":", "", "")], 10)
+@given(st.lists(st.tuples(st.text(), st.text(), st.text()), min_size=1, max_size=4), st.integers(10, 80))
+def test_the_block_has_one_line_for_each_result(texts: list[tuple[str, str, str]], limit: int) -> None:
+    lines = quoted([SearchResult(*text) for text in texts], "q", limit).split("\n")
+    assert lines[0] == OPENING and lines[-1] == CLOSING and len(lines) == len(texts) + 2
+    for number, line in enumerate(lines[1:-1], start=1):
+        assert line.startswith(f"{number}. ") and len(line.splitlines()) == 1
+        assert CLOSING not in line and OPENING not in line

@@ -1,0 +1,157 @@
+"""`multimodal_captioner`: what a chat model is sent, and what logs and the response store keep of it."""
+
+from __future__ import annotations
+
+import base64
+import io
+import pickle
+import sys
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("PIL", reason="pictures need pillow")
+
+from PIL import Image
+
+from chameleon import LLM, Executor, Inventory
+from chameleon.errors import InventoryError, MissingPackage
+from chameleon.llm import ResponseStore, ScriptedModel
+from chameleon.llm.message import MultimodalText
+from chameleon.log import EventLog
+from chameleon.modules.vision.multimodal_captioner import MultimodalCaptioner
+from chameleon.pictures.opening import Attachment, read_picture
+from tests.engine.doubles import why
+from tests.loopback import Fault, LoopbackServer
+from tests.pictures.drawn import RED, colour_at, halves
+
+Start = Callable[..., LoopbackServer]
+
+
+def inventory(**settings: Any) -> Inventory:
+    return Inventory.parse(
+        {
+            "name": "mine",
+            "input": {"question": "str", "image": "path"},
+            "planner": {"use": "fixed", "plan": ["image_captioner"]},
+            "modules": {"image_captioner": {"use": "multimodal_captioner", **settings}},
+        }
+    )
+
+
+def llm(store: ResponseStore | None = None) -> LLM:
+    return LLM.connect("openai:local", api_key="k", retries=0, store=store)
+
+
+def test_the_model_gets_the_picture_and_the_question(loopback: Start, tmp_path: Path) -> None:
+    server = loopback(["Two halves, one red."])
+    halves(300, 150).save(tmp_path / "halves.png")
+    question = {"question": "Which colour is on the left – 左?", "image": str(tmp_path / "halves.png")}
+    state = Executor(inventory(max_side=100), llm()).run(question)
+    assert state.cache == {"image_caption": "Two halves, one red."}
+    system, user = server.requests[0]["messages"]
+    assert system["content"].startswith("You describe a picture")
+    text, picture = user["content"]
+    assert text == {"type": "text", "text": f"Question: {question['question']}\n\nDescribe this picture."}
+    head, _, data = picture["image_url"]["url"].partition(",")
+    assert (picture["type"], head) == ("image_url", "data:image/png;base64")
+    sent = Image.open(io.BytesIO(base64.b64decode(data)))
+    assert sent.size == (100, 50) and colour_at(sent, 0.2, 0.5) == RED
+
+
+def test_logs_and_the_store_keep_a_reference_in_place_of_the_picture(loopback: Start, tmp_path: Path) -> None:
+    loopback(["A drawing."])
+    Image.effect_noise((400, 400), 90).save(tmp_path / "noise.png")
+    picture = read_picture(tmp_path / "noise.png")
+    store = ResponseStore(tmp_path / "store.sqlite")
+    with EventLog(tmp_path / "run.jsonl") as log:
+        question = {"question": "What?", "image": str(tmp_path / "noise.png")}
+        state = Executor(inventory(), llm(store)).run(question, log)
+    store.close()
+    (call,) = state.history[0].calls
+    reference = f"[picture sha256:{picture.digest} 400x400]"
+    assert call.messages[-1] == ("user", f"Question: What?\n\nDescribe this picture.\n{reference}")
+    assert type(call.messages[-1][1]) is str, "the picture is not kept in memory with the run"
+    assert reference in (tmp_path / "run.jsonl").read_text("utf-8")
+    for file in (tmp_path / "run.jsonl", tmp_path / "store.sqlite"):
+        assert file.stat().st_size < 100_000 < len(Attachment.of(picture).base64)
+
+
+def test_the_store_tells_pictures_apart_and_replays(loopback: Start, tmp_path: Path) -> None:
+    server = loopback(lambda request: f"picture {len(server.requests)}")
+    store = ResponseStore(tmp_path / "store.sqlite")
+    answers = []
+    made = [
+        ("a.png", "red"),
+        ("b.png", "blue"),
+        ("copy of a.png", "red"),
+        ("a.png", "green"),
+        ("a.png", "blue"),
+    ]
+    for name, colour in made:
+        Image.new("RGB", (9, 9), colour).save(tmp_path / name)
+        state = Executor(inventory(), llm(store)).run({"question": "What?", "image": str(tmp_path / name)})
+        answers.append(state.cache["image_caption"])
+    assert answers == [f"picture {number}" for number in (1, 2, 1, 3, 2)] and len(server.requests) == 3
+    replay = LLM.connect(
+        "openai:local", api_key="k", base_url=server.url, store=ResponseStore(store.path, "replay")
+    )
+    state = Executor(inventory(), replay).run({"question": "What?", "image": str(tmp_path / "b.png")})
+    assert state.cache["image_caption"] == "picture 2" and len(server.requests) == 3
+
+
+def test_a_text_that_quotes_a_reference_is_another_request(loopback: Start, tmp_path: Path) -> None:
+    server = loopback(["seen", "read"])
+    halves().save(tmp_path / "a.png")
+    shown = MultimodalText("What?", [Attachment.of(read_picture(tmp_path / "a.png"))])
+    asked = llm(ResponseStore(tmp_path / "store.sqlite"))
+    assert [asked.ask(text).text for text in (shown, str.__str__(shown), shown)] == ["seen", "read", "seen"]
+    assert server.requests[1]["messages"][0]["content"] == shown
+
+
+def test_an_illustrated_text_survives_mending_and_pickling(loopback: Start, tmp_path: Path) -> None:
+    server = loopback()
+    halves().save(tmp_path / "a.png")
+    shown = MultimodalText("lone \ud800 half", [Attachment.of(read_picture(tmp_path / "a.png"))])
+    copied = pickle.loads(pickle.dumps(MultimodalText("x", shown.pictures)))
+    assert (copied.text, copied.pictures) == ("x", shown.pictures)
+    llm().ask([("user", shown)])
+    text, picture = server.requests[0]["messages"][0]["content"]
+    assert text["text"] == "lone \ufffd half" and picture["type"] == "image_url"
+
+
+def test_a_scripted_model_sees_the_text_and_a_mark(tmp_path: Path) -> None:
+    halves().save(tmp_path / "a.png")
+    script = ScriptedModel(["Two halves."])
+    Executor(inventory(), LLM.connect(script)).run({"question": "What?", "image": str(tmp_path / "a.png")})
+    assert script.requests[0][-1] == ("user", "Question: What?\n\nDescribe this picture.\n[picture]")
+
+
+def test_a_model_that_sees_no_pictures_fails_the_step(loopback: Start, tmp_path: Path) -> None:
+    loopback([Fault(400, {"error": {"message": "image_url is not supported", "type": "invalid_request"}})])
+    halves(300, 300).save(tmp_path / "a.png")
+    state = Executor(inventory(), llm()).run({"question": "What?", "image": str(tmp_path / "a.png")})
+    assert "image_url is not supported" in why(state)
+    assert len(repr(state.history[0])) < 5000
+
+
+def test_a_broken_picture_is_told_before_the_model_is_asked(loopback: Start, tmp_path: Path) -> None:
+    server = loopback()
+    (tmp_path / "broken.png").write_bytes(b"no picture")
+    state = Executor(inventory(), llm()).run({"question": "What?", "image": str(tmp_path / "broken.png")})
+    assert "broken.png" in why(state) and not server.requests
+
+
+def test_bad_settings_are_told_and_versions_kept() -> None:
+    with pytest.raises(InventoryError, match="max_side is 0, and is to be at least 1"):
+        MultimodalCaptioner(max_side=0)
+    assert MultimodalCaptioner().runtime_info() == {"versions": {"pillow": version("pillow")}}
+
+
+def test_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    with pytest.raises(MissingPackage, match="pip install pillow"):
+        inventory().modules["image_captioner"].check()

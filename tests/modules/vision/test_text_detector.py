@@ -1,0 +1,299 @@
+"""`text_detector`: the same form of output from every engine, in reading order, in pixels of the original."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import sys
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from importlib.machinery import ModuleSpec
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+pytest.importorskip("PIL", reason="pictures need pillow")
+pytest.importorskip("numpy", reason="text engines need numpy")
+
+from PIL import Image
+
+from chameleon import Declined, Inventory, State
+from chameleon.errors import ChameleonError, InventoryError, MissingPackage
+from chameleon.modules.offline.lexical_reader import LexicalReader
+from chameleon.modules.vision.text_detector import TextDetector
+from chameleon.pictures import engines
+from chameleon.steps import PreparedModule
+from tests.engine.doubles import executor
+from tests.pictures.drawn import text_picture
+
+rapidocr = pytest.mark.skipif(
+    find_spec("rapidocr") is None or find_spec("onnxruntime") is None,
+    reason="rapidocr and onnxruntime are not installed",
+)
+tesseract = pytest.mark.skipif(shutil.which("tesseract") is None, reason="tesseract is not installed")
+EACH = [pytest.param("rapidocr", marks=rapidocr), pytest.param("tesseract", marks=tesseract)]
+WORDS = {(20, 15): "Melting point", (300, 15): "Boiling", (20, 100): "Water 100"}
+
+
+@pytest.fixture(autouse=True)
+def _no_engine_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engines, "_made", dict(engines._made))
+
+
+def detect(path: Path | str, **settings: Any) -> State:
+    return executor({"text_detector": TextDetector(**settings)}).run({"question": "?", "image": str(path)})
+
+
+@pytest.mark.parametrize("engine", EACH)
+def test_reads_text_with_boxes_in_reading_order(engine: str, tmp_path: Path) -> None:
+    state = detect(text_picture(tmp_path / "words.png", WORDS), engine=engine)
+    assert state.cache["detected_text"] == "Melting point Boiling\nWater 100"
+    first, second, third = state.cache["text_boxes"]
+    assert [each["text"] for each in (first, second, third)] == ["Melting point", "Boiling", "Water 100"]
+    for each, (left, top) in zip((first, second, third), WORDS, strict=True):
+        assert set(each) == {"text", "box", "confidence"} and 0.5 <= each["confidence"] <= 1
+        assert len(each["box"]) == 4
+        assert each["box"][0] == pytest.approx((left, top), abs=12)
+        assert each["box"][2][0] > each["box"][0][0] and each["box"][2][1] > each["box"][0][1]
+
+
+@pytest.mark.parametrize("engine", EACH)
+def test_a_blank_picture_has_no_text(engine: str, tmp_path: Path) -> None:
+    for size in ((200, 100), (1, 1)):
+        Image.new("RGB", size, "white").save(tmp_path / "blank.png")
+        state = detect(tmp_path / "blank.png", engine=engine)
+        assert (state.cache["detected_text"], state.cache["text_boxes"]) == ("", ())
+
+
+@pytest.mark.parametrize("engine", EACH)
+def test_boxes_are_in_pixels_of_the_upright_original(engine: str, tmp_path: Path) -> None:
+    text_picture(tmp_path / "words.png", {(20, 100): "Water 100"})
+    large = Image.open(tmp_path / "words.png").resize((2100, 800)).transpose(Image.Transpose.ROTATE_90)
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    large.save(tmp_path / "turned.png", exif=exif)
+    (found,) = detect(tmp_path / "turned.png", engine=engine).cache["text_boxes"]
+    assert found["text"] == "Water 100"
+    assert found["box"][0] == pytest.approx((100, 525), abs=60)
+
+
+@rapidocr
+def test_many_threads_read_what_one_reads(tmp_path: Path) -> None:
+    paths = [text_picture(tmp_path / f"{n}.png", {(20, 40): f"Number {n}{n}"}) for n in range(4)]
+    module = TextDetector("rapidocr")
+    PreparedModule(module).ready()
+    states = [State(input={"image": str(path)}) for path in paths]
+    alone = [module.run(state) for state in states]
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(module.run, states * 2)) == alone * 2
+    assert [found["text"] for (found,) in alone] == [f"Number {n}{n}" for n in range(4)]
+
+
+@rapidocr
+def test_nothing_is_printed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    detect(text_picture(tmp_path / "words.png", WORDS), engine="rapidocr", max_side=700)
+    assert capfd.readouterr() == ("", "")
+
+
+@rapidocr
+def test_the_context_of_later_prompts_has_the_text(tmp_path: Path) -> None:
+    from chameleon.prompt import context_of
+
+    path = text_picture(tmp_path / "words.png", {(20, 15): "Boiling"})
+    assert context_of(detect(path, engine="rapidocr")) == "Detected text: Boiling"
+    with_boxes = context_of(detect(path, engine="rapidocr", boxes=True))
+    assert with_boxes.startswith("Detected text: [([[") and with_boxes.endswith("]], 'Boiling')]")
+
+
+def test_what_the_engine_is_not_sure_of_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    readers = double_of_easyocr(monkeypatch)
+    path = text_picture(tmp_path / "words.png", {})
+    assert detect(path, engine="easyocr").cache["detected_text"] == "Paris Lyon"
+    assert (
+        detect(path, engine="easyocr", least_confidence=0).cache["detected_text"] == "Paris Lyon\n8 4 < 8 $"
+    )
+    assert len(readers) == 1, "the reader is loaded once"
+
+
+@pytest.mark.parametrize(
+    ("texts", "read", "reason"),
+    [
+        ([("Tea", 0.9), ("2.50", 0.9), ("3.SO", 0.3)], "Tea 2.50 […]", "is not one short value"),
+        ([("gre3n", 0.2), ("Tea:", 0.9), ("2.50", 0.9)], "[…] Tea: 2.50", "a part of .* could not be read"),
+    ],
+)
+def test_a_part_of_a_line_that_is_not_read_is_told_and_the_line_answers_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, texts: Sequence[Any], read: str, reason: str
+) -> None:
+    boxes = {left: [[left, 20], [left + 60, 20], [left + 60, 40], [left, 40]] for left in (10, 110, 210)}
+    found = [(boxes[10], *texts[0]), (boxes[110], *texts[1]), (boxes[210], *texts[2])]
+    double_of_easyocr(monkeypatch, found)
+    path = text_picture(tmp_path / "prices.png", {}, (300, 60))
+    state = detect(path, engine="easyocr")
+    assert state.cache["detected_text"] == read
+    asked = State(input={"question": "What is the tea?", "image": str(path)}, cache=state.cache)
+    with pytest.raises(Declined, match=reason):
+        LexicalReader().run(asked)
+    sure = detect(path, engine="easyocr", least_confidence=0.95)
+    assert sure.cache["detected_text"] == "", "a line of which nothing is read is left out"
+
+
+def test_easyocr_is_asked_through_its_interface(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    readers = double_of_easyocr(monkeypatch)
+    state = detect(text_picture(tmp_path / "a.png", {}, (30, 20)), engine="easyocr", languages=["fr"])
+    assert readers == [(["fr"], {"gpu": False, "verbose": False}, [(20, 30, 3)])]
+    assert state.cache["text_boxes"][0] == {
+        "text": "Paris",
+        "box": ((1.2, 2), (10, 2), (10, 8), (1, 8)),
+        "confidence": 0.9,
+    }
+
+
+def test_auto_takes_the_first_engine_that_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    double_of_easyocr(monkeypatch)
+    path = text_picture(tmp_path / "a.png", {(20, 15): "Boiling"})
+    assert detect(path).cache["detected_text"] == "Paris Lyon"
+    monkeypatch.setattr(engines, "_made", {})
+    sys.modules["easyocr"].Reader = failing_reader  # type: ignore[attr-defined]
+    if find_spec("rapidocr") is None and shutil.which("tesseract") is None:
+        pytest.skip("no other engine is installed")
+    with caplog.at_level(logging.WARNING, "chameleon"):
+        assert detect(path).cache["detected_text"] == "Boiling"
+    assert "easyocr is skipped" in caplog.text
+
+
+def test_a_broken_torchvision_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    double_of_easyocr(monkeypatch)
+    sys.modules["easyocr"].Reader = failing_reader  # type: ignore[attr-defined]
+    state = detect(text_picture(tmp_path / "a.png", {}), engine="easyocr")
+    assert state.ended is not None and "cannot load its models" in str(state.ended.error)
+
+
+@pytest.mark.parametrize(
+    ("engine", "hint"),
+    [
+        ("easyocr", "pip install easyocr"),
+        ("rapidocr", "pip install rapidocr onnxruntime"),
+        ("tesseract", "apt-get install tesseract-ocr"),
+        ("auto", "pip install easyocr.*pip install rapidocr onnxruntime.*apt-get install tesseract-ocr"),
+    ],
+)
+def test_says_what_to_install(engine: Any, hint: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for package in ("easyocr", "rapidocr", "onnxruntime"):
+        monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(MissingPackage, match=hint):
+        TextDetector(engine).check()
+    inventory = inventory_with({"engine": engine})
+    with pytest.raises(InventoryError, match=hint):
+        inventory.check()
+
+
+def test_languages_go_to_an_engine_that_takes_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(engines, "_is_there", lambda name: name == "rapidocr")
+    state = detect(text_picture(tmp_path / "a.png", {}), languages=["deu"])
+    assert state.ended is not None and "cannot be told languages" in str(state.ended.error)
+
+
+@tesseract
+def test_check_refuses_a_language_that_tesseract_does_not_have() -> None:
+    for languages in (["xyz"], ["eng+xyz"]):
+        module = TextDetector("tesseract", languages=languages)
+        with pytest.raises(InventoryError, match=r"languages has xyz, which tesseract.*It has .*eng"):
+            module.check()
+    TextDetector("tesseract", languages=["eng"]).check()
+
+
+def test_what_auto_came_to_is_told_without_loading_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engines, "_loaded", lambda *_: pytest.fail("an engine is loaded"))
+    for present in (["rapidocr", "tesseract"], ["tesseract"], []):
+        monkeypatch.setattr(engines, "_is_there", present.__contains__)
+        if "tesseract" in present and shutil.which("tesseract") is None:
+            continue
+        resolved = TextDetector().runtime_info()
+        assert resolved["engine"] == (present or [None])[0]
+        assert resolved["versions"]["pillow"] == version("pillow")
+        assert set(resolved["versions"]) >= set(present[:1])
+
+
+def test_bad_settings_are_told_when_the_inventory_is_loaded() -> None:
+    with pytest.raises(ChameleonError, match="rapidocr takes no languages"):
+        inventory_with({"engine": "rapidocr", "languages": ["de"]})
+    with pytest.raises(ChameleonError, match="between 0 and 1"):
+        inventory_with({"least_confidence": 50})
+    for max_side in (0, -5):
+        with pytest.raises(ChameleonError, match=f"max_side is {max_side}, and is to be at least 32"):
+            inventory_with({"max_side": max_side})
+    with pytest.raises(ChameleonError, match="languages has an empty code"):
+        inventory_with({"languages": [""]})
+    with pytest.raises(ChameleonError, match="engine is 'magic'"):
+        inventory_with({"engine": "magic"})
+
+
+@rapidocr
+def test_a_broken_picture_fails_the_step_naming_the_file(tmp_path: Path) -> None:
+    (tmp_path / "broken.png").write_bytes(b"no picture")
+    state = detect(tmp_path / "broken.png", engine="rapidocr")
+    assert state.ended is not None and state.ended.reason == "failed"
+    assert "broken.png" in str(state.ended.error)
+
+
+def inventory_with(settings: dict[str, Any]) -> Inventory:
+    return Inventory.parse(
+        {
+            "name": "mine",
+            "input": {"question": "str", "image": "path"},
+            "planner": {"use": "fixed", "plan": ["text_detector"]},
+            "modules": {"text_detector": settings},
+        }
+    )
+
+
+def failing_reader(*_: Any, **__: Any) -> Any:
+    raise RuntimeError("operator torchvision::nms does not exist")
+
+
+_FOUND = (
+    ([[30, 2], [40, 2], [40, 8], [30, 8]], "Lyon", 0.8),
+    ([[1.2, 2.0], [10, 2], [10, 8], [1, 8]], "Paris", 0.9),
+    ([[1, 22], [10, 22], [10, 28], [1, 28]], "8 4 < 8 $", 0.04),
+)
+
+
+def double_of_easyocr(monkeypatch: pytest.MonkeyPatch, found: Sequence[Any] = _FOUND) -> list[Any]:
+    """Put a package with EasyOCR's interface in its place; returns what its readers were made with."""
+    made: list[Any] = []
+    lock = threading.Lock()
+
+    class Reader:
+        def __init__(self, languages: list[str], **options: Any) -> None:
+            self.shapes: list[Any] = []
+            made.append((languages, options, self.shapes))
+
+        def readtext(self, image: Any) -> list[Any]:
+            assert lock.acquire(blocking=False), "its reader is used by two threads at once"
+            try:
+                self.shapes.append(image.shape)
+                return list(found)
+            finally:
+                lock.release()
+
+    easyocr, torchvision = ModuleType("easyocr"), ModuleType("torchvision")
+    easyocr.Reader = Reader  # type: ignore[attr-defined]
+    torch = sys.modules.get("torch") or ModuleType("torch")
+    if not hasattr(torch, "cuda"):
+        cuda = ModuleType("cuda")
+        cuda.is_available = lambda: False  # type: ignore[attr-defined]
+        torch.cuda = cuda  # type: ignore[attr-defined]
+    for module in (easyocr, torchvision, torch):
+        if module.__spec__ is None:
+            module.__spec__ = ModuleSpec(module.__name__, None)
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+    return made

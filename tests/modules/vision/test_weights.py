@@ -1,0 +1,172 @@
+"""A captioning model that is not there is told at `check`, as far as possible, and else within seconds."""
+
+from __future__ import annotations
+
+import logging
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("PIL", reason="captions need pillow")
+pytest.importorskip("torch", reason="captions need torch: pip install torch transformers")
+pytest.importorskip("transformers", reason="captions need transformers: pip install torch transformers")
+
+from huggingface_hub import HfApi, constants
+
+from chameleon import Inventory
+from chameleon.errors import InventoryError, ModuleError
+from chameleon.modules.vision import captioning, weights
+from chameleon.modules.vision.image_captioner import ImageCaptioner
+from chameleon.steps import PreparedModule
+from tests.loopback import LoopbackServer
+from tests.modules.vision.tiny_models import save_vit_gpt2
+
+NAME = "nobody/nothing"
+
+
+@pytest.fixture(autouse=True)
+def _empty_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+    for kept in ("_failed", "_models", "_captioners"):
+        monkeypatch.setattr(captioning, kept, {})
+
+
+def cached(folder: Path, name: str) -> Path:
+    """The folder in which the hub's cache under `folder` keeps that model."""
+    kept = folder / f"models--{name.replace('/', '--')}"
+    (kept / "refs").mkdir(parents=True)
+    (kept / "refs" / "main").write_text("0" * 40)
+    snapshot = kept / "snapshots" / ("0" * 40)
+    snapshot.mkdir(parents=True)
+    return snapshot
+
+
+def told(model: str) -> str:
+    with pytest.raises((InventoryError, ModuleError)) as caught:
+        ImageCaptioner(model).check()
+    return str(caught.value)
+
+
+def test_check_refuses_a_folder_that_is_not_there_or_holds_no_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "models").mkdir()
+    for model in (str(tmp_path / "none"), "./none", "~/no such folder", "a/b/c", "models/none"):
+        assert "a folder that does not exist" in told(model)
+    assert "has no config.json" in told("models")
+    assert "neither a folder nor a name" in told("what is this?")
+
+
+def test_check_of_an_inventory_names_the_key_of_a_missing_folder(tmp_path: Path) -> None:
+    inventory = Inventory.parse(
+        {
+            "name": "mine",
+            "input": {"question": "str", "image": "path"},
+            "planner": {"use": "fixed", "plan": ["image_captioner"]},
+            "modules": {"image_captioner": {"model": str(tmp_path / "none")}},
+        }
+    )
+    with pytest.raises(InventoryError, match=r"image_captioner cannot run here: model is .*does not exist"):
+        inventory.check()
+
+
+def test_check_tells_what_will_be_downloaded_and_fails_where_that_is_forbidden(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(weights, "_told", set())
+    with caplog.at_level(logging.WARNING, "chameleon"):
+        ImageCaptioner(NAME).check()
+        ImageCaptioner(NAME).check()
+    assert caplog.text.count("first run will download it (now: `hf download nobody/nothing`)") == 1
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    assert "HF_HUB_OFFLINE is set" in told(NAME) and "hf download nobody/nothing" in told(NAME)
+
+
+def test_a_model_in_the_cache_needs_no_hub(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(weights, "_told", set())
+    save_vit_gpt2(cached(tmp_path / "hub", NAME))
+    caplog.clear()  # of what transformers says of saving it
+    monkeypatch.setattr(weights, "require_hub", lambda model: pytest.fail("the hub is asked"))
+    module = ImageCaptioner(NAME, device="cpu")
+    module.check()
+    PreparedModule(module).ready()
+    assert caplog.text == ""
+
+
+def test_a_hub_that_does_not_know_the_model_is_asked_once(
+    loopback: Any, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    server: LoopbackServer = loopback()
+    monkeypatch.setattr(constants, "ENDPOINT", server.url.removesuffix("/v1"))
+    asked: list[str] = []
+    ask = HfApi.model_info
+
+    def counting(api: HfApi, model: str, **options: Any) -> Any:
+        asked.append(model)
+        return ask(api, model, **options)
+
+    monkeypatch.setattr(HfApi, "model_info", counting)
+    for _ in range(3):
+        with pytest.raises(ModuleError, match=r"nobody/nothing is not on this.*404.*hf download.*multimodal"):
+            PreparedModule(ImageCaptioner(NAME, device="cpu")).ready()
+    assert asked == [NAME]
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_hub_that_keeps_silent_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        monkeypatch.setattr(constants, "ENDPOINT", f"http://127.0.0.1:{silent.getsockname()[1]}")
+        monkeypatch.setattr(weights, "_SECONDS", 0.1)
+        with pytest.raises(ModuleError, match=r"cannot be downloaded.*multimodal_captioner"):
+            PreparedModule(ImageCaptioner(NAME, device="cpu")).ready()
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("device", ["cuda", "cuda:1", "mps"])
+def test_check_refuses_a_device_that_is_not_there(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
+    with pytest.raises(InventoryError, match=f"no device '{device}' here.*auto or cpu"):
+        ImageCaptioner(device=device).check()
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    if device == "cuda:1":
+        with pytest.raises(InventoryError, match="numbered from 0 to 0"):
+            ImageCaptioner(device=device).check()
+
+
+def test_weights_are_told_by_what_they_hold_or_by_their_commit(tmp_path: Path) -> None:
+    def weights_of(model: Path | str) -> Any:
+        return ImageCaptioner(str(model), device="cpu").runtime_info()["weights"]
+
+    for name, seed in (("one", b"1"), ("same", b"1"), ("other", b"2")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "config.json").write_text("{}")
+        (tmp_path / name / "model.safetensors").write_bytes(seed * 1000)
+    one, same, other = (weights_of(tmp_path / name) for name in ("one", "same", "other"))
+    assert one == same != other and len(one) == 64
+    assert weights_of(NAME) is None and weights_of(tmp_path / "none") is None
+    (cached(tmp_path / "hub", NAME) / "config.json").write_text("{}")
+    assert weights_of(NAME) == "0" * 40
+
+
+def test_what_auto_comes_to_is_told_before_anything_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
+    resolved = ImageCaptioner(NAME).runtime_info()
+    assert (resolved["device"], resolved["half"]) == ("cpu", False)
+    assert resolved["versions"]["torch"] == torch.__version__ and "transformers" in resolved["versions"]
+    on_gpu = ImageCaptioner(NAME, device="cuda").runtime_info()
+    assert (on_gpu["device"], on_gpu["half"]) == ("cuda", True)
+    assert captioning._models == {}

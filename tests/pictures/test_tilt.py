@@ -1,0 +1,164 @@
+"""Tilted text: lines are made as on the level page, or it is said that they cannot be told."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import pytest
+
+pytest.importorskip("PIL", reason="pictures need pillow")
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image, ImageDraw, ImageFont
+
+from chameleon import Declined, State
+from chameleon.modules.offline.lexical_reader import LexicalReader
+from chameleon.modules.vision.text_detector import TextDetector
+from chameleon.pictures.pieces import (
+    UNTOLD,
+    Piece,
+    lines_are_told,
+    lines_of,
+    rectangle,
+    text_of,
+    tilt_of,
+)
+from chameleon.pictures.tilt import measured, read_tilted
+from tests.pictures.tilted import DRAWINGS, ENGINES, NARROW, asked, counted
+
+ROWS = [("Bread", "4.20"), ("Apple cake", "3.10"), ("VAT 10%", "0.73"), ("Total", "8.03"), ("Cash", "10.00")]
+TEXT = "\n".join(" ".join(row) for row in ROWS)
+EACH = [
+    pytest.param(name, marks=pytest.mark.skipif(not there, reason=f"{name} is not installed"))
+    for name, there in ENGINES.items()
+]
+
+
+def receipt(*, gap: float = 460, pitch: float = 40) -> list[Piece]:
+    return [
+        Piece(text, rectangle(left, pitch * number, 12 * len(text), 24), 0.9)
+        for number, row in enumerate(ROWS)
+        for left, text in zip((0, gap), row, strict=True)
+    ]
+
+
+def cache_of(pieces: list[Piece]) -> dict[str, object]:
+    boxes = [piece.to_json() for line in lines_of(pieces) for piece in line]
+    return dict(TextDetector("rapidocr").update_cache({}, boxes))
+
+
+@settings(max_examples=40)
+@given(st.floats(-40, 40), st.floats(100, 700), st.randoms(use_true_random=False))
+def test_a_turned_receipt_is_read_row_by_row(angle: float, gap: float, chance: Random) -> None:
+    pieces = [piece.turned(angle, (200, 90)) for piece in receipt(gap=gap)]
+    chance.shuffle(pieces)
+    assert tilt_of(pieces).angle == pytest.approx(angle)
+    cache = cache_of(pieces)
+    assert cache["detected_text"] == TEXT
+    state = State(input={"question": "What is the total?"}, cache=cache)
+    assert LexicalReader().run(state)["answer"] == "8.03"
+
+
+@settings(max_examples=40)
+@given(st.floats(-20, 20), st.lists(st.floats(-1, 1), min_size=10, max_size=10))
+def test_pieces_that_are_tilted_a_little_differently_do_not_part_lines(
+    angle: float, noise: list[float]
+) -> None:
+    pieces = [piece.at(off).turned(angle, (0, 0)) for piece, off in zip(receipt(gap=200), noise, strict=True)]
+    assert text_of(lines_of(pieces)) == TEXT
+
+
+@settings(max_examples=40)
+@given(st.floats(-20, 20), st.integers(4, 12), st.randoms(use_true_random=False))
+def test_where_angles_scatter_lines_cannot_be_told(angle: float, spread: int, chance: Random) -> None:
+    pieces = [
+        piece.at(spread * (number % 3 - 1)).turned(angle, (0, 0)) for number, piece in enumerate(receipt())
+    ]
+    chance.shuffle(pieces)
+    lines = lines_of(pieces)
+    assert not lines_are_told(lines) or all(len(line) == 1 for line in lines)
+    cache = cache_of(pieces)
+    state = State(input={"question": "What is the total?"}, cache=cache)
+    with pytest.raises(Declined):
+        LexicalReader().run(state)
+    if not lines_are_told(lines):
+        told = str(cache["detected_text"]).split("\n")
+        assert told[0] == UNTOLD and sorted(told[1:]) == sorted(piece.text for piece in pieces)
+
+
+def test_letters_alone_do_not_tell_their_tilt_and_one_line_of_them_needs_none() -> None:
+    magnets = [Piece(pole, rectangle(60 * place, 0, 12, 16), 0.9) for place, pole in enumerate("NSNS")]
+    assert cache_of(magnets)["detected_text"] == "N S N S"
+    below = [piece.moved(0, 20) for piece in magnets]
+    far = [piece.moved(400, 0) for piece in magnets]
+    assert str(cache_of(magnets + far + below)["detected_text"]).startswith(UNTOLD)
+
+
+@given(st.floats(-89, 89), st.floats(-180, 180))
+def test_a_piece_is_turned_there_and_back(angle: float, other: float) -> None:
+    (piece, *_) = receipt()
+    assert piece.at(angle).angle == pytest.approx(angle)
+    back = piece.turned(other, (30, 70)).turned(-other, (30, 70))
+    assert [x for point in back.box for x in point] == pytest.approx(
+        [x for point in piece.box for x in point], abs=1e-6
+    )
+
+
+def drawn_line(angle: float) -> tuple[Image.Image, Piece]:
+    """A line of text in a picture, and the upright box around it."""
+    page = Image.new("RGB", (420, 420), "white")
+    ImageDraw.Draw(page).text((60, 190), "Subtotal 123.45", "black", ImageFont.load_default(size=30))
+    page = page.rotate(-angle, Image.Resampling.BICUBIC, fillcolor="white")
+    left, top, right, bottom = (
+        page.convert("L").point(lambda value: 255 * (value < 128)).getbbox() or (0,) * 4
+    )
+    return page, Piece("Subtotal 123.45", rectangle(left, top, right - left, bottom - top), 0.9)
+
+
+@pytest.mark.parametrize("angle", [-25, -15, -6, -3, 0, 2, 4, 11, 20])
+def test_the_tilt_is_measured_in_pixels(angle: float) -> None:
+    page, piece = drawn_line(angle)
+    (found,) = measured(page, [piece])
+    assert found.angle == pytest.approx(angle, abs=0.5)
+    assert found.middle == pytest.approx(piece.middle)
+
+
+def test_an_engine_with_upright_boxes_reads_a_tilted_picture_once_more() -> None:
+    page, piece = drawn_line(10)
+    level, upright = drawn_line(0)
+    sizes = []
+
+    def read(image: Image.Image) -> list[Piece]:
+        sizes.append(image.size)
+        off = ((image.width - level.width) / 2, (image.height - level.height) / 2)
+        return [replace(piece, confidence=0.6)] if len(sizes) == 1 else [upright.moved(*off)]
+
+    (found,) = read_tilted(read, page)
+    assert len(sizes) == 2 and sizes[1] > sizes[0]
+    assert found.angle == pytest.approx(10, abs=0.5) and found.confidence == 0.9
+    assert found.middle == pytest.approx(piece.middle, abs=3)
+    assert read_tilted(lambda _: [upright], level) == [upright], "a level picture is read once"
+
+
+@pytest.mark.parametrize("engine", EACH)
+def test_tilted_pictures_are_answered_rightly_or_declined(engine: str, tmp_path: Path) -> None:
+    pages = {"rapidocr": (("menu", 5), ("gaps", 9)), "tesseract": (("tools", -4), ("park", -12))}
+    for name, angle in pages[engine]:
+        (drawing,) = (each for each in DRAWINGS if each.name == name)
+        state, verdicts = asked(drawing, angle, engine, tmp_path)
+        assert not [each for each in verdicts if each[1] == "wrong"]
+        assert sum(verdict == "right" for _, verdict, _ in verdicts) * 2 > len(verdicts), verdicts
+        rows = [" ".join(cell for cell in row if cell) for row in drawing.rows]
+        found = state.cache["detected_text"].replace("$ ", "$").split("\n")
+        assert len(set(rows) & set(found)) * 2 > len(rows)
+
+
+@pytest.mark.parametrize("engine", EACH)
+def test_low_and_wide_rows_are_not_joined_to_the_next_ones(engine: str) -> None:
+    turned = list(zip(NARROW, (11, -1.5, 3, -1.5, 2.5), strict=True))
+    for drawing, angle in turned[::2] if engine == "rapidocr" else turned[1::2]:
+        counts = counted([drawing], [angle], engine)
+        assert not [key for key in counts if key[-1] == "wrong"], (drawing.name, angle)
