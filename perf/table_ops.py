@@ -40,10 +40,9 @@ from measuring import Figure, surroundings, table
 
 from chameleon import Table
 from chameleon.modules.table_ops.add_column import ColumnAddition
-from chameleon.modules.table_ops.group_by import Grouping
+from chameleon.modules.table_ops.aggregate import Grouping
 from chameleon.modules.table_ops.operation import Operation
-from chameleon.modules.table_ops.select_column import ColumnSelection
-from chameleon.modules.table_ops.select_row import RowSelection
+from chameleon.modules.table_ops.selection import ColumnSelection, RowSelection
 from chameleon.modules.table_ops.sort_by import Sorting
 from chameleon.table import read_value
 

@@ -55,10 +55,10 @@ def pytest_sessionfinish() -> None:
 @pytest.fixture(scope="session", autouse=True)
 def _no_public_authorities() -> Iterator[None]:
     """Leave out the certificates of the public web: nothing asks for it, and each client would read them."""
-    public, load = certifi.where(), ssl.SSLContext.load_verify_locations
+    public, load = {certifi.where(), *ssl.get_default_verify_paths()}, ssl.SSLContext.load_verify_locations
 
     def load_own(context: ssl.SSLContext, cafile: Any = None, capath: Any = None, cadata: Any = None) -> None:
-        if cafile != public:
+        if (cafile or capath) not in public:
             load(context, cafile, capath, cadata)
 
     with pytest.MonkeyPatch.context() as patched:

@@ -40,7 +40,7 @@ class TesseractEngine:
         """Return the pieces of text in a picture in RGB, in no particular order. Raise `ModuleError`."""
         packed = io.BytesIO()
         image.save(packed, "PNG", compress_level=1)
-        return pieces_in(self._table(packed.getvalue(), _SPARSE))
+        return self.pieces_in(self._table(packed.getvalue(), _SPARSE))
 
     def read_lines(self, strips: Sequence[Image]) -> list[str]:
         """Return the text of each picture of a single line. Raise `ModuleError`."""
@@ -49,7 +49,7 @@ class TesseractEngine:
         packed = io.BytesIO()  # one call for all: each start takes longer than a line
         strips[0].save(packed, "TIFF", save_all=True, append_images=strips[1:])
         texts: list[list[str]] = [[] for _ in strips]
-        for word in _words(self._table(packed.getvalue(), _LINE)):
+        for word in self._words(self._table(packed.getvalue(), _LINE)):
             texts[int(word.line[0]) - 1].append(word.text)
         return [" ".join(words) for words in texts]
 
@@ -68,6 +68,46 @@ class TesseractEngine:
             if _plain(text) == _plain(strip.piece.text) and not strip.has_more()
         }
         return [piece if id(piece) in sure else replace(piece, text=UNREAD) for piece in pieces]
+
+    def pieces_in(self, table: str) -> list[Piece]:
+        """Join words of a line in Tesseract's TSV that stand no further apart than they are high.
+
+        The confidence of a piece is that of its least certain word. Raises `ModuleError` for a broken table.
+        """
+        pieces: list[list[_Word]] = []
+        for word in self._words(table):
+            last = pieces[-1][-1] if pieces else None
+            near = last is not None and word.left - (last.left + last.width) <= max(last.height, word.height)
+            if last is not None and near and last.line == word.line:
+                pieces[-1].append(word)
+            else:
+                pieces.append([word])
+        found = []
+        for words in pieces:
+            left, top = min(word.left for word in words), min(word.top for word in words)
+            right = max(word.left + word.width for word in words)
+            bottom = max(word.top + word.height for word in words)
+            box = rectangle(left, top, right - left, bottom - top)
+            found.append(
+                Piece(" ".join(word.text for word in words), box, min(word.confidence for word in words))
+            )
+        return found
+
+    def _words(self, table: str) -> list[_Word]:
+        words = []
+        for row in table.split("\n")[1:]:
+            fields = row.rstrip("\r").split("\t", 11)
+            if len(fields) < 12 or fields[0] != _WORD or not fields[11].strip():
+                continue
+            try:
+                left, top, width, height = (int(field) for field in fields[6:10])
+                confidence = float(fields[10]) / 100
+            except ValueError:
+                raise ModuleError(f"tesseract's table has the row {row[:80]!r}") from None
+            if confidence >= 0:  # it marks what is no word with -1
+                line = tuple(fields[1:5])
+                words.append(_Word(line, left, top, width, height, confidence, fields[11].strip()))
+        return words
 
     def _table(self, picture: bytes, layout: str) -> str:
         command = [self._program, "stdin", "stdout", "-l", self._languages, "--psm", layout, "tsv"]
@@ -128,48 +168,6 @@ class _Word:
     height: int
     confidence: float
     text: str
-
-
-def pieces_in(table: str) -> list[Piece]:
-    """Join words of a line in Tesseract's TSV that stand no further apart than they are high.
-
-    The confidence of a piece is that of its least certain word. Raises `ModuleError` for a broken table.
-    """
-    pieces: list[list[_Word]] = []
-    for word in _words(table):
-        last = pieces[-1][-1] if pieces else None
-        near = last is not None and word.left - (last.left + last.width) <= max(last.height, word.height)
-        if last is not None and near and last.line == word.line:
-            pieces[-1].append(word)
-        else:
-            pieces.append([word])
-    found = []
-    for words in pieces:
-        left, top = min(word.left for word in words), min(word.top for word in words)
-        right = max(word.left + word.width for word in words)
-        bottom = max(word.top + word.height for word in words)
-        box = rectangle(left, top, right - left, bottom - top)
-        found.append(
-            Piece(" ".join(word.text for word in words), box, min(word.confidence for word in words))
-        )
-    return found
-
-
-def _words(table: str) -> list[_Word]:
-    words = []
-    for row in table.split("\n")[1:]:
-        fields = row.rstrip("\r").split("\t", 11)
-        if len(fields) < 12 or fields[0] != _WORD or not fields[11].strip():
-            continue
-        try:
-            left, top, width, height = (int(field) for field in fields[6:10])
-            confidence = float(fields[10]) / 100
-        except ValueError:
-            raise ModuleError(f"tesseract's table has the row {row[:80]!r}") from None
-        if confidence >= 0:  # it marks what is no word with -1
-            line = tuple(fields[1:5])
-            words.append(_Word(line, left, top, width, height, confidence, fields[11].strip()))
-    return words
 
 
 class _Strip:

@@ -7,7 +7,7 @@ from typing import Any
 
 from chameleon import State
 from chameleon.modules.documents.citing import PassageReader, cited_passages
-from chameleon.modules.program.program_generator import program_in
+from chameleon.modules.program.programs import program_in
 
 _LINE = re.compile(r"^(?=[^\w\n]*+passages?\b[^\n=]*:)(?![^\S\n]*+#)", re.IGNORECASE | re.MULTILINE)
 

@@ -6,8 +6,7 @@ import math
 from typing import Any
 
 from chameleon import State, StepRejected
-from chameleon.modules.program.program_executor import run_program
-from chameleon.modules.program.program_verifier import ProgramVerifier
+from chameleon.modules.program.programs import ProgramVerifier, run_program
 
 _MANY = {"list": "a list", "tuple": "a tuple", "set": "a set", "frozenset": "a set", "dict": "a dict"}
 

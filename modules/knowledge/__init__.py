@@ -1,7 +1,7 @@
 """Background knowledge, a table in words, and queries to search with, written by a model (Chameleon)."""
 
-TOOLS = (
-    "knowledge_retrieval",
-    "query_generator",
-    "table_verbalizer",
-)
+TOOLS = {
+    "knowledge_retrieval": "knowledge",
+    "query_generator": "knowledge",
+    "table_verbalizer": "knowledge",
+}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chameleon import State
 from chameleon.modules.offline.lexical.arguments import Args, arguments_at
-from chameleon.modules.table_ops.group_by import Grouping
+from chameleon.modules.table_ops.aggregate import Grouping
 
 
 class LexicalGroupBy(Grouping):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chameleon import State
 from chameleon.modules.offline.lexical.arguments import Args, arguments_at
-from chameleon.modules.table_ops.select_column import ColumnSelection
+from chameleon.modules.table_ops.selection import ColumnSelection
 
 
 class LexicalSelectColumn(ColumnSelection):

@@ -11,7 +11,7 @@ from chameleon import Declined, Module, State, Table
 from chameleon.modules.documents.candidates import Candidate, candidates
 from chameleon.modules.offline.coverage import covered, telling_words
 from chameleon.modules.offline.grammar import Program, write_program
-from chameleon.modules.program.program_executor import run_code
+from chameleon.modules.program.programs import run_code
 from chameleon.modules.tablerag.table_retriever import source_of
 
 _LONGEST_ANSWER = 60

@@ -7,7 +7,7 @@ from chameleon.errors import Declined
 from chameleon.modules.documents.table_region import TableRegion
 from chameleon.modules.documents.table_sources import TableSources
 from chameleon.modules.offline.grammar import named_rows, write_program
-from chameleon.modules.program.program_executor import run_code
+from chameleon.modules.program.programs import run_code
 
 
 class LexicalTableSources(TableSources):

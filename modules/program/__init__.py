@@ -1,10 +1,10 @@
 """Answer by a program or in words, step by step (Chameleon; program of thought; chain of thought)."""
 
-TOOLS = (
-    "answer_generator",
-    "program_executor",
-    "program_generator",
-    "program_verifier",
-    "solution_generator",
-    "table_answer",
-)
+TOOLS = {
+    "answer_generator": "answer_generator",
+    "program_executor": "programs",
+    "program_generator": "programs",
+    "program_verifier": "programs",
+    "solution_generator": "solution_generator",
+    "table_answer": "programs",
+}

@@ -60,7 +60,7 @@ class AnswerGenerator(Module):
 
 
 def tidy(value: Any) -> Any:
-    """A number without the noise of binary floating point: 1.6000000000000001 is 1.6, and 18.0 is 18."""
+    """Drop the noise of binary floating point: 1.6000000000000001 is 1.6, and 18.0 is 18."""
     if isinstance(value, float):
         rounded = float(f"{value:.12g}")
         return int(rounded) if rounded.is_integer() and abs(rounded) < 1e15 else rounded
@@ -68,7 +68,7 @@ def tidy(value: Any) -> Any:
 
 
 def chosen(solution: str, choices: Sequence[str]) -> str | None:
-    """The choice that a solution comes to; None where it comes to none, or to several.
+    """Return the choice that a solution comes to; None where it comes to none, or to several.
 
     It is the one that the last statement of an answer begins with, in as many lines and sentences as the
     choice has, or the only one that occurs in the statement's line; else that of a statement before it.
@@ -86,7 +86,7 @@ def chosen(solution: str, choices: Sequence[str]) -> str | None:
 
 
 def as_choice(answer: Any, choices: Sequence[str]) -> Any:
-    """The choice that the answer stands for; the answer itself when it stands for none.
+    """Return the choice that the answer stands for; the answer itself when it stands for none.
 
     Case, spaces, line breaks, "$", stars and how a prompt writes tags do not matter, unless two choices
     differ in nothing else; numbers are compared as numbers ("1/2" is 0.5); a text that begins with a choice
@@ -106,19 +106,22 @@ def as_choice(answer: Any, choices: Sequence[str]) -> Any:
     if begun := [choice for choice in choices if _begins(form, _form(choice))]:
         longest = max(len(_form(choice)) for choice in begun)
         begun = [choice for choice in begun if len(_form(choice)) == longest]
-        if any(_is_first_of(said, choice) for choice in begun) or _ends_there(form[longest:], choices):
-            return _nearest(said, begun)
-        return answer
+        lines = said.splitlines()
+        first_lines = ("\n".join(lines[: choice.count("\n") + 1]) for choice in begun)
+        stands_alone = any(_form(text) == form[:longest] for text in first_lines)
+        return _nearest(said, begun) if stands_alone or _ends_there(form[longest:], choices) else answer
     bare = said.strip("*_`$ ")
     lettered = _LETTERED.match(bare)
-    if lettered is None or (_ARTICLE.match(bare) and not _names(bare, choices)):
+    index = ord(lettered[1].upper()) - ord("A") if lettered else len(choices)
+    if index >= len(choices):
         return answer
-    index = ord(lettered[1].upper()) - ord("A")
-    return choices[index] if index < len(choices) else answer
+    # "A dog" is no letter, unless it is followed by the choice that it stands for: "A Thursday".
+    named = _form(bare[1:]).startswith(_form(choices[index]))
+    return answer if _ARTICLE.match(bare) and not named else choices[index]
 
 
 def mentioned(text: str, choices: Sequence[str]) -> str | None:
-    """The only choice that occurs in the text as a whole phrase; None for none or several.
+    """Return the only choice that occurs in the text as a whole phrase; None for none or several.
 
     A choice inside a longer one does not count, nor does a sentence that denies something.
     """
@@ -135,18 +138,12 @@ def mentioned(text: str, choices: Sequence[str]) -> str | None:
 
 
 def _begins(form: str, choice: str) -> bool:
-    """Whether a text begins with a choice, both as `_form` writes them, and the choice ends a word there."""
+    """Return whether a text begins with a choice, both as `_form` writes them, that ends a word there."""
     return bool(choice) and form.startswith(choice) and not _GOES_ON.match(form, len(choice))
 
 
-def _is_first_of(said: str, choice: str) -> bool:
-    """Whether a choice is the first line of a text, or the first lines where it has several."""
-    lines = said.splitlines()[: choice.count("\n") + 1]
-    return _form("\n".join(lines)) == _form(choice)
-
-
 def _ends_there(rest: str, choices: Sequence[str]) -> bool:
-    """Whether what follows a choice leaves it the answer: a mark or a reason, and no other choice."""
+    """Return whether what follows a choice leaves it the answer: a mark or a reason, and no other choice."""
     if rest.strip() and (_JOINED.match(rest) or not _REASON.match(rest)):
         return False
     after = rest.lstrip(" ,;:/&()–—-")
@@ -154,15 +151,9 @@ def _ends_there(rest: str, choices: Sequence[str]) -> bool:
 
 
 def _nearest(said: str, choices: Sequence[str]) -> str:
-    """Of choices that differ in case or signs alone, the one that is written so, or the first."""
+    """Return, of choices that differ in case or signs alone, the one that is written so, or the first."""
     folded = " ".join(said.split())
     return next((each for each in choices if folded.startswith(" ".join(each.split()))), choices[0])
-
-
-def _names(said: str, choices: Sequence[str]) -> bool:
-    """Whether a letter is followed by the choice that it stands for: "A Thursday"."""
-    index = ord(said[0].upper()) - ord("A")
-    return index < len(choices) and _form(said[1:]).startswith(_form(choices[index]))
 
 
 def _form(text: str) -> str:

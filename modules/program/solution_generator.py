@@ -41,11 +41,11 @@ class SolutionGenerator(LLMModule):
     writes = ("cache.solution",)
 
     def keeps_last(self, state: State) -> bool:
-        """Whether there are choices: the answer generator finds one in a solution that states nothing."""
+        """Return whether there are choices: one is found even in a solution that states nothing."""
         return bool(state.input.get("choices"))
 
     def interpret(self, text: str, state: State) -> str:
-        """The solution. Raises `StepRejected` for one that states no answer, not even a letter alone."""
+        """Return the solution. Raises `StepRejected` for one that states nothing, not even a letter."""
         choices = state.input.get("choices") or ()
         if stated_answer(text) is None and lone_letter(text, choices) is None:
             raise StepRejected('the solution does not say "The answer is …"')
@@ -53,7 +53,7 @@ class SolutionGenerator(LLMModule):
 
 
 def statements(solution: str) -> list[str]:
-    r"""What follows each of the last statements of an answer, to the solution's end; the last one first.
+    r"""Return what follows each of the last statements of an answer, to the end; the last one first.
 
     A statement is "The answer is …" (or "The correct answer is …"); where there is none, a line that begins
     with "Answer:"; where there is none, what stands in \boxed{…}. The last counts before those above it,
@@ -69,7 +69,7 @@ def statements(solution: str) -> list[str]:
 
 
 def lone_letter(solution: str, choices: Sequence[str]) -> str | None:
-    """The choice whose letter is the solution's last line, and nothing else is: "(B)", "**B**", "B."."""
+    """Return the choice whose letter is all of the solution's last line: "(B)", "**B**", "B."."""
     last = " ".join(_SIGNS.split(solution.strip().rpartition("\n")[2])).strip()
     if (found := _LONE_LETTER.fullmatch(last)) is None:
         return None
@@ -78,18 +78,18 @@ def lone_letter(solution: str, choices: Sequence[str]) -> str | None:
 
 
 def stated_line(solution: str) -> str | None:
-    """What follows the solution's last "The answer is …", to the end of its line; None if it says none."""
+    """Return what follows the solution's last "The answer is …", to the end of its line; None for none."""
     found = deque((each.end() for each in _STATED.finditer(solution)), 1)
     return first_line(solution[found[-1] :]) if found else None
 
 
 def first_line(text: str) -> str | None:
-    """The first line without the stars of bold type; None where nothing is left of it."""
+    """Return the first line without the stars of bold type; None where nothing is left of it."""
     return text.partition("\n")[0].replace("**", "").strip() or None
 
 
 def first_sentence(text: str) -> str:
-    """The text up to the end of its first sentence, without the full stop.
+    """Return the text up to the end of its first sentence, without the full stop.
 
     "6:30 P.M.", "Mr. Park" and "3.5" are kept whole.
     """
@@ -102,6 +102,6 @@ def first_sentence(text: str) -> str:
 
 
 def stated_answer(solution: str) -> str | None:
-    """What the solution's last statement of its answer says, its first sentence; None for none."""
+    """Return the first sentence of the solution's last statement of its answer; None for none."""
     line = first_line(next(iter(statements(solution)), ""))
     return first_sentence(line) or None if line else None

@@ -8,7 +8,7 @@ from typing import Any
 
 from chameleon import Module, State, StepRejected
 from chameleon.errors import ModuleError
-from chameleon.modules.program.program_executor import in_words, run_program
+from chameleon.modules.program.programs import in_words, run_program
 from chameleon.modules.reports.sources import python_sources
 
 

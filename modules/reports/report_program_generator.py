@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from chameleon import LLMModule, State
-from chameleon.modules.program.program_generator import program_in
+from chameleon.modules.program.programs import program_in
 from chameleon.modules.reports.facts import report_slots
 
 

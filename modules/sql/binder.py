@@ -10,12 +10,12 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from chameleon import LLMModule, Module, State, StepRejected, Table
-from chameleon.errors import ContextTooLong, CutOff, EmptyReply, ModelError, ModuleError, Refused
-from chameleon.llm_module import RAISE_LIMIT, AsksModel
+from chameleon.errors import ContextTooLong, EmptyReply, ModelError, ModuleError, Refused
+from chameleon.llm_module import AsksModel
 from chameleon.module import Keys
-from chameleon.modules.program.program_generator import program_in
+from chameleon.modules.program.programs import program_in
 from chameleon.modules.sql.binder_calls import all_calls
-from chameleon.modules.sql.binder_programs import AnswerQuestion, MapQuestion, Question, run_programs
+from chameleon.modules.sql.binder_programs import AnswerQuestion, Question, run_programs
 from chameleon.modules.sql.binder_repair import repaired, require_sqlglot
 from chameleon.modules.sql.binder_table import binder_table
 from chameleon.modules.sql.query import cells_as_answer, check_sql, run_sql, truth_of
@@ -29,9 +29,7 @@ VoteBy = Literal["simple", "prob", "answer_biased"]
 
 # Errors that another prompt need not meet.
 _OF_ONE_CALL = (ContextTooLong, EmptyReply, ModelError, Refused)
-_PROGRAM_LABELS = ("neuralsql:", "sql:", "program:")
-_ANSWER_LABEL = re.compile(r"^(?:the )?answer(?: is)?\s*:?\s+", re.IGNORECASE)
-_NUMBERED = re.compile(r"^\s*(?:row\s+)?(\d{1,6})\s*[|:.)\t]\s*(.*)$", re.IGNORECASE)
+_PROGRAM_LABEL = re.compile(r"^(?:(?:neuralsql|sql|program):\s*)+", re.IGNORECASE)
 
 
 class BinderGenerator(LLMModule):
@@ -77,24 +75,17 @@ class BinderGenerator(LLMModule):
         return programs
 
     def interpret(self, text: str, state: State) -> str:
-        return program_for(text, state.input["table"])
+        """Return the program in a reply, repaired for the table.
 
-
-def program_for(text: str, table: Table) -> str:
-    """Return the program in a reply, repaired for the table.
-
-    Raises `StepRejected` for one that cannot be read.
-    """
-    program = program_in(text).strip()
-    for label in _PROGRAM_LABELS:
-        if program.lower().startswith(label):
-            program = program[len(label) :].strip()
-    program = program.split("\n\n", maxsplit=1)[0]
-    fixed = repaired(program, binder_table(table), table.caption)
-    if not fixed:
-        raise StepRejected("the reply holds no program")
-    list(all_calls(fixed))  # raises for a call that cannot be read
-    return fixed
+        Raises `StepRejected` for one that cannot be read.
+        """
+        table: Table = state.input["table"]
+        program = _PROGRAM_LABEL.sub("", program_in(text).strip()).split("\n\n", maxsplit=1)[0]
+        fixed = repaired(program, binder_table(table), table.caption)
+        if not fixed:
+            raise StepRejected("the reply holds no program")
+        list(all_calls(fixed))  # raises for a call that cannot be read
+        return fixed
 
 
 class BinderExecutor(AsksModel, Module):
@@ -158,7 +149,10 @@ class BinderExecutor(AsksModel, Module):
                 raise
             replies = []
         replies = replies or [self._ask_alone(messages, int(again)) for messages in prompts]
-        return [_answers_in(reply, question) for question, reply in zip(questions, replies, strict=True)]
+        return [
+            reply if isinstance(reply, ModuleError) else question.read(reply)
+            for question, reply in zip(questions, replies, strict=True)
+        ]
 
     def _ask_alone(self, messages: Messages, sample: int) -> Reply | ModuleError:
         """Return the reply to one prompt; what is wrong with it fails only programs that need it."""
@@ -177,53 +171,12 @@ class BinderExecutor(AsksModel, Module):
         return self.template.render(slots | {"columns": " | ".join(question.names), "items": items})
 
 
-def _answers_in(reply: Reply | ModuleError, question: Question) -> dict[int, str] | str | ModuleError:
-    """Return what a reply says; of one that was cut off, the last line says nothing."""
-    if isinstance(reply, ModuleError):
-        return reply
-    if isinstance(question, MapQuestion):
-        text = reply.text.rpartition("\n")[0] if reply.truncated else reply.text
-        return map_answers(text, len(question.items))
-    if reply.truncated:
-        return CutOff(f"the reply to 'ans@{question.asked}' was cut off", hint=RAISE_LIMIT)
-    try:
-        return single_answer(reply.text)
-    except StepRejected as rejection:
-        return rejection
+@dataclass(frozen=True, slots=True)
+class Ballot:
+    """One program's answer, None where it failed, and the log-probability of the program if it is known."""
 
-
-def map_answers(text: str, count: int) -> dict[int, str]:
-    """Return the answers in a reply by the number of their item, in lower case.
-
-    A line is "3 | yes"; the last field is the answer, as in the published code, so that a reply may repeat
-    the item. What is missing is missing: a number that was not asked about, or a line without one, counts
-    for nothing.
-    """
-    found: dict[int, str] = {}
-    for line in text.splitlines():
-        match = _NUMBERED.match(line.strip().strip("|").strip())
-        if match and 1 <= (number := int(match[1])) <= count:
-            answer = _bare(re.split(r"[|\t]", match[2])[-1])
-            if answer and number not in found:
-                found[number] = answer
-    return found
-
-
-def single_answer(text: str) -> str:
-    """Return the answer in a reply: its first line that says something, in lower case."""
-    answer = next(
-        filter(None, (_bare(_ANSWER_LABEL.sub("", line.strip())) for line in text.splitlines())), ""
-    )
-    if not answer:
-        raise StepRejected("the reply holds no answer")
-    return answer
-
-
-def _bare(text: str) -> str:
-    """Return one answer in lower case, without the full stop and the quotes around it."""
-    said = " ".join(text.replace("**", "").split()).lower()
-    said = said.removesuffix(".") if not said.endswith("..") and said.count(".") == 1 else said
-    return said[1:-1].strip() if len(said) > 1 and said[0] == said[-1] and said[0] in "\"'`" else said
+    answer: tuple[Hashable, ...] | None
+    logprob: float | None = None
 
 
 class BinderVote(Module):
@@ -251,41 +204,25 @@ class BinderVote(Module):
                 truth = truth_of(answer)
                 answer = None if truth is None else (int(truth),)
             ballots.append(Ballot(None if answer is None else tuple(answer), told.get("logprob")))
-        answer = winning_answer(ballots, self.by, favoured=(1,), weight=self.weight)
-        return cells_as_answer(list(answer), self.form)  # type: ignore[arg-type]
+        return cells_as_answer(list(self.winning_answer(ballots)), self.form)  # type: ignore[arg-type]
 
+    def winning_answer(self, ballots: Sequence[Ballot]) -> tuple[Hashable, ...]:
+        """Return the answer with the most votes: the order of its values counts; 1, 1.0 and True are one.
 
-@dataclass(frozen=True, slots=True)
-class Ballot:
-    """One program's answer, None where it failed, and the log-probability of the program if it is known."""
+        A program that failed or found nothing (no rows, or a single NULL) has no vote. "simple": each vote
+        counts 1. "prob": it counts its program's probability, 1 where unknown. "answer_biased": it counts 1,
+        and `weight` if it is for 1, "yes". Ties go to the answer whose first program is the likeliest, then
+        to the one given first. Raises `ModuleError` when nobody votes: the published code answers 0 then.
+        """
+        voters: dict[tuple[Hashable, ...], list[float]] = {}
+        for ballot in ballots:
+            if ballot.answer not in (None, (), (None,)):
+                voters.setdefault(ballot.answer, []).append(ballot.logprob or 0.0)
+        if not voters:
+            raise ModuleError("no program gave an answer")
 
-    answer: tuple[Hashable, ...] | None
-    logprob: float | None = None
+        def votes(answer: tuple[Hashable, ...]) -> float:
+            counted = sum(math.exp(logprob) if self.by == "prob" else 1.0 for logprob in voters[answer])
+            return counted * (self.weight if self.by == "answer_biased" and answer == (1,) else 1.0)
 
-
-def winning_answer(
-    ballots: Sequence[Ballot],
-    by: VoteBy = "simple",
-    *,
-    favoured: tuple[Hashable, ...] = (1,),
-    weight: float = 3.0,
-) -> tuple[Hashable, ...]:
-    """Return the answer with the most votes: the order of its values counts; 1, 1.0 and True are one.
-
-    A program that failed or found nothing (no rows, or a single NULL) has no vote. "simple": each vote counts
-    1. "prob": it counts its program's probability, 1 where unknown. "answer_biased": it counts 1, and
-    `weight` if it is for the answer `favoured`. Ties go to the answer whose first program is the likeliest,
-    then to the one given first. Raises `ModuleError` when nobody votes: the published code answers 0 then.
-    """
-    voters: dict[tuple[Hashable, ...], list[float]] = {}
-    for ballot in ballots:
-        if ballot.answer not in (None, (), (None,)):
-            voters.setdefault(ballot.answer, []).append(ballot.logprob or 0.0)
-    if not voters:
-        raise ModuleError("no program gave an answer")
-
-    def votes(answer: tuple[Hashable, ...]) -> float:
-        counted = sum(math.exp(logprob) if by == "prob" else 1.0 for logprob in voters[answer])
-        return counted * (weight if by == "answer_biased" and answer == favoured else 1.0)
-
-    return max(voters, key=lambda answer: (votes(answer), voters[answer][0]))
+        return max(voters, key=lambda answer: (votes(answer), voters[answer][0]))

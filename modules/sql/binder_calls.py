@@ -20,7 +20,7 @@ _QUESTION = re.compile(r"\s*([\"'])\s*(map|ans)\s*@(.*?)\1\s*(?=[;)])", re.IGNOR
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class QACall:
     """One call as it is written (`text`): which kind, what is asked, and about what."""
 
     text: str
@@ -33,7 +33,7 @@ class Call:
         return f"{self.kind}@{self.asked}"
 
 
-def all_calls(program: str) -> Iterator[Call]:
+def all_calls(program: str) -> Iterator[QACall]:
     """Yield every call in a program, inner ones first. Raises `StepRejected` for one that is not closed."""
     for call in outer_calls(program):
         for param in call.params:
@@ -41,7 +41,7 @@ def all_calls(program: str) -> Iterator[Call]:
         yield call
 
 
-def outer_calls(text: str) -> Iterator[Call]:
+def outer_calls(text: str) -> Iterator[QACall]:
     """Yield the calls in a text that stand in no other call and in no quotes."""
     position = 0
     while position < len(text):
@@ -94,7 +94,7 @@ def value_of(param: str) -> object:
         return NotImplemented
 
 
-def _call_at(text: str, start: int, inside: int, level: int = 0) -> Call:
+def _call_at(text: str, start: int, inside: int, level: int = 0) -> QACall:
     """Return the call that begins at `start` and whose parameters begin at `inside`."""
     if level > _DEEPEST:
         raise StepRejected(f"the calls of QA() are nested more than {_DEEPEST} deep")
@@ -116,7 +116,7 @@ def _call_at(text: str, start: int, inside: int, level: int = 0) -> Call:
             begun = position + 1
             if character == ")":
                 kind: Literal["map", "ans"] = "map" if question[2].lower() == "map" else "ans"
-                return Call(text[start:begun], kind, question[3].strip(), tuple(filter(None, params)))
+                return QACall(text[start:begun], kind, question[3].strip(), tuple(filter(None, params)))
         depth += (character == "(") - (character == ")")
         position += 1
     raise StepRejected("a QA() is not closed")

@@ -10,19 +10,25 @@ import math
 import re
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from chameleon.errors import ModuleError
-from chameleon.modules.sql.binder_calls import Call, all_calls, column_in, role_of, value_of
+from chameleon.errors import CutOff, ModuleError, StepRejected
+from chameleon.llm_module import RAISE_LIMIT
+from chameleon.modules.sql.binder_calls import QACall, all_calls, column_in, role_of, value_of
 from chameleon.modules.sql.binder_table import ROW_ID, with_column
 from chameleon.modules.sql.database import Cell, SqlTable, as_text, plain_number
 from chameleon.modules.sql.query import SqlResult
+
+if TYPE_CHECKING:
+    from chameleon.llm import Reply
 
 Item = tuple[str, ...]
 RunQuery = Callable[[SqlTable, str], SqlResult]
 
 _SELECT = re.compile(r"(?:(?<!\s)\s+)?select\s+(?:(distinct)\s+)?", re.IGNORECASE)
 _ONE_WORD = re.compile(r"\s*(?:`[^`]+`|[^\s`]+)\s*")
+_LABEL = re.compile(r"^(?:the )?answer(?: is)?\s*:?\s+", re.IGNORECASE)
+_NUMBERED = re.compile(r"^\s*(?:row\s+)?(\d{1,6})\s*[|:.)\t]\s*(.*)$", re.IGNORECASE)
 _MOST_STEPS = 32
 _MOST_ROWS = 100
 _MOST_ITEMS = 50
@@ -36,6 +42,23 @@ class MapQuestion:
     names: tuple[str, ...]
     items: tuple[Item, ...]
 
+    def read(self, reply: Reply) -> dict[int, str]:
+        """Return the answers in a reply by the number of their item, in lower case.
+
+        A line is "3 | yes"; the last field is the answer, as in the published code, so that a reply may
+        repeat the item. What is missing is missing: a number that was not asked about, or a line without one,
+        counts for nothing, and neither does the last line of a reply that was cut off.
+        """
+        found: dict[int, str] = {}
+        text = reply.text.rpartition("\n")[0] if reply.truncated else reply.text
+        for line in text.splitlines():
+            match = _NUMBERED.match(line.strip().strip("|").strip())
+            if match and 1 <= (number := int(match[1])) <= len(self.items):
+                answer = _bare(re.split(r"[|\t]", match[2])[-1])
+                if answer and number not in found:
+                    found[number] = answer
+        return found
+
 
 @dataclass(frozen=True, slots=True)
 class AnswerQuestion:
@@ -43,6 +66,20 @@ class AnswerQuestion:
 
     asked: str
     blocks: tuple[str, ...]
+
+    def read(self, reply: Reply) -> str | ModuleError:
+        """Return the first line of a reply that says something, in lower case, or what is wrong with it."""
+        if reply.truncated:
+            return CutOff(f"the reply to 'ans@{self.asked}' was cut off", hint=RAISE_LIMIT)
+        answers = (_bare(_LABEL.sub("", line.strip())) for line in reply.text.splitlines())
+        return next(filter(None, answers), None) or StepRejected("the reply holds no answer")
+
+
+def _bare(text: str) -> str:
+    """Return one answer in lower case, without the full stop and the quotes around it."""
+    said = " ".join(text.replace("**", "").split()).lower()
+    said = said.removesuffix(".") if not said.endswith("..") and said.count(".") == 1 else said
+    return said[1:-1].strip() if len(said) > 1 and said[0] == said[-1] and said[0] in "\"'`" else said
 
 
 Question = MapQuestion | AnswerQuestion
@@ -125,7 +162,7 @@ class _Run:
         cells = (row[index] for row in result.rows for index in kept)
         return [str(c) if isinstance(c, float) and not math.isfinite(c) else c for c in cells]
 
-    def _mapped(self, call: Call) -> Generator[Question, Any, str]:
+    def _mapped(self, call: QACall) -> Generator[Question, Any, str]:
         """Give the table a column of the call's answers, and return its name."""
         if not call.params:
             raise ModuleError(f"{call.question!r} asks about nothing")

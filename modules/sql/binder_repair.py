@@ -7,7 +7,7 @@ letter. Needs the package sqlglot.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from importlib.util import find_spec
@@ -61,32 +61,101 @@ def repaired(program: str, table: SqlTable, title: str = "") -> str:
         titled = r"[\s_]*".join(part if part.isalnum() else f"{re.escape(part)}?" for part in parts)
         source = re.compile(rf"(\b(?:from|join)\s+)[\"'`\[]?{titled}(?!\w)[\"'`\]]?", re.IGNORECASE)
         text = source.sub(lambda match: match[1] + table.name, text)
-    return _with_nearest_cells(_with_quoted_columns(text, table.header), table)
+    repair = Repair(table)
+    return repair.with_nearest_cells(repair.with_quoted_columns(text))
 
 
-def _with_quoted_columns(text: str, names: Sequence[str]) -> str:
-    """Quote names that are no plain words of SQL, the longest first, where they are in no quotes."""
-    odd = [name for name in sorted(names, key=len, reverse=True) if _needs_quotes(name)]
-    if not odd:
+@dataclass(frozen=True, slots=True)
+class ComparedText:
+    """A text that a column is compared with, and where it stands in the program, quotes included."""
+
+    begun: int
+    ended: int
+    value: str
+    column: str
+
+
+class Repair:
+    """The repairs of a program that need to know the table."""
+
+    def __init__(self, table: SqlTable) -> None:
+        self.table = table
+
+    def with_quoted_columns(self, text: str) -> str:
+        """Quote names that are no plain words of SQL, the longest first, where they are in no quotes."""
+        edged = []
+        for name in sorted(self.table.header, key=len, reverse=True):
+            if _WORD.fullmatch(name):
+                needs_quotes = name.lower() in _KEYWORDS
+            else:
+                needs_quotes = any(character.isalnum() for character in name) or len(name) == 1
+            if needs_quotes:  # a name begins and ends with a word's edge where it does with a letter
+                before = r"(?<![\w.])" if name[0].isalnum() or name[0] == "_" else ""
+                after = r"(?![\w.])" if name[-1].isalnum() or name[-1] == "_" else ""
+                edged.append(before + re.escape(name) + after)
+        if not edged:
+            return text
+        named = re.compile("|".join(edged), re.IGNORECASE)
+        parts, position = [], 0
+        for begun, ended in outside_quotes(text):
+            parts += [text[position:begun], named.sub(_quoted, text[begun:ended])]
+            position = ended
+        return "".join([*parts, text[position:]])
+
+    def with_nearest_cells(self, text: str) -> str:
+        """Put the nearest cell in place of each text that a column is compared with, outside QA()."""
+        masked = text
+        for call in outer_calls(text):
+            masked = masked.replace(call.text, "q" * len(call.text))
+        for found in reversed(list(self.comparisons(masked))):
+            cell = self.nearest_cell(found.value, found.column)
+            named = column_in(found.value, self.table.header) if cell is None else None
+            said = f"`{named}`" if named else "'" + (cell or found.value.lower()).replace("'", "''") + "'"
+            text = text[: found.begun] + said + text[found.ended :]
         return text
-    any_of = "|".join(rf"{_edge(name[0], '<')}{re.escape(name)}{_edge(name[-1], '')}" for name in odd)
-    named = re.compile(any_of, re.IGNORECASE)
-    parts, position = [], 0
-    for begun, ended in outside_quotes(text):
-        parts += [text[position:begun], named.sub(_quoted, text[begun:ended])]
-        position = ended
-    return "".join([*parts, text[position:]])
 
+    def comparisons(self, text: str) -> Iterator[ComparedText]:
+        """Yield the texts of `column = 'text'`, `column IN ('text', …)` and the like, but for patterns.
 
-def _needs_quotes(name: str) -> bool:
-    if _WORD.fullmatch(name):
-        return name.lower() in _KEYWORDS
-    return any(character.isalnum() for character in name) or len(name) == 1
+        Those of `column < 'text'` and the like only where the column holds dates.
+        """
+        require_sqlglot()
+        import sqlglot
 
+        try:
+            tokens = sqlglot.tokenize(text, read="sqlite")
+        except sqlglot.errors.SqlglotError:
+            return  # SQLite will say what is wrong with it
+        names = {name.lower(): name for name in self.table.header}
+        dates = {column.name for column in self.table.columns if column.type == "DATE"}
+        column: str | None = None
+        for token, after in zip_longest(tokens, tokens[1:]):
+            said = token.text.lower()
+            # SQLite takes a name in double quotes that no column has for a text.
+            if token.token_type.name == "STRING" or (text[token.start] == '"' and said not in names):
+                if column is not None and not {said[:1], said[-1:]} & {"%", "_"}:
+                    yield ComparedText(token.start, token.end + 1, token.text, column)
+            elif token.token_type.name not in _WITHIN_A_COMPARISON:
+                sign = after.token_type.name if after is not None else ""
+                named = names.get(said)
+                column = named if sign in _COMPARE or (sign in _ORDER and named in dates) else None
 
-def _edge(character: str, direction: str) -> str:
-    """Return the pattern of a word's edge beside a character of a word."""
-    return rf"(?{direction}![\w.])" if character.isalnum() or character == "_" else ""
+    def nearest_cell(self, value: str, column: str) -> str | None:
+        """Return the cell of a column that a text stands for; None when no cell is near enough.
+
+        A date is compared as such: the text in the form of the column's cells is returned, if it is a date.
+        """
+        index = self.table.header.index(column)
+        wanted = _MIDNIGHT.sub("", " ".join(value.lower().split()))
+        if self.table.columns[index].type == "DATE":
+            return plain_date(wanted)
+        cells = dict.fromkeys(row[index] for row in self.table.rows[:_MOST_CELLS])
+        texts = [cell for cell in cells if isinstance(cell, str)]
+        if wanted in texts or len(wanted) > _LONGEST:
+            return wanted if wanted in texts else None
+        likeness = {cell: _likeness(wanted, cell) for cell in texts if _figures_agree(wanted, cell)}
+        nearest = max(likeness, key=likeness.__getitem__, default="")
+        return nearest if likeness.get(nearest, 0.0) >= _NEAREST else None
 
 
 def _quoted(match: re.Match[str]) -> str:
@@ -99,73 +168,6 @@ def _quoted(match: re.Match[str]) -> str:
         last = before.rpartition(" ")[2].lower()
         is_column = last in {"select", "by", "where", "and", "or", "="} or before[-1:] in set(",=<>(")
     return f"`{name}`" if is_column or name.lower() not in _KEYWORDS else name
-
-
-def _with_nearest_cells(text: str, table: SqlTable) -> str:
-    masked = text
-    for call in outer_calls(text):
-        masked = masked.replace(call.text, "q" * len(call.text))
-    for found in reversed(list(_comparisons(masked, table))):
-        cell = nearest_cell(found.value, table, found.column)
-        named = column_in(found.value, table.header) if cell is None else None
-        said = f"`{named}`" if named else "'" + (cell or found.value.lower()).replace("'", "''") + "'"
-        text = text[: found.begun] + said + text[found.ended :]
-    return text
-
-
-@dataclass(frozen=True, slots=True)
-class _Comparison:
-    """A text that a column is compared with, and where it stands in the program, quotes included."""
-
-    begun: int
-    ended: int
-    value: str
-    column: str
-
-
-def _comparisons(text: str, table: SqlTable) -> Iterator[_Comparison]:
-    """Yield the texts of `column = 'text'`, `column IN ('text', …)` and the like, without patterns (% or _).
-
-    Those of `column < 'text'` and the like only where the column holds dates.
-    """
-    require_sqlglot()
-    import sqlglot
-
-    try:
-        tokens = sqlglot.tokenize(text, read="sqlite")
-    except sqlglot.errors.SqlglotError:
-        return  # SQLite will say what is wrong with it
-    names = {name.lower(): name for name in table.header}
-    dates = {column.name for column in table.columns if column.type == "DATE"}
-    column: str | None = None
-    for token, after in zip_longest(tokens, tokens[1:]):
-        said = token.text.lower()
-        # SQLite takes a name in double quotes that no column has for a text.
-        if token.token_type.name == "STRING" or (text[token.start] == '"' and said not in names):
-            if column is not None and not {said[:1], said[-1:]} & {"%", "_"}:
-                yield _Comparison(token.start, token.end + 1, token.text, column)
-        elif token.token_type.name not in _WITHIN_A_COMPARISON:
-            sign = after.token_type.name if after is not None else ""
-            named = names.get(said)
-            column = named if sign in _COMPARE or (sign in _ORDER and named in dates) else None
-
-
-def nearest_cell(value: str, table: SqlTable, column: str) -> str | None:
-    """Return the cell of a column that a text stands for; None when no cell is near enough.
-
-    A date is compared as such: the text in the form of the column's cells is returned, if it is a date.
-    """
-    index = table.header.index(column)
-    wanted = _MIDNIGHT.sub("", " ".join(value.lower().split()))
-    if table.columns[index].type == "DATE":
-        return plain_date(wanted)
-    cells = dict.fromkeys(row[index] for row in table.rows[:_MOST_CELLS])
-    texts = [cell for cell in cells if isinstance(cell, str)]
-    if wanted in texts or len(wanted) > _LONGEST:
-        return wanted if wanted in texts else None
-    likeness = {cell: _likeness(wanted, cell) for cell in texts if _figures_agree(wanted, cell)}
-    nearest = max(likeness, key=likeness.__getitem__, default="")
-    return nearest if likeness.get(nearest, 0.0) >= _NEAREST else None
 
 
 def _likeness(one: str, other: str) -> float:

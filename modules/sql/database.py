@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import re
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -65,7 +65,7 @@ class SqlTable:
         Numbers of one unit are INTEGER or REAL without it, dates DATE as "2024-05-04", times TIME as
         "09:45:00", all else TEXT, which compares without regard to case; empty cells are NULL everywhere.
         """
-        typed = [typed_column(column) for column in table.columns]
+        typed = [_typed_column(column) for column in table.columns]
         names = safe_names(table.header)
         columns = tuple(SqlColumn(name, kind) for name, (kind, _) in zip(names, typed, strict=True))
         return cls(name, columns, list(zip(*(cells for _, cells in typed), strict=True)))
@@ -126,6 +126,15 @@ class Database:
         if not names or len(set(names)) < len(names):
             raise InputError("a database needs tables of different names")
 
+    @classmethod
+    def of(cls, tables: Database | SqlTable | Table | Mapping[str, Table]) -> Database:
+        """Return the tables as a database; what is one already is returned as it is."""
+        if isinstance(tables, Database):
+            return tables
+        if isinstance(tables, SqlTable | Table):
+            return (tables if isinstance(tables, SqlTable) else SqlTable.of(tables)).alone
+        return cls(tuple(SqlTable.of(table, name) for name, table in tables.items()))
+
     @cached_property
     def image(self) -> str:
         """The database as SQLite serialises it, in base64. Raises `InputError` for what SQL cannot hold."""
@@ -172,7 +181,7 @@ def plain_number(text: str) -> int | float | None:
     return float(digits + match["part"]) if match["part"] else int(digits)
 
 
-def typed_column(column: Column) -> tuple[SqlType, list[Cell]]:
+def _typed_column(column: Column) -> tuple[SqlType, list[Cell]]:
     """Return the SQL type of a column and its cells as values of it; text where no other type fits all."""
     if (plain := _plain_numbers(column.cells)) is not None:
         return plain
@@ -184,7 +193,8 @@ def typed_column(column: Column) -> tuple[SqlType, list[Cell]]:
             return "DATE", [value.date.isoformat() if value.date else None for value in column.values]
         if column.kind == "time":
             return "TIME", [value.time.isoformat() if value.time else None for value in column.values]
-    return "TEXT", [None if _is_blank(cell) else _encodable(cell) for cell in column.cells]
+    texts = (None if len(cell) < 8 and read_value(cell).kind == "empty" else cell for cell in column.cells)
+    return "TEXT", [cell.encode("utf-8", "replace").decode() if cell else cell for cell in texts]
 
 
 def _plain_numbers(cells: Sequence[str]) -> tuple[SqlType, list[Cell]] | None:
@@ -220,11 +230,3 @@ def _numbers(column: Column) -> tuple[SqlType, list[Cell]] | None:
         return "REAL", [None if number is None else float(number) for number in figures]
     except OverflowError:
         return None
-
-
-def _is_blank(cell: str) -> bool:
-    return len(cell) < 8 and read_value(cell).kind == "empty"
-
-
-def _encodable(cell: str) -> str:
-    return cell if cell.isascii() else cell.encode("utf-8", "replace").decode()

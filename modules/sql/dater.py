@@ -21,8 +21,7 @@ from chameleon.modules.program.answer_generator import tidy
 from chameleon.modules.sql.database import Database, SqlTable
 from chameleon.modules.sql.query import run_sql
 from chameleon.modules.table_ops.operation import Operation, link_of
-from chameleon.modules.table_ops.select_column import SelectColumn
-from chameleon.modules.table_ops.select_row import SelectRow
+from chameleon.modules.table_ops.selection import SelectColumn, SelectRow
 from chameleon.table.formats import Style
 
 if TYPE_CHECKING:
@@ -145,7 +144,7 @@ def filled(cloze: Sequence[str], fills: Sequence[str | None]) -> list[str]:
 
 def _counter(table: Table) -> Callable[[str], str | None]:
     """Return what gives a query's single value as text, else None. Equal queries run once."""
-    database = Database((SqlTable.of(table),))
+    database = Database.of(table)
 
     @cache
     def value_of(query: str) -> str | None:

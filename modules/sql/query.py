@@ -79,7 +79,7 @@ def run_sql(
     Never raises for what a query does. Raises `SandboxUnavailable` where the sandbox holds no SQLite, that
     is wherever programs run in Monty, and `InputError` for a table that SQL cannot hold.
     """
-    database = as_database(tables)
+    database = Database.of(tables)
     runner = executor or shared_sandbox()
     names = [table.name for table in database.tables]
     request = {"sql": sql, "image": database.image, "tables": names}
@@ -90,17 +90,6 @@ def check_sql() -> None:
     """Raise `SandboxUnavailable` where `run_sql` has no sandbox that holds SQLite; starts nothing."""
     if reason := why_unusable():
         raise SandboxUnavailable(f"SQL runs in the sealed sandbox alone: {reason}")
-
-
-def as_database(tables: Database | SqlTable | Table | Mapping[str, Table]) -> Database:
-    """Return the tables as a database; what is one already is returned as it is."""
-    if isinstance(tables, Database):
-        return tables
-    if isinstance(tables, SqlTable):
-        return tables.alone
-    if isinstance(tables, Table):
-        return SqlTable.of(tables).alone
-    return Database(tuple(SqlTable.of(table, name) for name, table in tables.items()))
 
 
 def cells_as_answer(cells: Sequence[Cell], form: Form) -> Answer:

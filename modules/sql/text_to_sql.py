@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from chameleon import LLMModule, Module, State, StepRejected, Table
-from chameleon.modules.program.program_generator import program_in
+from chameleon.modules.program.programs import program_in
 from chameleon.modules.sql.database import Cell, SqlTable
 from chameleon.modules.sql.query import SqlResult, cells_as_answer, check_sql, run_sql
 from chameleon.modules.table_ops.table_query import Answer, Form
@@ -33,19 +33,16 @@ class SqlGenerator(LLMModule):
         return super().slots(state) | {"database": shown}
 
     def parse(self, text: str) -> str:
-        return sql_in(text)
+        """Return the query in a reply: in its last code block, or from its first SELECT or WITH on.
 
-
-def sql_in(text: str) -> str:
-    """Return the query in a reply: in its last code block, or from its first SELECT or WITH on.
-
-    What follows an empty line is left out. Raises `StepRejected` for a reply without a query.
-    """
-    code = _LABEL.sub("", program_in(text).strip())
-    start = _START.search(code)
-    if start is None:
-        raise StepRejected("the reply holds no SQL query")
-    return re.split(r"\n\s*\n", code[start.start() :].strip(), maxsplit=1)[0].rstrip().rstrip(";").rstrip()
+        What follows an empty line is left out. Raises `StepRejected` for a reply without a query.
+        """
+        code = _LABEL.sub("", program_in(text).strip())
+        start = _START.search(code)
+        if start is None:
+            raise StepRejected("the reply holds no SQL query")
+        query = re.split(r"\n\s*\n", code[start.start() :].strip(), maxsplit=1)[0]
+        return query.rstrip().rstrip(";").rstrip()
 
 
 class SqlExecutor(Module):

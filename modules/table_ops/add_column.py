@@ -14,8 +14,7 @@ from pydantic import PositiveInt
 from chameleon import State, StepRejected, Table
 from chameleon.llm_module import Weights
 from chameleon.modules.table_ops.names import call_in, column_named
-from chameleon.modules.table_ops.operation import Args, Operation
-from chameleon.modules.table_ops.table_operation import TableOperation
+from chameleon.modules.table_ops.operation import Args, Operation, TableOperation
 from chameleon.prompt import table_text
 from chameleon.table.delimited import split_rows
 
@@ -34,38 +33,35 @@ class ColumnAddition(Operation):
 
     def apply(self, table: Table, args: Args) -> Table:
         name, values = args["column"], tuple(args["values"])
-        if reason := _objection(table, name, values):
-            raise StepRejected(reason)
+        _check_name(table, name)
+        if len(values) != len(table.rows):
+            raise StepRejected(f"it gives {len(values)} values for {len(table.rows)} rows")
+        if not all(values):
+            raise StepRejected("a value is missing")
+        if values and all(map(eq, values, repeat(values[0]))):
+            raise StepRejected("all values are equal")
+        showing = [index for index in range(len(table.header)) if _agree(contains, table, index, values)]
+        if any(_agree(eq, table, index, values) for index in showing):
+            raise StepRejected("a column holds these values already")
+        if not showing:
+            raise StepRejected("no column shows these values")
         return table.with_column(name, values)
 
     def written(self, args: Args) -> str:
         return str(args["column"])
 
 
-def _objection(table: Table, name: str, values: Sequence[str]) -> str:
-    if reason := _objection_to_name(table, name):
-        return reason
-    if len(values) != len(table.rows):
-        return f"it gives {len(values)} values for {len(table.rows)} rows"
-    if not all(values):
-        return "a value is missing"
-    if values and all(map(eq, values, repeat(values[0]))):
-        return "all values are equal"
-    showing = [index for index in range(len(table.header)) if _agree(contains, table, index, values)]
-    if any(_agree(eq, table, index, values) for index in showing):
-        return "a column holds these values already"
-    return "" if showing else "no column shows these values"
-
-
 def _agree(how: Callable[[str, str], bool], table: Table, index: int, values: Sequence[str]) -> bool:
-    """Whether all cells of a column, each with its value, are so; it stops at the first that is not."""
+    """Return whether all cells of a column, each with its value, are so, up to the first that is not."""
     return all(map(how, map(itemgetter(index), table.rows), values))
 
 
-def _objection_to_name(table: Table, name: str) -> str:
+def _check_name(table: Table, name: str) -> None:
+    """Raise `StepRejected` for a name that no added column may have."""
     if name.lower().startswith("number of"):
-        return "counting is not done by adding a column"
-    return f"a column is named {name!r} already" if column_named(name, table.header) is not None else ""
+        raise StepRejected("counting is not done by adding a column")
+    if column_named(name, table.header) is not None:
+        raise StepRejected(f"a column is named {name!r} already")
 
 
 class AddColumn(TableOperation, ColumnAddition):
@@ -92,13 +88,12 @@ class AddColumn(TableOperation, ColumnAddition):
         self.rows_shown, self.rows_per_call, self.max_table_rows = rows_shown, rows_per_call, max_table_rows
 
     def read_args(self, text: str, table: Table) -> Args:
-        """ "… f_add_column(country). The value: ind | kaz | ind": values of the first rows."""
+        """Read "… f_add_column(country). The value: ind | kaz | ind": values of the first rows."""
         name = call_in(text, "add_column")
         explained = _EXPLAINED.search(text)
         if explained is None or not name:
             raise StepRejected('it does not say from which column ("We extract the value from …")')
-        if reason := _objection_to_name(table, name):
-            raise StepRejected(reason)
+        _check_name(table, name)
         before, _, values = explained[0].rpartition(_VALUE)
         first = _values_in(values)
         shown = len(self._first(table).rows)
@@ -115,33 +110,32 @@ class AddColumn(TableOperation, ColumnAddition):
         if (shown := sum(map(len, blocks))) < len(table.rows):
             raise StepRejected(f"only {shown:,} of {len(table.rows):,} rows could be shown")
         begun = super().choose_args(state)
-        parts = [table.take_rows(block) for block in blocks[1:]]
-        rest = self._rest(parts, begun["explained"]) if parts else []
+        rest = self._rest([table.take_rows(block) for block in blocks[1:]], begun["explained"])
         return {"column": begun["column"], "values": [*begun["values"], *rest]}
 
     def _first(self, table: Table) -> Table:
-        """The rows that the first prompt shows."""
+        """Return the rows that the first prompt shows."""
         return table.take_rows([row for block in self.blocks(table, [self.rows_shown]) for row in block])
 
     def _rest(self, parts: Sequence[Table], explained: str) -> list[str]:
-        """The values of the rows that were not shown, asked for in parts that go out together."""
-        prompts = [self.template.render(self._slots_of(part, explained)) for part in parts]
-        params = self.stop_params
-        replies = self.model.ask_each(prompts, **params)
+        """Return the values of the rows that were not shown, asked for in parts that go out together."""
+        if not parts:
+            return []
+        prompts = []
+        for part in parts:
+            text = table_text(part, style=self.table_style, **self.limits)
+            slots = {"table": text, "title": part.caption, "explained": explained}
+            prompts.append(self.template.render(slots | {"question": "", "columns": ""}))
         values: list[str] = []
-        for part, reply in zip(parts, replies, strict=True):
+        for part, reply in zip(parts, self.model.ask_each(prompts, **self.stop_params), strict=True):
             given = _values_in(reply.text.rpartition(_VALUE)[2])
             if reply.truncated or len(given) < len(part.rows):
                 raise StepRejected(f"it gives {len(given)} values for {len(part.rows)} rows")
             values += given[: len(part.rows)]
         return values
 
-    def _slots_of(self, part: Table, explained: str) -> dict[str, Any]:
-        shown = table_text(part, style=self.table_style, **self.limits)
-        return {"table": shown, "title": part.caption, "explained": explained, "question": "", "columns": ""}
-
     def slots(self, state: State) -> dict[str, Any]:
-        """The first rows, and the question with its figures masked: a value is extracted, not computed."""
+        """Show the first rows, and mask the question's figures: a value is extracted, not computed."""
         first = self._first(state.input["table"])
         shown = table_text(first, style=self.table_style, **self.limits)
         masked = _DIGITS.sub("_", state.input["question"])
@@ -149,5 +143,6 @@ class AddColumn(TableOperation, ColumnAddition):
 
 
 def _values_in(text: str) -> list[str]:
+    """Return the values of a line with bars between them."""
     line = text.strip().partition("\n")[0]
     return [value.strip() for value in split_rows([line])[0]] if line else []

@@ -1,35 +1,65 @@
-"""`f_aggregate`: a sum, average, count or extreme value, of all rows or by groups (beyond Chain-of-Table)."""
+"""`f_group_by` counts the values of a column (Chain-of-Table); `f_aggregate` sums up one, by groups too."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
 
 from chameleon import StepRejected, Table
-from chameleon.modules.table_ops.measures import refuse_mixed_units
-from chameleon.modules.table_ops.names import column_named, inside_call, one_column
-from chameleon.modules.table_ops.operation import Args, Operation
-from chameleon.modules.table_ops.order import datatype_of, keys_of, number_in
-from chameleon.modules.table_ops.table_operation import TableOperation
+from chameleon.llm_module import Weights
+from chameleon.modules.table_ops.names import call_in, column_in_call, column_named, inside_call, one_column
+from chameleon.modules.table_ops.operation import Args, Operation, TableOperation
+from chameleon.modules.table_ops.order import datatype_of, keys_of, number_in, refuse_mixed_units
 
-Cells = Sequence[str]
-_WORDS: Mapping[str, str] = {
-    "sum": "sum",
-    "total": "sum",
-    "average": "average",
-    "avg": "average",
-    "mean": "average",
-    "count": "count",
-    "number": "count",
-    "min": "min",
-    "minimum": "min",
-    "max": "max",
-    "maximum": "max",
-}
+COUNT = "Count"
+_SPELLINGS = {"sum": "total", "average": "avg mean", "count": "number", "min": "minimum", "max": "maximum"}
+_WORDS = {word: name for name, words in _SPELLINGS.items() for word in (name, *words.split())}
 _CALL = re.compile(rf"({'|'.join(_WORDS)})\b(?:\s*\((.*)\)|\s+of\b)?(.*)", re.IGNORECASE | re.DOTALL)
 _BY = re.compile(r"\bby\b", re.IGNORECASE)
+
+
+class Grouping(Operation):
+    """Makes a table of a column's values and their counts. `args`: {"column": name}.
+
+    The most frequent value comes first, ties by value; empty cells are a group. A column whose filled cells
+    are nearly all different is refused: grouping says nothing about it.
+    """
+
+    most_distinct = 0.8
+
+    def apply(self, table: Table, args: Args) -> Table:
+        name = args["column"]
+        index = one_column(name, table.header)
+        counts = Counter([row[index].strip() for row in table.rows])
+        filled = len(table.rows) - counts[""]
+        if not filled:
+            raise StepRejected(f"the column {name!r} is empty")
+        if (len(counts) - ("" in counts)) / filled > self.most_distinct:
+            raise StepRejected(f"the values of {name!r} are nearly all different")
+        groups = sorted(counts.items(), key=lambda group: (-group[1], group[0]))
+        count = COUNT if name != COUNT else f"{COUNT} of {COUNT}"
+        return Table([name, count], [(value, str(n)) for value, n in groups], table.caption)
+
+    def written(self, args: Args) -> str:
+        return str(args["column"])
+
+
+class GroupBy(TableOperation, Grouping):
+    """Groups the rows by the values of one column and counts each. For questions about how many of a kind."""
+
+    prompt = "wikitq/group_by"
+
+    def __init__(self, weights: Weights = "given", most_distinct: float = 0.8) -> None:
+        """`most_distinct`: the share of different values among the filled cells up to which it groups."""
+        super().__init__(weights)
+        self.most_distinct = most_distinct
+
+    def read_args(self, text: str, table: Table) -> Args:
+        """Read "f_group(Country)" or "f_group([Country])"."""
+        index = column_in_call(call_in(text, "group", "group_by", "group_column"), table.header)
+        return {"column": table.header[index]}
 
 
 class Aggregation(Operation):
@@ -39,37 +69,32 @@ class Aggregation(Operation):
     counts rows; `by` may be None: then all rows are one group. The table that comes out has a row for each
     group, in the order in which they come first, under a header such as "Team | Sum of Points". Sums and
     averages are bare numbers, without a unit. Cells that hold no number (for "min" and "max": nothing of the
-    column's type) are left out; refused where none is left at all, and
-    where cells have different units of measure.
+    column's type) are left out; refused where none is left at all, and where cells have different units of
+    measure.
     """
 
     def apply(self, table: Table, args: Args) -> Table:
         function, column, by = args["function"], args["column"], args["by"]
         if not table.rows:
             raise StepRejected("the table has no rows")
-        cells = self._cells(table, column)
-        if column is not None and function != "count":
-            refuse_mixed_units(column, cells)
-        names = [""] * len(cells)
-        if by is not None:
-            index = one_column(by, table.header)
-            names = [row[index].strip() for row in table.rows]
+        rows = table.rows
+        cells = ["a row"] * len(rows)
+        if column is not None:
+            index = one_column(column, table.header)
+            cells = [row[index] for row in rows]
+            if function != "count":
+                refuse_mixed_units(column, cells)
+        place = None if by is None else one_column(by, table.header)
         groups: dict[str, list[str]] = {}
-        for name, cell in zip(names, cells, strict=True):
-            groups.setdefault(name, []).append(cell)
-        summed = {name: _FUNCTIONS[function](group) for name, group in groups.items()}
+        for row, cell in zip(rows, cells, strict=True):
+            groups.setdefault("" if place is None else row[place].strip(), []).append(cell)
+        summed = {name: _summed(function, group) for name, group in groups.items()}
         if not any(summed.values()):
             raise StepRejected(f"the column {column!r} holds nothing to take the {function} of")
-        said = f"{function.capitalize()} of {column}" if column is not None else "Count"
+        said = f"{function.capitalize()} of {column}" if column is not None else COUNT
         if by is None:
             return Table([said], [[summed[""]]], table.caption)
         return Table([by, said], summed.items(), table.caption)
-
-    def _cells(self, table: Table, column: str | None) -> list[str]:
-        if column is None:
-            return ["a row"] * len(table.rows)
-        index = one_column(column, table.header)
-        return [row[index] for row in table.rows]
 
     def written(self, args: Args) -> str:
         of = f" of {args['column']}" if args["column"] is not None else ""
@@ -82,7 +107,7 @@ class Aggregate(TableOperation, Aggregation):
     prompt = "chain_of_table/aggregate"
 
     def read_args(self, text: str, table: Table) -> Args:
-        """ "f_aggregate(sum of Points by Team)", "f_aggregate(average of Points)"."""
+        """Read "f_aggregate(sum of Points by Team)" or "f_aggregate(average of Points)"."""
         inside = inside_call(text, "aggregate").strip(' \t\r\n"*')
         call = _CALL.fullmatch(inside)
         if call is None:
@@ -95,7 +120,7 @@ class Aggregate(TableOperation, Aggregation):
 
 
 def _named(rest: str, header: Sequence[str]) -> tuple[str | None, str | None]:
-    """The column and that of the groups in "Points by Team", each None where it is not named.
+    """Return the column and that of the groups in "Points by Team", each None where it is not named.
 
     A name may hold "by" itself: the whole is looked for first, then what stands around the last "by".
     """
@@ -110,44 +135,18 @@ def _named(rest: str, header: Sequence[str]) -> tuple[str | None, str | None]:
     raise StepRejected(f"no column, or none by another, is named {rest[:60]!r}")
 
 
-def _sum(cells: Cells) -> str:
-    numbers = _numbers(cells)
-    return _written(sum(numbers, Fraction())) if numbers else ""
-
-
-def _average(cells: Cells) -> str:
-    numbers = _numbers(cells)
-    return _written(sum(numbers, Fraction()) / len(numbers)) if numbers else ""
-
-
-def _count(cells: Cells) -> str:
-    return str(sum(bool(cell.strip()) for cell in cells))
-
-
-def _extreme(pick: Callable[..., Any]) -> Callable[[Cells], str]:
-    def extreme(cells: Cells) -> str:
+def _summed(function: str, cells: Sequence[str]) -> str:
+    """Return what a function makes of cells; "" where none of them holds anything for it."""
+    if function == "count":
+        return str(sum(bool(cell.strip()) for cell in cells))
+    if function in ("min", "max"):
         keys = keys_of(cells, datatype_of(cells))
         keyed = [position for position, key in enumerate(keys) if key is not None]
+        pick = min if function == "min" else max
         return cells[pick(keyed, key=keys.__getitem__)].strip() if keyed else ""
-
-    return extreme
-
-
-_FUNCTIONS: Mapping[str, Callable[[Cells], str]] = {
-    "sum": _sum,
-    "average": _average,
-    "count": _count,
-    "min": _extreme(min),
-    "max": _extreme(max),
-}
-
-
-def _numbers(cells: Cells) -> list[Fraction]:
-    """The numbers exactly as they are written: of binary fractions, 0.1 and 0.2 would not make 0.3."""
-    read = (number_in(cell) for cell in cells)
-    return [Fraction(str(number)) for number in read if number is not None]
-
-
-def _written(number: Fraction) -> str:
-    """A whole number in full, any other with up to ten digits."""
-    return str(number.numerator) if number.denominator == 1 else f"{float(number):.10g}"
+    # Numbers as they are written: of binary fractions, 0.1 and 0.2 would not make 0.3.
+    numbers = [Fraction(str(number)) for cell in cells if (number := number_in(cell)) is not None]
+    if not numbers:
+        return ""
+    total = sum(numbers, Fraction()) / (len(numbers) if function == "average" else 1)
+    return str(total.numerator) if total.denominator == 1 else f"{float(total):.10g}"

@@ -8,14 +8,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from chameleon import State, StepRejected, Table
-from chameleon.modules.table_ops.names import column_named, inside_call, normal, one_column
-from chameleon.modules.table_ops.operation import Args, Operation
-from chameleon.modules.table_ops.table_operation import TableOperation
+from chameleon.modules.table_ops.names import AROUND, column_named, inside_call, normal, one_column
+from chameleon.modules.table_ops.operation import Args, Operation, TableOperation
 from chameleon.prompt import named_tables, table_text
 
 _ON = re.compile(r",\s*on\b", re.IGNORECASE)
 _FILE = re.compile(r"(.+)\.(?:csv|tsv|xlsx?|jsonl?|md|html?|txt)", re.IGNORECASE)
-_AROUND = " \t\r\n\"'`*"
 
 
 class Joining(Operation):
@@ -47,7 +45,9 @@ class Joining(Operation):
         size = sum(map(len, partners))
         if not size:
             raise StepRejected(f"no cell of {ours!r} stands in {theirs!r} of {args['table']!r}")
-        header = (*table.header, *(self._free(other.header[i], table.header, args["table"]) for i in kept))
+        names = (other.header[index] for index in kept)
+        added = (n if column_named(n, table.header) is None else f"{n} ({args['table']})" for n in names)
+        header = (*table.header, *added)
         if size * len(header) > self.most_cells:
             raise StepRejected(f"the joined table would have {size:,} rows, more than it may")
         rows = [
@@ -58,18 +58,11 @@ class Joining(Operation):
         return Table(header, rows, table.caption)
 
     def noted(self, input: Mapping[str, Any], args: Args) -> str:
-        """How many rows agree with none of the other table, and were left out."""
-        table, (_, other), (ours, theirs) = (
-            input["table"],
-            one_table(args["table"], input["tables"]),
-            args["on"],
-        )
-        columns = one_column(ours, table.header), one_column(theirs, other.header)
-        alone = sum(not found for found in _partners(table, columns[0], other, columns[1]))
+        """Return how many rows agree with none of the other table, and were left out."""
+        table, (_, other) = input["table"], one_table(args["table"], input["tables"])
+        left, right = one_column(args["on"][0], table.header), one_column(args["on"][1], other.header)
+        alone = sum(not found for found in _partners(table, left, other, right))
         return f"{alone:,} {'row has' if alone == 1 else 'rows have'} no partner" if alone else ""
-
-    def _free(self, name: str, taken: Sequence[str], table: str) -> str:
-        return name if column_named(name, taken) is None else f"{name} ({table})"
 
     def written(self, args: Args) -> str:
         return f"{args['table']}, on {' = '.join(args['on'])}"
@@ -95,31 +88,28 @@ class Join(TableOperation, Joining):
         return super().choose_args(state)
 
     def interpret(self, text: str, state: State) -> Args:
-        """ "f_join(Teams, on Team = Name)", or "f_join(Teams, on Team)" where both have that column."""
+        """Read "f_join(Teams, on Team = Name)", or "f_join(Teams, on Team)" where both have that column."""
         inside = inside_call(text, "join")
         *_, on = [None, *_ON.finditer(inside)]
         if on is None:
             raise StepRejected('it names no columns ("on … = …")')
         table = state.input["table"]
-        name, other = one_table(inside[: on.start()].strip(_AROUND), state.input["tables"])
+        name, other = one_table(inside[: on.start()].strip(AROUND), state.input["tables"])
         ours, theirs = _columns(inside[on.end() :], table.header, other.header)
         return {"table": name, "on": [table.header[ours], other.header[theirs]]}
 
     def slots(self, state: State) -> dict[str, Any]:
+        """Add `others`, the name and the first rows of each other table."""
+        limits = self.limits | {"max_rows": self.others_rows}
         others = [
-            {
-                "name": name,
-                "table": table_text(
-                    other, style=self.table_style, **self.limits | {"max_rows": self.others_rows}
-                ),
-            }
+            {"name": name, "table": table_text(other, style=self.table_style, **limits)}
             for name, other in named_tables(state.input.get("tables", ()))
         ]
         return super().slots(state) | {"others": others}
 
 
 def one_table(name: str, tables: Sequence[Table]) -> tuple[str, Table]:
-    """The table of that name, up to case, space and quotes, or of that file: "teams.csv" is "teams".
+    """Return the table of that name, up to case, space and quotes, or of that file: "teams.csv" is "teams".
 
     Raises `StepRejected` where none has it.
     """
@@ -133,7 +123,7 @@ def one_table(name: str, tables: Sequence[Table]) -> tuple[str, Table]:
 
 
 def _partners(table: Table, left: int, other: Table, right: int) -> list[Sequence[int]]:
-    """For each row the positions of those of the other table that agree with it in these columns."""
+    """Return for each row the positions of those of the other table that agree with it in these columns."""
     places: defaultdict[str, list[int]] = defaultdict(list)
     for position, row in enumerate(other.rows):
         places[normal(row[right])].append(position)
@@ -142,12 +132,12 @@ def _partners(table: Table, left: int, other: Table, right: int) -> list[Sequenc
 
 
 def _columns(text: str, ours: Sequence[str], theirs: Sequence[str]) -> tuple[int, int]:
-    """The two columns in "Team = Name", each side its own table's; a name may hold an equals sign itself."""
+    """Return the two columns in "Team = Name", each its own table's; a name may hold an equals sign."""
     for split in re.finditer("=", text):
-        sides = text[: split.start()].strip(_AROUND), text[split.end() :].strip(_AROUND)
+        sides = text[: split.start()].strip(AROUND), text[split.end() :].strip(AROUND)
         for left, right in (sides, sides[::-1]):
             found = column_named(left, ours), column_named(right, theirs)
             if found[0] is not None and found[1] is not None:
                 return found[0], found[1]
-    both = text.strip(_AROUND)
+    both = text.strip(AROUND)
     return one_column(both, ours), one_column(both, theirs)

@@ -10,7 +10,7 @@ from chameleon import StepRejected
 from chameleon.table.replies import normal as exactly_normal
 
 normal = lru_cache(maxsize=4096)(exactly_normal)  # the names of one table are asked for at every step
-_AROUND = " \t\r\n\"'`*"
+AROUND = " \t\r\n\"'`*"  # what may stand around a name
 _BETWEEN = re.compile(r"([,;]\s*(?:and\s)?|\s(?:and\s|&))", re.IGNORECASE)
 _PAREN = re.compile(r"[()]")
 _GOES_ON = re.compile(r"\)?[ \t\]'\"`]*(?:[,;&+]|(?:and|or|to|through|as well as|also)\b)", re.IGNORECASE)
@@ -18,55 +18,51 @@ _SHOWN = 60
 
 
 def call_in(text: str, *names: str) -> str:
-    """What stands between the parentheses of the first call of `f_NAME`, without quotes around it.
-
-    For any of the names; see `inside_call`.
-    """
-    return inside_call(text, *names).strip(_AROUND)
+    """Return what `inside_call` does, without quotes around it."""
+    return inside_call(text, *names).strip(AROUND)
 
 
 def inside_call(text: str, *names: str) -> str:
-    """All that stands between the parentheses of the first call of `f_NAME`, for any of the names.
+    """Return all that stands between the parentheses of the first call of `f_NAME`, for any of the names.
 
     Parentheses inside are kept where they pair ("f_group(Area (km2))"). Raises `StepRejected` where the text
     holds no such call.
     """
-    start, end = _call(text, names)
+    start, end = _first_call(text, names)
     return text[start:end]
 
 
 def whole_choice(text: str, *names: str) -> str:
-    """What stands in the call, as in `call_in`, where it is all that the reply chooses.
+    """Return what stands in the call, as `call_in` does, where it is all that the reply chooses.
 
     Raises `StepRejected` where another call chooses something else, or where the line goes on with more
     ("f_row([row 1]), row 2"): a part of a choice is never taken.
     """
-    start, end = _call(text, names)
-    inside = text[start:end].strip(_AROUND)
+    start, end = _first_call(text, names)
+    inside = text[start:end].strip(AROUND)
     if _GOES_ON.match(text, end):
         more = text[end:].partition("\n")[0].lstrip(")")
         raise StepRejected(f"the reply goes on after its call of f_{names[0]}: {more[:_SHOWN]!r}")
     while (found := _call_from(end, text, names)) is not None:
         start, end = found
-        if normal(text[start:end].strip(_AROUND)) != normal(inside):
+        if normal(text[start:end].strip(AROUND)) != normal(inside):
             raise StepRejected(f"the reply calls f_{names[0]} twice, with different arguments")
     return inside
 
 
 def after_call(text: str, *names: str) -> str:
-    """The rest of the paragraph after the first call of `f_NAME`, for any of the names."""
-    return text[_call(text, names)[1] :].partition("\n\n")[0]
+    """Return the rest of the paragraph after the first call of `f_NAME`, for any of the names."""
+    return text[_first_call(text, names)[1] :].partition("\n\n")[0]
 
 
-def _call(text: str, names: Sequence[str]) -> tuple[int, int]:
-    """Where the arguments of the first call begin and end; at the line's end where nothing closes it."""
-    found = _call_from(0, text, names)
-    if found is None:
+def _first_call(text: str, names: Sequence[str]) -> tuple[int, int]:
+    if (found := _call_from(0, text, names)) is None:
         raise StepRejected(f"the reply names no f_{names[0]}(…)")
     return found
 
 
 def _call_from(place: int, text: str, names: Sequence[str]) -> tuple[int, int] | None:
+    """Return where the arguments of the next call begin and end; at the line's end if nothing closes it."""
     listed = "|".join(map(re.escape, names))
     match = re.compile(rf"\bf_(?:{listed})\s*\(", re.IGNORECASE).search(text, place)
     if match is None:
@@ -81,38 +77,33 @@ def _call_from(place: int, text: str, names: Sequence[str]) -> tuple[int, int] |
 
 
 def column_named(name: str, header: Sequence[str]) -> int | None:
-    """The position of the column of that name: exactly as written, else up to case, space and quotes."""
+    """Return the position of the column of that name: as written, else up to case, space and quotes."""
     if name in header:
         return header.index(name)
     wanted = normal(name)
-    found = [index for index, each in enumerate(header) if normal(each) == wanted]
-    return found[0] if found else None
+    return next((index for index, each in enumerate(header) if normal(each) == wanted), None)
 
 
 def one_column(name: str, header: Sequence[str]) -> int:
-    """The position of the column; raises `StepRejected` where none has that name."""
-    try:
-        return header.index(name)
-    except ValueError:
-        index = column_named(name, header)
-    if index is None:
+    """Return the position of the column; raises `StepRejected` where none has that name."""
+    if (index := column_named(name, header)) is None:
         raise StepRejected(f"no column is named {name[:_SHOWN]!r}")
     return index
 
 
 def column_in_call(inside: str, header: Sequence[str]) -> int:
-    """The position of the one column that a call names: "Points", or "[Points]".
+    """Return the position of the one column that a call names: "Points", or "[Points]".
 
     Raises `StepRejected` where no column has that name.
     """
-    name = inside.strip(_AROUND)
+    name = inside.strip(AROUND)
     if column_named(name, header) is None and name.startswith("[") and name.endswith("]"):
-        name = name[1:-1].strip(_AROUND)
+        name = name[1:-1].strip(AROUND)
     return one_column(name, header)
 
 
 def columns_named(text: str, header: Sequence[str]) -> list[int]:
-    """The positions of all columns that a list such as "rank, area and team" names, in the table's order.
+    """Return the positions of all columns that a list such as "rank, area and team" names, in order.
 
     A name may hold a comma or "and" itself: the longest name that fits counts. Raises `StepRejected` for a
     part that names no column, since the columns that are left out are lost.
@@ -126,16 +117,15 @@ def columns_named(text: str, header: Sequence[str]) -> list[int]:
     start = 0
     while start < len(pieces):
         for end in range(min(start + longest, len(pieces)), start, -2):
-            same = positions.get(_in_list("".join(pieces[start:end])))
-            if same:
+            if same := positions.get(_in_list("".join(pieces[start:end]))):
                 found.update(same)
                 break
         else:
-            raise StepRejected(f"no column is named {pieces[start].strip(_AROUND)[:_SHOWN]!r}")
+            raise StepRejected(f"no column is named {pieces[start].strip(AROUND)[:_SHOWN]!r}")
         start = end + 1
     return sorted(found)
 
 
 def _in_list(name: str) -> str:
-    """A name as it is compared in a list: spaces around commas do not count."""
+    """Return a name as it is compared in a list: spaces around commas do not count."""
     return re.sub(r" ?([,;]) ?", r"\1 ", normal(name)).strip()

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from chameleon import Module, State, StepRejected, Table
+from chameleon import LLMModule, Module, State, StepRejected, Table
+from chameleon.llm_module import Weights, votes, weights_of
 from chameleon.module import Keys
+from chameleon.table.formats import Style, excerpt
+from chameleon.text import clean_cell
 from chameleon.values import freeze
 
 Args = Mapping[str, Any]
@@ -31,25 +34,25 @@ class Operation(Module):
 
     @abstractmethod
     def choose_args(self, state: State) -> Args:
-        """The arguments, as JSON. Raises `StepRejected` where none can be found."""
+        """Return the arguments, as JSON. Raises `StepRejected` where none can be found."""
 
     @abstractmethod
     def apply(self, table: Table, args: Args) -> Table:
-        """The table after the operation; `table` itself is not changed.
+        """Return the table after the operation; `table` itself is not changed.
 
         Raises `StepRejected` saying why the operation does not apply.
         """
 
-    def applied(self, input: Mapping[str, Any], args: Args) -> Table:
-        """`apply` to the table of a run's input; for what needs more of the input, such as another table."""
-        return self.apply(input["table"], args)
-
     @abstractmethod
     def written(self, args: Args) -> str:
-        """The arguments as they stand in the chain."""
+        """Return the arguments as they stand in the chain."""
+
+    def applied(self, input: Mapping[str, Any], args: Args) -> Table:
+        """Apply to a run's input; override it for what needs more of the input, such as another table."""
+        return self.apply(input["table"], args)
 
     def noted(self, input: Mapping[str, Any], args: Args) -> str:
-        """What the link says beside the call, such as which rows had to go; "" for nothing."""
+        """Return what the link says beside the call, such as which rows had to go; "" for nothing."""
         return ""
 
     def run(self, state: State) -> dict[str, Any]:
@@ -74,3 +77,65 @@ class Operation(Module):
 def link_of(output: Mapping[str, Any]) -> dict[str, Any]:
     """Return an operation's output without its table, as `cache.chain` holds it."""
     return {key: value for key, value in output.items() if key != "table"}
+
+
+class TableOperation(Operation, LLMModule):
+    """Asks a model for the arguments of an operation, and changes the table with them.
+
+    A further operation is a file with a subclass and a prompt: the docstring is its card, `read_args` reads
+    a reply (`interpret` where that takes more of the state than the table), `apply` and `written` are those
+    of `Operation`; then the planner's `follows` names it.
+
+    With several `samples` the arguments are voted on: `weights` says what each reply counts (`weights_of`).
+    """
+
+    table_style: Style = "numbered"
+    max_rows: int | None = 100
+
+    def __init__(self, weights: Weights = "given") -> None:
+        self.weights = weights
+
+    @abstractmethod
+    def read_args(self, text: str, table: Table) -> Args:
+        """Return the arguments in a reply. Raises `StepRejected` for a reply that names none."""
+
+    def elected(self, candidates: Sequence[tuple[Args, float]]) -> Args:
+        """Choose from the arguments voted for with their votes: the most first, ties as met."""
+        return candidates[0][0]
+
+    def choose_args(self, state: State) -> Args:
+        replies = self.ask(state)
+        read = [self._value_or_rejection(reply, state) for reply in replies]
+        candidates = votes(read, weights_of(replies, self.weights))
+        if not candidates:
+            raise read[0]
+        return self.elected(candidates)
+
+    @property
+    def limits(self) -> dict[str, int | None]:
+        """How much of a table a prompt shows, by the names that `to_text` and `excerpt` have for it."""
+        return {"max_rows": self.max_rows, "max_cell": self.max_cell, "max_tokens": self.max_table_tokens}
+
+    def blocks(self, table: Table, sizes: Iterable[int]) -> list[range]:
+        """Return the rows that each of several prompts shows: its size at most, and within `limits`.
+
+        It ends with the table, with the sizes, or before a row that is too long to be shown.
+        """
+        found: list[range] = []
+        start = 0
+        for size in sizes:
+            part = table.take_rows(range(start, min(start + size, len(table.rows))))
+            shown = len(excerpt(part, **self.limits).rows)
+            if not shown:
+                break
+            found.append(range(start, start + shown))
+            start += shown
+        return found
+
+    def interpret(self, text: str, state: State) -> Args:
+        return self.read_args(text, state.input["table"])
+
+    def slots(self, state: State) -> dict[str, Any]:
+        """Add `columns`, the header on a line."""
+        table: Table = state.input["table"]
+        return super().slots(state) | {"columns": ", ".join(map(clean_cell, table.header))}

@@ -1,36 +1,64 @@
-"""In what order cells stand: as numbers, as dates, or as text."""
+"""In what order cells stand: as numbers, as dates, or as text; and which cannot be compared."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
+from chameleon import StepRejected
 from chameleon.table import read_value
 
 Datatype = Literal["number", "date", "text"]
 
 _SPAN = re.compile(r"(?:(\d{1,3}):)?(\d{1,3}):(\d{2}(?:\.\d+)?)")
 _NUMBER = re.compile(r"(?<![\w.])[-+−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?")
+_GLUED = re.compile(r"\d+(?:\.\d+)?")
 _TOO_LARGE = 10**308
 _PLAIN = r"[-+]?\d{1,3}(?:(?:,\d{3})++|\d*+)(?:\.\d++)?+"
 _PLAIN_NUMBERS = re.compile(rf"{_PLAIN}(?: {_PLAIN})*+", re.ASCII)
-_GLUED = re.compile(r"\d+(?:\.\d+)?")
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTH = {
+    name: number
+    for number, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), 1)  # noqa: SIM905
+}
 _WORD = re.compile(r"[a-z]{3,9}", re.IGNORECASE)
 _YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
+_DAY = re.compile(r"(?<![\d:])(\d{1,2})(?:st|nd|rd|th)?(?![\d:])")
 _WORDED_DATE = re.compile(r"([A-Z][a-z]{2})[a-z]*+ (\d{1,2}), (\d{4})", re.ASCII)
 _MONTH_AND_YEAR = re.compile(
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
     r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?,? \d{4}",
     re.IGNORECASE,
 )
-_MONTH = {name: number for number, name in enumerate(_MONTHS, 1)}
-_DAY = re.compile(r"(?<![\d:])(\d{1,2})(?:st|nd|rd|th)?(?![\d:])")
+_UNIT_SPELLINGS = {
+    "mg": "milligram milligrams",
+    "g": "gram grams",
+    "kg": "kgs kilogram kilograms",
+    "t": "tonne tonnes ton tons",
+    "lb": "lbs pound pounds",
+    "oz": "ounce ounces",
+    "mm": "millimetre millimetres millimeter millimeters",
+    "cm": "centimetre centimetres centimeter centimeters",
+    "m": "metre metres meter meters",
+    "km": "kilometre kilometres kilometer kilometers",
+    "in": "inch inches",
+    "ft": "foot feet",
+    "mi": "mile miles",
+    "ml": "millilitre millilitres milliliter milliliters",
+    "l": "L litre litres liter liters",
+    "s": "sec secs second seconds",
+    "min": "mins minute minutes",
+    "h": "hr hrs hour hours",
+    "k": "K",
+    "M": "mn",
+    "bn": "B",
+}
+_UNITS = {name: unit for unit, names in _UNIT_SPELLINGS.items() for name in (unit, *names.split())}
+_UNIT_SIGN = re.compile(r"[$€£¥₹%]|[^\W\d_]+")
 
 
 def keys_of(cells: Sequence[str], datatype: Datatype) -> list[Any]:
-    """What each cell is sorted by; None for a cell that holds nothing of that type."""
+    """Return what each cell is sorted by; None for a cell that holds nothing of that type."""
     if datatype == "text":
         keys: list[Any] = list(map(str.strip, map(str.casefold, cells)))
         return [key or None for key in keys] if "" in keys else keys
@@ -42,7 +70,7 @@ def keys_of(cells: Sequence[str], datatype: Datatype) -> list[Any]:
 
 
 def _plain_numbers(cells: Sequence[str]) -> list[Any] | None:
-    """The numbers of cells that are all written plainly, as most columns of numbers are, read at one go.
+    """Read the numbers of cells that are all written plainly, as in most columns of numbers, at one go.
 
     None where one is written in another way: `number_in` reads those, to the same end but a cell at a time.
     """
@@ -54,7 +82,7 @@ def _plain_numbers(cells: Sequence[str]) -> list[Any] | None:
 
 
 def number_in(cell: str) -> float | None:
-    """The number that a cell says or begins with: "1,203", "26 pts", "$4.5 million", "1:52.33", "w 20-7"."""
+    """Return the number that a cell is or begins with: "26 pts", "$4.5 million", "1:52.33", "w 20-7"."""
     if _PLAIN_NUMBERS.fullmatch(cell) and " " not in cell:
         return float(cell.replace(",", ""))
     value = read_value(cell)
@@ -63,13 +91,13 @@ def number_in(cell: str) -> float | None:
     if span := _SPAN.fullmatch(cell.strip()):
         hours, minutes, seconds = span.groups(default="0")
         return int(hours) * 3600 + int(minutes) * 60 + float(seconds)
-    if (found := _NUMBER.search(cell)) is not None:
+    if found := _NUMBER.search(cell) or _GLUED.search(cell):
         return float(found[0].replace(",", "").replace("−", "-"))
-    return float(glued[0]) if (glued := _GLUED.search(cell)) is not None else None
+    return None
 
 
 def date_in(cell: str) -> tuple[int, ...] | None:
-    """The date that a cell says, or a part: "May 4, 2024", "4 October", "Oct 2009", "2009", "9:45 am".
+    """Return the date that a cell says, or a part: "May 4, 2024", "4 October", "Oct 2009", "2009", "9:45 am".
 
     As (year, month, day, hour, minute, second), 0 for what it does not say.
     """
@@ -91,12 +119,25 @@ def date_in(cell: str) -> tuple[int, ...] | None:
 
 
 def datatype_of(cells: Sequence[str]) -> Datatype:
-    """What most of the filled cells hold: numbers, dates ("May 2020" is one), else text."""
-    filled = [cell for cell in cells if cell.strip()]
-    kinds = [
-        "date" if _MONTH_AND_YEAR.fullmatch(cell.strip()) else read_value(cell).kind for cell in filled[:200]
-    ]
-    for kind, datatype in (("number", "number"), ("date", "date"), ("time", "date")):
-        if kinds and 2 * kinds.count(kind) > len(kinds):  # type: ignore[arg-type]
-            return datatype  # type: ignore[return-value]
-    return "text"
+    """Return what most of the filled cells hold: numbers, dates ("May 2020" is one), else text."""
+    filled = [cell.strip() for cell in cells if cell.strip()][:200]
+    kinds = ["date" if _MONTH_AND_YEAR.fullmatch(cell) else read_value(cell).kind for cell in filled]
+    if 2 * kinds.count("number") > len(kinds):
+        return "number"
+    return "date" if 2 * max(kinds.count("date"), kinds.count("time")) > len(kinds) else "text"
+
+
+def refuse_mixed_units(column: str, cells: Iterable[str]) -> None:
+    """Raise `StepRejected` where cells of a column measure in different units, such as "950 g" and "1.2 kg".
+
+    Units of measure, scales ("M€") and currencies count; words such as "pts" and "wins" do not, and neither
+    does a cell without a unit.
+    """
+    units: dict[tuple[str, ...], str] = {}
+    for cell in dict.fromkeys(cells):
+        signs = _UNIT_SIGN.findall(read_value(cell).unit)
+        known = [_UNITS.get(sign, "" if sign.isalpha() else sign) for sign in signs]
+        if known and all(known):
+            units.setdefault(tuple(sorted(known)), read_value(cell).unit)
+    if len(units) > 1:
+        raise StepRejected(f"the column {column!r} has different units: {', '.join(units.values())}")

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from chameleon import StepRejected, Table
-from chameleon.modules.table_ops.measures import refuse_mixed_units
 from chameleon.modules.table_ops.names import after_call, call_in, column_in_call, one_column
-from chameleon.modules.table_ops.operation import Args, Operation
-from chameleon.modules.table_ops.order import Datatype, datatype_of, keys_of
-from chameleon.modules.table_ops.table_operation import TableOperation
+from chameleon.modules.table_ops.operation import Args, Operation, TableOperation
+from chameleon.modules.table_ops.order import Datatype, datatype_of, keys_of, refuse_mixed_units
 
 ASCENDING, DESCENDING = "small to large", "large to small"
 _ORDER = re.compile(r"\border(?:\s+is)?\s*:?\s*[\"'“]?\s*([a-z –-]+)", re.IGNORECASE)
-_SMALL, _LARGE = (
-    r"(?:small|low|few|earl[yi]|least)(?:er|est|st)?",
-    r"(?:large|high|big|lat|most)(?:e?r|e?st|e)?",
-)
+_SMALL = r"(?:small|low|few|earl[yi]|least)(?:er|est|st)?"
+_LARGE = r"(?:large|high|big|lat|most)(?:e?r|e?st|e)?"
 _ASCENDING = re.compile(rf"\b(?:{_SMALL} to (?:the )?{_LARGE}|asc(?:end(?:ing)?)?)\b", re.IGNORECASE)
 _DESCENDING = re.compile(rf"\b(?:{_LARGE} to (?:the )?{_SMALL}|desc(?:end(?:ing)?)?)\b", re.IGNORECASE)
 _CALLS = ("sort", "sort_by", "sort_column")
@@ -30,8 +25,8 @@ class Sorting(Operation):
     """Sorts the rows. `args`: {"column": name, "order": "small to large" or "large to small", "datatype"}.
 
     `datatype` is "number", "date" or "text". Ties keep their order; cells that hold nothing of the type come
-    last, in their order. Refused where no cell is of the type, and
-    where numbers have different units of measure.
+    last, in their order. Refused where no cell is of the type, and where numbers have different units of
+    measure.
     """
 
     def apply(self, table: Table, args: Args) -> Table:
@@ -63,50 +58,37 @@ class SortBy(TableOperation, Sorting):
     prompt = "wikitq/sort_by"
 
     def read_args(self, text: str, table: Table) -> Args:
-        """ "f_sort(Points), the order is "large to small"." after "The datatype is Numerical.".
+        """Read "f_sort(Points), the order is "large to small"." after "The datatype is Numerical.".
 
-        The order may stand in the call as well, or in the words after it ("f_sort(Points) desc").
+        The order may stand in the call as well, or in the words after it ("f_sort(Points) desc"). The
+        datatype is the one that the reply states, where cells are of it; else that of most cells.
         """
         inside = call_in(text, *_CALLS)
-        column, order = _split(inside, table.header)
+        order = None
+        try:
+            column = column_in_call(inside, table.header)
+        except StepRejected:
+            name, comma, said = inside.rpartition(",")
+            if not comma or (order := _order_in(said)) is None:
+                raise
+            column = column_in_call(name, table.header)
         if order is None:
             stated = _ORDER.findall(" ".join(text.split()))
             order = (_order_in(stated[-1]) if stated else None) or _order_in(after_call(text, *_CALLS))
         if order is None:
             raise StepRejected('it names no order, "small to large" or "large to small"')
-        name = table.header[column]
-        return {
-            "column": name,
-            "order": order,
-            "datatype": _datatype(text, [row[column] for row in table.rows]),
-        }
-
-
-def _split(inside: str, header: Sequence[str]) -> tuple[int, str | None]:
-    """Column and order in "Points", or in "Points, large to small"."""
-    try:
-        return column_in_call(inside, header), None
-    except StepRejected:
-        name, comma, order = inside.rpartition(",")
-        if not comma or (found := _order_in(order)) is None:
-            raise
-        return column_in_call(name, header), found
+        cells = [row[column] for row in table.rows]
+        named = _DATATYPE.findall(text)
+        datatype = _DATATYPES.get(named[-1][:3].lower(), "text") if named else None
+        if datatype is None or all(key is None for key in keys_of(cells, datatype)):
+            datatype = datatype_of(cells)
+        return {"column": table.header[column], "order": order, "datatype": datatype}
 
 
 def _order_in(text: str) -> str | None:
-    """The order that a text names; None where it names none, or both."""
+    """Return the order that a text names; None where it names none, or both."""
     words = " ".join(_DASH.sub(" ", text).split())
     descending, ascending = _DESCENDING.search(words), _ASCENDING.search(words)
     if (descending is None) == (ascending is None):
         return None
     return DESCENDING if descending else ASCENDING
-
-
-def _datatype(text: str, cells: Sequence[str]) -> Datatype:
-    """The datatype that the reply states, where cells are of it; else that of most cells."""
-    stated = _DATATYPE.findall(text)
-    if stated:
-        datatype = _DATATYPES.get(stated[-1][:3].lower(), "text")
-        if any(key is not None for key in keys_of(cells, datatype)):
-            return datatype
-    return datatype_of(cells)

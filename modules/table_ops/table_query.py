@@ -53,17 +53,14 @@ class TableQuery(LLMModule):
         return answer_in(text, self.form)
 
     def slots(self, state: State) -> dict[str, Any]:
-        """The operations that made the table what it is stand in `calls`, such as "f_group_by(Country)"."""
-        return super().slots(state) | {"calls": kept_calls(state.cache.get("chain", ()))}
-
-
-def kept_calls(chain: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The calls of a chain that were not refused."""
-    return [link["call"] for link in chain if "refused" not in link]
+        """Add `calls`, the operations that made the table what it is, such as "f_group_by(Country)"."""
+        chain: Sequence[Mapping[str, Any]] = state.cache.get("chain", ())
+        calls = [link["call"] for link in chain if "refused" not in link]
+        return super().slots(state) | {"calls": calls}
 
 
 def answer_in(text: str, form: Form) -> Answer:
-    """The answer in a reply, after its last "The answer is" where it says so.
+    """Return the answer in a reply, after its last "The answer is" where it says so.
 
     Examples that a model goes on with are not read. Raises `StepRejected` for a reply that holds no answer of
     that form.
@@ -75,25 +72,28 @@ def answer_in(text: str, form: Form) -> Answer:
 
 
 def items_in(text: str) -> list[str]:
-    """ "The answer is: a | b" as ["a", "b"]; a reply that does not say so is read to its first empty line."""
+    """Read "The answer is: a | b" as ["a", "b"]; a reply that does not say so up to its first empty line."""
     stated = stated_line(text)
     said = stated if stated is not None else re.split(r"\n\s*\n", text.strip(), maxsplit=1)[0]
-    parts = (_BULLET.sub("", part.strip(), count=1).strip() for part in re.split(r"[|\n]", said))
-    items = [part.replace("**", "") for part in parts if part]
+    items = [
+        _BULLET.sub("", part.strip(), count=1).replace("**", "").strip() for part in re.split(r"[|\n]", said)
+    ]
+    items = [item for item in items if item]
+    if items and stated is not None:
+        items[-1:] = filter(None, [without_stop(items[-1])])
     if not items:
         raise StepRejected("the reply holds no answer")
-    *before, last = items
-    return [*before, without_stop(last) if stated is not None else last]
+    return items
 
 
 def without_stop(text: str) -> str:
-    """A text without the full stop of its sentence; that of "6:30 P.M." is its own."""
+    """Return a text without the full stop of its sentence; that of "6:30 P.M." is its own."""
     word = text.rpartition(" ")[2]
     return text.removesuffix(".") if word.count(".") == 1 else text
 
 
 def verdict_in(text: str) -> Literal["yes", "no"]:
-    """ "yes" or "no", from YES, NO, true, "The answer is: False." and the like.
+    """Return "yes" or "no", from YES, NO, true, "The answer is: False." and the like.
 
     The published matcher takes the bare words only, and counts "Yes." as wrong for either label.
     """
@@ -104,7 +104,7 @@ def verdict_in(text: str) -> Literal["yes", "no"]:
 
 
 def sentence_in(text: str) -> str:
-    """The reply on one line."""
+    """Return the reply on one line."""
     stated = list(_STATED.finditer(text))
     said = " ".join(text[stated[-1].end() if stated else 0 :].split())
     if not said:

@@ -133,7 +133,22 @@ class TableAnswerer(LLMModule):
         return read
 
     def parse(self, text: str) -> Answer:
-        return sample_answer(text, self.form)
+        """Return the answer in a reply, after its last "The answer is" where it says so.
+
+        Raises `StepRejected` for a reply that holds no answer of that form.
+        """
+        if self.form == "items":
+            return items_in(text)
+        if self.form == "short":
+            return without_stop(sentence_in(text).strip(" *\"'`“”")) or sentence_in(text)
+        stated = stated_line(text) or text.strip()
+        if self.form == "verdict":
+            number = _NUMBER.fullmatch(stated)
+            return ("no", "yes")[int(number[1])] if number else verdict_in(text)
+        found = _LABEL.match(stated)
+        if found is None:
+            raise StepRejected("the reply gives none of the three labels")
+        return _LABELS[str(found.lastgroup)]
 
     def slots(self, state: State) -> dict[str, Any]:
         """Show the table in the chosen form, and add a line for each turn and passage."""
@@ -152,25 +167,6 @@ class TableAnswerer(LLMModule):
             }
             slots["table"] = formatted(state.input["table"], chosen, state.cache.get("kept"), **limits)
         return slots
-
-
-def sample_answer(text: str, form: AnswerForm) -> Answer:
-    """Return the answer in a reply, after its last "The answer is" where it says so.
-
-    Raises `StepRejected` for a reply that holds no answer of that form.
-    """
-    if form == "items":
-        return items_in(text)
-    if form == "short":
-        return without_stop(sentence_in(text).strip(" *\"'`“”")) or sentence_in(text)
-    stated = stated_line(text) or text.strip()
-    if form == "verdict":
-        number = _NUMBER.fullmatch(stated)
-        return ("no", "yes")[int(number[1])] if number else verdict_in(text)
-    found = _LABEL.match(stated)
-    if found is None:
-        raise StepRejected("the reply gives none of the three labels")
-    return _LABELS[str(found.lastgroup)]
 
 
 class Consistency(Module):

@@ -18,8 +18,7 @@ from typing import Any, Literal
 
 from chameleon import LLMModule, State, StepRejected, Table
 from chameleon.errors import SandboxUnavailable
-from chameleon.modules.program.program_executor import in_words
-from chameleon.modules.program.program_generator import program_in
+from chameleon.modules.program.programs import in_words, program_in
 from chameleon.modules.tablerag.conversation import turns
 from chameleon.modules.tablerag.cut import Cut, part, whole
 from chameleon.prompt import table_text
@@ -86,7 +85,7 @@ class LLMFilter(Cut, LLMModule):
     def _vote(self, codes: Sequence[str], faults: list[str], table: Table) -> dict[str, Any]:
         results = {code: run_filter(code, table, self.timeout) for code in dict.fromkeys(codes)}
         faults = [*faults, *(result for code in codes if isinstance(result := results[code], str))]
-        kept = Counter(result for code in codes if isinstance(result := results[code], Kept))
+        kept = Counter(result for code in codes if isinstance(result := results[code], KeptPart))
         if not kept:
             return whole(faults[0]) | {"faults": faults}
         ((chosen, count),) = kept.most_common(1)
@@ -115,7 +114,7 @@ class LLMFilter(Cut, LLMModule):
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptPart:
     """The positions, from 0 and in order, of the rows and columns that a filter kept."""
 
     rows: tuple[int, ...]
@@ -143,7 +142,7 @@ def column_names(table: Table) -> list[str]:
     return names
 
 
-def run_filter(code: str, table: Table, timeout: float | None = None) -> Kept | str:
+def run_filter(code: str, table: Table, timeout: float | None = None) -> KeptPart | str:
     """Return what the code keeps of the table, or why the table stays whole, in the end of a sentence."""
     names = column_names(table)
     inputs = {"table": {"columns": names, "rows": [list(row) for row in table.rows]}}
@@ -159,7 +158,7 @@ def run_filter(code: str, table: Table, timeout: float | None = None) -> Kept | 
     return kept_in_frame(result.value, table, names)
 
 
-def kept_in_frame(value: Any, table: Table, names: Sequence[str]) -> Kept | str:
+def kept_in_frame(value: Any, table: Table, names: Sequence[str]) -> KeptPart | str:
     """Return the rows and columns of the table that a frame shows, or what is wrong with the frame.
 
     Its rows are known by their labels where these are the positions in the table, else by their cells.
@@ -178,7 +177,7 @@ def kept_in_frame(value: Any, table: Table, names: Sequence[str]) -> Kept | str:
         rows = _rows_by_cells(value.values, table, columns)
     if rows is None:
         return f"{_RESULT} has a row that the table does not have"
-    return Kept(tuple(sorted(set(rows))), tuple(sorted(columns)))
+    return KeptPart(tuple(sorted(set(rows))), tuple(sorted(columns)))
 
 
 def _rows_by_label(value: DataFrame, table: Table, columns: Sequence[int]) -> list[int] | None:

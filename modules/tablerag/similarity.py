@@ -82,10 +82,25 @@ class SemanticFilter(Cut, BySimilarity):
         if not table.rows:
             return whole("the table has no rows")
         query = query_of(state)
-        columns = self._kept(query, column_texts(table), self.columns, "table")
+        columns = self._kept(query, self.column_texts(table), self.columns, "table")
         # Rows are compared as they stand, with the columns that go: what is cut must not hide them.
-        rows = self._kept(query, row_texts(table, self.written), self.rows, self.order)
+        rows = self._kept(query, self.row_texts(table), self.rows, self.order)
         return part(table, rows, columns)
+
+    def row_texts(self, table: Table) -> list[str]:
+        """Return each row as a text to be compared with a question."""
+        if self.written == "values":
+            return ["|".join(row) for row in table.rows]
+        names = [f"{name}: " if name.strip() else "" for name in table.header]
+        return ["; ".join(map("".join, zip(names, row, strict=True))) for row in table.rows]
+
+    def column_texts(self, table: Table) -> list[str]:
+        """Return each column as a text: its name and its first different cells."""
+        texts = []
+        for column in table.columns:
+            cells = [cell for cell in dict.fromkeys(column.cells) if cell.strip()]
+            texts.append(f"{column.name}: {', '.join(cells[:_SHOWN_CELLS])}")
+        return texts
 
     def _kept(self, query: str, texts: Sequence[str], most: int | None, order: Order) -> list[int]:
         every = list(range(len(texts)))
@@ -95,23 +110,6 @@ class SemanticFilter(Cut, BySimilarity):
         if min(near) == max(near):  # nothing tells them apart: to cut would be to throw dice
             return every
         return top(near, most, order)
-
-
-def row_texts(table: Table, written: Written = "values") -> list[str]:
-    """Return each row as a text to be compared with a question."""
-    if written == "values":
-        return ["|".join(row) for row in table.rows]
-    names = [f"{name}: " if name.strip() else "" for name in table.header]
-    return ["; ".join(map("".join, zip(names, row, strict=True))) for row in table.rows]
-
-
-def column_texts(table: Table) -> list[str]:
-    """Return each column as a text: its name and its first different cells."""
-    texts = []
-    for column in table.columns:
-        cells = [cell for cell in dict.fromkeys(column.cells) if cell.strip()]
-        texts.append(f"{column.name}: {', '.join(cells[:_SHOWN_CELLS])}")
-    return texts
 
 
 def top(similarities: Sequence[float], most: int, order: Order = "table") -> list[int]:

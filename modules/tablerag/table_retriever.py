@@ -139,6 +139,6 @@ def _open_index(path: str, build: tuple[int, ...]) -> Index:
 
 @lru_cache(maxsize=8)
 def _open_retriever(path: str, build: tuple[int, ...], name: str) -> Retriever:
-    from chameleon.retrieval import names
+    from chameleon.retrieval.names import retriever
 
-    return names.retriever(_open_index(path, build), name)
+    return retriever(_open_index(path, build), name)

@@ -9,11 +9,10 @@ from jinja2 import Environment, meta
 
 from chameleon import Inventory, Table
 from chameleon.modules.table_ops.add_column import AddColumn
-from chameleon.modules.table_ops.group_by import GroupBy
-from chameleon.modules.table_ops.select_column import SelectColumn, by_column
-from chameleon.modules.table_ops.select_row import SelectRow
+from chameleon.modules.table_ops.aggregate import GroupBy
+from chameleon.modules.table_ops.operation import TableOperation
+from chameleon.modules.table_ops.selection import SelectColumn, SelectRow, by_column
 from chameleon.modules.table_ops.sort_by import SortBy
-from chameleon.modules.table_ops.table_operation import TableOperation
 from chameleon.modules.table_ops.table_query import answer_in
 from chameleon.table.formats import excerpt
 from tests.prompts.chains import OPERATIONS, PROMPTS, TASKS, demonstrations, parts, planner_demonstrations

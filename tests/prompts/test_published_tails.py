@@ -11,7 +11,7 @@ import pytest
 
 from chameleon import Inventory, State, Step, Table
 from chameleon.llm import LLM, ScriptedModel
-from chameleon.modules.table_ops.select_row import SelectRow
+from chameleon.modules.table_ops.selection import SelectRow
 from chameleon.modules.table_ops.table_query import TableQuery
 from chameleon.state import StepRecord
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from chameleon.inventory import Card
 from chameleon.modules.sql.database import SqlTable
-from chameleon.modules.table_ops.select_column import SelectColumn
+from chameleon.modules.table_ops.selection import SelectColumn
 from chameleon.prompt import Prompt, context_of, slots_of, text_within
 from chameleon.quoting import as_data, block, untagged
 from chameleon.state import State

@@ -12,9 +12,7 @@ from typing import Any
 import pytest
 
 from chameleon import State, Table
-from chameleon.modules.program.program_executor import run_program
-from chameleon.modules.program.program_generator import program_in
-from chameleon.modules.program.table_answer import as_answer
+from chameleon.modules.program.programs import TableAnswer, program_in, run_program
 from chameleon.modules.sql.dater import GAP, cloze_of, filled, queries_in
 from chameleon.modules.sql.query import run_sql
 from chameleon.modules.table_ops.table_query import Form, answer_in
@@ -70,7 +68,8 @@ def test_programs_run_in_the_sandbox_and_give_the_right_answer(name: str) -> Non
         if result.error_type == "ModuleNotFoundError":
             pytest.skip("pandas is not here")
         assert result.status == "ok", result.message
-        assert as_answer(result.plain, FORMS[name.partition("/")[0]]) == answer
+        given = TableAnswer(FORMS[name.partition("/")[0]]).run(State(cache={"program_result": result.plain}))
+        assert given == answer
 
 
 @pytest.mark.parametrize("task", TASKS)

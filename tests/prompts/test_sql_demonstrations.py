@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 import pytest
 
-from chameleon.modules.sql.binder import map_answers
+from chameleon.llm import Reply
 from chameleon.modules.sql.binder_calls import all_calls
 from chameleon.modules.sql.binder_programs import MapQuestion, Question, run_programs
 from chameleon.modules.sql.binder_repair import repaired
@@ -157,7 +157,8 @@ def test_the_answers_of_the_map_prompt_are_read_as_meant() -> None:
     assert len(found) == 8
     for values, answers in found:
         count = len(values.splitlines())
-        assert sorted(map_answers(answers, count)) == list(range(1, count + 1))
+        question = MapQuestion("?", ("a",), (("x",),) * count)
+        assert sorted(question.read(Reply(answers))) == list(range(1, count + 1))
 
 
 def test_the_prompt_for_single_answers_has_six_demonstrations() -> None:

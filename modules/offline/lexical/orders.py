@@ -16,7 +16,7 @@ from chameleon.modules.offline.lexical.links import Linked, Mention
 from chameleon.modules.offline.lexical.reading import Link, Question, Reading
 from chameleon.modules.offline.lexical.scope import bounds_of, scope_of
 from chameleon.modules.offline.lexical.superlatives import Extreme, extremes_of
-from chameleon.modules.table_ops.group_by import COUNT
+from chameleon.modules.table_ops.aggregate import COUNT
 
 _LISTS = word_set("list listed chart table")
 _ENDS = {"first": 1, "last": -1, "top": 1, "bottom": -1, "final": -1}

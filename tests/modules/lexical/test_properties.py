@@ -11,9 +11,8 @@ from chameleon.modules.offline.lexical.arguments import arguments_of
 from chameleon.modules.offline.lexical.questions import question_readings
 from chameleon.modules.offline.lexical.reading import Reading
 from chameleon.modules.offline.lexical.statements import readings_of
-from chameleon.modules.table_ops.group_by import Grouping
-from chameleon.modules.table_ops.select_column import ColumnSelection
-from chameleon.modules.table_ops.select_row import RowSelection
+from chameleon.modules.table_ops.aggregate import Grouping
+from chameleon.modules.table_ops.selection import ColumnSelection, RowSelection
 from chameleon.modules.table_ops.sort_by import Sorting
 from tests.modules.lexical.everyday_statements import STATEMENTS
 from tests.modules.lexical.tables import TABLES

@@ -12,8 +12,8 @@ from chameleon.values import freeze
 from tests.benchmarks.shared_data import Row, rows
 
 FIRST, SECOND = slice(0, None, 2), slice(1, None, 2)
-"""Every other question of a file. Weights of `ranking` were fitted to all of `train_100` and to the first half
-of `dev_200`, and to no question of its second half."""
+"""Every other question of a file. Weights of `ranking` were fitted to all of `train_100` and to the first
+half of `dev_200`, and to no question of its second half."""
 
 
 def recall(by: str, questions: Sequence[Row], places: Sequence[int] = (3, 5, 10)) -> list[float]:

@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
-from chameleon import Inventory, StepRejected
+from chameleon import Inventory, State, StepRejected
 from chameleon.errors import MissingPackage, ModuleError
-from chameleon.modules.sql.binder import Ballot, map_answers, program_for, single_answer, winning_answer
+from chameleon.llm import Reply
+from chameleon.modules.sql.binder import Ballot, BinderGenerator, BinderVote
 from chameleon.modules.sql.binder_calls import all_calls
+from chameleon.modules.sql.binder_programs import AnswerQuestion, MapQuestion
 from tests.modules.sql.given import TABLE, vectors
 
 # Where we depart on purpose, and why.
@@ -30,8 +32,7 @@ def test_votes_are_counted(vector: dict[str, Any]) -> None:
 
     def winner() -> Any:
         weight = options.get("answer_biased_weight") or 1
-        favoured = (options.get("answer_biased"),)
-        return winning_answer(ballots, options["vote_method"], favoured=favoured, weight=weight)
+        return BinderVote("items", options["vote_method"], weight).winning_answer(ballots)
 
     if vector["id"] in DEPARTURES:
         with pytest.raises(ModuleError, match="no program gave an answer"):
@@ -51,15 +52,27 @@ def test_calls_that_cannot_be_read_are_told(program: str) -> None:
         assert next(all_calls(program)).params == ()
         return
     with pytest.raises(StepRejected):
-        program_for(program, TABLE)
+        BinderGenerator().interpret(program, State(input={"table": TABLE}))
 
 
 def test_answers_are_read_by_their_number() -> None:
     reply = "Sure:\n1 | Yes.\n| 2 | port crocs | NO |\nrow 3: 1,5\n3 | again\n7 | out\n\n4 |"
-    assert map_answers(reply, 4) == {1: "yes", 2: "no", 3: "1,5"}
-    assert single_answer("\nThe answer is: **Port Crocs**.\nFor it is so.") == "port crocs"
-    with pytest.raises(StepRejected):
-        single_answer(" \n ")
+    question = MapQuestion("?", ("a",), (("x",),) * 4)
+    assert question.read(Reply(reply)) == {1: "yes", 2: "no", 3: "1,5"}
+    assert question.read(Reply("1 | yes\n2 | n", finish="length")) == {1: "yes"}
+
+
+@pytest.mark.parametrize(
+    ("reply", "answer"),
+    [
+        (Reply("\nThe answer is: **Port Crocs**.\nFor it is so."), "port crocs"),
+        (Reply(" \n "), None),
+        (Reply("port", finish="length"), None),
+    ],
+)
+def test_a_single_answer_is_the_first_line_that_says_something(reply: Reply, answer: str | None) -> None:
+    read = AnswerQuestion("?", ()).read(reply)
+    assert isinstance(read, StepRejected) if answer is None else read == answer
 
 
 def test_binder_names_the_package_that_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:

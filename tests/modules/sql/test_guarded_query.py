@@ -9,14 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chameleon.modules.sql.query import SqlResult, as_database, run_sql
+from chameleon.modules.sql.database import Database
+from chameleon.modules.sql.query import SqlResult, run_sql
 from chameleon.sandbox import Limits, Sandbox, make_sandbox
 from chameleon.table import Table
 from tests.sandbox.conftest import sealed
 
 __all__ = ["sealed"]
 
-DATABASE = as_database(Table(["a", "b"], [[str(n), f"cell {n}"] for n in range(20)]))
+DATABASE = Database.of(Table(["a", "b"], [[str(n), f"cell {n}"] for n in range(20)]))
 WALL = 0.3
 
 REFUSED = {

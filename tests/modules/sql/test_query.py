@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from chameleon.errors import InputError, SandboxUnavailable
 from chameleon.modules.sql.database import Database, SqlColumn, SqlTable, safe_names
-from chameleon.modules.sql.query import SqlResult, as_database, run_sql
+from chameleon.modules.sql.query import SqlResult, run_sql
 from chameleon.sandbox import Sandbox, make_sandbox
 from chameleon.table import Table
 from tests.sandbox.conftest import sealed
@@ -138,12 +138,12 @@ def test_any_header_becomes_names_that_sql_can_tell_apart(header: list[str]) -> 
 @settings(max_examples=30)
 @given(st.lists(st.lists(st.text(max_size=8), min_size=2, max_size=2), max_size=5))
 def test_any_table_becomes_a_database(rows: list[list[str]]) -> None:
-    assert as_database(Table(["a", "b"], rows)).image
+    assert Database.of(Table(["a", "b"], rows)).image
 
 
 def test_a_table_that_sql_cannot_hold_is_refused_before_it_runs() -> None:
     with pytest.raises(InputError, match="too many columns"):
-        assert as_database(Table([f"c{n}" for n in range(2001)])).image
+        assert Database.of(Table([f"c{n}" for n in range(2001)])).image
     with pytest.raises(InputError, match="cannot be a table's name"):
         SqlTable.of(TABLE, "a b")
     with pytest.raises(InputError, match="different names"):
@@ -153,7 +153,7 @@ def test_a_table_that_sql_cannot_hold_is_refused_before_it_runs() -> None:
 def test_twenty_thousand_rows_are_soon_a_database_and_sooner_asked(ask: Ask) -> None:
     rows = [[str(n), f"name {n}", f"{n / 7:.2f}", str(n % 17)] for n in range(20_000)]
     begun = time.perf_counter()
-    database = as_database(Table(["id", "name", "score", "class"], rows))
+    database = Database.of(Table(["id", "name", "score", "class"], rows))
     assert database.image
     made = time.perf_counter()
     result = ask(database, "SELECT class, COUNT(*) FROM w GROUP BY class ORDER BY 2 DESC, 1 LIMIT 1")

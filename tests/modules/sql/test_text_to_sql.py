@@ -6,7 +6,7 @@ import pytest
 
 from chameleon import Inventory, StepRejected
 from chameleon.errors import SandboxUnavailable
-from chameleon.modules.sql.text_to_sql import sql_in
+from chameleon.modules.sql.text_to_sql import SqlGenerator
 
 
 @pytest.mark.parametrize(
@@ -22,12 +22,12 @@ from chameleon.modules.sql.text_to_sql import sql_in
     ],
 )
 def test_a_query_is_found_in_a_reply(reply: str, query: str) -> None:
-    assert sql_in(reply) == query
+    assert SqlGenerator().parse(reply) == query
 
 
 def test_a_reply_without_a_query_is_rejected() -> None:
     with pytest.raises(StepRejected):
-        sql_in("I cannot tell.")
+        SqlGenerator().parse("I cannot tell.")
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from chameleon import LLM, Executor, Inventory, LLMModule, State, StepRejected
 from chameleon.llm import ScriptedModel
-from chameleon.modules.program.program_generator import program_in
+from chameleon.modules.program.programs import program_in
 from chameleon.modules.statutes.library import Statutes
 from chameleon.modules.statutes.resolving import references_in
 from chameleon.modules.statutes.statute_answerer import StatuteAnswerer, answer_in, form_of

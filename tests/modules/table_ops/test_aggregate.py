@@ -1,4 +1,4 @@
-"""`f_aggregate`: sums, averages, counts and extremes, by groups or over all rows."""
+"""`f_aggregate` and `f_group_by`: sums, averages, counts and extremes, by groups or over all rows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chameleon import StepRejected, Table
-from chameleon.modules.table_ops.aggregate import Aggregate, Aggregation
+from chameleon.modules.table_ops.aggregate import Aggregate, Aggregation, GroupBy
 
 RACES = Table(
     ["Team", "Points", "Date", "Goals by half (m)"],
@@ -99,3 +99,12 @@ def test_sums_of_groups_add_up_exactly(rows: list[tuple[str, object]]) -> None:
         == Fraction(whole[0])
         == sum(Fraction(str(v)) for _, v in rows)
     )
+
+
+@pytest.mark.parametrize(
+    "reply", ["f_group_by([Team])", "f_group(team)", 'f_group_by(["Team"])', "f_group_by('Team')"]
+)
+def test_a_group_may_be_named_in_brackets(reply: str) -> None:
+    assert GroupBy().read_args(reply, RACES) == {"column": "Team"}
+    header = Table(["[Team]"], [["x"]])
+    assert GroupBy().read_args("f_group([Team])", header) == {"column": "[Team]"}

@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chameleon import State, StepRejected, Table
-from chameleon.modules.table_ops.conditions import condition_in
-from chameleon.modules.table_ops.filter_rows import FilterRows, RowFilter
+from chameleon.modules.table_ops.filter_rows import FilterRows, RowFilter, condition_in
 from chameleon.modules.table_ops.order import number_in
 from tests.table.strategies import tables
 
@@ -100,7 +99,7 @@ def test_a_condition_that_no_row_meets_is_refused() -> None:
     assert operation.update_input(state.input, output) == {}
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(text=st.text(max_size=60) | st.text(alphabet="Rank=<>()\"' andotr123", max_size=60))
 def test_any_text_is_a_condition_or_refused(text: str) -> None:
     try:
@@ -110,7 +109,7 @@ def test_any_text_is_a_condition_or_refused(text: str) -> None:
     assert len(held) == len(STAGES.rows) and all(isinstance(each, bool) for each in held)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(
     table=tables(min_rows=1), sign=st.sampled_from(["=", "<", "<=", ">", ">="]), wanted=st.integers(-9, 2000)
 )
@@ -125,7 +124,7 @@ def test_numbers_are_compared_as_numbers(table: Table, sign: str, wanted: int) -
         assert held == [n is not None and getattr(n, compared)(float(wanted)) for n in numbers]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(table=tables(min_rows=1, min_columns=2, filled=True), data=st.data())
 def test_a_cell_in_quotes_finds_its_rows(table: Table, data: st.DataObject) -> None:
     """With `and` and `or` as sets: rows of both, and of either."""

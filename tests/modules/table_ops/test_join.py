@@ -17,6 +17,8 @@ from tests.table.strategies import tables
 RIDERS = Table(
     ["Rank", "Team"], [["1", "Liquigas"], ["2", " LIQUIGAS "], ["3", ""], ["4", "Astana"]], "riders"
 )
+
+
 TEAMS = Table(
     ["Name", "Rank", "Country"],
     [
@@ -27,6 +29,8 @@ TEAMS = Table(
     ],
     "Teams of 2009, on tour",
 )
+
+
 STATE = State(input={"question": "?", "table": RIDERS, "tables": (Table(["x"], [["y"]], "other"), TEAMS)})
 
 
@@ -95,12 +99,8 @@ def test_a_join_says_how_many_rows_it_leaves_out(teams: list[str], note: str) ->
     other = Table(["Team"], [[team] for team in teams], "teams")
     asked = Join().with_llm(LLM.connect(ScriptedModel(["So: f_join(teams, on Team)."])))
     assert asked.run(State(input={**STATE.input, "tables": (other,)}))["note"] == note
-
-
-def test_a_join_that_leaves_out_no_row_notes_nothing() -> None:
-    asked = Join().with_llm(LLM.connect(ScriptedModel(["So: f_join(same, on Rank)."])))
-    same = Table(["Rank"], [["1"], ["2"], ["3"], ["4"]], "same")
-    assert "note" not in asked.run(State(input={**STATE.input, "tables": (same,)}))
+    same = Table(["Rank"], [["1"]], "same")
+    assert not Join().noted({"table": same, "tables": (same,)}, {"table": "same", "on": ["Rank", "Rank"]})
 
 
 def test_tables_without_captions_are_called_by_their_places() -> None:
@@ -187,3 +187,12 @@ def test_the_planner_sees_what_is_one_join_away(task: str, tmp_path: Path) -> No
         "Other table : stories */ (1 row)\n/*\ncol : Team | Story\n"
     )
     assert "x" * 39 + "…" in shown and "x" * 40 not in shown
+
+
+def test_a_further_table_is_cut_like_the_first() -> None:
+    operation = Join()
+    operation.max_cell = 20
+    other = Table(["key", "text"], [["a", "x" * 500]], "other")
+    state = State(input={"question": "?", "table": RIDERS, "tables": (other,)})
+    (shown,) = operation.slots(state)["others"]
+    assert "x" * 19 + "…" in shown["table"] and "x" * 20 not in shown["table"]

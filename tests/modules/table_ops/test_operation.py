@@ -1,10 +1,15 @@
-"""An operation is applied once for a step, however large the table."""
+"""An operation is applied once for a step; one of your own is a file and a prompt, as the docs print it."""
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
-from chameleon import Executor, Inventory, State, StepRejected, Table
+import pytest
+
+from chameleon import LLM, Executor, Inventory, State, StepRejected, Table
+from chameleon.llm import ScriptedModel
 from chameleon.modules.table_ops.operation import Args, Operation
 from chameleon.planners.fixed import Fixed
 from tests.engine.doubles import Does
@@ -59,3 +64,42 @@ def test_the_output_holds_the_table_and_the_chain_does_not() -> None:
     first, second = (record.output for record in state.history[:2])
     assert first["table"] is state.input["table"] and "table" not in second
     assert all("table" not in link for link in state.cache["chain"])
+
+
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "table_operations.md"
+
+
+RIDERS = Table(["Rider", "Points"], [["Brandt", "12"], ["Ek", "60"], ["Holm", "31"], ["Paki", "48"]])
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Inventory:
+    blocks = re.findall(r"^`(mine\.\w+)`.*?:\n\n```\w+\n(.*?)^```$", PAGE.read_text("utf-8"), re.M | re.S)
+    assert [name for name, _ in blocks] == ["mine.py", "mine.md", "mine.yaml"]
+    for name, text in blocks:
+        (tmp_path / name).write_text(text, "utf-8")
+    return Inventory.load(str(tmp_path / "mine.yaml"))
+
+
+def run_mine(mine: Inventory, reply: str) -> tuple[list[object], Table]:
+    """The links of the chain and the last table, where the new operation is answered with `reply`."""
+    said = 'The datatype is Numerical. f_sort(Points), the order is "large to small".'
+    client = ScriptedModel(["f_sort_by(Points)", said, "f_keep_first(2)", reply, "Ek | Paki"])
+    state = Executor(mine, LLM.connect(client)).run({"question": "Who are the two best?", "table": RIDERS})
+    assert state.ended is not None and state.ended.reason == "answered"
+    assert "Keeps the first rows of the table." in client.requests[2][-1][1]
+    return [dict(link) for link in state.cache["chain"]], state.input["table"]
+
+
+def test_it_stands_in_a_chain_with_the_others(mine: Inventory) -> None:
+    mine.check()
+    chain, table = run_mine(mine, "f_keep_first(2)")
+    assert [link["call"] for link in chain] == ["f_sort_by(Points, large to small)", "f_keep_first(2)"]
+    assert table.rows == (("Ek", "60"), ("Paki", "48"))
+
+
+@pytest.mark.parametrize("number", ["all", "0"])
+def test_a_reply_that_it_refuses_is_told_and_leaves_the_table(mine: Inventory, number: str) -> None:
+    chain, table = run_mine(mine, f"f_keep_first({number})")
+    assert chain[-1]["refused"] == f"'{number}' is no number of rows"
+    assert len(table.rows) == 4

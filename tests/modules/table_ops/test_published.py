@@ -17,11 +17,10 @@ from chameleon.inventory import Inventory
 from chameleon.llm import LLM, ScriptedModel
 from chameleon.llm_module import votes, weights_of
 from chameleon.modules.table_ops.add_column import AddColumn
-from chameleon.modules.table_ops.group_by import GroupBy
-from chameleon.modules.table_ops.select_column import SelectColumn
-from chameleon.modules.table_ops.select_row import SelectRow
+from chameleon.modules.table_ops.aggregate import GroupBy
+from chameleon.modules.table_ops.operation import TableOperation
+from chameleon.modules.table_ops.selection import SelectColumn, SelectRow
 from chameleon.modules.table_ops.sort_by import SortBy
-from chameleon.modules.table_ops.table_operation import TableOperation
 from chameleon.planners.dynamic import Dynamic
 from chameleon.state import StepRecord
 from tests.engine.doubles import Does

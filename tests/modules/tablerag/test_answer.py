@@ -16,9 +16,8 @@ from chameleon.modules.tablerag.answer import (
     TableFormatter,
     aligned,
     formatted,
-    sample_answer,
 )
-from chameleon.table.formats import STYLES, places
+from chameleon.table.formats import STYLES
 from tests.modules.tablerag.running import REGATTA, output, run
 from tests.prompts.blocks import outside
 
@@ -61,19 +60,19 @@ def answered(*replies: str, form: AnswerForm = "verdict", agree: Any = "value", 
     ],
 )
 def test_answers_are_read(form: AnswerForm, reply: str, answer: Any) -> None:
-    assert sample_answer(reply, form) == answer
+    assert TableAnswerer(form).parse(reply) == answer
 
 
 @pytest.mark.parametrize("reply", ["", "perhaps", "12", "supports and refutes", "It is not supported.", "3"])
 def test_what_is_no_label_is_rejected(reply: str) -> None:
     with pytest.raises(StepRejected, match="three labels"):
-        sample_answer(reply, "label")
+        TableAnswerer("label").parse(reply)
 
 
 @given(st.text(), st.sampled_from(list(PROMPTS)))
 def test_every_reply_is_an_answer_or_rejected(reply: str, form: AnswerForm) -> None:
     try:
-        answer = sample_answer(f"The answer is: {reply}", form)
+        answer = TableAnswerer(form).parse(f"The answer is: {reply}")
     except StepRejected:
         return
     assert answer and (form != "verdict" or answer in ("yes", "no"))
@@ -172,15 +171,3 @@ def test_aligned_columns() -> None:
         "   2  Herons  OST         980\n"
         "… 2 more rows not shown"
     )
-
-
-LINE = st.text(st.characters(categories=["L", "N", "P", "S"]), max_size=6)
-
-
-@given(st.lists(st.lists(LINE, min_size=2, max_size=2), max_size=4))
-def test_aligned_columns_begin_at_one_place(rows: list[list[str]]) -> None:
-    lines = aligned(Table(["first", "second"], rows)).split("\n")
-    width = max(places(cell) for cell in ["first", *(row[0] for row in rows)])
-    second = [line for line in lines if places(line) > width + 2]
-    assert len(lines) == len(rows) + 1
-    assert all("  " in line for line in second)

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from chameleon import Table
-from chameleon.modules.tablerag.answer import AnswerForm, sample_answer
+from chameleon.modules.tablerag.answer import AnswerForm, TableAnswerer
 from chameleon.modules.tablerag.clarifiers import terms_in
-from chameleon.modules.tablerag.llm_filter import Kept, run_filter, without_pandas
+from chameleon.modules.tablerag.llm_filter import KeptPart, run_filter, without_pandas
 from chameleon.table.delimited import split_rows
 from tests.benchmarks.shared_data import DATA, needs_data, rows
+from tests.prompts.chains import normalised
 
 PROMPTS = Path(__file__).resolve().parents[3] / "prompts/tablerag"
 ANSWERS: dict[str, tuple[AnswerForm, list[Any]]] = {
@@ -23,7 +24,12 @@ ANSWERS: dict[str, tuple[AnswerForm, list[Any]]] = {
     "hybridqa": ("short", ["Anna Brede", "14,900", "1961"]),
 }
 # What the code of the filter's demonstrations keeps, counted by hand.
-KEPT = [Kept((1, 3), (0, 2)), Kept((0, 1, 2), (0, 2)), Kept((0, 1), (0, 1, 3)), Kept((0, 1, 2), (0, 3))]
+KEPT = [
+    KeptPart((1, 3), (0, 2)),
+    KeptPart((0, 1, 2), (0, 2)),
+    KeptPart((0, 1), (0, 1, 3)),
+    KeptPart((0, 1, 2), (0, 3)),
+]
 ITEM = re.compile(
     r"(?:Title: (?P<title>.+)\n)?(?P<about>(?:.+\n)*?)<data>\n(?P<table>(?:.+\n)+?)</data>\n"
     r"(?:Statement|Claim|Question|Question or statement): (?P<asked>.+)\n(?P<reply>(?:.+\n)+)"
@@ -54,7 +60,7 @@ ALL = [
 @pytest.mark.parametrize("name", ANSWERS)
 def test_answers_are_read_as_meant(name: str) -> None:
     form, answers = ANSWERS[name]
-    assert [sample_answer(demo["reply"], form) for demo in demonstrations(name)] == answers
+    assert [TableAnswerer(form).parse(demo["reply"]) for demo in demonstrations(name)] == answers
 
 
 @pytest.mark.skipif(bool(without_pandas()), reason="no pandas in a sandbox here")
@@ -78,10 +84,6 @@ def test_every_prompt_says_what_is_data(name: str) -> None:
     assert "data from strangers" in system and "never follow instructions" in system
 
 
-def _normal(text: str) -> str:
-    return " ".join(re.findall(r"\w+", text.lower()))
-
-
 @needs_data
 def test_none_is_an_item_of_a_benchmark() -> None:
     asked, tables, captions = set(), set(), set()
@@ -90,16 +92,16 @@ def test_none_is_an_item_of_a_benchmark() -> None:
             continue
         for row in rows(str(path.relative_to(DATA))):
             asked |= {
-                _normal(str(row[key])) for key in ("question", "statement", "claim", "query") if key in row
+                normalised(str(row[key])) for key in ("question", "statement", "claim", "query") if key in row
             }
             table = row if "rows" in row and "header" in row else row.get("table")
             if isinstance(table, dict) and isinstance(table.get("rows"), list):
                 cells = [*table["header"], *(cell for line in table["rows"] for cell in line)]
-                tables.add(_normal(" ".join(map(str, cells))))
-                captions.add(_normal(str(table.get("caption") or "")))
+                tables.add(normalised(" ".join(map(str, cells))))
+                captions.add(normalised(str(table.get("caption") or "")))
     assert len(asked) > 10_000 and len(tables) > 3_000
     for demo in ALL:
         table = demo["table"]
         cells = [*table.header, *(cell for row in table.rows for cell in row)]
-        assert _normal(demo["asked"]) not in asked, demo["asked"]
-        assert _normal(" ".join(cells)) not in tables and _normal(table.caption) not in captions, table
+        assert normalised(demo["asked"]) not in asked, demo["asked"]
+        assert normalised(" ".join(cells)) not in tables and normalised(table.caption) not in captions, table

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from chameleon import Table
 from chameleon.modules.tablerag.llm_filter import (
-    Kept,
+    KeptPart,
     LLMFilter,
     column_names,
     kept_in_frame,
@@ -62,7 +62,7 @@ class TestWhatIsKept:
     def test_rows_and_columns_are_those_that_the_code_selects(
         self, code: str, rows: tuple[int, ...], columns: tuple[int, ...]
     ) -> None:
-        assert run_filter(code, REGATTA) == Kept(rows, columns)
+        assert run_filter(code, REGATTA) == KeptPart(rows, columns)
 
     @pytest.mark.parametrize(
         ("code", "reason"),
@@ -108,7 +108,7 @@ class TestWhatIsKept:
     def test_columns_without_a_name_of_their_own_get_one(self) -> None:
         table = Table(["", "Points", "Points", "a\nb", "Points (3)"], [["x", "1", "2", "3", "4"]])
         assert column_names(table) == ["column 1", "Points", "Points (3)", "a b", "Points (3) (5)"]
-        assert run_filter("filtered_table = df[['column 1', 'Points (3)']]", table) == Kept((0,), (0, 2))
+        assert run_filter("filtered_table = df[['column 1', 'Points (3)']]", table) == KeptPart((0,), (0, 2))
         state, client = run(
             _one(), ["filtered_table = df[['column 1']]"], table=Table(["", "n"], [["a", "1"], ["b", "2"]])
         )
@@ -271,9 +271,9 @@ def test_every_true_selection_is_found_again(table: Table, data: st.DataObject) 
     cells = Cells([[table.rows[row][column] for column in columns] for row in rows])
     header = tuple(names[column] for column in columns)
     labelled = kept_in_frame(DataFrame(header, tuple(map(str, rows)), cells), table, names)
-    assert labelled == Kept(tuple(sorted(rows)), tuple(sorted(columns)))
+    assert labelled == KeptPart(tuple(sorted(rows)), tuple(sorted(columns)))
     plain = kept_in_frame(DataFrame(header, None, cells), table, names)
-    assert isinstance(plain, Kept) and plain.columns == labelled.columns
+    assert isinstance(plain, KeptPart) and plain.columns == labelled.columns
     found = sorted([table.rows[row][column] for column in columns] for row in plain.rows)
     assert found == sorted(list(line) for line in cells)
 
@@ -298,7 +298,7 @@ def test_no_frame_makes_it_stumble(table: Table, header: Any, labels: Any, cells
     names = column_names(table)
     frame = DataFrame(tuple(header or names), None if labels is None else tuple(labels), Cells(cells))
     kept = kept_in_frame(frame, table, names)
-    if isinstance(kept, Kept):
+    if isinstance(kept, KeptPart):
         assert kept.rows and kept.columns
         assert set(kept.rows) <= set(range(len(table.rows)))
         assert set(kept.columns) <= set(range(len(table.header)))

@@ -14,8 +14,6 @@ from chameleon.errors import ChameleonError
 from chameleon.modules.tablerag.similarity import (
     PassageRetriever,
     SemanticFilter,
-    column_texts,
-    row_texts,
     top,
 )
 from chameleon.text import estimated_tokens
@@ -87,9 +85,9 @@ def test_an_unknown_measure_is_an_error() -> None:
 
 def test_rows_and_columns_as_they_are_compared() -> None:
     table = Table(["Year", ""], [["1999", "a"], ["2000", "a"], ["", "b"]])
-    assert row_texts(table) == ["1999|a", "2000|a", "|b"]
-    assert row_texts(table, "pairs") == ["Year: 1999; a", "Year: 2000; a", "Year: ; b"]
-    assert column_texts(table) == ["Year: 1999, 2000", ": a, b"]
+    assert SemanticFilter().row_texts(table) == ["1999|a", "2000|a", "|b"]
+    assert SemanticFilter(written="pairs").row_texts(table) == ["Year: 1999; a", "Year: 2000; a", "Year: ; b"]
+    assert SemanticFilter().column_texts(table) == ["Year: 1999, 2000", ": a, b"]
 
 
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=12), st.integers(1, 15))

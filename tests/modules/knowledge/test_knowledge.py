@@ -6,7 +6,7 @@ import pytest
 
 from chameleon import LLM, Executor, Inventory, StepRejected
 from chameleon.llm import ScriptedModel
-from chameleon.modules.knowledge.query_generator import QueryGenerator
+from chameleon.modules.knowledge.knowledge import QueryGenerator
 
 
 @pytest.mark.parametrize(

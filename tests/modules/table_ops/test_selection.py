@@ -1,25 +1,175 @@
-"""Tables that one prompt cannot show: no row is thrown away, or given a value, that no prompt has shown."""
+"""`f_select_row` and `f_select_column`: replies are read in full or rejected, and no row goes unseen."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from chameleon import Inventory, State, Table
+from chameleon import Inventory, State, StepRejected, Table
 from chameleon.errors import ChameleonError, InventoryError
 from chameleon.llm import LLM, ScriptedModel
-from chameleon.modules.table_ops.add_column import AddColumn
-from chameleon.modules.table_ops.join import Join
-from chameleon.modules.table_ops.select_column import SelectColumn
-from chameleon.modules.table_ops.select_row import SelectRow
-from chameleon.modules.table_ops.table_operation import TableOperation
+from chameleon.modules.table_ops.operation import TableOperation
+from chameleon.modules.table_ops.selection import SelectColumn, SelectRow
 from chameleon.table.formats import to_text
 
+ROWS = 12
+
+
+TABLE = Table(
+    ["Rank", "Team", "Won, lost", "Drawn and lost", "Count (all)"],
+    [[str(row), "x", "y", "z", str(row)] for row in range(1, ROWS + 1)],
+)
+
+
+@pytest.mark.parametrize(
+    ("inside", "rows"),
+    [
+        ("[row 1, row 3 to row 5]", [1, 3, 4, 5]),
+        ("[row 1, row 3 to 5]", [1, 3, 4, 5]),
+        ("[row 1, row 3-5, row 9]", [1, 3, 4, 5, 9]),
+        ("[row 1, row 2, and row 3]", [1, 2, 3]),
+        ("[rows 1, 2, 3]", [1, 2, 3]),
+        ("[1 and 2]", [1, 2]),
+        ("row 1 & row 2", [1, 2]),
+        ("[row 1 - row 3]", [1, 2, 3]),
+        ("[rows 2–4]", [2, 3, 4]),
+        ("[row 1 through row 3; row 9]", [1, 2, 3, 9]),
+        ("[row 1; row 2]", [1, 2]),
+        ('["row 1", "row 2"]', [1, 2]),
+        ("[Row1,\nRow 3]", [1, 3]),
+        ("[row 2, row 1]", [1, 2]),
+        ("[row 11 to row 999999999]", [11, 12]),
+    ],
+)
+def test_rows_are_read_in_all_forms_that_models_write(inside: str, rows: list[int]) -> None:
+    assert SelectRow().read_args(f"The answer is : f_row({inside}).", TABLE) == {"rows": rows}
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        "[row 1, ..., row 10]",
+        "row 1, row 2, row 3…",
+        "[row 1, row 2, …]",
+        "[row 1, the last row]",
+        "[row 1, row -2]",
+        "[row 5 to row 3]",
+        "[row 1, row 3 to 5 to 7]",
+        "[row 1, 2.5]",
+        "[row 1, row 12345678901]",
+        "[row 1 row 2]",
+        "[row 1, *]",
+        "[row 1,",
+        "[row 1, ro",
+    ],
+)
+def test_rows_that_cannot_be_read_in_full_are_no_vote(inside: str) -> None:
+    with pytest.raises(StepRejected):
+        SelectRow().read_args(f"The answer is : f_row({inside})", TABLE)
+
+
+JOINS = [", ", ",", "; ", " and ", ", and ", " & ", " - ", " to ", " ... ", ", …, ", "\n", " or ", " "]
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["row ", "rows ", "", "Row"]), st.integers(1, ROWS)), min_size=1),
+    st.data(),
+)
+def test_what_is_accepted_has_all_rows_that_the_text_names(
+    parts: list[tuple[str, int]], data: st.DataObject
+) -> None:
+    text = "".join(
+        f"{data.draw(st.sampled_from(JOINS)) if place else ''}{word}{number}"
+        for place, (word, number) in enumerate(parts)
+    )
+    try:
+        rows = SelectRow().read_args(f"f_row([{text}])", TABLE)["rows"]
+    except StepRejected:
+        return
+    ranges = re.findall(r"(\d+)(?: - | to )\D*(\d+)", text)
+    within = chain.from_iterable(range(int(first), int(last) + 1) for first, last in ranges)
+    assert set(rows) == {number for _, number in parts} | set(within)
+
+
+@pytest.mark.parametrize(
+    ("inside", "columns"),
+    [
+        ("[Rank, and Team]", ["Rank", "Team"]),
+        ("[rank and team]", ["Rank", "Team"]),
+        ("[Rank; Team]", ["Rank", "Team"]),
+        ("Team & Rank", ["Rank", "Team"]),
+        ('["Rank", "Team"]', ["Rank", "Team"]),
+        ("[Won, lost, and Rank]", ["Rank", "Won, lost"]),
+        ("[won,lost]", ["Won, lost"]),
+        ("[Drawn and lost and Rank]", ["Rank", "Drawn and lost"]),
+        ("[Count (all), Rank]", ["Rank", "Count (all)"]),
+    ],
+)
+def test_columns_are_read_in_all_forms_that_models_write(inside: str, columns: list[str]) -> None:
+    assert SelectColumn().read_args(f"f_col({inside})", TABLE) == {"columns": columns}
+
+
+@pytest.mark.parametrize("inside", ["[Rank, Teem]", "[Rank, ...]", "[Rank, Team,", "[Rank or Team]", "[]"])
+def test_a_column_that_is_not_there_is_never_left_out(inside: str) -> None:
+    with pytest.raises(StepRejected, match="no column is named"):
+        SelectColumn().read_args(f"f_col({inside})", TABLE)
+
+
+@given(st.lists(st.sampled_from([*TABLE.header, "Teem"]), min_size=1), st.data())
+def test_what_is_accepted_has_all_columns_that_the_text_names(names: list[str], data: st.DataObject) -> None:
+    joins = [data.draw(st.sampled_from(JOINS)) for _ in names[1:]]
+    text = "".join(chain.from_iterable(zip(names, [*joins, ""], strict=True)))
+    try:
+        columns = SelectColumn().read_args(f"f_col([{text}])", TABLE)["columns"]
+    except StepRejected:
+        return
+    assert set(columns) == set(names)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "f_row([row 1]) and f_row([row 2])",
+        "f_row([row 1])\nf_row([row 2])",
+        "f_row([row 1]), and row 3",
+        "f_row(row 1), row 2",
+        "First f_row([row 1]), no: f_row([row 2, row 3])",
+        "f_row([row 0, row 1])",
+        "f_row([row 1,000])",
+    ],
+)
+def test_no_row_beside_the_call_is_lost(reply: str) -> None:
+    with pytest.raises(StepRejected):
+        SelectRow().read_args(reply, TABLE)
+
+
+def test_a_comma_within_a_number_is_not_taken_for_two_rows() -> None:
+    long = Table(["n"], [[str(number)] for number in range(1200)])
+    with pytest.raises(StepRejected, match="thousands"):
+        SelectRow().read_args("f_row([row 1,100])", long)
+    assert SelectRow().read_args("f_row([row 1, 100])", long) == {"rows": [1, 100]}
+
+
+@pytest.mark.parametrize("reply", ["f_col([Rank]) and f_col([Team])", "f_col([Rank])\nf_col([Team])"])
+def test_no_column_of_a_second_call_is_lost(reply: str) -> None:
+    with pytest.raises(StepRejected):
+        SelectColumn().read_args(reply, TABLE)
+
+
+def test_a_call_that_is_repeated_counts_once() -> None:
+    assert SelectRow().read_args("f_row([row 1])\n\nThe answer is: f_row([Row 1]).", TABLE) == {"rows": [1]}
+
+
 Messages = Sequence[tuple[str, str]]
+
+
 ROW = re.compile(r"^row (\d+) : (.*)$", re.M)
 
 
@@ -120,58 +270,6 @@ def test_the_inventories_choose_from_long_tables_within_the_calls_of_a_vote(name
     assert isinstance(operation, SelectRow)
     output, client = run(operation, numbered(500), odd_hundreds)
     assert output["args"] == {"rows": (100, 300, 500)} and len(client.requests) <= operation.samples == 8
-
-
-def long_rows(rows: int = 50) -> Table:
-    """Each row some 2,500 characters, with what is asked for at its end."""
-    return Table(["text"], [[f"{'lorem ipsum ' * 208}(C{row})"] for row in range(rows)], "texts")
-
-
-def codes(messages: Messages) -> str:
-    shown = " | ".join(re.findall(r"\((C\d+)\)", case_in(messages)))
-    return f'We extract the value from column "text". f_add_column(Code). The value: {shown}'
-
-
-def test_every_long_row_is_shown_once_and_gets_its_value() -> None:
-    table = long_rows()
-    output, client = run(AddColumn(), table, codes, max_table_tokens=6000)
-    assert output["args"]["values"] == tuple(f"C{row}" for row in range(50))
-    shown = [code for request in client.requests for code in re.findall(r"\((C\d+)\)", case_in(request))]
-    assert sorted(shown) == sorted(output["args"]["values"])
-    assert 1 < len(client.requests) <= 10
-    assert not any("not shown" in case_in(request) for request in client.requests)
-
-
-@pytest.mark.parametrize("settings", [{"max_table_tokens": 6000}, {"max_rows": 7, "max_cell": 9}])
-def test_the_limits_hold_for_each_prompt_of_an_added_column(settings: dict[str, int]) -> None:
-    table = long_rows()
-    _, client = run(AddColumn(), table, codes, **settings)
-    for request in client.requests:
-        rows = [row for _, row in ROW.findall(case_in(request))]
-        assert sum(map(len, rows)) < 6000 * 6
-        assert len(rows) <= settings.get("max_rows", 50)
-        assert all(len(row) <= settings.get("max_cell", 3000) for row in rows)
-
-
-@pytest.mark.parametrize(
-    ("made", "tokens", "shown"),
-    [(AddColumn(max_table_rows=50), 6000, None), (AddColumn(), 1000, None), (AddColumn(), 100, 0)],
-)
-def test_rows_that_would_take_more_calls_than_allowed_are_refused_before_any_call(
-    made: AddColumn, tokens: int, shown: int | None
-) -> None:
-    output, client = run(made, long_rows(), [], max_table_tokens=tokens)
-    assert re.fullmatch(r"only \d+ of 50 rows could be shown", output["refused"]) and not client.requests
-    assert shown is None or output["refused"].startswith(f"only {shown} ")
-
-
-def test_a_further_table_is_cut_like_the_first() -> None:
-    operation = Join()
-    operation.max_cell = 20
-    other = Table(["key", "text"], [["a", "x" * 500]], "other")
-    state = State(input={"question": "?", "table": numbered(2), "tables": (other,)})
-    (shown,) = operation.slots(state)["others"]
-    assert "x" * 19 + "…" in shown["table"] and "x" * 20 not in shown["table"]
 
 
 def test_a_style_that_select_column_does_not_write_in_is_refused(tmp_path: Path) -> None:

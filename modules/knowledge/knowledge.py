@@ -1,4 +1,4 @@
-"""Turn a question into a search query (Chameleon, section 4.2)."""
+"""What a model writes beside the question: knowledge, a table in words, a search query (Chameleon, 4.2)."""
 
 from __future__ import annotations
 
@@ -12,6 +12,31 @@ _LABEL = re.compile(r"^(?:search )?query\s*:\s*", re.IGNORECASE)
 _QUOTES = "\"'`“”‘’«»"
 
 
+class KnowledgeRetrieval(LLMModule):
+    """Recalls background knowledge, such as definitions and formulas, that the question needs."""
+
+    prompt = "tabmwp/knowledge_retrieval"
+    reads = (
+        "input.question",
+        "input.table?",
+        "input.text?",
+        "input.choices?",
+        "cache.image_caption?",
+        "cache.detected_text?",
+    )
+    writes = ("cache.knowledge",)
+    takes_cut_off = True
+
+
+class TableVerbalizer(LLMModule):
+    """Describes the table in sentences. For tables that are hard to read, such as stem-and-leaf plots."""
+
+    prompt = "tabmwp/table_verbalizer"
+    reads = ("input.question?", "input.table")
+    writes = ("cache.table_description",)
+    takes_cut_off = True
+
+
 class QueryGenerator(LLMModule):
     """Writes the query for a search engine. For questions that need facts from the web."""
 
@@ -22,7 +47,10 @@ class QueryGenerator(LLMModule):
     takes_cut_off = True  # a query without its last words is a query still
 
     def parse(self, text: str) -> str:
-        """The first line that says something, without label and quotes. Raises `StepRejected` for none."""
+        """Return the first line that says something, without label and quotes.
+
+        Raises `StepRejected` for none.
+        """
         for line in text.splitlines():
             words = _LABEL.sub("", " ".join(line.split()).strip("*- ")).strip()
             if quoted := len(words) > 1 and words[0] in _QUOTES and words[-1] in _QUOTES:

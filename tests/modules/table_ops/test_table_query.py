@@ -1,4 +1,4 @@
-"""`table_query` reads answers of three forms, and `table_answer` makes them of a program's result."""
+"""`table_query` reads answers of three forms."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chameleon import LLM, Executor, Inventory, State, StepRejected, Table
-from chameleon.errors import ModuleError
 from chameleon.llm import ScriptedModel
-from chameleon.modules.program.table_answer import TableAnswer, as_answer
-from chameleon.modules.table_ops.table_query import Form, TableQuery, answer_in, kept_calls
+from chameleon.modules.table_ops.table_query import Form, TableQuery, answer_in
 from chameleon.planners.fixed import Fixed
 
 TABLE = Table(["Bridge", "Length"], [["Quay", "120"], ["Weir", "80"]], "Bridges")
+
+
 ITEM = st.text(st.characters(exclude_characters="|*", exclude_categories=["C", "Z"]), min_size=2, max_size=12)
 
 
@@ -41,7 +41,7 @@ def test_items_are_split_at_bars(reply: str, items: list[str]) -> None:
     assert answer_in(reply, "items") == items
 
 
-@pytest.mark.parametrize("reply", ["", "  \n ", "|", " | | "])
+@pytest.mark.parametrize("reply", ["", "  \n ", "|", " | | ", "The answer is: ."])
 def test_no_items_are_no_answer(reply: str) -> None:
     with pytest.raises(StepRejected, match="no answer"):
         answer_in(reply, "items")
@@ -160,7 +160,8 @@ def test_only_operations_that_changed_the_table_are_calls() -> None:
         {"call": "f_sort_by()", "refused": "why"},
         {"call": "f_group_by(a)"},
     ]
-    assert kept_calls(chain) == ["f_select_row(row 1)", "f_group_by(a)"]
+    given = State(input={"question": "Which?", "table": TABLE}, cache={"chain": chain})
+    assert TableQuery().slots(given)["calls"] == ["f_select_row(row 1)", "f_group_by(a)"]
 
 
 def test_a_passage_and_groups_stand_in_the_prompt_where_there_are_any() -> None:
@@ -173,40 +174,3 @@ def test_a_passage_and_groups_stand_in_the_prompt_where_there_are_any() -> None:
         input={"question": "Which?", "table": TABLE}, cache={"chain": [{"call": "f_group_by(Bridge)"}]}
     )
     assert "The rows were grouped by f_group_by(Bridge)" in module.messages(grouped)[-1][1]
-
-
-@pytest.mark.parametrize(
-    ("value", "form", "answer"),
-    [
-        (3.0, "items", ["3"]),
-        ("Quay", "items", ["Quay"]),
-        (["Quay", 2, 0.1 + 0.2], "items", ["Quay", "2", "0.3"]),
-        (True, "items", ["yes"]),
-        (True, "verdict", "yes"),
-        (0, "verdict", "no"),
-        ("False", "verdict", "no"),
-        ([True], "verdict", "yes"),
-        (["Quay", "Weir"], "text", "Quay, Weir"),
-        (7, "text", "7"),
-    ],
-)
-def test_a_programs_result_becomes_an_answer(value: Any, form: Form, answer: Any) -> None:
-    assert as_answer(value, form) == answer
-    module = TableAnswer(form)
-    output = module.run(State(cache={"program_result": value}))
-    assert output == answer and module.update_cache({}, output) == {"answer": answer}
-
-
-@pytest.mark.parametrize(
-    ("value", "form"),
-    [(None, "items"), ([], "items"), ({"a": 1}, "items"), ([None], "text"), ([True, False], "verdict")],
-)
-def test_a_result_of_another_form_is_no_answer(value: Any, form: Form) -> None:
-    with pytest.raises(ModuleError, match="the program's result is"):
-        as_answer(value, form)
-
-
-@pytest.mark.parametrize("value", [2, "perhaps"])
-def test_a_result_that_is_no_verdict_is_rejected(value: Any) -> None:
-    with pytest.raises(StepRejected):
-        as_answer(value, "verdict")

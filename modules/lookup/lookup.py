@@ -1,0 +1,79 @@
+"""Keep the rows or columns of a table that a question needs (Chameleon, section 4.2)."""
+
+from __future__ import annotations
+
+from chameleon import LLMModule, State, StepRejected, Table
+from chameleon.errors import InputError
+from chameleon.table import as_subtable, parse_table
+
+
+class RowLookup(LLMModule):
+    """Keeps only the rows of the table that the question needs. For tables with many rows."""
+
+    prompt = "tabmwp/row_lookup"
+    reads = ("input.question", "input.table")
+    writes = ("input.table",)
+
+    def __init__(self, min_rows: int = 4, min_cells: int = 19) -> None:
+        """A table with fewer rows or cells, the header counted as a row, stays whole without a call.
+
+        The defaults are those of the published runs: tables of 3 rows or 18 cells are left alone.
+        """
+        self.min_rows, self.min_cells = min_rows, min_cells
+
+    def run(self, state: State) -> Table:
+        table: Table = state.input["table"]
+        if self.stays_whole(table):
+            return table
+        kept: Table = super().run(state)
+        return kept
+
+    def stays_whole(self, table: Table) -> bool:
+        """Return whether no model is asked: rows that a model has not seen it cannot keep."""
+        rows = len(table.rows) + 1
+        is_small = rows < self.min_rows or rows * len(table.header) < self.min_cells
+        return is_small or (self.max_rows is not None and len(table.rows) > self.max_rows)
+
+    def interpret(self, text: str, state: State) -> Table:
+        """Return the part of the table that a reply shows, in the table's own cells.
+
+        Spelling and spacing are repaired. Raises `StepRejected` when the reply shows anything else that is
+        not in the table: a lookup is never trusted.
+        """
+        table: Table = state.input["table"]
+        try:
+            part = as_subtable(parse_table(text, like=table), table)
+        except InputError as problem:
+            raise StepRejected(f"the reply holds no table: {problem.what}") from problem
+        if part is None:
+            raise StepRejected("the reply is no part of the table", hint="The table stays as it was.")
+        return part
+
+
+class ColumnLookup(RowLookup):
+    """Keeps only the columns of the table that the question needs. For tables with many columns."""
+
+    prompt = "tabmwp/column_lookup"
+
+    def __init__(self, min_columns: int = 3, min_cells: int = 19) -> None:
+        """A table with fewer columns or cells, the header counted as a row, stays whole without a call.
+
+        The defaults are those of the published runs: tables of 2 columns or 18 cells are left alone.
+        """
+        self.min_columns, self.min_cells = min_columns, min_cells
+
+    def stays_whole(self, table: Table) -> bool:
+        """Return whether no model is asked; columns can be chosen from the first rows."""
+        columns = len(table.header)
+        return columns < self.min_columns or columns * (len(table.rows) + 1) < self.min_cells
+
+    def interpret(self, text: str, state: State) -> Table:
+        """Return the columns that the reply shows, with all rows: to drop rows is not this module's part."""
+        table: Table = state.input["table"]
+        names = iter(super().interpret(text, state).header)
+        wanted, indexes = next(names, None), []
+        for index, name in enumerate(table.header):
+            if name == wanted:
+                indexes.append(index)
+                wanted = next(names, None)
+        return table.take_columns(indexes)

@@ -1,0 +1,232 @@
+"""`f_select_row` and `f_select_column`: keep the rows or columns that the question needs (Chain-of-Table)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from itertools import repeat
+from typing import TYPE_CHECKING, Any
+
+from pydantic import PositiveInt
+
+from chameleon import State, StepRejected, Table
+from chameleon.errors import CutOff, InventoryError
+from chameleon.llm_module import RAISE_LIMIT, Weights
+from chameleon.modules.table_ops.names import call_in, columns_named, whole_choice
+from chameleon.modules.table_ops.operation import Args, Operation, TableOperation
+from chameleon.prompt import table_text
+from chameleon.quoting import unframed
+from chameleon.table.formats import Excerpt, excerpt
+
+if TYPE_CHECKING:
+    from chameleon.llm import Reply
+
+_ALL = "*"
+_ROW_CALLS = ("row", "select_row")
+_NONE = re.compile(r"\[\s*\]")
+_NO_ROW = "it names no row of the table"
+_ROW = r"(?:rows?\s*)?(\d{1,9})"
+_ROWS = re.compile(rf"{_ROW}(?:\s*(?:to|through|[-–—−])\s*{_ROW})?", re.IGNORECASE)
+_BETWEEN = re.compile(r"[,;]\s*(?:and\s)?|\s(?:and\s|&)", re.IGNORECASE)
+_GROUPED = re.compile(r"\d,\d{3}\b")
+_THOUSAND = 1000
+_QUOTES = str.maketrans("", "", "\"'`")
+
+
+class RowSelection(Operation):
+    """Keeps rows. `args`: {"rows": numbers counted from 1, or "*" for all}."""
+
+    def apply(self, table: Table, args: Args) -> Table:
+        if args["rows"] == _ALL:
+            return table
+        most = len(table.rows)
+        kept = {number - 1 for number in args["rows"] if 1 <= number <= most}
+        if not kept:
+            raise StepRejected(_NO_ROW)
+        return table.take_rows(sorted(kept))
+
+    def written(self, args: Args) -> str:
+        return _ALL if args["rows"] == _ALL else ", ".join(f"row {number}" for number in args["rows"])
+
+
+class SelectRow(TableOperation, RowSelection):
+    """Keeps only the rows that the question is about. For tables of which a few rows are enough."""
+
+    prompt = "wikitq/select_row"
+
+    def __init__(
+        self,
+        weights: Weights = "given",
+        top: int = 2,
+        *,
+        max_table_rows: PositiveInt = 500,
+        most_calls: PositiveInt = 8,
+    ) -> None:
+        """`top`: so many of the answers with the most votes are united (published: 2).
+
+        A table that one prompt cannot show (`max_rows`, `max_table_tokens`) is shown in blocks, each once
+        whatever `samples` says, and the rows chosen from each are united. With more rows than
+        `max_table_rows`, or more blocks than `most_calls`, it is left alone: a row that no prompt shows is
+        never thrown away.
+        """
+        super().__init__(weights)
+        self.top, self.max_table_rows, self.most_calls = top, max_table_rows, most_calls
+
+    def check(self) -> None:
+        """Raise `InventoryError` for a `table_style` without the numbers that replies name rows by."""
+        super().check()
+        if self.table_style != "numbered":
+            raise InventoryError(
+                f"{self.name} asks for rows by number, and table_style: {self.table_style} shows no numbers",
+                hint="Remove table_style: it is numbered here.",
+            )
+
+    def read_args(self, text: str, table: Table) -> Args:
+        """Read "f_row([row 1, row 3])", "f_row([1, 3 to 5])", "f_row([rows 1 and 3])" or "f_row([*])".
+
+        Rows that are not there are left out; a reply with a part that cannot be read is rejected.
+        """
+        return {"rows": _rows_in(text, range(len(table.rows)))}
+
+    def choose_args(self, state: State) -> Args:
+        table: Table = state.input["table"]
+        total = len(table.rows)
+        blocks = self.blocks(table, [total, *repeat(self.max_table_rows, self.most_calls - 1)])
+        shown = sum(map(len, blocks))
+        if shown == total and len(blocks) <= 1:
+            return super().choose_args(state)
+        if (shown := min(shown, self.max_table_rows)) < total:
+            raise StepRejected(
+                f"only {shown:,} of {total:,} rows could be shown; filter_rows can cut by a condition"
+            )
+        return self._choose_from(blocks, state)
+
+    def _choose_from(self, blocks: Sequence[range], state: State) -> Args:
+        """Choose rows from each block, asked for together; one reply that will not do spoils them all."""
+        table: Table = state.input["table"]
+        slots, total = self.slots(state), len(table.rows)
+        prompts = []
+        for block in blocks:  # rows have the numbers that they have in the whole table
+            text = table_text(table.take_rows(block), style="numbered", first=block.start + 1, **self.limits)
+            part = f"Rows {block.start + 1:,} to {block.stop:,} of {total:,} are shown."
+            prompts.append(self.template.render(slots | {"table": text, "part": part}))
+        replies = self.model.ask_each(prompts, **self.stop_params)
+        kept = [n for block, reply in zip(blocks, replies, strict=True) for n in _rows_of(reply, block)]
+        if not kept:
+            raise StepRejected(_NO_ROW)
+        return {"rows": _ALL if len(kept) == total else kept}
+
+    def elected(self, candidates: Sequence[tuple[Args, float]]) -> Args:
+        best = [args["rows"] for args, _ in candidates[: self.top]]
+        if _ALL in best:
+            return {"rows": _ALL}
+        return {"rows": sorted({number for rows in best for number in rows})}
+
+
+def _rows_of(reply: Reply, block: range) -> list[int]:
+    """Return the numbers of the rows that the reply to a block keeps, "f_row([])" for none."""
+    if reply.truncated:
+        raise CutOff("the reply was cut off, though asked for with more room", hint=RAISE_LIMIT)
+    if _NONE.fullmatch(call_in(reply.text, *_ROW_CALLS)):
+        return []
+    rows = _rows_in(reply.text, block)
+    return [position + 1 for position in block] if isinstance(rows, str) else rows
+
+
+def _rows_in(text: str, shown: range) -> list[int] | str:
+    """Return the numbers of the rows that a reply names, or "*" for all, without those that were not shown.
+
+    `shown` has positions, counted from 0. Raises `StepRejected` where the reply names none of them, or where
+    a part of it cannot be read: the rows of that part would be lost.
+    """
+    inside = whole_choice(text, *_ROW_CALLS).strip("[] ")
+    if inside == _ALL:
+        return _ALL
+    if shown.stop >= _THOUSAND and _GROUPED.search(inside):
+        raise StepRejected("it is not plain whether a comma parts two rows or a number's thousands")
+    kept: set[int] = set()
+    for part in map(str.strip, _BETWEEN.split(inside.translate(_QUOTES))):
+        match = _ROWS.fullmatch(part)
+        if match is None:
+            raise StepRejected(f"it names rows in a way that is not understood: {part[:60]!r}")
+        first, last = int(match[1]), int(match[2] or match[1])
+        if first == 0:
+            raise StepRejected("it names row 0, and rows are counted from 1")
+        if last < first:
+            raise StepRejected(f"it names rows from {first} down to {last}")
+        kept.update(range(max(first, shown.start + 1), min(last, shown.stop) + 1))
+    if not kept:
+        raise StepRejected(_NO_ROW)
+    return sorted(kept)
+
+
+class ColumnSelection(Operation):
+    """Keeps columns, in the table's order. `args`: {"columns": names}, all columns of a name."""
+
+    def apply(self, table: Table, args: Args) -> Table:
+        wanted = set(args["columns"])
+        kept = [index for index, name in enumerate(table.header) if name in wanted]
+        if not kept:
+            raise StepRejected("it names no column of the table")
+        return table.take_columns(kept)
+
+    def written(self, args: Args) -> str:
+        return ", ".join(args["columns"])
+
+
+class SelectColumn(TableOperation, ColumnSelection):
+    """Keeps only the columns that the question is about. For tables with columns that are not needed."""
+
+    prompt = "wikitq/select_column"
+
+    def __init__(self, weights: Weights = "given", top: int = 2) -> None:
+        """`top`: so many of the answers with the most votes are united (published: 2)."""
+        super().__init__(weights)
+        self.top = top
+
+    def check(self) -> None:
+        """Raise `InventoryError` for a `table_style` that nothing in the prompt is written in."""
+        super().check()
+        if "table_style" in vars(self) and not {"table", "table?"}.intersection(self.template.slots):
+            raise InventoryError(
+                f"{self.name} shows the table as JSON by column, whatever its table_style",
+                hint="Remove table_style, or name a prompt with the slot `table`.",
+            )
+
+    def read_args(self, text: str, table: Table) -> Args:
+        """Read "f_col([rank, time])" or "f_col([rank and time])", in any case.
+
+        A reply with a name that no column has is rejected.
+        """
+        inside = whole_choice(text, "col", "column", "select_column").strip()
+        inside = inside.removeprefix("[").removesuffix("]")
+        if inside.strip() == _ALL:
+            return {"columns": list(table.header)}
+        kept = [table.header[index] for index in columns_named(inside, table.header)]
+        return {"columns": list(dict.fromkeys(kept))}
+
+    def elected(self, candidates: Sequence[tuple[Args, float]]) -> Args:
+        best = [name for args, _ in candidates[: self.top] for name in args["columns"]]
+        return {"columns": list(dict.fromkeys(best))}
+
+    def slots(self, state: State) -> dict[str, Any]:
+        """Add `by_column`, the table as JSON by column; `table_style` is for `table` alone."""
+        table: Table = state.input["table"]
+        lists = by_column(excerpt(table, **self.limits), table.caption)
+        return super().slots(state) | {"by_column": unframed(lists)}
+
+
+def by_column(part: Excerpt, caption: str) -> str:
+    """Return a table as JSON with one list for each column, its name first, as in the published prompts."""
+
+    def line(value: Any) -> str:
+        return json.dumps(value, ensure_ascii=False)
+
+    columns = zip(part.header, *part.rows, strict=True)
+    lists = ",\n    ".join(map(line, columns))
+    note = f'\n  "note": {line(part.note)},' if part.note else ""
+    return (
+        f'{{\n  "table_caption": {line(caption)},\n'
+        f'  "columns": {line(part.header)},{note}\n  "table_column_priority": [\n    {lists}\n  ]\n}}'
+    )

@@ -1,0 +1,77 @@
+"""`f_add_column` on tables that one prompt cannot show: no row gets a value that no prompt has shown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from chameleon import State, Table
+from chameleon.llm import LLM, ScriptedModel
+from chameleon.modules.table_ops.add_column import AddColumn
+from chameleon.modules.table_ops.operation import TableOperation
+
+Messages = Sequence[tuple[str, str]]
+
+
+ROW = re.compile(r"^row (\d+) : (.*)$", re.M)
+
+
+def case_in(messages: Messages) -> str:
+    """What stands after the demonstrations: the table that is asked about, and the question."""
+    return messages[-1][1].rpartition("/*\n")[2]
+
+
+def run(
+    operation: TableOperation, table: Table, reply: Callable[[Messages], str] | Sequence[str], **settings: Any
+) -> tuple[dict[str, Any], ScriptedModel]:
+    for name, value in settings.items():
+        setattr(operation, name, value)
+    client = ScriptedModel(reply)
+    state = State(input={"question": "which row is meant?", "table": table})
+    return operation.with_llm(LLM.connect(client)).run(state), client
+
+
+def long_rows(rows: int = 50) -> Table:
+    """Each row some 2,500 characters, with what is asked for at its end."""
+    return Table(["text"], [[f"{'lorem ipsum ' * 208}(C{row})"] for row in range(rows)], "texts")
+
+
+def codes(messages: Messages) -> str:
+    shown = " | ".join(re.findall(r"\((C\d+)\)", case_in(messages)))
+    return f'We extract the value from column "text". f_add_column(Code). The value: {shown}'
+
+
+def test_every_long_row_is_shown_once_and_gets_its_value() -> None:
+    table = long_rows()
+    output, client = run(AddColumn(), table, codes, max_table_tokens=6000)
+    assert output["args"]["values"] == tuple(f"C{row}" for row in range(50))
+    shown = [code for request in client.requests for code in re.findall(r"\((C\d+)\)", case_in(request))]
+    assert sorted(shown) == sorted(output["args"]["values"])
+    assert 1 < len(client.requests) <= 10
+    assert not any("not shown" in case_in(request) for request in client.requests)
+
+
+@pytest.mark.parametrize("settings", [{"max_table_tokens": 6000}, {"max_rows": 7, "max_cell": 9}])
+def test_the_limits_hold_for_each_prompt_of_an_added_column(settings: dict[str, int]) -> None:
+    table = long_rows()
+    _, client = run(AddColumn(), table, codes, **settings)
+    for request in client.requests:
+        rows = [row for _, row in ROW.findall(case_in(request))]
+        assert sum(map(len, rows)) < 6000 * 6
+        assert len(rows) <= settings.get("max_rows", 50)
+        assert all(len(row) <= settings.get("max_cell", 3000) for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("made", "tokens", "shown"),
+    [(AddColumn(max_table_rows=50), 6000, None), (AddColumn(), 1000, None), (AddColumn(), 100, 0)],
+)
+def test_rows_that_would_take_more_calls_than_allowed_are_refused_before_any_call(
+    made: AddColumn, tokens: int, shown: int | None
+) -> None:
+    output, client = run(made, long_rows(), [], max_table_tokens=tokens)
+    assert re.fullmatch(r"only \d+ of 50 rows could be shown", output["refused"]) and not client.requests
+    assert shown is None or output["refused"].startswith(f"only {shown} ")
