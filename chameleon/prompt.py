@@ -202,7 +202,7 @@ def slots_of(
     derived = {
         "title": unframed(" ".join(state.table.caption.split())) if state.table is not None else "",
         "context": context_of(state, max_text_tokens),
-        "unavailable": unavailable_in(state),
+        "unavailable": _unavailable_in(state),
     }
     for key, value in slots.items():
         if isinstance(value, Table):
@@ -254,11 +254,11 @@ def context_of(state: State, max_text_tokens: int = MAX_TEXT_TOKENS) -> Quoted:
         for key, value in state.cache.items()
         if isinstance(value, str) and value.strip()
     ]
-    missing = unavailable_in(state)
+    missing = _unavailable_in(state)
     return Quoted("\n\n".join([*found, missing] if missing else found))
 
 
-def unavailable_in(state: State) -> str:
+def _unavailable_in(state: State) -> str:
     """Tell what modules failed to find out, a line for each: "Not available: image caption (why)"."""
     return "\n".join(
         f"Not available: {untagged(', '.join(map(_words, lack.keys)))} ({untagged(lack.reason)})"

@@ -61,7 +61,7 @@ class Dynamic(AsksModel, Planner):
         max_table_tokens: PositiveInt | None = None,
         max_text_tokens: PositiveInt = MAX_TEXT_TOKENS,
     ) -> None:
-        check_grammar(follows)
+        _check_grammar(follows)
         self.follows, self.then = follows, tuple(then)
         self.max_operations, self.samples = max_operations, samples
         self.weights: Weights = weights
@@ -169,7 +169,7 @@ class Dynamic(AsksModel, Planner):
         }
 
 
-def check_grammar(follows: Mapping[str, Sequence[str]]) -> None:
+def _check_grammar(follows: Mapping[str, Sequence[str]]) -> None:
     """Raise `InventoryError` for a grammar of operations with a dead end, or one that no chain can end by."""
     if not follows.get(START):
         raise InventoryError("follows has no `start`: what a chain may begin with")

@@ -61,8 +61,8 @@ class OfficialRule(_ProgramRule, GradedScorer):
             else calculated(tokens, _known(problem)[0]).value
         )
         return {
-            "execution": float(executes(prediction, problem)),
-            "program": float(is_equivalent(prediction, problem)),
+            "execution": float(_executes(prediction, problem)),
+            "program": float(_is_equivalent(prediction, problem)),
             "answer": float(AnswerRule().right(answer, problem)),
         }
 
@@ -79,7 +79,7 @@ class ExecutionRule(_ProgramRule):
     about = "FinQA's execution accuracy alone, broken down by facts and steps"
 
     def right(self, prediction: Any, problem: Problem) -> bool:
-        return executes(prediction, problem)
+        return _executes(prediction, problem)
 
 
 class ProgramRule(_ProgramRule):
@@ -91,7 +91,7 @@ class ProgramRule(_ProgramRule):
         check_packages()
 
     def right(self, prediction: Any, problem: Problem) -> bool:
-        return is_equivalent(prediction, problem)
+        return _is_equivalent(prediction, problem)
 
 
 class PrecisionRule(ValueScorer):
@@ -101,7 +101,7 @@ class PrecisionRule(ValueScorer):
 
     def from_value(self, value: Any, problem: Problem) -> Any:
         """Return the value as a float where it can be one, "34.7%" as its hundredth, else as a text."""
-        return number_or_text(value)
+        return _number_or_text(value)
 
     def from_run(self, answer: Any, found: Mapping[str, Any], problem: Problem) -> Any:
         """Return the value that a program came to, where the run has one; else its answer."""
@@ -121,7 +121,7 @@ class PrecisionRule(ValueScorer):
         return same_number(prediction, problem.gold)
 
 
-def executes(prediction: Any, problem: Problem) -> bool:
+def _executes(prediction: Any, problem: Problem) -> bool:
     """Return whether a prediction is a valid program that comes to the gold value (execution accuracy).
 
     Oddity of the metric: numbers of five places are compared for equality, so that a program that gives
@@ -134,7 +134,7 @@ def executes(prediction: Any, problem: Problem) -> bool:
     return not fault and value is not None and bool(value == problem.gold)
 
 
-def is_equivalent(prediction: Any, problem: Problem) -> bool:
+def _is_equivalent(prediction: Any, problem: Problem) -> bool:
     """Return whether a prediction is the gold program in other words (program accuracy); see `equivalent`.
 
     Different from the original: it stops with an error where an equivalent program does not come to the gold
@@ -163,7 +163,7 @@ def as_program(answer: Any) -> str | None:
 
     So Program of Thoughts made programs of its answers for FinQA's leaderboard. x has five places.
     """
-    value = number_or_text(answer.strip() if isinstance(answer, str) else answer)
+    value = _number_or_text(answer.strip() if isinstance(answer, str) else answer)
     if isinstance(value, str):
         value = {"yes": True, "no": False}.get(value.lower())
     if isinstance(value, bool):
@@ -171,7 +171,7 @@ def as_program(answer: Any) -> str | None:
     return f"add({round(value, PLACES)!r}, 0)" if isinstance(value, float) else None
 
 
-def number_or_text(value: Any) -> Any:
+def _number_or_text(value: Any) -> Any:
     """Return the number that a value is, "34.7%" being 0.347; what is none as `floatify` has it."""
     if not (isinstance(value, str) and value.endswith("%")):
         return floatify(value)

@@ -28,7 +28,7 @@ class OptionTextRule(Scorer):
 
     def from_output(self, text: str, problem: Problem) -> str:
         """Return the option of the first letter that is stated, else the text itself."""
-        stated = stated_option(text, len(known_choices(problem)))
+        stated = _stated_option(text, len(known_choices(problem)))
         return text if stated is None else known_choices(problem)[stated]
 
     def right(self, prediction: Any, problem: Problem) -> bool:
@@ -64,7 +64,7 @@ class OptionIndexRule(Scorer):
     def from_output(self, text: str, problem: Problem) -> int:
         """Return the index of the first letter that is stated, else of a random option."""
         count = len(known_choices(problem))
-        stated = stated_option(text, count)
+        stated = _stated_option(text, count)
         return self._random.randrange(count) if stated is None else stated
 
     def right(self, prediction: Any, problem: Problem) -> bool:
@@ -94,7 +94,7 @@ class OptionNumberRule(Scorer):
         return prediction == problem.detail.get("index")
 
 
-def stated_option(text: str, count: int) -> int | None:
+def _stated_option(text: str, count: int) -> int | None:
     """Return the index of the option whose letter the text states first; None without a valid letter.
 
     Valid are the first `count` letters of A to E; a later letter is not looked at.

@@ -77,7 +77,7 @@ class PromptPGRule(Scorer):
         """
         text = tidied(text)
         choices = known_choices(problem)
-        return self._choice(text, choices) if choices else free_answer(text)
+        return self._choice(text, choices) if choices else _free_answer(text)
 
     def right(self, prediction: Any, problem: Problem) -> bool:
         """Return whether prediction and gold answer are the same once normalised; None never is.
@@ -114,7 +114,7 @@ def choice_letter(text: str) -> str | None:
     return None
 
 
-def free_answer(text: str) -> str:
+def _free_answer(text: str) -> str:
     """Find the answer in a text without choices: the last match of the first pattern that has any.
 
     The patterns look for "The answer is …", "The table shows that N", " = N", a number after a form of "to

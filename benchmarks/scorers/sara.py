@@ -63,7 +63,7 @@ def is_amount(problem: Problem) -> bool:
     return problem.gold not in LABELS
 
 
-def gold_dollars(problem: Problem) -> float:
+def _gold_dollars(problem: Problem) -> float:
     """Return the gold amount of a case that asks for one."""
     return dollars(problem.gold) or 0.0
 
@@ -81,7 +81,7 @@ class StatutoryRule(Scorer):
         if not is_amount(problem):
             return bool(label_of(prediction) == problem.gold)
         said = dollars(prediction)
-        return said is not None and error(said, gold_dollars(problem)) < self.most
+        return said is not None and error(said, _gold_dollars(problem)) < self.most
 
 
 class HingeRule(StatutoryRule):
@@ -109,7 +109,7 @@ class LegalbenchRule(GradedScorer):
         digits = re.search(r"[0-9]+", said.replace(",", "").replace(".", ""))
         if digits is None or len(digits[0]) > 300:
             return False
-        return abs(float(digits[0]) / (gold_dollars(problem) + 0.1) - 1) < _SHARE
+        return abs(float(digits[0]) / (_gold_dollars(problem) + 0.1) - 1) < _SHARE
 
     def grades(self, prediction: Any, problem: Problem) -> Mapping[str, float]:
         """Count the case by its kind, and whether it is right."""

@@ -50,7 +50,7 @@ class TableBenchmark(Benchmark):
         """
         if state.ended is None or state.ended.reason != "answered":
             return ()
-        length = kept_operations(state.cache.get("chain", ()))
+        length = _kept_operations(state.cache.get("chain", ()))
         return (CHAINS[min(length, LONGEST_CHAIN + 1)],)
 
     def table(self, id: str, tables: Mapping[str, Any]) -> tuple[Table, str] | None:
@@ -61,7 +61,7 @@ class TableBenchmark(Benchmark):
         known = self._known.get(id)
         if known is None or known[0] is not row:
             table = table_of(row.get("header"), row.get("rows"), str(row.get("caption") or ""))
-            known = self._known[id] = (row, table, size_of(table))
+            known = self._known[id] = (row, table, _size_of(table))
         return known[1], known[2]
 
 
@@ -119,7 +119,7 @@ def table_of(header: Any, rows: Any, caption: str) -> Table:
     return Table(filled[0], filled[1:], caption)
 
 
-def size_of(table: Table) -> str:
+def _size_of(table: Table) -> str:
     """Return small, medium or large, by the estimated tokens of the table in bars with its header.
 
     Chain-of-Table does not say how it writes the tables that it measures, nor with which tokenizer.
@@ -128,7 +128,7 @@ def size_of(table: Table) -> str:
     return SIZES[0] if tokens < 2_000 else SIZES[1] if tokens <= 4_000 else SIZES[2]
 
 
-def kept_operations(chain: Any) -> int:
+def _kept_operations(chain: Any) -> int:
     """Return how many links of a chain (`cache.chain`) are operations that were applied, and not refused."""
     links = chain if isinstance(chain, Sequence) and not isinstance(chain, str) else ()
     return sum(isinstance(link, Mapping) and "refused" not in link for link in links)

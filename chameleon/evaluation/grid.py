@@ -208,7 +208,7 @@ class Prepared:
     def prompted(self, state: State) -> str | None:
         """Return the table as the prompt shows it; None where that is not known."""
         known = self.knows_table and not self.waiting
-        return prompted_table(self.inventory, self.asks, state) if known else None
+        return _prompted_table(self.inventory, self.asks, state) if known else None
 
     @cached_property
     def part(self) -> Inventory:
@@ -240,7 +240,7 @@ class _Once(Planner):
         return () if planned(state) else tuple(map(Step, self.plan))
 
 
-def prompted_table(inventory: Inventory, asks: Collection[str], state: State) -> str | None:
+def _prompted_table(inventory: Inventory, asks: Collection[str], state: State) -> str | None:
     """Return the table as the last of these modules shows it in its prompt; None where it shows none."""
     for name in reversed(list(asks)):
         module, access = inventory.modules[name], inventory.access[name]
@@ -335,7 +335,7 @@ def look_back(
             state, problem = State.fold(events), by_id[id]
             asked = [name for name in state.plan if inventory.modules[name].needs_model]
             failed = _failure(state) is not None
-            text = None if failed else prompted_table(inventory, asked, state)
+            text = None if failed else _prompted_table(inventory, asked, state)
             coverage.add(state, problem, benchmark.gold_cells(problem), text, failed=failed)
             if state.begun is not None:
                 begun.append((problem, State().after(state.begun)))

@@ -92,14 +92,14 @@ def _environment() -> Environment:
         "count": lambda number: f"{number:,}",
         "from_json": values.from_json,
         "in_words": usage_in_words,
-        "text": value_text,
+        "text": _value_text,
         "spent": spent_in_words,
         "excerpt": excerpt,
         "parts": parts_of,
-        "picture": picture_of,
+        "picture": _picture_of,
         "both_ends": both_ends,
     }
-    environment.tests |= {"table": lambda value: isinstance(value, Table), "parted": is_parted}
+    environment.tests |= {"table": lambda value: isinstance(value, Table), "parted": _is_parted}
     environment.globals |= {"facts": facts, "MOST_PARTS": _MOST_PARTS}
     environment.globals["TOP_PROGRAMS"] = _TOP_PROGRAMS
     return environment
@@ -222,7 +222,7 @@ def excerpt(table: Table) -> Excerpt:
     )
 
 
-def is_parted(value: Any, depth: int) -> bool:
+def _is_parted(value: Any, depth: int) -> bool:
     """Return whether a value is shown part by part: a mapping, or a list with something large in it."""
     if depth >= _DEEPEST or not isinstance(value, Mapping | tuple | list):
         return False
@@ -237,7 +237,7 @@ def parts_of(value: Mapping[str, Any] | Sequence[Any]) -> list[tuple[Shown, Any]
     return [(brief(str(key), 80), item) for key, item in islice(items, _MOST_PARTS)]
 
 
-def value_text(value: Any) -> str:
+def _value_text(value: Any) -> str:
     """Write a value in one text: as it is, or as JSON. A list of texts is parted by semicolons."""
     if isinstance(value, str):
         return value
@@ -251,7 +251,7 @@ def value_text(value: Any) -> str:
     return "none" if value is None else json.dumps(values.to_json(value), ensure_ascii=False)
 
 
-def picture_of(path: str) -> str:
+def _picture_of(path: str) -> str:
     """Return the picture in a file as a data: URI, or the reason why there is none.
 
     It is PNG or JPEG by its first bytes, and has at most 2 MB.

@@ -36,13 +36,13 @@ class PassageReader(LLMModule):
 
     def slots(self, state: State) -> dict[str, Any]:
         """Return the slots, with the passages by number, each with its headings and page."""
-        return super().slots(state) | {"found": quoted_passages(state.input.get("passages") or ())}
+        return super().slots(state) | {"found": _quoted_passages(state.input.get("passages") or ())}
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         return dict(output)
 
 
-def quoted_passages(passages: Sequence[Mapping[str, Any]]) -> Quoted:
+def _quoted_passages(passages: Sequence[Mapping[str, Any]]) -> Quoted:
     """Return the passages by number, each with its headings and page, as a prompt has them."""
     shown = []
     for number, passage in enumerate(passages, 1):

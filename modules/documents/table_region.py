@@ -31,13 +31,13 @@ class TableRegion:
         told: dict[str, Any] = {"of": len(table.rows)}
         if len(rows) <= _MOST_ROWS:
             told["rows"] = [row + 1 for row in rows]
-        told["columns"] = [column_name(table, column) for column in columns]
+        told["columns"] = [_column_name(table, column) for column in columns]
         if self.cells:
-            told["cells"] = [[row + 1, column_name(table, column)] for row, column in self.cells]
+            told["cells"] = [[row + 1, _column_name(table, column)] for row, column in self.cells]
         return told
 
 
-def column_name(table: Table, column: int) -> str:
+def _column_name(table: Table, column: int) -> str:
     """Return a column's name, or its number where it has none."""
     return table.header[column].strip() or f"column {column + 1}"
 

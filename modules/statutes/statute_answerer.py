@@ -92,7 +92,7 @@ def form_of(question: str) -> Form:
 
 def answer_in(text: str, form: Form) -> str:
     """Return the answer in a reply; raise `StepRejected` for none of that form, or more than one."""
-    return {"verdict": verdict_in, "amount": amount_in, "text": sentence_in}[form](text)
+    return {"verdict": verdict_in, "amount": _amount_in, "text": sentence_in}[form](text)
 
 
 def verdict_in(text: str) -> str:
@@ -116,7 +116,7 @@ def verdict_in(text: str) -> str:
     return found.pop()
 
 
-def amount_in(text: str) -> str:
+def _amount_in(text: str) -> str:
     """Return dollars as "$1234" or "$1234.50": the amount that the statement of the answer comes to.
 
     That is what follows its last "=", else what it begins with, else its only amount of money, else its only
