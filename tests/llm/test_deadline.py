@@ -30,10 +30,10 @@ def test_a_reply_that_drips_is_waited_for_no_longer_than_the_timeout() -> None:
     with talking(drip) as address:
         begun = time.monotonic()
         with pytest.raises(ModelError, match="did not answer in time"):
-            local(base_url=address, timeout=1.0).ask("hi")
+            local(base_url=address, timeout=0.3).ask("hi")
         assert time.monotonic() - begun < 5
         with pytest.raises(NoModel, match="no reply in time"):
-            offered_models(address, seconds=1.0)
+            offered_models(address, seconds=0.3)
         assert time.monotonic() - begun < 10
 
 
