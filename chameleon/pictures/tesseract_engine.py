@@ -24,6 +24,7 @@ _SPARSE = "11"  # text here and there, as in diagrams and maps, in place of a pa
 _LINE = "7"  # a single line
 _BESIDE, _ABOVE, _GAP = 1.7, 0.35, 0.15
 """How much around a piece is looked at, and how far its own ink goes beyond its box, in its heights."""
+_RULE = 0.9  # the part of a column's height that is ink in a rule; a letter's is six tenths
 _HIGH, _EDGE = 32, 10  # pixels: low text is enlarged to so many, and so many are left around it
 
 
@@ -171,7 +172,7 @@ class _Word:
 
 
 class _Strip:
-    """A piece and its surroundings, cut out of a picture; pieces beside it are painted over."""
+    """A piece and its surroundings, cut out of a picture; other pieces and upright rules are painted over."""
 
     def __init__(self, grey: Image, ground: int, piece: Piece, pieces: Sequence[Piece]) -> None:
         self.piece = piece
@@ -183,6 +184,8 @@ class _Strip:
                 across, down = int(other.left - left) - 1, int(other.top - top) - 1
                 wide, high = int(other.right - other.left) + 3, int(other.bottom - other.top) + 3
                 self._cut.paste(ground, (across, down, across + wide, down + high))
+        self._side = int((_BESIDE - _GAP) * piece.height)
+        self._hide_rules(ground)
 
     def enlarged(self, ground: int) -> Image:
         """Return the strip as large as Tesseract reads well, with an edge around it."""
@@ -193,19 +196,31 @@ class _Strip:
 
     def has_more(self) -> bool:
         """Tell whether ink as high as letters, and no rule, stands beside the piece."""
-        cut, high = self._cut, self.piece.height
-        values = cut.tobytes()
-        half = (min(values) + max(values)) / 2
-        is_dark = sorted(values)[len(values) // 2] > half
-        ink = cut.point([255 * ((value < half) == is_dark) for value in range(256)])
-        side = int((_BESIDE - _GAP) * high)
-        for left, right in ((0, side), (cut.width - side, cut.width)):
+        cut, ink, high = self._cut, self._ink(), self.piece.height
+        for left, right in self._sides():
             found = ink.crop((left, int((_ABOVE + 0.1) * high), right, int((_ABOVE + 0.75) * high))).getbbox()
             if found and found[2] - found[0] > 1 and found[3] - found[1] > 0.3 * high:
                 whole = ink.crop((left + found[0], 0, left + found[2], cut.height)).getbbox()
                 if whole and whole[3] - whole[1] < cut.height:  # a rule or a drawing goes on
                     return True
         return False
+
+    def _hide_rules(self, ground: int) -> None:
+        """Paint over the columns beside the piece that are ink from top to bottom: a frame reads as "|"."""
+        ink, high = self._ink(), self._cut.height
+        for left, right in self._sides():
+            for x in range(left, right):
+                if ink.crop((x, 0, x + 1, high)).histogram()[255] >= _RULE * high:
+                    self._cut.paste(ground, (x - 1, 0, x + 2, high))
+
+    def _ink(self) -> Image:
+        values = self._cut.tobytes()
+        half = (min(values) + max(values)) / 2
+        is_dark = sorted(values)[len(values) // 2] > half
+        return self._cut.point([255 * ((value < half) == is_dark) for value in range(256)])
+
+    def _sides(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        return (0, self._side), (self._cut.width - self._side, self._cut.width)
 
 
 def _plain(text: str) -> str:

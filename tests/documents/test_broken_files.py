@@ -197,9 +197,7 @@ def test_where_nothing_tells_the_retriever_it_has_to_be_named(lakes: Path, tmp_p
     segment = next((out / "segments").iterdir())
     (segment / "dense").mkdir()
     harm(out, "broken manifest")
-    with pytest.raises(
-        InputError, match=r"manifest.json: the file is damaged. Name the retriever .*--retriever"
-    ):
+    with pytest.raises(InputError, match=r"manifest.json: the file is damaged. Name the retriever that"):
         index_files([lakes], out)
     assert (out / "manifest.json").exists() and segment.exists()
     assert index_files([lakes], out, "bm25").held == 3
