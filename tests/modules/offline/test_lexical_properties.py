@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from random import Random
+from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,7 +21,7 @@ from chameleon.modules.table_ops.sort_by import Sorting
 from tests.modules.offline.asked import Asked, questions
 from tests.modules.offline.asked import table as table_of
 
-_APPLIED = {
+_APPLIED: dict[str, Any] = {
     "select_row": RowSelection.apply,
     "select_column": ColumnSelection.apply,
     "group_by": Grouping.apply,
@@ -51,7 +52,7 @@ def _answer(reading: Reading, table: Table) -> object:
     for link in reading.chain:
         try:
             args = arguments_of(link, table)
-            table = _APPLIED[link.operation](_Settings(), table, args)  # type: ignore[arg-type]
+            table = _APPLIED[link.operation](_Settings(), table, args)
         except StepRejected:
             continue
     try:
