@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from chameleon.cli.counts import show_counts
+from chameleon.cli.hints import in_options
 from chameleon.cli.options import EvalOptions
 from chameleon.cli.out import Interrupted, counted, say
 from chameleon.cli.progress import Progress
@@ -213,7 +214,8 @@ class EvalRun:
             say(f"{counted(tally.failed, 'problem')} failed: {where}--retry-failed tries them again.")
         if stopped is not None:
             goes_on = ": the same command goes on" if out else ": --out DIR would keep what was done"
-            is_said = out and "goes on" in getattr(stopped, "hint", "")  # with --retry-failed, or a limit
+            # An error may say with which option it goes on.
+            is_said = out and "goes on" in in_options(getattr(stopped, "hint", ""))
             say(f"Stopped after {tally.all.n:,} of {len(self.problems):,}{'' if is_said else goes_on}.")
 
 

@@ -188,7 +188,7 @@ def read_problems(benchmark: Benchmark, data: DataFile, tables: Path | None = No
     Raises `InputError` naming the problem for a row that cannot be used, and for an id that occurs twice.
     """
     if tables is not None and not benchmark.takes_tables:
-        raise InputError(f"the problems of {benchmark.name} hold their tables", hint="Leave out --tables.")
+        raise InputError(f"the problems of {benchmark.name} hold their tables", hint="Leave out their file.")
     by_id: Mapping[str, Row] = {}
     if (place := tables or tables_beside(benchmark, data.path)) is not None:
         if place.is_dir():
