@@ -141,7 +141,9 @@ def test_a_plan_and_a_log_of_a_question_to_an_index(
 @pytest.mark.parametrize(
     ("arguments", "code", "why"),
     [
-        (["-i", "tables_offline"], 1, "the inventory tables_offline reads no index"),
+        (["--table", "TABLE"], 1, "the inventory corpus_offline takes no table"),
+        (["--text", "TABLE"], 1, "the inventory corpus_offline takes no text"),
+        (["-i", "tables_offline"], 1, "the inventory tables_offline takes no index"),
         (["--index", "NOWHERE"], 1, "there is no such index"),
         (["--index", "FOLDER"], 1, "the folder holds no index"),
     ],
@@ -150,7 +152,8 @@ def test_wrong_uses_are_told(
     made: tuple[Path, Path, str, str], command: Command, arguments: list[str], code: int, why: str
 ) -> None:
     folder, index, _, _ = made
-    places = {"INDEX": str(index), "FOLDER": str(folder), "NOWHERE": str(folder / "nowhere")}
+    places = {"FOLDER": str(folder), "NOWHERE": str(folder / "nowhere")}
+    places["TABLE"] = str(folder / "club/league_2024.csv")
     asked = ["ask", "Who?", "--index", str(index), *(places.get(each, each) for each in arguments)]
     done = command(*asked)
     assert done.code == code and why in done.complaint
@@ -160,8 +163,6 @@ def test_wrong_uses_are_told(
 @pytest.mark.parametrize(
     ("arguments", "parameter"),
     [
-        (["Who?", "--table", "INDEX"], "--index"),
-        (["Who?", "--text", "INDEX"], "--index"),
         ([""], "QUESTION"),
         ([" \t"], "QUESTION"),
     ],
