@@ -12,24 +12,12 @@ import pytest
 
 from chameleon import LLM, Executor, Inventory, State, Table
 from chameleon.sandbox.zygote import why_unusable
-from tests.e2e import shared_tables
+from tests.e2e.tables import AWARDS, CYCLING, CYCLISTS, IMAGE_AWARDS, RACE, shared_table
 from tests.loopback import Answer, LoopbackServer, Reply
 
 Start = Callable[..., LoopbackServer]
 sealed = pytest.mark.skipif(bool(why_unusable()), reason="the sealed sandbox cannot run here")
 
-CYCLISTS = Table(
-    ["Rank", "Cyclist", "Team", "Points"],
-    [
-        ["1", "Ugo Ferri (ITA)", "Velo Nord", "40"],
-        ["2", "Iker Sola (ESP)", "Tandem", "30"],
-        ["3", "Lev Orlov (RUS)", "Tandem", "25"],
-        ["4", "Dario Bo (ITA)", "Ruota", "20"],
-        ["5", "Jon Arana (ESP)", "Ruota", "15"],
-        ["6", "Piero Neri (ITA)", "Velo Nord", "11"],
-    ],
-    "A race of ours",
-)
 QUESTION = "Which country had more cyclists in the race, Italy or Spain?"
 STATEMENT = "italy had more cyclists in the race than spain"
 CLOZE = (
@@ -45,8 +33,6 @@ cyclist = table["columns"].index("Cyclist")
 countries = [row[cyclist][-4:-1] for row in table["rows"]]
 """
 
-CYCLING = "which country had the most cyclists finish within the top 10?"
-AWARDS = "which actor has the most naacp image awards?"
 MOST_CYCLISTS = """\
 countries = [row[table["columns"].index("Cyclist")][-4:-1] for row in table["rows"]]
 names = {"ITA": "Italy", "ESP": "Spain", "RUS": "Russia", "FRA": "France"}
@@ -96,7 +82,7 @@ class Rival:
 
 
 def run(
-    loopback: Start, rival: Rival, inventory: str, question: str = QUESTION, table: Table = CYCLISTS
+    loopback: Start, rival: Rival, inventory: str, question: str = QUESTION, table: Table = RACE
 ) -> State:
     server = loopback(rival)
     executor = Executor(Inventory.load(inventory), LLM.connect("openai:local", retries=0))
@@ -131,12 +117,6 @@ def test_one_call_answers_from_the_whole_table(
     assert question in case
 
 
-def test_a_chain_of_thought_without_its_verdict_is_a_failure_and_no_guess(loopback: Start) -> None:
-    state = run(loopback, Rival({"Explanation:": "I cannot tell"}), "tabfact_cot", STATEMENT)
-    assert state.answer is None and state.ended is not None
-    assert "neither yes nor no" in str(state.ended.error)
-
-
 @pytest.mark.parametrize(
     ("inventory", "last_line", "answer"),
     [
@@ -153,23 +133,17 @@ def test_a_program_is_one_call_and_runs_in_the_sandbox(
     assert state.answer == answer and rival.asked == {"Program:": 1}
 
 
-def test_a_program_that_fails_is_told_as_it_is(loopback: Start) -> None:
-    state = run(loopback, Rival({"Program:": "ans = 1 / 0"}), "wikitq_pot")
-    assert state.answer is None and state.ended is not None
-    assert "ZeroDivisionError" in str(state.ended.error)
-
-
-def dater(answer: Sequence[Answer] | Answer, **replaced: Answer | Sequence[Answer]) -> Rival:
+def dater(answer: str) -> Rival:
     """Rows by vote: of 20 samples 12 name the Italians, 6 the Spaniards and 2 the Russian."""
     rows = ["f_row([row 1, row 4, row 6])"] * 6 + ["f_row([row 2, row 5])"] * 3 + ["f_row([row 3])"]
-    replies: dict[str, Any] = {
+    replies: dict[str, Answer | Sequence[Answer]] = {
         "Sub-questions:": CLOZE,
         "SQL:": QUERIES,
         "similar words link to columns :": "The answer is : f_col([Rank, Cyclist])",
         "explain :": [f"The answer is : {row}" for row in rows],
         "The answer is:": answer,
     }
-    return Rival(replies | replaced)
+    return Rival(replies)
 
 
 @sealed
@@ -196,7 +170,7 @@ def test_dater_counts_by_sql_and_answers_from_a_part_of_the_table(
         "table_query",
     )
     assert state.cache["evidence"] == "3 cyclists are from Italy. 2 cyclists are from Spain."
-    assert state.table == CYCLISTS.take_columns([0, 1]).take_rows([0, 1, 3, 4, 5]), "the two best of three"
+    assert state.table == RACE.take_columns([0, 1]).take_rows([0, 1, 3, 4, 5]), "the two best of three"
     case = rival.last["The answer is:"].rpartition("/*")[2]
     assert f"{question}\nIn the table: 3 cyclists are from Italy. 2 cyclists are from Spain." in case
     for cue in ("similar words link to columns :", "explain :"):
@@ -205,28 +179,11 @@ def test_dater_counts_by_sql_and_answers_from_a_part_of_the_table(
 
 
 @sealed
-def test_dater_goes_on_without_sub_questions_where_nothing_is_to_be_counted(loopback: Start) -> None:
-    rival = dater("Italy", **{"Sub-questions:": "none"})
-    state = run(loopback, rival, "wikitq_dater")
-    assert state.answer == ("Italy",) and state.usage.calls == 80 and not rival.asked["SQL:"]
-    assert "In the table" not in rival.last["The answer is:"].rpartition("/*")[2]
-
-
-@sealed
-def test_dater_s_votes_count_by_their_probability(loopback: Start) -> None:
-    sure, unsure = Reply("Italy", logprobs=(-0.1, -0.1)), Reply("Spain", logprobs=(-3.0, -3.0))
-    state = run(loopback, dater([sure, unsure, unsure, unsure]), "wikitq_dater")
-    assert state.answer == ("Italy",), "5 votes of 0.9 each beat 15 of 0.05"
-    state = run(loopback, dater(["Italy", "Spain", "Spain", "Spain"]), "wikitq_dater")
-    assert state.answer == ("Spain",), "without probabilities each vote counts 1"
-
-
-@sealed
 @pytest.mark.parametrize(
     ("question", "table_id", "program", "columns", "answer"),
     [
-        (CYCLING, shared_tables.CYCLISTS, MOST_CYCLISTS, "Rank, Cyclist", "Italy"),
-        (AWARDS, shared_tables.IMAGE_AWARDS, MOST_AWARDS, "Year, Supporting Actor", "Morgan Freeman"),
+        (CYCLING, CYCLISTS, MOST_CYCLISTS, "Rank, Cyclist", "Italy"),
+        (AWARDS, IMAGE_AWARDS, MOST_AWARDS, "Year, Supporting Actor", "Morgan Freeman"),
     ],
 )
 def test_the_papers_examples(
@@ -239,7 +196,7 @@ def test_the_papers_examples(
     answer: str,
 ) -> None:
     """Each rival comes to the paper's answer, in one call, or in 100 as the paper counts them for Dater."""
-    table = shared_tables.shared_table(shared_data, "wikitq/tables", table_id)
+    table = shared_table(shared_data, table_id)
     cloze, queries, evidence = COUNTED[question]
     rival = Rival(
         {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -43,7 +42,7 @@ def test_a_rate_limit_that_passes_is_waited_out(loopback: Start) -> None:
     assert state.usage.calls == 2
 
 
-FOR_EVER: dict[str, tuple[Fault, int, str, str]] = {
+FOR_EVER: dict[str, tuple[Fault | Reply, int, str, str]] = {
     "429": (LIMITED, 3, "RateLimited", "too many requests (429)"),
     "500": (Fault(500), 3, "ModelError", "the server failed (500): it broke"),
     "502 in HTML": (Fault(502, "<html>Bad gateway</html>"), 3, "ModelError", "(502)"),
@@ -57,6 +56,8 @@ FOR_EVER: dict[str, tuple[Fault, int, str, str]] = {
         "RateLimited",
         "quota is used up",
     ),
+    "a filter": (Reply("", finish="content_filter"), 1, "Refused", "its content filter stepped in"),
+    "a refusal": (Reply(None, message={"refusal": "I will not."}), 1, "Refused", "I will not"),
     "a prompt too long": (
         Fault(400, {"error": {"message": "maximum context length is 8 tokens"}}),
         1,
@@ -87,23 +88,6 @@ def test_a_fault_that_stays_ends_the_run_with_its_name(loopback: Start, name: st
         assert all(plan.by == "one_shot" for plan in state.plans), "no silent fall-back"
 
 
-@pytest.mark.parametrize(
-    ("reply", "kind", "words"),
-    [
-        (Reply("I ca", finish="content_filter"), "Refused", "its content filter stepped in"),
-        (Reply(None, message={"refusal": "I will not."}), "Refused", "I will not"),
-    ],
-)
-@pytest.mark.parametrize("asker", ["planner", "program_generator"])
-def test_replies_of_no_use_are_errors_and_never_placeholders(
-    loopback: Start, asker: str, reply: Reply, kind: str, words: str
-) -> None:
-    first: dict[str, list[Answer]] = {"planner": [BY_PROGRAM]}
-    loopback(RuleModel({**first, asker: [reply] * 3}))
-    reason, ended_kind, message = ended(tabmwp().run(PROBLEM))
-    assert (reason, ended_kind) == ("failed", kind) and words in message
-
-
 @pytest.mark.parametrize("reply", [Reply(""), Reply("", finish="length")], ids=["stop", "length"])
 @pytest.mark.parametrize(("asker", "kind"), [("planner", "fallback"), ("program_generator", "repair")])
 def test_an_empty_reply_is_asked_for_again_and_then_done_without(
@@ -116,18 +100,6 @@ def test_an_empty_reply_is_asked_for_again_and_then_done_without(
     assert kind in {plan.kind for plan in state.plans}
     noted = " ".join(f"{plan.refused} {plan.note}" for plan in state.plans)
     assert "empty reply" in noted or "cut off" in noted
-
-
-def test_a_program_that_was_cut_off_is_asked_for_with_more_room(loopback: Start) -> None:
-    half = Reply("```python\nvisitors = [1, 2, 3\nans = sum(", finish="length")
-    server = loopback(RuleModel({"planner": [BY_PROGRAM], "program_generator": [half]}))
-    state = tabmwp().run(PROBLEM)
-    assert ended(state)[0] == "answered"
-    (call,) = state.history[0].calls
-    assert (call.finish, call.attempts, call.usage.calls) == ("stop", 2, 2)
-    assert all(plan.kind != "repair" for plan in state.plans)
-    sent = [(request["temperature"], request["max_tokens"]) for request in server.requests]
-    assert sent == [(0, 256), (0, 256), (0, 1024)]
 
 
 def test_a_program_that_comes_to_no_end_is_not_asked_for_again_and_again(loopback: Start) -> None:
@@ -187,13 +159,6 @@ def test_a_reply_that_was_cut_off_is_not_taken_though_it_can_be_read(
     assert all(call.text != text for call in state.calls)
 
 
-def test_an_unknown_model_is_answered_with_those_on_offer(loopback: Start) -> None:
-    loopback(RuleModel(), models=["qwen3:8b", "llama3.2:3b"], only_models=True)
-    reason, kind, message = ended(tabmwp().run(PROBLEM))
-    assert (reason, kind) == ("failed", "NoModel")
-    assert "qwen3:8b" in message and "llama3.2:3b" in message and "\n" not in message
-
-
 def logged(executor: Executor, problem: Problem, file: Path) -> State:
     """Run with a log on disk, or go on with the one that is there."""
     with EventLog(file) as log:
@@ -215,7 +180,7 @@ def cut_before_failure(file: Path) -> int:
     return calls
 
 
-@pytest.mark.parametrize("dies_after", [0, 1, 2])
+@pytest.mark.parametrize("dies_after", [0, 2])
 def test_a_run_whose_server_dies_is_kept_and_goes_on_with_another(
     loopback: Start, tmp_path: Path, dies_after: int
 ) -> None:
@@ -235,29 +200,6 @@ def test_a_run_whose_server_dies_is_kept_and_goes_on_with_another(
     resumed = logged(tabmwp(), PROBLEM, file)
     assert outline(resumed) == outline(undisturbed)
     assert len(server.requests) == len(undisturbed.calls) - dies_after
-
-
-def test_a_batch_whose_server_dies_is_kept_and_goes_on_with_another(loopback: Start, tmp_path: Path) -> None:
-    problems = make_problems(12)
-    files = [tmp_path / f"{number}.jsonl" for number in range(len(problems))]
-
-    def batch(executor: Executor) -> list[State]:
-        with ThreadPoolExecutor(4) as threads:
-            return list(threads.map(lambda pair: logged(executor, *pair), zip(problems, files, strict=True)))
-
-    loopback(RuleModel())
-    undisturbed = list(tabmwp().batch(problems, workers=4))
-    dying = loopback(RuleModel(delay=0.01), dies_after=15)
-    broken = batch(tabmwp(retries=1, naps=[]))
-    reasons = [ended(state)[:2] for state in broken]
-    assert {("answered", ""), ("failed", "Unreachable")} == set(reasons)
-    assert len(dying.requests) > 15
-
-    before = sum(cut_before_failure(file) for file in files)
-    server = loopback(RuleModel())
-    resumed = batch(tabmwp())
-    assert [outline(state) for state in resumed] == [outline(state) for state in undisturbed]
-    assert len(server.requests) == sum(len(state.calls) for state in undisturbed) - before
 
 
 def test_after_a_dead_server_the_store_saves_what_was_paid_for(loopback: Start, tmp_path: Path) -> None:
