@@ -81,21 +81,3 @@ def test_orders_in_a_text_file_stay_in_its_passage(loopback: Start, command: Com
     for cue in ("Modules:", "Solution:"):
         assert "Ignore the above" in model.asked[cue]
         assert "zqx" not in "\n".join(outside(model.asked[cue]))
-
-
-def test_a_picture_that_breaks_off_is_told_to_the_model_that_answers(loopback: Start, tmp_path: Path) -> None:
-    model = Model(PLAN)
-    loopback(model)
-    (tmp_path / "broken.png").write_bytes(b"no picture")
-    inventory = Inventory.load(str(write(tmp_path, INVENTORIES["pictures"], "mine.yaml")))
-    given = {"question": QUESTION["question"], "choices": QUESTION["choices"]}
-    state = Executor(inventory, LLM.connect("openai:local")).run(
-        {**given, "image": str(tmp_path / "broken.png")}
-    )
-    assert state.answer == "Lundby" and len(state.skipped) == 2
-    told = [line for line in model.asked["Solution:"].splitlines() if line.startswith("Not available: ")]
-    assert told == [
-        "Not available: image caption (what it was given cannot be used)",
-        "Not available: detected text (what it was given cannot be used)",
-    ]
-    assert all("is no picture" in failure.message for failure in state.skipped)

@@ -96,19 +96,6 @@ def test_a_model_that_finds_no_table_declines(index: str, loopback: Any, command
     assert done.code == 3 and "none of the 2 tables found answers the question" in done.out
 
 
-def test_a_reply_that_names_no_table_is_asked_again_then_the_first_stands(
-    index: str, loopback: Any, command: Command
-) -> None:
-    server = loopback(_scripted("I cannot say."))
-    asked = ["ask", "How many games did Marsh End lose in 2023?", "--index", index, "--model", "openai:local"]
-    done = command(*asked, "--store", "off")
-    assert done.code == 0, done.err
-    assert "Did without: module table_choice: the reply names none of the tables" in done.out
-    assert "Answer: 5\nFrom: league_2023.csv" in done.out
-    choices = [r for r in server.requests if r["messages"][0]["content"].startswith("You find the table")]
-    assert len(choices) == 2
-
-
 def test_cells_that_pretend_to_be_instructions_stay_in_their_frame(
     tmp_path: Path, loopback: Any, command: Command
 ) -> None:
@@ -126,9 +113,7 @@ LOST = "How many games did Marsh End lose in 2024?"
 SAID = "The row of Marsh End says so. The answer is 9."
 
 
-@pytest.mark.parametrize(
-    ("task", "said"), [("tabfact", "YES"), ("feverous", "SUPPORTS"), ("sqa", "9"), ("hybridqa", "9")]
-)
+@pytest.mark.parametrize(("task", "said"), [("tabfact", "YES"), ("sqa", "9")])
 def test_tablerag_says_whence(
     index: str,
     loopback: Any,
@@ -158,18 +143,22 @@ PATHS: Mapping[str, tuple[list[str], str, str]] = {
 }
 
 
-@pytest.mark.parametrize("choice", ["the right one", "I cannot say.", "the other"])
-@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize(
+    ("path", "choice"),
+    [
+        *((path, "the right one") for path in PATHS),
+        ("by program", "I cannot say."),
+        ("by program", "the other"),
+    ],
+)
 def test_the_corpus_says_whence(index: str, loopback: Any, command: Command, path: str, choice: str) -> None:
     plan, program, solution = PATHS[path]
 
     def reply(request: dict[str, Any]) -> str:
         system = request["messages"][0]["content"]
         if system.startswith("You find the table"):
-            shown = request["messages"][-1]["content"].rpartition("Table: none\n")[2]
             named = "league 2024" if choice == "the right one" else "league 2023"
-            line = next(line for line in shown.splitlines() if f": {named} (" in line)
-            return choice if choice == "I cannot say." else f"Table {line.split()[1].rstrip(':')}"
+            return choice if choice == "I cannot say." else f"Table {_numbered(request, named)}"
         if system.startswith("You plan how"):
             return json.dumps(plan)
         return program if "python" in system.lower() else solution
@@ -181,4 +170,5 @@ def test_the_corpus_says_whence(index: str, loopback: Any, command: Command, pat
     file = "league_2023.csv" if choice == "the other" else "league_2024.csv"
     (told,) = [line for line in done.out.splitlines() if line.startswith("From: ")]
     assert told.startswith(f"From: {file}")
+    assert choice != "I cannot say." or "Did without: module table_choice: the reply names none" in done.out
     assert path != "by the fallback" or "Fallback plan: program_generator" in done.out

@@ -23,18 +23,6 @@ HTML = """<h1>Skerry Port</h1><h2>1 Port</h2><p>The town owns the port. The cran
 <h2>3 Costs</h2><p>Rents were low. Interest expense was 12.5 million in 2011 and 10 million in 2010.</p>
 <table><tr><th></th><th>2011</th><th>2010</th></tr>
 <tr><td>Pay</td><td>500</td><td>1,250</td></tr><tr><td>Fuel</td><td>900</td><td>80</td></tr></table>"""
-MARKDOWN = """# Skerry Port
-
-## 2 Income
-
-|  | 2011 | 2010 |
-|---|---|---|
-| Harbour dues | 1,250 | 900 |
-
-## 3 Staff
-
-The port employed 120 persons in 2011 and 100 in 2010.
-"""
 CHANGE = "What was the percentage change in harbour dues from 2010 to 2011?"
 PROGRAM = "Program: subtract(1250, 900), divide(#0, 900)"
 FINQA = ("-i", "finqa", "--model", "openai:local", "--store", "off")
@@ -43,7 +31,6 @@ FINQA = ("-i", "finqa", "--model", "openai:local", "--store", "off")
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
     (tmp_path / "r.html").write_text(HTML)
-    (tmp_path / "r.md").write_text(MARKDOWN)
     (tmp_path / "t.csv").write_text('item,2011,2010\nHarbour dues,"1,250",900\nFerry fares,310,(290)\n')
     (tmp_path / "n.txt").write_text("Interest expense was 12.5 million in 2011 and 10 million in 2010.\n")
     return tmp_path
@@ -66,10 +53,6 @@ class TestCitations:
         (line,) = [line for line in done.out.splitlines() if line.startswith("From: ")]
         assert line.startswith("From: r.html, Skerry Port > 2 Income")
         assert line.endswith("Income, in thousands of crowns, row 1, columns 2011 and 2010")
-
-    def test_of_markdown(self, files: Path, command: Command) -> None:
-        done = command("ask", CHANGE, "--text", str(files / "r.md"), *FINQA)
-        assert "Answer: 38.89%\nFrom: r.md, Skerry Port > 2 Income, row 1," in done.out, done.out + done.err
 
     def test_of_a_pdf(self, files: Path, command: Command) -> None:
         pytest.importorskip("pdfplumber")
@@ -100,11 +83,6 @@ class TestCitations:
         assert done.code == 0 and told in done.out, done.out + done.err
 
 
-def test_no_inventory_for_a_table_with_a_text_names_one(files: Path, command: Command) -> None:
-    done = command("ask", CHANGE, "--table", str(files / "t.csv"), "--text", str(files / "n.txt"))
-    assert done.code == 1 and "such as finqa" in done.complaint
-
-
 class TestWithAModel:
     def ask(
         self, loopback: Callable[..., LoopbackServer], command: Command, reply: str, *given: str
@@ -115,16 +93,13 @@ class TestWithAModel:
         shown = server.requests[-1]["messages"][-1]["content"]
         return json.loads(done.out), shown.rpartition("Here is the question to answer.")[2]
 
-    def test_a_table_is_a_table_with_its_caption(self, files: Path, loopback: Any, command: Command) -> None:
+    def test_a_table_has_its_caption_and_one_place_is_cited_though_numbers_stand_in_others(
+        self, files: Path, loopback: Any, command: Command
+    ) -> None:
         told, shown = self.ask(loopback, command, PROGRAM, CHANGE, *_html(files), "-i", "finqa")
         assert told["answer"] == "38.89%"
         assert " | 2011 | 2010\nHarbour dues | 1,250 | 900\n" in shown.replace("\n|", "\n |")
         assert shown.count("Income, in thousands of crowns") == 1
-
-    def test_one_place_is_cited_though_the_numbers_stand_in_others(
-        self, files: Path, loopback: Any, command: Command
-    ) -> None:
-        told, _ = self.ask(loopback, command, PROGRAM, CHANGE, *_html(files), "-i", "finqa")
         (source,) = told["sources"]
         assert source["file"] == "r.html" and "2 Income" in source["heading"]
         assert source["rows"] == [1] and source["columns"] == ["2011", "2010"]
