@@ -164,18 +164,6 @@ def test_a_question_out_of_reach_is_told_of_the_model_in_a_sentence(command: Com
     assert "Or let" not in line or line.index(". ") < line.index("Or let")
 
 
-def test_a_log_of_another_picture_of_that_name_is_refused(command: Command, tmp_path: Path) -> None:
-    pytest.importorskip("rapidocr", reason="text needs rapidocr: pip install rapidocr onnxruntime")
-    picture, log = tmp_path / "v.png", tmp_path / "run.jsonl"
-    picture.write_bytes(FERRY.read_bytes())
-    asked = ("ask", QUESTION, "--image", str(picture), "--log", str(log))
-    assert command(*asked).out.endswith("Answer: $4.50\n")
-    assert command(*asked).out.endswith("Answer: $4.50\n")
-    picture.write_bytes(png(40, 20))
-    outcome = command(*asked)
-    assert outcome.code == 1 and "the log belongs to another question" in outcome.complaint
-
-
 @pytest.mark.parametrize("verb", ["ask", "plan"])
 @pytest.mark.parametrize(("content", "words"), BAD_PICTURES.values(), ids=BAD_PICTURES)
 def test_a_picture_that_cannot_be_used(
