@@ -174,12 +174,10 @@ class RunPage:
         self._line(textwrap.indent(f"{len(table.rows)} × {len(table.header)} table\n{shown}", _INDENT))
 
     def _block(self, text: str) -> None:
-        lines = [harmless(line.rstrip().replace("\t", "    ")) for line in text.splitlines()] or [""]
-        indents = [len(raw) - len(raw.lstrip(" ")) for raw in text.splitlines()] or [0]
-        shown = [" " * indent + line.strip() for indent, line in zip(indents, lines, strict=True)]
-        if len(shown) > _LONGEST:
-            shown = [*shown[:_LONGEST], f"… {len(shown) - _LONGEST} more lines"]
-        self._line("\n".join(_INDENT + line[:500] for line in shown))
+        lines = [line.rstrip()[:500] for line in text.splitlines()] or [""]
+        if len(lines) > _LONGEST:
+            lines = [*lines[:_LONGEST], f"… {len(lines) - _LONGEST} more lines"]
+        self._line(textwrap.indent("\n".join(lines), _INDENT))
 
     def _line(self, text: str) -> None:
         if not self.silent:
