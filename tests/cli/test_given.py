@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-import os
-import struct
 import sys
-import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,28 +16,7 @@ from tests.e2e.commands import ROOT, Command
 Pipe = Callable[[bytes], None]
 QUESTION = "What is the adult fare?"
 SIGN = "Adult fare: $4.50\nChild fare: $2.25\n"
-TABLE = "child,apples\nAda,2\nBen,3\n"
 FERRY = ROOT / "demos" / "data" / "ferry.png"
-
-
-def chunk(kind: bytes, data: bytes) -> bytes:
-    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-
-def png(width: int, height: int) -> bytes:
-    """A PNG of that size, as its header says."""
-    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
-    rows = zlib.compress((b"\0" + b"\xff" * width) * height) if width * height < 10**6 else b""
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
-
-
-BAD_PICTURES = {
-    "no bytes": (b"", "is empty"),
-    "a text": (b"What is this?\n" * 50, "is no picture"),
-    "a script": (b"%!PS-Adobe-3.0 EPSF-3.0\n", "is PostScript, which is a program"),
-    "cut off in its header": (png(20, 10)[:20], "is damaged or cut off"),
-    "a bomb": (png(10_000, 10_000), "too large to be unpacked safely"),
-}
 
 
 @pytest.fixture
@@ -49,12 +25,6 @@ def piped(monkeypatch: pytest.MonkeyPatch) -> Pipe:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
 
     return pipe
-
-
-def complaint_of_usage(command: Command, *arguments: str) -> str:
-    outcome = command("ask", QUESTION, *arguments)
-    assert outcome.code == 2 and not outcome.out and "Traceback" not in outcome.err
-    return " ".join(word for word in outcome.err.split() if word != "│")
 
 
 def test_a_text_is_read_from_standard_input(command: Command, piped: Pipe, tmp_path: Path) -> None:
@@ -87,64 +57,6 @@ def test_a_picture_is_read_from_standard_input_and_nothing_of_it_stays(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_only_one_of_them_reads_standard_input(command: Command) -> None:
-    told = complaint_of_usage(command, "--image", "-", "--text", "-")
-    assert "only one of them can read standard input" in told
-    assert "--table" in complaint_of_usage(command, "--table", "-", "--text", "-")
-    assert "--table" in complaint_of_usage(command, "--table", "-", "--table", "-")
-    log = complaint_of_usage(command, "--image", "-", "--log", "run.jsonl")
-    assert "save it to a file" in log and not Path("run.jsonl").exists()
-
-
-@pytest.mark.parametrize("option", ["--image", "--text"])
-def test_a_second_file_is_not_taken_in_place_of_the_first(command: Command, option: str) -> None:
-    told = complaint_of_usage(command, option, str(FERRY), option, str(FERRY))
-    assert "is given 2 times, and takes one file" in told
-
-
-@pytest.mark.parametrize(
-    "address", ["https://example.org/museum.png", "http://x/y", "data:image/png;base64,"]
-)
-def test_addresses_are_not_followed(command: Command, address: str) -> None:
-    for option in ("--image", "--text"):
-        outcome = command("ask", QUESTION, option, address)
-        assert outcome.code == 1 and not outcome.out
-        assert "is an address" in outcome.complaint and "Download it first" in outcome.complaint
-        assert address[:10] in outcome.complaint
-
-
-def test_a_picture_given_as_a_text_is_told(command: Command, tmp_path: Path) -> None:
-    outcome = command("ask", QUESTION, "--text", str(FERRY))
-    assert outcome.code == 1 and outcome.complaint.endswith("Did you mean --image?")
-    (tmp_path / "latin.txt").write_bytes("café".encode("latin-1"))
-    outcome = command("ask", QUESTION, "--text", str(tmp_path / "latin.txt"))
-    assert outcome.code == 1 and "Save it as UTF-8" in outcome.complaint
-
-
-def test_a_question_with_nothing_to_answer_from_names_all_that_it_may_come_with(command: Command) -> None:
-    for verb in ("ask", "plan"):
-        outcome = command(verb, QUESTION)
-        assert outcome.code == 1 and not outcome.out
-        assert all(option in outcome.complaint for option in ("--table", "--image", "--text"))
-
-
-def test_a_table_beside_a_picture_is_told_which_inventory_takes_what(
-    command: Command, tmp_path: Path
-) -> None:
-    table, text = tmp_path / "table.csv", tmp_path / "note.txt"
-    table.write_text(TABLE)
-    text.write_text(SIGN)
-    for option, file, kind in (("--image", FERRY, "picture"), ("--text", text, "text")):
-        outcome = command("ask", QUESTION, "--table", str(table), option, str(file))
-        assert outcome.code == 1 and f"tables_offline takes no {kind}" in outcome.complaint
-        assert "Leave it out, or name one that takes it with --inventory" in outcome.complaint
-        assert ("such as finqa" in outcome.complaint) == (kind == "text")
-    named = command(
-        "ask", QUESTION, "--table", str(table), "--image", str(FERRY), "--inventory", "tables_offline"
-    )
-    assert named.code == 1 and "the inventory tables_offline takes no picture" in named.complaint
-
-
 def test_json_says_why_it_ran_what_it_ran(command: Command, tmp_path: Path) -> None:
     text = tmp_path / "sign.txt"
     text.write_text(SIGN)
@@ -162,51 +74,6 @@ def test_a_question_out_of_reach_is_told_of_the_model_in_a_sentence(command: Com
     (line,) = (line for line in outcome.out.splitlines() if line.startswith("Declined: "))
     assert "let a model answer: --inventory pictures" in line.lower()
     assert "Or let" not in line or line.index(". ") < line.index("Or let")
-
-
-@pytest.mark.parametrize("verb", ["ask", "plan"])
-@pytest.mark.parametrize(("content", "words"), BAD_PICTURES.values(), ids=BAD_PICTURES)
-def test_a_picture_that_cannot_be_used(
-    command: Command, tmp_path: Path, content: bytes, words: str, verb: str
-) -> None:
-    pytest.importorskip("PIL", reason="pictures need Pillow")
-    file = tmp_path / "sign.png"
-    file.write_bytes(content)
-    outcome = command(verb, QUESTION, "--image", str(file))
-    assert outcome.code == 1 and not outcome.out
-    assert words in outcome.complaint and str(file) in outcome.complaint
-
-
-def test_what_is_no_file(command: Command, tmp_path: Path) -> None:
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    for place, for_image in [
-        (tmp_path / "nowhere", "there is no such picture"),
-        (tmp_path, "is a folder, not a file"),
-        (pipe, "is a device or a pipe, not a file"),
-        (Path("/dev/zero"), "is a device or a pipe, not a file"),
-    ]:
-        for option, words in (("--image", for_image), ("--text", for_image.replace("picture", "file"))):
-            outcome = command("ask", QUESTION, option, str(place))
-            assert outcome.code == 1 and not outcome.out
-            assert words in outcome.complaint and str(place) in outcome.complaint
-
-
-@pytest.mark.skipif(os.name != "posix" or os.getuid() == 0, reason="everything can be read here")
-def test_what_may_not_be_read(command: Command, tmp_path: Path) -> None:
-    file = tmp_path / "secret"
-    file.write_bytes(png(20, 10))
-    file.chmod(0)
-    for option in ("--image", "--text"):
-        assert "cannot be read: " in command("ask", QUESTION, option, str(file)).complaint
-
-
-def test_a_text_has_a_limit(command: Command, tmp_path: Path) -> None:
-    huge = tmp_path / "huge.txt"
-    with huge.open("wb") as file:
-        file.truncate(50 * 2**30)  # a sparse file: it takes no room
-    outcome = command("ask", QUESTION, "--text", str(huge))
-    assert outcome.code == 1 and "more than the limit of 1,000,000 bytes" in outcome.complaint
 
 
 @pytest.fixture
@@ -239,11 +106,3 @@ def test_the_others_are_joined_by_their_files_names(
     assert outcome.code == 0, outcome.err
     calls = "f_join(teams, on Team = Name)", "f_aggregate(sum of Points by Country)", "Answer: 24"
     assert all(call in outcome.out for call in calls)
-
-
-@pytest.mark.parametrize("inventory", [["--inventory", "tables_offline"], []])
-def test_an_inventory_of_one_table_says_so(files: list[str], inventory: list[str], command: Command) -> None:
-    outcome = command("ask", "How many points?", *files, *inventory)
-    assert outcome.code == 1
-    assert "the inventory tables_offline takes no second table" in outcome.complaint
-    assert "chain_of_table_extended" in outcome.complaint

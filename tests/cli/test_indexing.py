@@ -125,62 +125,19 @@ def test_the_trace_shows_the_tables_found_with_their_scores(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "why"),
+    ("option", "told"),
     [
-        (["--table", "TABLE"], 1, "the inventory corpus_offline takes no table"),
-        (["--text", "TABLE"], 1, "the inventory corpus_offline takes no text"),
-        (["-i", "tables_offline"], 1, "the inventory tables_offline takes no index"),
-        (["--index", "NOWHERE"], 1, "there is no such index"),
-        (["--index", "FOLDER"], 1, "the folder holds no index"),
+        ("--table", "the inventory corpus_offline takes no table"),
+        ("--text", "the inventory corpus_offline takes no text"),
+        ("-i", "the inventory tables_offline takes no index. Leave it out, or name one that takes it"),
     ],
 )
-def test_wrong_uses_are_told(
-    made: tuple[Path, Path, str, str], command: Command, arguments: list[str], code: int, why: str
+def test_an_index_is_taken_alone(
+    made: tuple[Path, Path, str, str], command: Command, option: str, told: str
 ) -> None:
-    folder, index, _, _ = made
-    places = {"FOLDER": str(folder), "NOWHERE": str(folder / "nowhere")}
-    places["TABLE"] = str(folder / "club/league_2024.csv")
-    asked = ["ask", "Who?", "--index", str(index), *(places.get(each, each) for each in arguments)]
-    done = command(*asked)
-    assert done.code == code and why in done.complaint
-
-
-@pytest.mark.parametrize("command_name", ["ask", "plan"])
-@pytest.mark.parametrize(
-    ("arguments", "parameter"),
-    [
-        ([""], "QUESTION"),
-        ([" \t"], "QUESTION"),
-    ],
-)
-def test_what_does_not_go_together_is_wrong_usage(
-    made: tuple[Path, Path, str, str],
-    command: Command,
-    command_name: str,
-    arguments: list[str],
-    parameter: str,
-) -> None:
-    given = [str(made[1]) if each == "INDEX" else each for each in arguments]
-    done = command(command_name, *given, "--index", str(made[1]))
-    assert done.code == 2 and f"Invalid value for {parameter}" in done.err and not done.out
-
-
-def test_an_inventory_of_an_index_without_one(command: Command) -> None:
-    done = command("ask", "Who?", "-i", "corpus_offline")
-    assert done.code == 1 and "needs an index. Give one with --index" in done.complaint
-
-
-def test_nothing_to_index(command: Command, tmp_path: Path) -> None:
-    done = command("index", str(tmp_path / "nowhere"), "--out", str(tmp_path / "x"))
-    assert done.code == 1 and "no table was found" in done.complaint
-    done = command("index", str(tmp_path), "--out", str(tmp_path / "x"), "--retriever", "bm26")
-    assert done.code == 1 and "Did you mean 'bm25'?" in done.complaint
-    assert "The folder is empty." in command("index", str(tmp_path), "--out", str(tmp_path / "x")).complaint
-    (tmp_path / "a.md").write_text("# No table\n")
-    done = command("index", str(tmp_path), "--out", str(tmp_path / "x"))
-    assert done.code == 1 and "There are only files without a table." in done.complaint
-    done = command("index", str(tmp_path), "--out", str(tmp_path / "a.md"))
-    assert done.code == 1 and "a.md: is a file, not the folder of an index" in done.complaint
+    given = "tables_offline" if option == "-i" else str(made[0] / "club/league_2024.csv")
+    done = command("ask", "Who?", "--index", str(made[1]), option, given)
+    assert done.code == 1 and told in done.complaint
 
 
 def test_hostile_names_and_cells_reach_no_terminal(command: Command, tmp_path: Path) -> None:
