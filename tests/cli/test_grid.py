@@ -62,24 +62,6 @@ def test_grids_are_listed(command: Command) -> None:
     assert command("grid", "--schema").out.startswith("{")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "told"),
-    [
-        ((), 2, ""),
-        (("tablerg",), 1, "there is no grid 'tablerg'. Did you mean 'tablerag'?"),
-        (("tablerag", "--arm", "bseline"), 1, "no arm 'bseline'. Did you mean 'baseline'?"),
-        (("tablerag", "--inventory", "tabmwp"), 1, "the arm baseline: "),
-        (("tablerag", "no_such_file.jsonl"), 1, "this is no file"),
-        (("tablerag", "--no-model", "--model", "openai:local"), 2, ""),
-    ],
-)
-def test_what_cannot_be_done_is_told(
-    command: Command, arguments: tuple[str, ...], code: int, told: str
-) -> None:
-    outcome = command("grid", *arguments)
-    assert outcome.code == code and told in outcome.err and "Traceback" not in outcome.err
-
-
 def test_without_a_model_all_that_needs_none_is_measured(command: Command, tmp_path: Path) -> None:
     grid, questions = make(tmp_path)
     out = tmp_path / "out"

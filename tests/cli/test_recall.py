@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from chameleon.retrieval.index import Index
-from chameleon.retrieval.parts import parts_for
 from tests.benchmarks.shared_data import DATA, anchors, needs_data, rows
 from tests.e2e.commands import Command
 from tests.retrieval.corpora import tables
@@ -123,50 +122,6 @@ def test_tables_under_a_key_and_uneven_ones(command: Command, tmp_path: Path) ->
     assert figures(command, path, path)["recall@1"] == 1.0
     other = lines(tmp_path / "other.jsonl", [rows[0], {**rows[1], "table": {**table, "caption": "x"}}])
     assert "row 2: the table_id 'a' stands for another table too" in command("recall", other, path).complaint
-
-
-@pytest.mark.parametrize(
-    ("row", "told"),
-    [
-        ({"table_id": ""}, "row 2: this row has no table_id"),
-        ({"table_id": "b"}, "row 2: a table has a header and rows"),
-        ({"table_id": "b", "header": [], "rows": []}, "row 2: the table has no column"),
-        ([], "line 2: each line must be a JSON object"),
-    ],
-)
-def test_a_corpus_that_is_none(command: Command, queries: str, tmp_path: Path, row: Any, told: str) -> None:
-    corpus = lines(tmp_path / "wrong.jsonl", [corpus_rows()[0], row])
-    outcome = command("recall", corpus, queries)
-    assert outcome.code == 1 and told in outcome.complaint and "wrong.jsonl" in outcome.complaint
-
-
-@pytest.mark.parametrize(
-    ("rows", "told"),
-    [
-        ([{"id": 1, "table_id": "x"}], "row 1: this row has none of question, statement, query, claim"),
-        ([{"id": 1, "question": "x"}], "row 1: this row has neither gold_table_id nor table_id"),
-        (
-            [{"id": n, "question": "x", "table_id": id} for n, id in enumerate(["table 1", "gone", "lost"])],
-            "2 of 3 queries name a table that the corpus does not have, such as 'gone'",
-        ),
-    ],
-)
-def test_queries_that_are_none(
-    command: Command, corpus: str, tmp_path: Path, rows: list[Any], told: str
-) -> None:
-    outcome = command("recall", corpus, lines(tmp_path / "q.jsonl", rows))
-    assert outcome.code == 1 and told in outcome.err.splitlines()[-1]
-
-
-def test_other_errors_are_sentences(command: Command, corpus: str, queries: str, tmp_path: Path) -> None:
-    index = Index.build(tmp_path / "index", tables(40), parts_for("bm25"))
-    for arguments, told in (
-        ((corpus, queries, "-r", "bm52"), "no retriever 'bm52'. Did you mean 'bm25'?"),
-        ((str(tmp_path / "none"), queries), "this is no file"),
-        ((str(tmp_path), queries), "the folder holds no index"),
-        ((str(index.path), queries, "--retriever", "okapi"), "has no 'okapi'; it has: bm25"),
-    ):
-        assert told in command("recall", *arguments).complaint
 
 
 ANCHORED = [
