@@ -218,22 +218,6 @@ def test_without_a_model_the_offline_inventory_answers(command: Command, tmp_pat
     assert outcome.out.splitlines()[-1] == "Answer: 10"
 
 
-def test_a_run_that_failed_goes_on_where_it_was_when_asked_again(
-    loopback: Start, command: Command, asked: list[str], tmp_path: Path
-) -> None:
-    log = str(tmp_path / "run.jsonl")
-    loopback(RuleModel({"planner": [BY_SOLUTION], "solution_generator": [Fault(401)]}))
-    failed = command(*asked, "--store", "off", "--log", log)
-    assert failed.code == 1
-    healthy = RuleModel()
-    loopback(healthy)
-    assert command(*asked, "--store", "off", "--log", log).code == 0
-    assert set(healthy.asked) == {"solution_generator"}, "what was done is not asked again"
-    calls = len(healthy.asked)
-    assert command(*asked, "--store", "off", "--log", log).code == 0
-    assert len(healthy.asked) == calls, "an answered run is only told again"
-
-
 LEAGUE = ("Which team has the most points?", "--table", "demos/data/league.csv")
 AMONG = ("--choices", "Kingsmere Town;Harbour Rovers", "--inventory", "tabmwp")
 
