@@ -5,7 +5,6 @@ The tables of the paper's figures are in the data for development; a cyclists' t
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,34 +13,19 @@ import pytest
 
 from chameleon import LLM, Executor, Inventory, Table
 from tests.e2e import tables
+from tests.e2e.by_cue import ByCue
 from tests.loopback import LoopbackServer
 
-CUES = {
-    "explain :": "select_row",
-    "similar words link to columns :": "select_column",
-    "The answer is:": "table_query",
-}
 # Three operations have prompts that end alike; they are told apart by what their demonstrations call.
-CALLS = {"f_add_column(": "add_column", "f_group(": "group_by", "f_sort(": "sort_by"}
-
-
-class Reader:
-    """A model that knows the chain: it answers by the cue at a prompt's end, and counts what it is asked.
-
-    `plan` is what it writes after "Function Chain:", each time.
-    """
-
-    def __init__(self, plan: str, replies: Mapping[str, str]) -> None:
-        self.plan, self.replies = plan, replies
-        self.asked: Counter[str] = Counter()
-
-    def __call__(self, request: dict[str, Any]) -> str:
-        text = request["messages"][-1]["content"]
-        last = text.rstrip().splitlines()[-1]
-        kind = "planner" if last.startswith("Function Chain:") else CUES.get(last)
-        kind = kind or next(module for call, module in CALLS.items() if call in text)
-        self.asked[kind] += 1
-        return self.plan if kind == "planner" else self.replies[kind]
+CUES = {
+    "planner": "Function Chain:",
+    "select_row": "explain :",
+    "select_column": "similar words link to columns :",
+    "table_query": "The answer is:",
+    "add_column": "f_add_column(",
+    "group_by": "f_group(",
+    "sort_by": "f_sort(",
+}
 
 
 @dataclass(frozen=True)
@@ -192,8 +176,9 @@ def test_a_worked_example(
     table = example.table
     if isinstance(table, str):
         table = tables.shared_table(request.getfixturevalue("shared_data"), table)
-    reader = Reader(example.plan, example.replies)
-    loopback(reader)
+    replies = {"planner": example.plan, **example.replies}
+    model = ByCue({cue: replies[module] for module, cue in CUES.items() if module in replies})
+    loopback(model)
     executor = Executor(Inventory.load(example.inventory), LLM.connect("openai:local"))
     state = executor.run({"question": example.question, "table": table})
     assert [link["call"] for link in state.cache["chain"] if "refused" not in link] == example.chain
@@ -201,4 +186,5 @@ def test_a_worked_example(
     assert last.header == example.last.header and last.rows[: len(example.last.rows)] == example.last.rows
     assert last.caption == table.caption
     assert state.answer == example.answer
-    assert reader.asked == example.asked and state.usage.calls == sum(example.asked.values())
+    assert model.asked == {CUES[module]: calls for module, calls in example.asked.items()}
+    assert state.usage.calls == sum(example.asked.values())

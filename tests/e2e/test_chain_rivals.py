@@ -1,9 +1,10 @@
-"""Chain-of-Table's rivals end to end over real HTTP: worked examples, and how many calls they take."""
+"""Chain-of-Table's rivals end to end over real HTTP, Text-to-SQL and Binder among them.
+
+Worked examples, and how many calls they take.
+"""
 
 from __future__ import annotations
 
-import threading
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,9 @@ import pytest
 
 from chameleon import LLM, Executor, Inventory, State, Table
 from chameleon.sandbox.zygote import why_unusable
+from tests.e2e.by_cue import ByCue, Given
 from tests.e2e.tables import AWARDS, CYCLING, CYCLISTS, IMAGE_AWARDS, RACE, shared_table
-from tests.loopback import Answer, LoopbackServer, Reply
+from tests.loopback import Answer, LoopbackServer
 
 Start = Callable[..., LoopbackServer]
 sealed = pytest.mark.skipif(bool(why_unusable()), reason="the sealed sandbox cannot run here")
@@ -56,33 +58,8 @@ COUNTED = {
 }
 
 
-class Rival:
-    """A model that answers by the last line of a prompt; several answers to one cue are given in turn.
-
-    `last` holds the latest prompt for each cue.
-    """
-
-    def __init__(self, replies: Mapping[str, Answer | Sequence[Answer]]) -> None:
-        self._replies = {
-            cue: [each] if isinstance(each, str | Reply) else each for cue, each in replies.items()
-        }
-        self._lock = threading.Lock()
-        self.asked: Counter[str] = Counter()
-        self.last: dict[str, str] = {}
-
-    def __call__(self, request: dict[str, Any]) -> Answer:
-        text: str = request["messages"][-1]["content"]
-        cue = text.rstrip().splitlines()[-1]
-        with self._lock:
-            answers = self._replies[cue]
-            answer = answers[self.asked[cue] % len(answers)]
-            self.asked[cue] += 1
-            self.last[cue] = text
-        return answer
-
-
 def run(
-    loopback: Start, rival: Rival, inventory: str, question: str = QUESTION, table: Table = RACE
+    loopback: Start, rival: ByCue, inventory: str, question: str = QUESTION, table: Table = RACE
 ) -> State:
     server = loopback(rival)
     executor = Executor(Inventory.load(inventory), LLM.connect("openai:local", retries=0))
@@ -109,7 +86,7 @@ def test_one_call_answers_from_the_whole_table(
     loopback: Start, inventory: str, cue: str, reply: str, answer: Any
 ) -> None:
     question = STATEMENT if inventory.startswith("tabfact") else QUESTION
-    rival = Rival({cue: reply})
+    rival = ByCue({cue: reply})
     state = run(loopback, rival, inventory, question)
     assert state.answer == answer and state.usage.calls == 1
     case = rival.last[cue].rpartition("/*")[2]
@@ -128,12 +105,12 @@ def test_one_call_answers_from_the_whole_table(
 def test_a_program_is_one_call_and_runs_in_the_sandbox(
     loopback: Start, inventory: str, last_line: str, answer: Any
 ) -> None:
-    rival = Rival({"Program:": f"```python\n{PROGRAM}{last_line}\n```"})
+    rival = ByCue({"Program:": f"```python\n{PROGRAM}{last_line}\n```"})
     state = run(loopback, rival, inventory, STATEMENT if inventory == "tabfact_pot" else QUESTION)
     assert state.answer == answer and rival.asked == {"Program:": 1}
 
 
-def dater(answer: str) -> Rival:
+def dater(answer: str) -> ByCue:
     """Rows by vote: of 20 samples 12 name the Italians, 6 the Spaniards and 2 the Russian."""
     rows = ["f_row([row 1, row 4, row 6])"] * 6 + ["f_row([row 2, row 5])"] * 3 + ["f_row([row 3])"]
     replies: dict[str, Answer | Sequence[Answer]] = {
@@ -143,7 +120,7 @@ def dater(answer: str) -> Rival:
         "explain :": [f"The answer is : {row}" for row in rows],
         "The answer is:": answer,
     }
-    return Rival(replies)
+    return ByCue(replies)
 
 
 @sealed
@@ -198,7 +175,7 @@ def test_the_papers_examples(
     """Each rival comes to the paper's answer, in one call, or in 100 as the paper counts them for Dater."""
     table = shared_table(shared_data, table_id)
     cloze, queries, evidence = COUNTED[question]
-    rival = Rival(
+    rival = ByCue(
         {
             "The answer is:": answer,
             "Explanation:": f"It occurs most often. The answer is: {answer}",
@@ -217,3 +194,137 @@ def test_the_papers_examples(
     assert calls == {"end_to_end": 1, "few_shot": 1, "cot": 1, "pot": 1, "dater": 100}
     assert state.cache["evidence"] == evidence
     assert ", ".join(state.input["table"].header) == columns
+
+
+COUNTRIES = {"ugo ferri (ita)": "italy", "iker sola (esp)": "spain", "dario bo (ita)": "italy"}
+MOST_AMONG_FOUR = (
+    'SELECT QA("map@what is the country?"; cyclist) FROM w WHERE rank <= 4 '
+    'GROUP BY QA("map@what is the country?"; cyclist) ORDER BY COUNT(*) DESC LIMIT 1'
+)
+SQL_OF = {
+    CYCLING: """\
+SELECT CASE code WHEN 'ITA' THEN 'Italy' WHEN 'ESP' THEN 'Spain' ELSE code END
+FROM (SELECT substr(Cyclist, instr(Cyclist, '(') + 1, 3) AS code FROM w WHERE Rank <= 10)
+GROUP BY code ORDER BY COUNT(*) DESC, code DESC LIMIT 1""",
+    AWARDS: """\
+SELECT "Supporting Actor" FROM w WHERE "Supporting Actor" != 'NOT AWARDED'
+GROUP BY "Supporting Actor" ORDER BY COUNT(*) DESC LIMIT 1""",
+}
+BOUND = {
+    CYCLING: 'SELECT QA("map@what is the country?"; cyclist) FROM w WHERE rank <= 10 '
+    'GROUP BY QA("map@what is the country?"; cyclist) '
+    'ORDER BY COUNT(*) DESC, QA("map@what is the country?"; cyclist) LIMIT 1',
+    AWARDS: "SELECT `supporting actor` FROM w WHERE QA(\"map@is it a person?\"; `supporting actor`) = 'yes' "
+    "GROUP BY `supporting actor` ORDER BY COUNT(*) DESC LIMIT 1",
+}
+CODES = {"(ita)": "italy", "(esp)": "spain", "(rus)": "russia", "(fra)": "france"}
+SHIRTS = Table(
+    ["Shirt", "Made in", "Price"],
+    [["Plain", "Toronto", "$12"], ["Stripes", "Lyon", "$30"], ["Dots", "Chicago", "$25"]],
+    "Shirts of ours",
+)
+
+
+def asked_about(prompt: str) -> list[str]:
+    """The values that a prompt of Binder's asks about."""
+    return [line.partition(" | ")[2] for line in prompt[prompt.rindex("<values>") :].splitlines()[2:-2]]
+
+
+def clerk(programs: Sequence[str], cells: Mapping[str, str] = COUNTRIES) -> ByCue:
+    """A model that writes these programs in turn, and answers about cells."""
+
+    def answers(text: str) -> str:
+        return "\n".join(f"{n} | {cells.get(each, 'russia')}" for n, each in enumerate(asked_about(text), 1))
+
+    cues: dict[str, Given] = {"SQL:": programs, "Program:": programs, "Answers:": answers}
+    return ByCue(cues | {"Answer:": "Italy."})
+
+
+@sealed
+def test_a_question_becomes_one_query(loopback: Start) -> None:
+    model = clerk(["```sql\nSELECT Cyclist FROM w WHERE team = 'tandem' ORDER BY Points DESC LIMIT 1;\n```"])
+    state = run(loopback, model, "wikitq_text_to_sql", "Who is the best cyclist of Tandem?")
+    assert state.answer == ("Iker Sola (ESP)", "Lev Orlov (RUS)")
+    assert model.asked == {"SQL:": 1}
+
+
+@sealed
+@pytest.mark.parametrize(("query", "answer"), [("= 2", "yes"), ("= 3", "no")])
+def test_a_statement_becomes_one_query(loopback: Start, query: str, answer: str) -> None:
+    model = clerk([f"SELECT COUNT(*) {query} FROM w WHERE Team = 'Tandem'"])
+    state = run(loopback, model, "tabfact_text_to_sql", "two cyclists ride for tandem")
+    assert state.answer == answer
+    assert model.asked == {"SQL:": 1}
+
+
+@sealed
+def test_binder_asks_for_countries_and_votes(loopback: Start) -> None:
+    """The cyclists of Chain-of-Table's first figure: here a column of countries comes from the model."""
+    programs = [
+        MOST_AMONG_FOUR,
+        MOST_AMONG_FOUR,
+        "SELECT country FROM w WHERE rank <= 4",  # there is no such column
+        'QA("ans@which country has most cyclists?"; SELECT cyclist FROM w WHERE rank <= 4)',
+        "SELECT cyclist FROM w WHERE rank = 1",
+    ]
+    model = clerk(programs)
+    state = run(loopback, model, "wikitq_binder", "Which country had the most cyclists in the top 4?")
+    assert state.answer == ("italy",)
+    assert model.asked == {"Program:": 5, "Answers:": 1, "Answer:": 1}
+    assert len(state.calls) == 7, "of the 50 samples that the paper counts for Binder"
+    failed = {ballot["program"]: ballot["failed"] for ballot in state.cache["ballots"] if "failed" in ballot}
+    assert list(failed) == [programs[2]] and "no such column: country" in failed[programs[2]]
+
+
+@sealed
+def test_binder_on_the_shirts_of_its_paper(loopback: Start) -> None:
+    """The first figure of Binder's paper asks about shirts made in North America."""
+    program = (
+        "SELECT shirt FROM w WHERE QA(\"map@north america?\"; `made in`) = 'yes' ORDER BY price DESC LIMIT 1"
+    )
+    model = clerk([program] * 5, {"toronto": "yes", "lyon": "no", "chicago": "yes"})
+    state = run(loopback, model, "wikitq_binder", "Which is the last?", SHIRTS)
+    assert state.answer == ("dots",)
+    assert model.asked == {"Program:": 5, "Answers:": 1}
+
+
+@sealed
+@pytest.mark.parametrize(
+    ("question", "table_id", "answer", "different"),
+    [
+        (CYCLING, CYCLISTS, "Italy", 10),
+        (AWARDS, IMAGE_AWARDS, "Morgan Freeman", 20),
+    ],
+)
+def test_the_papers_examples_in_sql(
+    loopback: Start, shared_data: Path, question: str, table_id: str, answer: str, different: int
+) -> None:
+    """Both come to the paper's answer: in 1 call, and in 5 for programs and 1 for `different` cells."""
+    table = shared_table(shared_data, table_id)
+    model = clerk([f"```sql\n{SQL_OF[question]}\n```"])
+    state = run(loopback, model, "wikitq_text_to_sql", question, table)
+    assert state.answer == (answer,)
+    assert model.asked == {"SQL:": 1} and state.usage.calls == 1
+    seen = [" ".join(cell.lower().split()) for row in table.rows for cell in row]
+    cells = {cell: _said_of(cell) for cell in seen}
+    model = clerk([BOUND[question]] * 5, cells)
+    state = run(loopback, model, "wikitq_binder", question, table)
+    assert state.answer == (answer.lower(),), "Binder's tables are in lower case"
+    assert model.asked == {"Program:": 5, "Answers:": 1} and state.usage.calls == 6
+    assert len(asked_about(model.last["Answers:"])) == different
+
+
+def _said_of(cell: str) -> str:
+    """A cyclist's country, else whether a cell names a person."""
+    return CODES.get(cell[-5:], "no" if cell == "not awarded" else "yes")
+
+
+@sealed
+def test_a_statement_is_voted_on_and_a_yes_counts_three_times(loopback: Start) -> None:
+    programs = ["SELECT COUNT(*) = 2 FROM w WHERE team = 'tandem'", *["SELECT 0"] * 2, "SELECT 7", "QA("]
+    model = clerk(programs)
+    state = run(loopback, model, "tabfact_binder", "two cyclists ride for tandem")
+    assert state.answer == "yes"
+    assert model.asked == {"Program:": 5}
+    failed = {ballot["program"]: ballot["failed"] for ballot in state.cache["ballots"] if "failed" in ballot}
+    assert list(failed) == ["QA("] and "question in quotes" in failed["QA("]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +10,15 @@ import pytest
 
 from chameleon import LLM, Executor, Inventory, State, Table
 from chameleon.modules.tablerag.llm_filter import without_pandas
+from tests.e2e.by_cue import ByCue
 from tests.loopback import LoopbackServer
 
 Start = Callable[..., LoopbackServer]
 
 pytestmark = pytest.mark.skipif(bool(without_pandas()), reason="no pandas in a sandbox here")
 
-# The end of each prompt, by the module that sends it.
-CUES = {"Program:": "table_filter", "Terms:": "term_clarifier", "Description:": "wiki_clarifier"}
-ONCE = {"table_filter": 5, "term_clarifier": 1, "wiki_clarifier": 1, "table_answerer": 5}
+# The end of the prompts of filter, both clarifiers and the answerer, and how often each is sent.
+ONCE = {"Program:": 5, "Terms:": 1, "Description:": 1, "": 5}
 
 TRAINS = Table(
     ["Train", "To", "Leaves", "Fare"],
@@ -37,33 +35,8 @@ TERMS = '```json\n{"Fare": "the price of a ticket, in crowns"}\n```'
 ABOUT = "Each row is a night train. The statement or question is about the column Fare."
 
 
-class Reader:
-    """A model that knows what each module asks for; it replies by turns, and counts what it is asked."""
-
-    def __init__(self, **replies: str | list[str]) -> None:
-        given: Mapping[str, str | list[str]] = {
-            "table_filter": TO_OSTRAND,
-            "term_clarifier": TERMS,
-            "wiki_clarifier": ABOUT,
-        }
-        self.replies = {
-            name: [each] if isinstance(each, str) else each for name, each in {**given, **replies}.items()
-        }
-        self.asked: Counter[str] = Counter()
-        self.prompts: dict[str, str] = {}
-        self._lock = threading.Lock()
-
-    def __call__(self, request: dict[str, Any]) -> str:
-        longest = request.get("max_completion_tokens") or request["max_tokens"]
-        assert (request["temperature"], longest, request["top_p"]) == (0.5, 500, 1)
-        text = request["messages"][-1]["content"]
-        name = CUES.get(text.rstrip().splitlines()[-1], "table_answerer")
-        with self._lock:
-            number = self.asked[name]
-            self.asked[name] += 1
-            self.prompts[name] = text.rpartition("\nHere is the ")[2]
-        replies = self.replies[name]
-        return replies[number % len(replies)]
+def reader(answers: str | list[str]) -> ByCue:
+    return ByCue({"Program:": TO_OSTRAND, "Terms:": TERMS, "Description:": ABOUT, "": answers})
 
 
 @pytest.fixture
@@ -77,23 +50,28 @@ def articles(tmp_path: Path) -> Path:
     return folder
 
 
-def run(loopback: Start, reader: Reader, task: str, articles: Path, **given: Any) -> State:
-    loopback(reader)
+def run(loopback: Start, model: ByCue, task: str, articles: Path, **given: Any) -> State:
+    server = loopback(model)
     data = {
         "name": "mine",
         "extends": f"tablerag_{task}",
         "modules": {"wiki_clarifier": {"provider": "folder", "folder": str(articles)}},
     }
     executor = Executor(Inventory.parse(data), LLM.connect("openai:local"))
-    return executor.run({"table": TRAINS} | given)
+    state = executor.run({"table": TRAINS} | given)
+    for sent in server.requests:
+        longest = sent.get("max_completion_tokens") or sent["max_tokens"]
+        assert (sent["temperature"], longest, sent["top_p"]) == (0.5, 500, 1)
+    model.last = {cue: text.rpartition("\nHere is the ")[2] for cue, text in model.last.items()}
+    return state
 
 
 def test_a_statement(loopback: Start, articles: Path) -> None:
-    reader = Reader(table_answerer=["It is 49.\nThe answer is: NO", "The answer is: YES", "NO", "no.", "YES"])
+    model = reader(["It is 49.\nThe answer is: NO", "The answer is: YES", "NO", "no.", "YES"])
     state = run(
-        loopback, reader, "tabfact", articles, question="the polar star costs less than the amber arrow"
+        loopback, model, "tabfact", articles, question="the polar star costs less than the amber arrow"
     )
-    assert state.answer == "no" and reader.asked == ONCE and state.usage.calls == 12
+    assert state.answer == "no" and model.asked == ONCE and state.usage.calls == 12
     assert state.program == (
         "table_retriever",
         "table_filter",
@@ -104,11 +82,11 @@ def test_a_statement(loopback: Start, articles: Path) -> None:
         "consistency",
     )
     assert state.input["table"] == TRAINS.take_rows([0, 2]).take_columns([0, 1, 3])
-    asked = reader.prompts["table_answerer"]
+    asked = model.last[""]
     assert "<terms>\nFare: the price of a ticket, in crowns\n</terms>" in asked
     assert f"<summary>\n{ABOUT}\n</summary>" in asked
     assert "| Amber Arrow | Ostrand | 38 |\n</data>" in asked and "Night Heron" not in asked
-    described = reader.prompts["wiki_clarifier"]
+    described = model.last["Description:"]
     assert "A night train runs from Tarn City" in described and "Selmark" not in described
 
 
@@ -146,10 +124,10 @@ EARLIER = "Earlier: Which trains go to Ostrand? - Polar Star | Amber Arrow"
 def test_each_task_takes_twelve_calls(
     loopback: Start, articles: Path, task: str, reply: str, answer: Any, given: dict[str, Any], shown: str
 ) -> None:
-    reader = Reader(table_answerer=reply)
-    state = run(loopback, reader, task, articles, **given)
-    assert state.answer == answer and reader.asked == ONCE and state.usage.calls == 12
-    assert shown in reader.prompts["table_answerer"]
+    model = reader(reply)
+    state = run(loopback, model, task, articles, **given)
+    assert state.answer == answer and model.asked == ONCE and state.usage.calls == 12
+    assert shown in model.last[""]
     if task == "sqa":
         assert state.cache["coordinates"] == ((2, 0),)
-        assert EARLIER in reader.prompts["table_filter"] and EARLIER in reader.prompts["wiki_clarifier"]
+        assert EARLIER in model.last["Program:"] and EARLIER in model.last["Description:"]
