@@ -30,7 +30,6 @@ _FILES = {
     "text": "text",
     "passages": "text",
 }
-_PICTURES_BEGIN = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"BM", b"II*\0", b"MM\0*")
 
 
 def check_options(options: QuestionOptions) -> None:
@@ -166,12 +165,8 @@ def _decode(data: bytes, where: str) -> str:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
-        is_picture = data.startswith(_PICTURES_BEGIN)
-        raise InputError(
-            f"the file is not UTF-8 text (byte {problem.start})",
-            where=where,
-            hint="Did you mean --image?" if is_picture else "Save it as UTF-8; a picture goes with --image.",
-        ) from problem
+        what, hint = "the file is not UTF-8 text", "Save it as UTF-8; a picture goes with --image."
+        raise InputError(f"{what} (byte {problem.start})", where=where, hint=hint) from problem
     if not text.strip():
         raise InputError("the text is empty", where=where, hint="There is nothing in it to answer from.")
     return text
