@@ -16,6 +16,7 @@ from chameleon.cli.options import (
     GridOptions,
     QuestionOptions,
     argument,
+    names,
     option,
     spread,
 )
@@ -117,7 +118,7 @@ def evaluate(
     from chameleon.cli.scoring import Data
 
     problems = Data(data, options.benchmark, options)
-    return evaluate(inventory, problems, options, without or (), as_json=json)
+    return evaluate(inventory, problems, options, names(without), as_json=json)
 
 
 @app.command()

@@ -17,7 +17,7 @@ import typer
 from chameleon.cli.columns import TextColumn, in_blocks
 from chameleon.cli.evaluating import EvalRun, check_data
 from chameleon.cli.hints import in_options
-from chameleon.cli.options import GridOptions
+from chameleon.cli.options import GridOptions, names
 from chameleon.cli.out import Interrupted, Progress, counted, echo, echo_json, one_line, say
 from chameleon.cli.scoring import Data
 from chameleon.cli.setup import set_up
@@ -48,7 +48,7 @@ def compare(name: str, options: GridOptions, *, as_json: bool) -> int:
     `Stopped` where the evaluation stops before its end, once what is done is shown.
     """
     grid = Grid.load(name, inventory=options.inventory)
-    grid = grid.only(options.arm) if options.arm else grid
+    grid = grid.only(names(options.arm)) if options.arm else grid
     for parameter in options.params:
         values = [
             json.dumps({part: each.llm_params.get(parameter) for part, each in arm.inventory.askers.items()})

@@ -180,3 +180,8 @@ class GridOptions(EvalOptions):
     arm: list[str] | None = option(metavar="NAME", help="This arm; may be given again.")
     no_model: bool = option(default=False, help="Measure what needs no model, also where one is configured.")
     index: Path | None = option(metavar="DIR", help="Indexes to search; what is not there is built.")
+
+
+def names(given: list[str] | None) -> list[str]:
+    """Return the names that were given, also where several stand in one with commas."""
+    return [name.strip() for each in given or () for name in each.split(",") if name.strip()]
