@@ -239,15 +239,6 @@ def test_a_reply_that_fits_no_choice_is_declined(
     assert "'qx 1' is none of the choices" in told["error"]["message"]
 
 
-@pytest.mark.parametrize("said", ["harbour rovers", "(B)"])
-def test_a_reply_that_stands_for_a_choice_is_the_answer(
-    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str
-) -> None:
-    monkeypatch.chdir(ROOT)
-    outcome = command("ask", *LEAGUE, *AMONG, *scripted(tmp_path / "r", f"The answer is {said}"))
-    assert outcome.code == 0 and outcome.out.splitlines()[-1] == "Answer: Harbour Rovers"
-
-
 @pytest.mark.parametrize(("given", "code"), [("harbour rovers.", 0), ("Harbour Rovers!", 0), ("Rovers", 3)])
 def test_the_answer_of_a_module_of_ones_own_is_held_against_the_choices(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: str, code: int

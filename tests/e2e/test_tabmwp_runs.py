@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-import pytest
-
-from chameleon import Inventory, Table
+from chameleon import Inventory
 from chameleon.llm import ResponseStore
 from chameleon.log import event_from_json, event_to_json
-from chameleon.table import read_table_bytes
-from tests.e2e.problems import Problem, make_problems
+from tests.e2e.problems import make_problems
 from tests.e2e.rule_model import RuleModel, read_item
 from tests.e2e.running import events, outline, tabmwp
 from tests.loopback import LoopbackServer
@@ -22,28 +17,6 @@ from tests.loopback import LoopbackServer
 Start = Callable[..., LoopbackServer]
 COUNT = 27
 OF_ONE_RUN = ("seconds", "cached", "usage", "attempts")
-
-
-def read_problems(file: Path) -> list[Problem]:
-    """Problems with the largest tables, which the lookups do not leave alone, and as many others."""
-    if not file.is_file():
-        pytest.skip("the problems of dev1k are not here")
-    with gzip.open(file, "rt", encoding="utf-8") as lines:
-        items = [json.loads(line) for line in lines]
-    large = sorted(items, key=lambda item: -item["row_num"] * item["column_num"])[: COUNT // 2]
-    chosen = [*large, *(item for item in items if item not in large)][:COUNT]
-    return [as_problem(item) for item in chosen]
-
-
-def as_problem(item: dict[str, Any]) -> Problem:
-    read = read_table_bytes(item["table"].encode(), source=item["pid"])
-    table = Table(read.header, read.rows, item["table_title"] or "")
-    return {
-        "question": item["question"],
-        "table": table,
-        "choices": item["choices"],
-        "unit": item["unit"],
-    }
 
 
 def test_many_workers_come_to_the_results_of_one(loopback: Start) -> None:
@@ -67,8 +40,8 @@ def test_many_workers_come_to_the_results_of_one(loopback: Start) -> None:
     assert {usage.cost for usage in used} == {None}  # this server names no price: unknown is not 0
 
 
-def test_every_run_ends_and_every_failure_has_its_cause(shared_data: Path, loopback: Start) -> None:
-    problems = read_problems(shared_data / "tabmwp" / "dev1k.jsonl.gz")
+def test_every_run_ends_and_every_failure_has_its_cause(loopback: Start) -> None:
+    problems = make_problems(COUNT)
     server = loopback(RuleModel())
     states = list(tabmwp().batch(problems, workers=8))
     for problem, state in zip(problems, states, strict=True):
