@@ -44,7 +44,7 @@ def reader(
     program: str = PROGRAM,
     said: str = "The row of Marsh End says so. The answer is 9.",
 ) -> Callable[[dict[str, Any]], str]:
-    """A model that chooses the table of this caption, or replies so, plans, and writes a program or a text."""
+    """A model that chooses the table of this caption, or replies so, plans, and writes a program or text."""
 
     def reply(request: dict[str, Any]) -> str:
         system = request["messages"][0]["content"]
