@@ -111,7 +111,10 @@ class DataFile:
         if not self.path.is_file():
             if not self.path.is_dir():
                 raise InputError("this is no file", where=str(self.path))
-            names = ", ".join(file.name for file in data_files(self.path)[:_MOST_NAMED])
+            inside = (file.name for file in self.path.iterdir() if file.is_file())
+            data = [name for name in inside if name.removesuffix(".gz").endswith(_ENDINGS)]
+            data = sorted(name for name in data if name.partition(".")[0] != "tables")
+            names = ", ".join(data[:_MOST_NAMED])
             hint = f"Name a file in it: {names}." if names else ""
             raise InputError("this is a folder", where=str(self.path), hint=hint)
         with self.path.open("rb") as file:
@@ -216,12 +219,6 @@ def tables_beside(benchmark: Benchmark, data: Path) -> Path | None:
     """Find the tables of a data file, where they lie in a place that the benchmark knows."""
     places = (data.parent / name for name in benchmark.tables_beside)
     return next((place.resolve() for place in places if place.exists()), None)
-
-
-def data_files(folder: Path) -> list[Path]:
-    """List the files in a folder that may hold problems, by their names, without those of tables."""
-    found = (path for path in folder.iterdir() if path.name.removesuffix(".gz").endswith(_ENDINGS))
-    return sorted(path for path in found if path.is_file() and path.name.partition(".")[0] != "tables")
 
 
 def picture_places(benchmark: Benchmark, data: Path) -> str:

@@ -121,16 +121,31 @@ ANCHORED = [
 ]
 
 
+@pytest.fixture(scope="module")
+def indexes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where indexes of whole corpora are kept from one test to the next."""
+    return tmp_path_factory.mktemp("indexes")
+
+
 @needs_data
 @pytest.mark.parametrize(
     ("name", "tables", "asked", "first", "named"), ANCHORED, ids=[row[0] for row in ANCHORED]
 )
 def test_okapi_has_the_figures_of_the_reference(
-    command: Command, tmp_path: Path, name: str, tables: str, asked: str, first: int | None, named: bool
+    command: Command,
+    indexes: Path,
+    tmp_path: Path,
+    name: str,
+    tables: str,
+    asked: str,
+    first: int | None,
+    named: bool,
 ) -> None:
     queries = str(DATA / asked) if first is None else lines(tmp_path / "q.jsonl", rows(asked)[:first])
-    more = ["--named-only"] if named else []
-    found = figures(command, str(DATA / tables), queries, "--retriever", "okapi", *more)
+    kept = str(indexes / Path(tables).parent)
+    corpus = [kept] if Path(kept).exists() else [str(DATA / tables)]
+    more = ["--named-only"] if named else ["--index", kept] if corpus != [kept] else []
+    found = figures(command, *corpus, queries, "--retriever", "okapi", *more)
     expected = {figure: anchors()[f"{name}.{figure}"] for figure in FIGURES}
     assert {figure: found[figure] for figure in FIGURES} == {
         figure: value for figure, (value, _) in expected.items()
