@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.e2e.by_cue import ByCue
 from tests.e2e.commands import ROOT, Command
 
 Pipe = Callable[[bytes], None]
@@ -76,33 +77,29 @@ def test_a_question_out_of_reach_is_told_of_the_model_in_a_sentence(command: Com
     assert "Or let" not in line or line.index(". ") < line.index("Or let")
 
 
-@pytest.fixture
-def files(tmp_path: Path) -> list[str]:
+def test_further_tables_are_joined_by_their_files_names(
+    tmp_path: Path, loopback: Any, command: Command
+) -> None:
+    def chain(text: str) -> str:
+        done = text.rpartition("Function Chain:")[2]
+        return "<END>" if "f_aggregate" in done else "f_aggregate()" if "f_join" in done else "f_join()"
+
+    model = ByCue(
+        {
+            "Function Chain:": chain,
+            "Use f_join()": "f_join(teams, on Team = Name)",
+            "Use f_aggregate()": "f_aggregate(sum of Points by Country)",
+            "The answer is:": "24",
+        }
+    )
+    loopback(model)
     (tmp_path / "riders.csv").write_text("Rider,Team,Points\nBrandt,Tarn,20\nEk,Weir,5\nHolm,Tarn,4\n")
     (tmp_path / "teams.csv").write_text("Name,Country\nTarn,Italy\nWeir,Spain\n")
-    return ["--table", str(tmp_path / "riders.csv"), "--table", str(tmp_path / "teams.csv")]
-
-
-def _reply(request: dict) -> str:
-    """A model that joins, sums up, and reads the answer."""
-    text = request["messages"][-1]["content"]
-    if "Use f_join()" in text:
-        assert "Other table : teams\n" in text and "row 1 : Tarn | Italy" in text
-        return "f_join(teams, on Team = Name)"
-    if "Use f_aggregate()" in text:
-        return "f_aggregate(sum of Points by Country)"
-    if "Function Chain:" not in text:
-        return "24"
-    chain = text.rpartition("Function Chain:")[2]
-    return "<END>" if "f_aggregate" in chain else "f_aggregate()" if "f_join" in chain else "f_join()"
-
-
-def test_the_others_are_joined_by_their_files_names(
-    files: list[str], loopback: Any, command: Command
-) -> None:
-    loopback(_reply)
+    files = ["--table", str(tmp_path / "riders.csv"), "--table", str(tmp_path / "teams.csv")]
     asked = ["ask", "How many points went to teams from Italy?", *files, "-i", "chain_of_table_extended"]
     outcome = command(*asked, "--trace", "--store", "off")
     assert outcome.code == 0, outcome.err
     calls = "f_join(teams, on Team = Name)", "f_aggregate(sum of Points by Country)", "Answer: 24"
     assert all(call in outcome.out for call in calls)
+    joined = model.last["Use f_join()"]
+    assert "Other table : teams\n" in joined and "row 1 : Tarn | Italy" in joined

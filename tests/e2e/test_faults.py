@@ -124,29 +124,6 @@ def test_a_failed_lookup_leaves_the_table_whole_and_says_why(loopback: Start) ->
         )
 
 
-@pytest.mark.parametrize(
-    ("asker", "text"),
-    [
-        ("program_generator", "```python\nans = 12"),
-        ("solution_generator", "All in all, the answer is 12"),
-        ("planner", json.dumps(["program_generator", "answer_generator"])),
-    ],
-)
-def test_a_reply_that_was_cut_off_is_not_taken_though_it_can_be_read(
-    loopback: Start, asker: str, text: str
-) -> None:
-    plan = BY_SOLUTION if asker == "solution_generator" else BY_PROGRAM
-    first: dict[str, list[Answer]] = {"planner": [plan]}
-    model = RuleModel({**first, asker: [Reply(text, finish="length")]})
-    server = loopback(model)
-    state = tabmwp().run(PROBLEM)
-    limits = [
-        each["max_tokens"] for each, who in zip(server.requests, model.asked, strict=True) if who == asker
-    ]
-    assert ended(state)[0] == "answered" and limits[1] == 4 * limits[0]
-    assert all(call.text != text for call in state.calls)
-
-
 def logged(executor: Executor, file: Path) -> State:
     """Run with a log on disk, or go on with the one that is there."""
     with EventLog(file) as log:

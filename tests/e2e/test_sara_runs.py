@@ -92,21 +92,6 @@ def test_cases_without_statutes_do_not_begin(loopback: Start, command: Command, 
     assert "Put statutes.json (names to texts) beside the cases" in told
 
 
-def test_cases_without_statutes_run_where_the_inventory_names_some(
-    loopback: Start, command: Command, tmp_path: Path
-) -> None:
-    loopback(Reader())
-    law = tmp_path / "law.json"
-    law.write_text(json.dumps(STATUTES), "utf-8")
-    own = tmp_path / "own.yaml"
-    own.write_text(
-        f"name: own\nextends: sara\nmodules: {{statute_retriever: {{statutes: {law}}}}}\n", "utf-8"
-    )
-    cases = write_rows(tmp_path / "cases.jsonl", CASES)
-    outcome = command("eval", str(own), str(cases), *MODEL, "--json")
-    assert outcome.code == 0 and json.loads(outcome.out)["n"] == 3
-
-
 def test_three_strategies_by_three_ways_to_ask(
     loopback: Start, command: Command, data: Path, tmp_path: Path
 ) -> None:
@@ -159,17 +144,6 @@ def test_a_question_about_a_statute_of_ones_own(loopback: Start, command: Comman
     assert "No fee is refunded" in done.out and "§12(i)" in done.out
     asked = server.requests[0]["messages"][-1]["content"]
     assert "(i) Refunds" in asked and "Late payment" not in asked
-
-
-def test_a_text_that_is_no_statute_is_told(loopback: Start, command: Command, tmp_path: Path) -> None:
-    note = tmp_path / "note.txt"
-    note.write_text("The Lark sails.\nThe Swan does not.\n", "utf-8")
-    server = loopback(["Entailment"])
-    done = command(
-        "ask", "The Lark sails.", "--text", str(note), "--inventory", "sara", "--model", "openai:local"
-    )
-    assert done.code != 0 and "no sections and no labels" in done.err + done.out
-    assert not server.requests
 
 
 def test_a_rejected_reply_of_the_store_is_told_with_what_asks_anew(
