@@ -13,10 +13,13 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
+from chameleon import Table
 from chameleon.modules.reports.finqa_program import OVER_ROWS, tokens_of
-from chameleon.modules.reports.program_writer import Tables, lines_of, number_text
+from chameleon.modules.reports.program_reader import number_text
+from chameleon.modules.reports.program_writer import lines_of
 
 Kind = Literal["share", "percent", "percentage", ""]
 
@@ -35,13 +38,10 @@ _SHARE = re.compile(
     r"what share of)\b",
     re.IGNORECASE,
 )
-_HUNDREDS = ("const_100", "100", "100.0")
-_ONES, _ZEROS = ("1", "1.0", "const_1"), ("0", "0.0", "const_0")
 _COUNT = re.compile(r"const_\d+|[1-9]|1[0-2]")
 _DIVISORS = ("2", "3", "4", "5", "10", "12", "100", "1000", "1000000")
 """Numbers by which a Python program divides for an average or another unit, and not for a share."""
 _PYTHON = {ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide", ast.Pow: "exp"}
-_DEEPEST = 50
 
 
 def asks_percent(question: str) -> bool:
@@ -63,42 +63,47 @@ class _Value(NamedTuple):
     text: str
     kind: Kind = ""
 
+    def is_number(self, number: int) -> bool:
+        return self.text in (f"{number}", f"{number}.0", f"const_{number}")
 
-def kind_of_finqa(program: str, tables: Tables) -> Kind:
+
+def kind_of_finqa(program: str, tables: Sequence[Table]) -> Kind:
     """Return what the value of a program of FinQA's language is."""
     tokens = tokens_of(program)[:-1]
     values = list[_Value]()
-
-    def argument(text: str) -> _Value:
-        if text.startswith("#"):
-            return values[int(text[1:])]
-        return _Value(text, "percent" if text.endswith("%") else "")
-
     for place in range(0, len(tokens), 4):
-        operation, first, second = tokens[place].rstrip("("), *tokens[place + 1 : place + 3]
+        operation, *arguments = tokens[place].rstrip("("), *tokens[place + 1 : place + 3]
         if operation in OVER_ROWS:
-            rows = [line[1:] for line in lines_of(tables) if line[0] == first]
+            rows = [line[1:] for line in lines_of(tables) if line[0] == arguments[0]]
             numbers = [number for cell in (rows[-1] if rows else ()) if (number := number_text(cell))]
             is_percent = bool(numbers) and all(number.endswith("%") for number in numbers)
             values.append(_Value("#", "percent" if is_percent else ""))
         else:
-            values.append(_Value("#", _combined(operation, argument(first), argument(second))))
+            first, second = (
+                values[int(text[1:])] if text[0] == "#" else _Value(text, "percent" if "%" in text else "")
+                for text in arguments
+            )
+            values.append(_Value("#", _combined(operation, first, second)))
     return values[-1].kind
 
 
 def kind_of_python(program: str) -> Kind:
     """Return what `ans` of a Python program is; "" where it is not given by plain arithmetic over names."""
     known = dict[str, _Value]()
-    for line in parsed(program).body:
-        if isinstance(line, ast.Assign) and len(line.targets) == 1:
-            targets, values = line.targets, [line.value]
-            if isinstance(targets[0], ast.Tuple) and isinstance(line.value, ast.Tuple):
-                targets, values = targets[0].elts, line.value.elts  # a, b = 1, 2
-            found = [_python_value(value, known) for value in values]
-            pairs = zip(targets, found, strict=False)
-            known |= {name.id: value for name, value in pairs if isinstance(name, ast.Name)}
-        elif not isinstance(line, ast.Expr | ast.Import | ast.ImportFrom | ast.Assign):
-            return ""
+    try:
+        for line in parsed(program).body:
+            match line:
+                case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                    known[name] = _python_value(value, known)
+                case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)):  # a, b = 1, 2
+                    found = [_python_value(value, known) for value in values]
+                    known |= {ast.unparse(name): value for name, value in zip(names, found, strict=False)}
+                case ast.Expr() | ast.Import() | ast.ImportFrom() | ast.Assign():
+                    pass
+                case _:
+                    return ""
+    except RecursionError:
+        return ""
     return known.get("ans", _Value("")).kind
 
 
@@ -110,24 +115,22 @@ def parsed(program: str) -> ast.Module:
         return ast.Module([], [])
 
 
-def _python_value(node: ast.expr, known: dict[str, _Value], depth: int = 0) -> _Value:
+def _python_value(node: ast.expr, known: dict[str, _Value]) -> _Value:
     """Return the kind of an expression. A rounded value keeps its kind; a length is no part of a whole."""
-    if depth > _DEEPEST:
-        return _Value("#")
     match node:
         case ast.Constant(value=int() | float()):
             return _Value(repr(node.value))
         case ast.Name():
             return known.get(node.id, _Value("const_0"))
-        case ast.UnaryOp():
-            return _python_value(node.operand, known, depth + 1)
-        case ast.Call(func=ast.Name(id="round" | "float" | "abs"), args=[first, *_]):
-            return _python_value(first, known, depth + 1)
-        case ast.Call():
-            is_sum = isinstance(node.func, ast.Name) and node.func.id == "sum"
-            return _Value("#" if is_sum else "const_1")
+        case (
+            ast.UnaryOp(operand=inner)
+            | ast.Call(func=ast.Name(id="round" | "float" | "abs"), args=[inner, *_])
+        ):
+            return _python_value(inner, known)
+        case ast.Call(func=function):
+            return _Value("#" if isinstance(function, ast.Name) and function.id == "sum" else "const_1")
         case ast.BinOp() if operation := _PYTHON.get(type(node.op)):
-            left, right = (_python_value(each, known, depth + 1) for each in (node.left, node.right))
+            left, right = _python_value(node.left, known), _python_value(node.right, known)
             if operation == "divide" and right.text in _DIVISORS:
                 right = _Value(f"const_{right.text}")
             return _Value("#", _combined(operation, left, right))
@@ -137,21 +140,18 @@ def _python_value(node: ast.expr, known: dict[str, _Value], depth: int = 0) -> _
 def _combined(operation: str, first: _Value, second: _Value) -> Kind:
     """Return the kind of what an operation makes of two values."""
     one, other = first.kind, second.kind
-    both = {one, other} - {""}
+    if operation == "divide" and one:
+        return "share" if other else one if _COUNT.fullmatch(second.text) else ""
     if operation == "divide":
-        if one and other:
-            return "share"
-        if one:
-            return one if _COUNT.fullmatch(second.text) else ""
-        return "share" if not other and not second.text.startswith("const_") else ""
+        return "" if other or second.text.startswith("const_") else "share"
     if operation == "multiply":
-        by_hundred = (second.text in _HUNDREDS and one) or (first.text in _HUNDREDS and other)
+        by_hundred = (second.is_number(100) and one) or (first.is_number(100) and other)
         return "percentage" if by_hundred in ("share", "percent") else ""
     if operation in ("add", "subtract"):
         if one and other:
-            return one if one == other else "share" if "percentage" not in both else ""
-        if first.text in _ZEROS or second.text in _ZEROS:
+            return one if one == other else "share" if "percentage" not in (one, other) else ""
+        if first.is_number(0) or second.is_number(0):
             return one or other
-        is_plus_one = first.text in _ONES or second.text in _ONES
-        return "share" if both & {"share", "percent"} and is_plus_one else ""
+        is_plus_one = first.is_number(1) or second.is_number(1)
+        return "share" if is_plus_one and (one or other) in ("share", "percent") else ""
     return "share" if operation == "exp" and one == "share" else ""

@@ -9,33 +9,25 @@ from functools import reduce
 
 from chameleon import StepRejected, Table
 from chameleon.modules.reports.finqa_program import OVER_ROWS, Calculated, calculated, number_in, tokens_of
-from chameleon.modules.reports.program_reader import Step
-
-Tables = Table | Sequence[Table] | None
-"""The table that a program is about, or several."""
+from chameleon.modules.reports.program_reader import Step, number_text
 
 _CONSTANTS = frozenset([*map(str, range(1, 11)), *(str(10**power) for power in (2, 3, 4, 5, 6, 7, 9))])
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
-_CURRENCY = re.compile(r"[$€£¥]")
-_BLANK = re.compile(r" (?![\d.,])|(?<![\d.,]) ")
-_CELL = re.compile(
-    r"(?P<sign>(?:[-−–]?\(|[-−–])?)(?P<number>\d[\d,]*(?:\.\d+)?|\.\d+)(?P<end>%?\)?%?)(?:\([^()]*\)%?)*"
-)
 _NOTE = re.compile(r"(?:(?<!\s)\s+)?\([^()]*\)")
 
 
-def written(steps: Sequence[Step], table: Tables, texts: Iterable[str]) -> str:
+def written(steps: Sequence[Step], tables: Sequence[Table], texts: Iterable[str]) -> str:
     """Return the program, which comes to a value over these tables. Raises `StepRejected` where none does.
 
-    - A number that is neither in the table nor in `texts`, such as 100, is a constant: `const_100`, as
+    - A number that is neither in a table nor in `texts`, such as 100, is a constant: `const_100`, as
       annotators write it.
     - A row is found by its name in any case, also without its notes in brackets.
     - An operation on a row that the language cannot read, because of brackets or commas in its name or its
       cells, or blank cells, becomes arithmetic with the numbers that it has; "(745)" is -745.
     """
-    lines = lines_of(table)
-    known = {number for text in texts for number in _numbers(text)}
-    known |= {number for line in lines for cell in line for number in _numbers(cell)}
+    lines = lines_of(tables)
+    said = [*texts, *(cell for line in lines for cell in line)]
+    known = {number for text in said for number in _numbers(text)}
     done, values = list[Step](), list[str]()  # what stands for the value of each given step
 
     def argument(given: str) -> str:
@@ -49,51 +41,38 @@ def written(steps: Sequence[Step], table: Tables, texts: Iterable[str]) -> str:
         done.append((operation, first, second))
         return f"#{len(done) - 1}"
 
-    for operation, first, second in steps:
-        if operation not in OVER_ROWS:
-            values.append(add(operation, argument(first), argument(second)))
-            continue
-        row = _row(first, table)
-        is_one_token = ", " not in row[0]
-        if is_one_token and not calculated(tokens_of(as_text([(operation, row[0], "none")])), lines).fault:
-            values.append(add(operation, row[0], "none"))
-            continue
+    def over_row(operation: str, row: Sequence[str]) -> str:
+        step = (operation, row[0], "none")
+        if ", " not in row[0] and not calculated(tokens_of(as_text([step])), lines).fault:
+            return add(*step)
         numbers = [number for cell in row[1:] if (number := number_text(cell)) is not None]
         if not numbers:
             raise StepRejected(f"the row {row[0]!r:.80} has no numbers")
         if operation in ("table_max", "table_min"):
             chosen = max if operation == "table_max" else min
-            values.append(chosen(numbers, key=lambda number: number_in(number) or 0.0))
-            continue
+            return chosen(numbers, key=lambda number: number_in(number) or 0.0)
         total = reduce(lambda total, number: add("add", total, number), numbers)
         count = str(len(numbers))
         count = f"const_{count}" if count in _CONSTANTS else count
-        values.append(add("divide", total, count) if operation == "table_average" else total)
+        return add("divide", total, count) if operation == "table_average" else total
+
+    for operation, first, second in steps:
+        if operation in OVER_ROWS:
+            values.append(over_row(operation, _row(first, tables)))
+        else:
+            values.append(add(operation, argument(first), argument(second)))
     if values and not values[-1].startswith("#"):  # a number of a row that the language cannot read
         add("add", values[-1], "0")
     program = as_text(done)
-    _, fault = value_of(program, table)
+    _, fault = value_of(program, tables)
     if fault:
         raise StepRejected(f"the program does not work: {fault}")
     return program
 
 
-def number_text(cell: str) -> str | None:
-    """Return the number in a cell: "$ 1,250" is "1250", "(745)" is "-745", "(3.5)%" is "-3.5%"; else None.
-
-    Brackets around a number make it negative; brackets after one ("-32 ( 32 )") repeat it or are a note.
-    """
-    bare = _BLANK.sub("", " ".join(_CURRENCY.sub(" ", cell).split()))
-    found = _CELL.fullmatch(bare)
-    if found is None or found["sign"].endswith("(") != (")" in found["end"]):
-        return None
-    percent = "%" if "%" in found["end"] else ""
-    return f"{'-' if found['sign'] else ''}{found['number'].replace(',', '')}{percent}"
-
-
-def value_of(program: str, table: Tables) -> Calculated:
+def value_of(program: str, tables: Sequence[Table]) -> Calculated:
     """Return the program's value; it is also a fault to come to none, or to none that is finite."""
-    value, fault = calculated(tokens_of(program), lines_of(table))
+    value, fault = calculated(tokens_of(program), lines_of(tables))
     if not fault and value is None:
         fault = "it has no step"
     elif not fault and not isinstance(value, str) and not math.isfinite(value):
@@ -106,22 +85,20 @@ def as_text(steps: Iterable[Step]) -> str:
     return ", ".join(f"{operation}({first}, {second})" for operation, first, second in steps)
 
 
-def lines_of(table: Tables) -> list[Sequence[str]]:
-    """Return the lines of a table, its header first, or those of several one after the other."""
-    tables = [table] if isinstance(table, Table) else table or ()
-    return [line for each in tables for line in (each.header, *each.rows)]
+def lines_of(tables: Sequence[Table]) -> list[Sequence[str]]:
+    """Return the lines of tables one after the other, each with its header first."""
+    return [line for table in tables for line in (table.header, *table.rows)]
 
 
-def _row(name: str, table: Tables) -> Sequence[str]:
+def _row(name: str, tables: Sequence[Table]) -> Sequence[str]:
     """Return the row of that name. Raises `StepRejected` for none, and for several that are not the same.
 
     Of rows with the same name in one table the last counts, as it does where programs are run.
     """
-    lines = lines_of(table)
-    several = not isinstance(table, Table) and len(table or ()) > 1
+    lines = lines_of(tables)
     for form in (str, _folded, lambda text: _folded(_NOTE.sub("", text))):
         found = [line for line in lines if form(line[0]) == form(name)]
-        if len(set(map(tuple, found))) > 1 and (several or form not in (str, _folded)):
+        if len(set(map(tuple, found))) > 1 and (len(tables) > 1 or form not in (str, _folded)):
             raise StepRejected(
                 f"several rows are named {name!r:.80}", hint="Write the numbers of the one that is meant."
             )

@@ -7,7 +7,6 @@ from typing import Any
 
 from chameleon import Module, State
 from chameleon.modules.program.answer_generator import tidy
-from chameleon.modules.reports.facts import all_tables
 from chameleon.modules.reports.percent import (
     Kind,
     asks_percent,
@@ -15,6 +14,7 @@ from chameleon.modules.reports.percent import (
     kind_of_finqa,
     kind_of_python,
 )
+from chameleon.modules.reports.report import Report
 
 _POINTS = re.compile(r"(?:percent(?:age)?|%)[\s-]*points?", re.IGNORECASE)
 _MOVED = re.compile(
@@ -47,7 +47,9 @@ class ReportAnswer(Module):
         if program is None:
             return in_words(value, kind_of_python(cache.get("program", "")), question)
         subtracted = program.rpartition("), ")[2].startswith("subtract")
-        return in_words(value, kind_of_finqa(program, all_tables(state)), question, subtracted=subtracted)
+        return in_words(
+            value, kind_of_finqa(program, Report.of(state).every_table), question, subtracted=subtracted
+        )
 
 
 def in_words(value: Any, kind: Kind, question: str, *, subtracted: bool = False) -> Any:

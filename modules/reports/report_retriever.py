@@ -8,8 +8,8 @@ from typing import Any, Literal
 from pydantic import PositiveInt
 
 from chameleon import Module, State
-from chameleon.modules.reports.facts import facts_of
-from chameleon.modules.reports.ranking import Way, scores
+from chameleon.modules.reports.ranking import check_way, scores
+from chameleon.modules.reports.report import Report
 from chameleon.table import to_text
 
 Shown = Literal["marked", "whole", "rows"]
@@ -38,52 +38,44 @@ class ReportRetriever(Module):
         self.table: Shown = table
 
     def check(self) -> None:
-        """Raise `InputError` for a way that there is not, `MissingPackage` where it needs a package."""
-        Way.parse(self.by).check()
+        check_way(self.by)
 
     def runtime_info(self) -> Mapping[str, Any]:
         return {"by": "lexical" if self.by == "auto" else self.by}
 
     def run(self, state: State) -> dict[str, Any]:
         """Return `kept`, the facts, the nearest first, and `of`, how many there were; with what is shown."""
-        passages = state.input.get("passages") or ()
-        facts = facts_of(state.table, passages)
+        report = Report.of(state)
+        facts = report.facts()
         near = scores(state.input["question"], facts, self.by)
         order = sorted(range(len(facts)), key=lambda number: -near[number])[: self.k]
-        output: dict[str, Any] = {
-            "kept": [
-                {
-                    "id": ", ".join(f"{kind} {place}" for kind, place in facts[number].source.items()),
-                    "name": facts[number].name or facts[number].text[:80],
-                    "score": float(near[number]),
-                    "source": facts[number].source,
-                }
-                for number in order
-            ],
-            "of": len(facts),
-        }
-        kept = [facts[number] for number in sorted(order)]
-        rows = [fact for fact in kept if fact.kind == "row"]
-        if rows and self.table == "marked":
-            output["relevant_rows"] = "\n".join(dict.fromkeys(row.name for row in rows))
+        told = [
+            {
+                "id": ", ".join(f"{kind} {place}" for kind, place in facts[number].source.items()),
+                "name": facts[number].name or facts[number].text[:80],
+                "score": float(near[number]),
+                "source": facts[number].source,
+            }
+            for number in order
+        ]
+        rows: dict[int, list[int]] = {}  # the kept rows of each passage, from 0
+        names = dict[str, None]()
+        for fact in (facts[number] for number in sorted(order)):
+            places = rows.setdefault(fact.passage, [])
+            if fact.row:
+                places.append(fact.row - 1)
+                names[fact.name] = None
+        output: dict[str, Any] = {"kept": told, "of": len(facts)}
+        if names and self.table == "marked":
+            output["relevant_rows"] = "\n".join(names)
         if state.table is not None and self.table == "rows":
-            output["table"] = state.table.take_rows([row.place for row in rows if row.passage is None])
-        places = {fact.place if fact.kind == "sentence" else fact.passage for fact in kept} - {None}
+            output["table"] = state.table.take_rows(rows.get(0, ()))
         output["passages"] = [
-            self._shown(passage, [row.place for row in rows if row.passage == place])
-            for place, passage in enumerate(passages)
-            if place in places
+            _cut(passage, rows[number]) if self.table == "rows" and rows[number] else passage
+            for number, passage in enumerate(report.passages, 1)
+            if number in rows
         ]
         return output
-
-    def _shown(self, passage: Any, rows: Sequence[int]) -> Any:
-        """Return a passage; with "rows" its table is cut to these, numbered as in the whole."""
-        if self.table != "rows" or not rows:
-            return passage
-        numbers = passage.get("rows") or range(1, len(passage["table"].rows) + 1)
-        table = passage["table"].take_rows(rows)
-        text = to_text(table, style="pipe")
-        return {**passage, "table": table, "rows": [numbers[row] for row in rows], "text": text}
 
     def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         changes = {"passages": output["passages"]} if "passages" in input else {}
@@ -92,3 +84,11 @@ class ReportRetriever(Module):
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         rows = {"relevant_rows": output["relevant_rows"]} if output.get("relevant_rows") else {}
         return {"retrieved": output["kept"]} | rows
+
+
+def _cut(passage: Mapping[str, Any], rows: Sequence[int]) -> dict[str, Any]:
+    """Return a passage whose table is cut to these rows, numbered as in the whole."""
+    numbers = passage.get("rows") or range(1, len(passage["table"].rows) + 1)
+    table = passage["table"].take_rows(rows)
+    text = to_text(table, style="pipe")
+    return {**passage, "table": table, "rows": [numbers[row] for row in rows], "text": text}

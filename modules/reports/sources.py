@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any
 
-from chameleon import State, Table
+from chameleon import State
 from chameleon.modules.documents.passages import passage_source
-from chameleon.modules.reports.facts import row_source, table_in, tables_of, text_of
 from chameleon.modules.reports.finqa_program import OVER_ROWS, number_in, tokens_of
 from chameleon.modules.reports.percent import parsed
+from chameleon.modules.reports.report import Report, text_of
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?|(?<!\d)\.\d+")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3})")
 
-Cell = Mapping[str, int]
-"""A place in a report: "passage", "row" and "column", each where there is one, from 1."""
+Place = tuple[int, int]
+"""The number of a passage, 0 for the report's own table, and that of a row, 0 for a passage of text."""
 
 
 def finqa_sources(state: State, program: str) -> list[dict[str, Any]]:
@@ -35,111 +34,85 @@ def finqa_sources(state: State, program: str) -> list[dict[str, Any]]:
             rows.add(tokens[place + 1])
         else:
             numbers |= {_plain(each) for each in tokens[place + 1 : place + 3] if each[0] not in "#c"}
-    return _Report(state).sources(numbers, rows)
+    return _sources(state, numbers, rows)
 
 
 def python_sources(state: State, program: str) -> list[dict[str, Any]]:
     """Return the same for the numbers of a Python program, without digits alone, which stand anywhere."""
     said = (node.value for node in ast.walk(parsed(program)) if isinstance(node, ast.Constant))
     numbers = {repr(each) for each in said if isinstance(each, int | float) and not isinstance(each, bool)}
-    return _Report(state).sources({_plain(each) for each in numbers if len(each) > 1})
+    return _sources(state, {_plain(each) for each in numbers if len(each) > 1})
 
 
-@dataclass(frozen=True)
-class _Place:
-    """A row of a table or a passage of text: how states name it, and the numbers in it with their columns."""
+def _sources(state: State, left: set[str], rows: Set[str] = frozenset()) -> list[dict[str, Any]]:
+    """Return the sources of numbers and named rows: each table and passage once, the report's table first."""
+    report = Report.of(state)
+    places = dict(_places(report))
+    cited: dict[int, dict[int, set[int]]] = {}  # columns by passage and row
 
-    source: Cell
-    name: str
-    columns: Mapping[str, Sequence[int]]
+    def cite(place: Place, numbers: Set[str]) -> None:
+        columns = {column for number in numbers for column in places[place][number]}
+        cited.setdefault(place[0], {})[place[1]] = columns
+        left.difference_update(numbers)
 
-    def cells(self, numbers: Iterable[str]) -> Iterator[Cell]:
-        """Yield the cells in which numbers stand; of a passage itself."""
-        columns = sorted({column for number in numbers for column in self.columns[number]})
-        yield from ({**self.source, "column": column} for column in columns)
-        if not columns:
-            yield self.source
+    tables = report.tables.values()
+    named = {row[0]: (held.passage, n) for held in tables for n, row in enumerate(held.table.rows, 1)}
+    for name in rows & named.keys():  # of rows with the same name the last counts
+        cite(named[name], places[named[name]].keys())
+    found = [each["source"] for each in state.cache.get("retrieved") or ()]
+    numbers = _numbers_as_given(report, found)
+    order = [(source.get("passage", 0), source.get("row", 0)) for source in found]
 
+    def rank(place: Place) -> tuple[int, int]:
+        given = (numbers[place[0] - 1] if place[0] else 0, place[1])
+        return -len(left & places[place].keys()), order.index(given) if given in order else len(order)
 
-class _Report:
-    """The places of a state's report.
-
-    `numbers` has the number of each passage in the report as it was given: a retriever may have kept some.
-    """
-
-    def __init__(self, state: State) -> None:
-        self.table, self.passages = state.table, state.input.get("passages") or ()
-        self.found = [dict(each["source"]) for each in state.cache.get("retrieved") or ()]
-        kept = {source.get("passage") for source in self.found} - {None}
-        count = len(self.passages)
-        self.numbers: list[Any] = sorted(kept) if len(kept) == count else list(range(1, count + 1))
-
-    def sources(self, numbers: set[str], rows: Set[str] = frozenset()) -> list[dict[str, Any]]:
-        """Return the sources as states have them: each table and passage once, the report's table first."""
-        grouped: dict[int, list[Cell]] = {}
-        for cell in self._cells(numbers, rows):
-            grouped.setdefault(cell.get("passage", 0), []).append(cell)
-        found = list[dict[str, Any]]()
-        for place, cells in sorted(grouped.items()):
-            if not place:
-                assert self.table is not None
-                source = {"table": self.table.caption or "the table", **_rows_and_columns(self.table, cells)}
-                found.append({**source, "of": len(self.table.rows)})
-                continue
-            passage = self.passages[place - 1]
-            plain = passage if isinstance(passage, Mapping) else {}
-            source = passage_source({"text": text_of(passage), **plain}, self.numbers[place - 1])
-            if (table := table_in(passage)) is not None:
-                source |= _rows_and_columns(table, cells)
-                caption = table.caption.strip()
-                if caption and not str(source.get("heading", "")).endswith(caption):
-                    source["table"] = caption
-                if whole := passage.get("rows"):  # the table is a part of a longer one
-                    source["rows"] = [whole[row - 1] for row in source["rows"]]
-            found.append(source)
-        return found
-
-    def _cells(self, left: set[str], rows: Set[str]) -> Iterator[Cell]:
-        """Yield the cells and passages that numbers and rows are taken to come from."""
-        places = list(self._places())
-        by_name = {place.name: place for place in places}  # of rows with the same name the last counts
-        for name in rows & by_name.keys():
-            yield from by_name[name].cells(by_name[name].columns)
-            left -= by_name[name].columns.keys()
-        now = {number: place for place, number in enumerate(self.numbers, 1)}
-        order = [
-            source | ({"passage": now[source["passage"]]} if source.get("passage") in now else {})
-            for source in self.found
-        ]
-
-        def rank(place: _Place) -> tuple[int, int]:
-            near = order.index(dict(place.source)) if place.source in order else len(order)
-            return -len(left & place.columns.keys()), near
-
-        while having := [place for place in places if left & place.columns.keys()]:
-            best = min(having, key=rank)
-            yield from best.cells(left & best.columns.keys())
-            left -= best.columns.keys()
-
-    def _places(self) -> Iterator[_Place]:
-        for table, passage, _ in tables_of(self.table, self.passages):
-            for row, (name, *cells) in enumerate(table.rows):
-                columns: dict[str, list[int]] = {}
-                for column, cell in enumerate(cells, 2):
-                    for number in _numbers(cell):
-                        columns.setdefault(number, []).append(column)
-                yield _Place(row_source(passage, row), name, columns)
-        for place, given in enumerate(self.passages, 1):
-            if table_in(given) is None:
-                yield _Place({"passage": place}, "", dict.fromkeys(_numbers(text_of(given)), ()))
+    while having := [place for place in places if left & places[place].keys()]:
+        best = min(having, key=rank)
+        cite(best, left & places[best].keys())
+    return [_source(report, passage, rows, numbers) for passage, rows in sorted(cited.items())]
 
 
-def _rows_and_columns(table: Table, cells: Sequence[Cell]) -> dict[str, Any]:
-    columns = sorted({cell["column"] for cell in cells if "column" in cell})
-    return {
-        "rows": sorted({cell["row"] for cell in cells}),
-        "columns": [table.header[column - 1] for column in columns],
-    }
+def _places(report: Report) -> Iterator[tuple[Place, Mapping[str, Sequence[int]]]]:
+    """Yield each row and each passage of text with the numbers in it, and the columns where they stand."""
+    for held in report.tables.values():
+        for row, (_, *cells) in enumerate(held.table.rows, 1):
+            columns: dict[str, list[int]] = {}
+            for column, cell in enumerate(cells, 1):
+                for number in _numbers(cell):
+                    columns.setdefault(number, []).append(column)
+            yield (held.passage, row), columns
+    for number, passage in enumerate(report.passages, 1):
+        if number not in report.tables:
+            yield (number, 0), dict.fromkeys(_numbers(text_of(passage)), ())
+
+
+def _numbers_as_given(report: Report, found: Sequence[Mapping[str, int]]) -> Sequence[int]:
+    """Return the number of each passage in the report as it was given: a retriever may have kept some."""
+    kept = {source["passage"] for source in found if "passage" in source}
+    count = len(report.passages)
+    return sorted(kept) if len(kept) == count else range(1, count + 1)
+
+
+def _source(report: Report, passage: int, cited: Mapping[int, Set[int]], numbers: Sequence[int]) -> Any:
+    """Return a table or a passage as a source, with the cited columns by row."""
+    source: dict[str, Any] = {}
+    given: Any = {}
+    if passage:
+        given = report.passages[passage - 1]
+        given = given if isinstance(given, Mapping) else {"text": given}
+        source = passage_source({**given, "text": text_of(given)}, numbers[passage - 1])
+    if (held := report.tables.get(passage)) is None:
+        return source
+    table, rows, caption = held.table, sorted(cited), held.table.caption.strip()
+    whole = given.get("rows")  # of a longer table that this is a part of
+    source["rows"] = [whole[row - 1] for row in rows] if whole else rows
+    source["columns"] = [table.header[column] for column in sorted(set().union(*cited.values()))]
+    if not passage:
+        return {"table": caption or "the table", **source, "of": len(table.rows)}
+    if caption and not str(source.get("heading", "")).endswith(caption):
+        source["table"] = caption
+    return source
 
 
 def _numbers(text: str) -> set[str]:

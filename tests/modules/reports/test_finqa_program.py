@@ -10,13 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chameleon.modules.reports.finqa_program import (
-    END,
-    OPERATIONS,
-    calculated,
-    number_in,
-    tokens_of,
-)
+from chameleon.modules.reports.finqa_program import END, OPERATIONS, calculated, number_in, tokens_of
 
 LINES = [
     ["( in thousands )", "2011", "2010"],
@@ -140,6 +134,7 @@ _arguments = st.sampled_from(
 _steps = st.tuples(st.sampled_from(OPERATIONS), _arguments, _arguments)
 
 
+@settings(max_examples=50)
 @given(st.lists(_steps, max_size=5))
 def test_no_program_raises(steps: list[tuple[str, str, str]]) -> None:
     text = ", ".join(f"{operation}({first}, {second})" for operation, first, second in steps)
@@ -147,7 +142,8 @@ def test_no_program_raises(steps: list[tuple[str, str, str]]) -> None:
     assert isinstance(fault, str) and (fault or value is None or isinstance(value, float | int | str))
 
 
-@given(st.lists(st.one_of(st.text(max_size=8), st.sampled_from(["add(", ")", "5"]), st.none()), max_size=12))
+@settings(max_examples=30)
+@given(st.lists(st.sampled_from(["add(", ")", "5", "x|", "", None]), max_size=12))
 def test_no_tokens_raise(tokens: list[Any]) -> None:
     calculated(tokens, LINES)
 
@@ -192,7 +188,7 @@ _NUMBERS = st.one_of(
 _EXPONENTS = st.integers(-3, 4).map(lambda number: (str(number), float(number)))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.data(), st.integers(1, 6))
 def test_a_program_comes_to_what_its_steps_say(data: st.DataObject, count: int) -> None:
     """Random programs against a plain evaluation; a fault is one where the plain one fails.

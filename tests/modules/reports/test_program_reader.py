@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chameleon import StepRejected
-from chameleon.modules.reports.program_reader import plain, program_in
+from chameleon.modules.reports.program_reader import finqa_program_in, plain
 from chameleon.modules.reports.program_writer import as_text
 
 
 def read(text: str) -> str:
-    return as_text(program_in(text))
+    return as_text(finqa_program_in(text))
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,6 @@ def test_replies(reply: str, program: str) -> None:
         ("table_sum(, none), add(table_sum(a, none), 1" + ")" * 0, "is not closed"),
         ("add(" * 40 + "1" + ", 2)" * 40, "nested too deeply"),
         (", ".join(["add(1, 2)"] * 70), "more than 64 steps"),
-        (", ".join(["add(1, 2)"] * 400), "too many steps"),
     ],
 )
 def test_replies_that_will_not_do(reply: str, told: str) -> None:
