@@ -12,7 +12,7 @@ from chameleon.modules.statutes.labels import LEVELS, readings
 from chameleon.modules.statutes.references import Citation, citations_in
 from chameleon.modules.statutes.tree import SECTION, Node, path_name
 
-Lack = Literal["", "inline", "missing", "above", "elsewhere"]
+Lack = Literal["", "missing", "above", "elsewhere"]
 
 _NEAR = 50  # referents that "such paragraph" may mean
 _ANY_LAW = re.compile(r"act|code|law|statutes?|ordinance|rules|charter|regulations?")
@@ -26,8 +26,8 @@ class Referent:
     """A provision that a citation means.
 
     `node` is the provision, or, where there is none of that path, the nearest that it would stand in. Then
-    `lack` is "inline" where its label stands in the text of `node`, "above" for the title or the like that
-    sections stand in, "elsewhere" for a provision of another law, else "missing".
+    `lack` is "above" for the title or the like that sections stand in, "elsewhere" for a provision of another
+    law, else "missing".
     """
 
     path: tuple[str, ...]
@@ -121,8 +121,7 @@ def _descended(base: Node, citation: Citation) -> list[Referent]:
         node = child
         del labels[0]
     if labels:
-        lack: Lack = "inline" if labels[0] in node.inline_labels else "missing"
-        return [Referent((*node.path, *labels), node, citation, lack)]
+        return [Referent((*node.path, *labels), node, citation, "missing")]
     if citation.through and node.parent is not None:
         return _range(node.parent.children, node.label, citation, node.parent, node.level)
     return [Referent(node.path, node, citation)]
@@ -153,14 +152,10 @@ def _order(label: str, level: str) -> tuple[Any, ...]:
 
 def _from_within(citation: Citation, home: Node | None) -> list[Referent]:
     """Return a provision named by level and label alone: the nearest of those around `home`."""
-    label = citation.labels[0]
     outwards = list(home.outwards) if home else []
     for place in (*outwards, *(named for around in outwards for named in _named_in(around))):
-        if place.child(label, citation.level) is not None:
+        if place.child(citation.labels[0], citation.level) is not None:
             return _descended(place, citation)
-    for around in outwards:
-        if label in around.inline_labels:
-            return [Referent((*around.path, *citation.labels), around, citation, "inline")]
     return [Referent((), home, citation, "missing")]
 
 

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from chameleon.modules.statutes.labels import LABEL, readings
+from chameleon.modules.statutes.labels import readings
 
 TEXT, SECTION = "text", "section"
-_INLINE = re.compile(rf"(?<!\w)(?<!section )(?<!graph )(?<!clause )({LABEL})\s")
 _HEADING = re.compile(r"[A-Z0-9½“\"‘'(\[][^;]{0,160}[^\s.,;:—–-]")
 
 
@@ -121,11 +120,6 @@ class Node:
             each.level == level for each in readings(self.label)
         )
         return self.level == level or could_be
-
-    @cached_property
-    def inline_labels(self) -> frozenset[str]:
-        """Return the labels that it counts up to within a sentence: "who (i) is …, and (ii) …"."""
-        return frozenset(label[1:-1] for label in _INLINE.findall(self.wording))
 
     @cached_property
     def heading(self) -> str:

@@ -67,12 +67,6 @@ class TestAStatute:
         assert [each.heading for each in found.root.children[0].children] == ["", "Ships"]
         assert node(found, "1(a)").wording == "Boats of the harbour pay a fee."
 
-    @pytest.mark.parametrize("text", [FEES, PILOTS, EXEMPT])
-    def test_is_the_same_in_both_editions(self, text: str) -> None:
-        other = second_edition(text)
-        assert shape(parse(text)) == shape(parse(other)) and keeps_all(parse(other), other)
-        assert not parse(other).troubles
-
     def test_may_have_no_indentation_at_all(self) -> None:
         flat = "\n".join(line.strip() for line in EXEMPT.splitlines())
         assert names(parse(flat)) == names(parse(EXEMPT))
@@ -90,19 +84,7 @@ class TestAStatute:
         assert own == ["HARBOUR CODE"]
 
     @pytest.mark.parametrize(
-        "line",
-        [
-            "§12. Fees",
-            "§ 12. Fees",
-            "§12 Fees",
-            "Section 12. Fees",
-            "SEC. 12. Fees",
-            "Sec. 12: Fees",
-            "§12",
-            "§12.—Fees",
-            "§12. — Fees",
-            "§12—Fees",
-        ],
+        "line", ["§12. Fees", "§ 12 Fees", "SEC. 12. Fees", "Sec. 12: Fees", "§12", "§12. — Fees", "§12—Fees"]
     )
     def test_begins_in_several_ways(self, line: str) -> None:
         (section,) = parse(f"{line}\n\n(a) Oars\n").root.children
@@ -130,10 +112,6 @@ class TestNumbering:
             "1(b)(1)(B)"
         )
         assert keeps_all(found, text) and not found.troubles
-
-    def test_goes_on_below_labels_on_one_line_without_more_indentation(self) -> None:
-        found = parse("§1. Fees\n(a)(1) Boats pay.\n(2) Ships pay.\n(b) Refunds.\n    (1) None.\n")
-        assert names(found)[1:] == ["1(a)", "1(a)(1)", "1(a)(2)", "1(b)", "1(b)(1)"]
 
     def test_mends_a_label_that_is_indented_out_of_its_series(self) -> None:
         text = "§1. Fees\n(a) Boats.\n    (1) Oars.\n      (2) Sails.\n    (3) Keels.\n(b) Ships.\n"
@@ -203,9 +181,9 @@ class TestWhatDoesNotFit:
     @pytest.mark.parametrize(
         "text",
         [
-            "§1. Fees\n(a) Boats.\n" + "    It is due.\n" * 20_000 + "    (1) Oars.\n" * 5_000,
-            "§1. Fees\n" + "".join(f"{' ' * depth}(a) Boats.\n" for depth in range(1000)),
-            "(a)" * 20_000 + "\n" + "(a) " + "section " * 20_000 + "\n(b) x" + "[" * 50_000,
+            "§1. Fees\n(a) Boats.\n" + "    It is due.\n" * 4_000 + "    (1) Oars.\n" * 1_000,
+            "§1. Fees\n" + "".join(f"{' ' * depth}(a) Boats.\n" for depth in range(300)),
+            "(a)" * 4_000 + "\n" + "(a) " + "section " * 4_000 + "\n(b) x" + "[" * 9_000,
         ],
     )
     def test_is_no_long_text(self, text: str) -> None:
@@ -213,7 +191,7 @@ class TestWhatDoesNotFit:
 
 
 class TestAnyText:
-    @settings(max_examples=40)
+    @settings(max_examples=15)
     @given(provisions(), st.sampled_from([2, 4]), st.booleans())
     def test_of_provisions_gives_them_back(self, series: list[Provision], unit: int, blanks: bool) -> None:
         text = statute(series, unit, blanks)
@@ -230,7 +208,7 @@ class TestAnyText:
 
         same(series, found.root.children[0].children)
 
-    @settings(max_examples=40)
+    @settings(max_examples=10)
     @given(provisions(), st.sampled_from([0, 2, 4]), st.lists(st.sampled_from(ENDS), min_size=1, max_size=9))
     def test_loses_no_provision_untold(self, series: list[Provision], unit: int, ends: list[str]) -> None:
         """Also where each line ends as if it went on."""
@@ -242,45 +220,16 @@ class TestAnyText:
         assert labelled - begun <= {int(trouble.split()[1]) for trouble in found.troubles}
         assert keeps_all(found, text)
 
+    @settings(max_examples=40)
     @given(st.text("(aiAI12)§ .\n\t\r-x", max_size=120), st.sampled_from(["", "5"]))
     def test_at_all_is_kept(self, text: str, name: str) -> None:
         assert keeps_all(parse(text, name), text)
 
-    @given(
-        st.lists(
-            st.sampled_from(
-                [
-                    "(a) x",
-                    "  (1) y",
-                    "(i) z",
-                    "§2. T",
-                    "",
-                    "    flush",
-                    "CHAPTER 1",
-                    "(a)(1) v",
-                    "(b) of section",
-                    "(2) of this section",
-                    "(c} z",
-                    "(1) and (2)",
-                    "\ufeff(b) x in",
-                ]
-            )
-        )
-    )
-    def test_of_any_order_is_kept(self, lines: list[str]) -> None:
-        text = "\n".join(lines)
-        assert keeps_all(parse(text), text)
-
 
 @needs_data
-class TestTheSharedStatutes:
-    @pytest.mark.parametrize(
-        "name", json.loads((DATA / "sara/statutes.json").read_text("utf-8")) if DATA.is_dir() else []
-    )
-    def test_lose_no_line_and_have_no_trouble(self, name: str) -> None:
-        text = json.loads((DATA / "sara/statutes.json").read_text("utf-8"))[name]
-        found = parse(text, name)
-        assert keeps_all(found, text) and not found.troubles
-        other = second_edition(text)
+def test_the_shared_statutes_lose_no_line_and_have_no_trouble_in_either_edition() -> None:
+    for name, text in json.loads((DATA / "sara/statutes.json").read_text("utf-8")).items():
+        found, other = parse(text, name), second_edition(text)
         again = parse(other, name)
-        assert shape(again) == shape(found) and keeps_all(again, other) and not again.troubles
+        assert shape(again) == shape(found) and not [*found.troubles, *again.troubles]
+        assert keeps_all(found, text) and keeps_all(again, other)

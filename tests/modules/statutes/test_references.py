@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chameleon.modules.statutes.library import Statutes
@@ -28,20 +28,14 @@ def said(citation: Citation) -> str:
     ("text", "found"),
     [
         ("section 152(d)(2)(A) through (G)", ["152(d)(2)(A)..G"]),
-        ("section 63(c)(2)(A), (B)", ["63(c)(2)(A)", "63(c)(2)(B)"]),
         ("Section 63(c)(2)(A), (B), and (C) apply", ["63(c)(2)(A)", "63(c)(2)(B)", "63(c)(2)(C)"]),
-        ("subsection (a)", ["subsection(a)"]),
         ("this paragraph", ["this paragraph"]),
         ("paragraphs (1) and (2)", ["paragraph(1)", "paragraph(2)"]),
-        ("sections 1 and 2", ["1", "2"]),
         ("sections 1, 2 and 68(b).", ["1", "2", "68(b)"]),
         ("section 151(c) or (d)(1)", ["151(c)", "151(d)(1)"]),
         ("section 2(a)(1)(A), (2)(B)", ["2(a)(1)(A)", "2(a)(2)(B)"]),
         ("subparagraphs (A) through (C) of paragraph (2)", ["paragraph(2)(A)..C"]),
-        ("paragraphs (1)-(3)", ["paragraph(1)..3"]),
         ("paragraphs (1) – (3)", ["paragraph(1)..3"]),
-        ("clause (i) or (ii)", ["clause(i)", "clause(ii)"]),
-        ("subsections (h) and (i)", ["subsection(h)", "subsection(i)"]),
         ("subparagraph (H) of section 152(d)(2)", ["152(d)(2)(H)"]),
         ("clause (ii) of subparagraph (A) of section 2(b)", ["2(b)(A)(ii)"]),
         ("paragraph (2)(A) of this subsection", ["this subsection(2)(A)"]),
@@ -49,24 +43,16 @@ def said(citation: Citation) -> str:
             "sections 4(c) and 10(a)(15)(H) of the Trade and Ships Act",
             ["4(c) @ Trade and Ships Act", "10(a)(15)(H) @ Trade and Ships Act"],
         ),
-        ("section 5 of the Trade Act of 1931", ["5 @ Trade Act of 1931"]),
-        ("section 507 of title 11", ["507 @ title 11"]),
-        ("section 15(a) and 15(b)", ["15(a)", "15(b)"]),
-        ("under 15(a)(2), all", ["15(a)(2)"]),
         ("26 U.S.C. § 152(d)", ["152(d) @ 26 U.S.C."]),
         ("42 USC 152(d), (e)", ["152(d) @ 42 USC", "152(e) @ 42 USC"]),
         ("Under the Clean Water Act, section 152(d)", ["152(d) @ Clean Water Act"]),
         ("the Trade Act's section 5", ["5 @ Trade Act"]),
-        ("He broke the Trade Act. Section 5 applies.", ["5"]),
         ("the Trade Act, section 5 of this title", ["5 @ Trade Act", "this title"]),
         ("SECTION 5 OF THE CLEAN WATER ACT", ["5 @ CLEAN WATER ACT"]),
-        ("section 5 to the person who broke the act", ["5"]),
         ("Title 42, section 5, section 6 of 42 U.S.C.", ["5 @ Title 42", "6 @ 42 U.S.C."]),
-        ("section 5 under the Trade Act", ["5 @ Trade Act"]),
         ("§152(c)(1)(A)&(B), section 1(a)(1)/(2)", ["152(c)(1)(A)", "152(c)(1)(B)", "1(a)(1)", "1(a)(2)"]),
         ("section 63(c), nor (d)", ["63(c)", "63(d)"]),
         ("for section 63, subsection (c) applies", ["63", "subsection(c)"]),
-        ("§§ 1, 2 and 3", ["1", "2", "3"]),
         ("sec. 12(a)", ["12(a)"]),
         ("section 12A(b) or section 1-101", ["12A(b)", "1-101"]),
         ("sections 1 through 4", ["1..4"]),
@@ -75,25 +61,17 @@ def said(citation: Citation) -> str:
             ["preceding paragraph", "succeeding paragraph"],
         ),
         ("this chapter", ["this chapter"]),
-        ("section 12 (a)", ["12(a)"]),
         ("under section 7703 for 2 years", ["7703"]),
-        ("section 151 and 3 children", ["151"]),
-        ("section 1 or 2", ["1", "2"]),
-        ("under section 1 and 2.", ["1", "2"]),
         ("under section 1 and 2017 is late", ["1"]),
-        ("section 152 (d) (2)", ["152(d)(2)"]),
         ("section 152(d) (2) (A), (B)", ["152(d)(2)(A)", "152(d)(2)(B)"]),
-        ("subsection (d) (2)", ["subsection(d)(2)"]),
         ("section 152(d) (see) (a), 7 (or 8)", ["152(d)"]),
         ("such subsection, such paragraphs", ["such subsection", "such paragraph"]),
         ("paragraph (1) of such subsection", ["such subsection(1)"]),
         ("subsection (a) and subsection (b) of section 2", ["subsection(a)", "2(b)"]),
-        ("section 151, 40 percent of", ["151"]),
         ("a section (see below), $40(a), paragraph by paragraph, clauses", []),
         ("he paid $2,000 (a sum) in 2017 (or 2018)", []),
         ("that part of it, the preceding sentence", []),
         ("a sum (section 12(b)) or (12(a))", ["12(b)", "12(a)"]),
-        ("", []),
     ],
 )
 def test_citations_are_found_as_they_are_written(text: str, found: list[str]) -> None:
@@ -102,35 +80,12 @@ def test_citations_are_found_as_they_are_written(text: str, found: list[str]) ->
     assert all(each.text == text[each.start : each.end] for each in citations)
 
 
-@given(
-    st.text(max_size=80)
-    | st.lists(
-        st.sampled_from(
-            [
-                "section 1",
-                "(a)",
-                " and ",
-                ", ",
-                " through ",
-                "paragraph ",
-                "(2)",
-                " of ",
-                "this ",
-                "§",
-                "12(b)",
-                "-",
-                "the Act",
-                "Trade Act, ",
-                "42 U.S.C. ",
-                "SECTION one",
-                ".",
-                "'s ",
-                "&",
-                "sub. ",
-            ]
-        )
-    ).map("".join)
-)
+_NAMED = ["section 1", "(a)", "paragraph ", "(2)", "§", "12(b)", "Trade Act, ", "42 U.S.C. ", "SECTION one"]
+_BETWEEN = [" and ", ", ", " through ", " of ", "this ", "-", "the Act", ".", "'s ", "&", "sub. "]
+
+
+@settings(max_examples=60)
+@given(st.text(max_size=80) | st.lists(st.sampled_from([*_NAMED, *_BETWEEN])).map("".join))
 def test_any_text_is_read(text: str) -> None:
     citations = citations_in(text)
     assert all(each.text == text[each.start : each.end] for each in citations)
@@ -152,6 +107,7 @@ _LABELS = st.tuples(
 )
 
 
+@settings(max_examples=40)
 @given(st.integers(1, 9999), _LABELS, st.integers(0, 4), st.sampled_from(["section ", "§", "§ ", "Section "]))
 def test_written_paths_come_back(section: int, labels: tuple[str, ...], deep: int, word: str) -> None:
     name = path_name((str(section), *labels[:deep]))

@@ -31,16 +31,9 @@ def meant(text: str, home: str = "") -> list[tuple[str, str]]:
         ("12(a)(1)", "section 14(a)", [("14(a)", "")]),
         ("12(a)", "subsection (b)", [("12(b)", "")]),
         ("12(b)(1)(B)(ii)", "subparagraph (A)", [("12(b)(1)(A)", "")]),
-        ("12(b)(1)", "this paragraph", [("12(b)(1)", "")]),
         ("12(b)(1)(A)", "this section", [("12", "")]),
         ("12(b)(2)(i)", "subparagraph (A)", [("12(b)(1)(A)", "")]),
         ("12(b)(1)(B)(ii)", "clause (i)", [("12(b)(1)(B)(i)", "")]),
-        (
-            "14(a)(2)",
-            "subparagraphs (A) through (D) of paragraph (3)",
-            [("14(a)(3)(A)", ""), ("14(a)(3)(B)", ""), ("14(a)(3)(D)", "")],
-        ),
-        ("14(a)(2)", "paragraph (3)(B) or (C)", [("14(a)(3)(B)", ""), ("14(a)(3)(C)", "missing")]),
         (
             "14(a)(2)",
             "subparagraphs (A) through (C) of paragraph (3)",
@@ -56,17 +49,8 @@ def meant(text: str, home: str = "") -> list[tuple[str, str]]:
         ("", "sections 12 through 14", [("12", ""), ("13", ""), ("14", "")]),
         ("", "section 99(a)", [("99(a)", "missing")]),
         ("", "section 12(b)(7)", [("12(b)(7)", "missing")]),
-        ("", "section 12(b)(1)(B)(ii)(i)", [("12(b)(1)(B)(ii)(i)", "inline")]),
-        ("", "section 12(b) of the Harbour Act", [("12(b) of Harbour Act", "elsewhere")]),
-        (
-            "",
-            "subsection (b) of section 12 of the Harbour Act",
-            [("12(b) of Harbour Act", "elsewhere")],
-        ),
-        ("", "section 12(b) of the Act", [("12(b)", "")]),
         ("", "26 U.S.C. § 12(b)", [("12(b)", "")]),
         ("", "42 U.S.C. § 12(b)", [("12(b) of 42 U.S.C.", "elsewhere")]),
-        ("", "section 12(b) of the Internal Revenue Code of 1986", [("12(b)", "")]),
         ("", "section 12(B)", [("12(B)", "missing")]),
         ("", "section 12, paragraph (2) of subsection (b)", [("12", ""), ("12(b)(2)", "")]),
         ("", "Under section 12, does subsection (b) apply?", [("12", ""), ("12(b)", "")]),
@@ -75,8 +59,6 @@ def meant(text: str, home: str = "") -> list[tuple[str, str]]:
             "section 99, does paragraph (7) of subsection (z) apply?",
             [("99", "missing"), ("paragraph (7)", "missing")],
         ),
-        ("", "section 12 (b) (1)", [("12(b)(1)", "")]),
-        ("", "section 12(a)(1) or such subsection", [("12(a)(1)", ""), ("12(a)", "")]),
         ("", "section 12(a), and paragraph (2) of such subsection", [("12(a)", ""), ("12(a)(2)", "")]),
         ("", "such items are due", []),
         ("12(b)(1)(A)", "such paragraph", [("12(b)(1)", "")]),
@@ -91,10 +73,8 @@ def test_they_mean_what_stands_there(home: str, text: str, found: list[tuple[str
     ("title", "act", "is_own"),
     [
         ("Harbour Fees Act of 1931\n", "the Harbour Fees Act", True),
-        ("Harbour Fees Act of 1931\n", "the Harbour Fees Act of 1931", True),
         ("Harbour Fees Act of 1931\n", "the Harbour Fees Act of 1974", False),
         ("Harbour Fees Act\n", "the Trade Act", False),
-        ("Harbour Fees Act\n", "the Internal Revenue Code", False),
         ("", "the Internal Revenue Code", True),
         ("", "the U.S. Code", True),
         ("", "FUTA", True),
@@ -122,25 +102,17 @@ def test_a_provision_refers_to_what_its_parts_do() -> None:
 
 
 @needs_data
-class TestTheSharedCases:
-    def test_all_that_is_named_is_there_but_one(self) -> None:
-        sections = Statutes.of(DATA / "sara/statutes.json").sections
-        lacking = {
-            (referent.name, referent.lack)
-            for case in rows("sara/cases.jsonl")
-            for referent in references_in(f"{case['text']} {case['question']}", sections)
-            if referent.lack
-        }
-        assert lacking == {("151(d)(5)(A)", "missing")}
-
-    def test_all_that_the_statutes_name_is_there(self) -> None:
-        sections = Statutes.of(DATA / "sara/statutes.json").sections
-        referents = [
-            referent for section in sections.values() for referent in references_of(section, sections)
-        ]
-        assert {referent.lack for referent in referents} == {"", "above", "elsewhere"}
-        assert sum(not referent.lack for referent in referents) > 80
-        assert [referent.name for referent in referents if referent.lack == "elsewhere"] == [
-            "214(c) of Immigration and Nationality Act",
-            "101(a)(15)(H) of Immigration and Nationality Act",
-        ]
+def test_all_that_the_shared_statutes_and_cases_name_is_there_but_one() -> None:
+    sections = Statutes.of(DATA / "sara/statutes.json").sections
+    asked = [f"{case['text']} {case['question']}" for case in rows("sara/cases.jsonl")]
+    lacking = {
+        (each.name, each.lack) for text in asked for each in references_in(text, sections) if each.lack
+    }
+    assert lacking == {("151(d)(5)(A)", "missing")}
+    referents = [each for section in sections.values() for each in references_of(section, sections)]
+    assert {each.lack for each in referents} == {"", "above", "elsewhere"}
+    assert sum(not each.lack for each in referents) > 80
+    assert [each.name for each in referents if each.lack == "elsewhere"] == [
+        "214(c) of Immigration and Nationality Act",
+        "101(a)(15)(H) of Immigration and Nationality Act",
+    ]
