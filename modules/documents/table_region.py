@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from chameleon import Table
 from chameleon.modules.tablerag.cell_locator import located
+from chameleon.table.replies import positions
 
 _MOST_ROWS = 1_000
 
@@ -46,16 +46,11 @@ def region_kept(whole: Table, part: Table) -> TableRegion | None:
     """Return which rows and columns of a table another one keeps; None where that is no part of it."""
     if (part.header, part.rows) == (whole.header, whole.rows):
         return TableRegion()
-    if not whole.contains(part):
+    columns = positions([(name,) for name in part.header], [(name,) for name in whole.header])
+    if columns is None:
         return None
-    places: dict[str, deque[int]] = {}
-    for index, name in enumerate(whole.header):
-        places.setdefault(name, deque()).append(index)
-    columns = [places[name].popleft() for name in part.header]
-    rows: dict[tuple[str, ...], deque[int]] = {}
-    for index, row in enumerate(whole.rows):
-        rows.setdefault(tuple(row[column] for column in columns), deque()).append(index)
-    return TableRegion([rows[row].popleft() for row in part.rows], columns)
+    rows = positions(part.rows, [tuple(row[column] for column in columns) for row in whole.rows])
+    return None if rows is None else TableRegion(rows, columns)
 
 
 def answer_cells(answer: Any, table: Table, question: str, part: TableRegion) -> list[tuple[int, int]]:

@@ -20,8 +20,6 @@ from chameleon.web import Limits, PageCache, Web, one_line
 
 _FENCE = re.compile(r"```[a-zA-Z0-9]*[ \t]*\n?(.*?)(?:```|\Z)", re.DOTALL)
 _CURLY_QUOTES = str.maketrans("“”„", '"""')
-# What is escaped outside of quotation marks begins no pair.
-_PAIR = re.compile(r'\\.|"((?:[^"\\]|\\.)++)"\s*+:\s*+"((?:[^"\\]|\\.)*+)"')
 _LONGEST_CAPTION = 120
 
 
@@ -31,7 +29,7 @@ class TermClarifier(LLMModule):
     prompt = "tablerag/term_clarifier"
     reads = ("input.question", "input.table")
     writes = ("cache.terms",)
-    takes_cut_off = True  # the terms that were explained in full are of use
+    takes_cut_off = True  # the terms that were explained are of use
     max_rows: int | None = 20
 
     def parse(self, text: str) -> dict[str, Any]:
@@ -60,33 +58,18 @@ class TermClarifier(LLMModule):
 def terms_in(text: str) -> dict[str, str] | None:
     """Return the explanations in a reply, by term; None where it is no JSON object of texts.
 
-    The object may stand in a code fence, among prose or in another one ("terms": {…}). Of what is cut off or
-    broken the whole pairs are taken.
+    The object may stand in a code fence, among prose or in another one ("terms": {…}).
     """
     plain = text.translate(_CURLY_QUOTES)
-    first, last = plain.find("{"), plain.rfind("}")
     try:
-        value = json.loads(plain[first : last + 1])
+        value = json.loads(plain[plain.find("{") : plain.rfind("}") + 1], strict=False)
     except (ValueError, RecursionError):
-        pairs = [(_unescaped(term), _unescaped(meaning)) for term, meaning in _PAIR.findall(plain) if term]
-        found = dict(pairs)
-        return found if pairs and len(found) == len(pairs) else None
+        return None
     if len(value) == 1 and isinstance(inner := next(iter(value.values())), dict):
         value = inner
     if not all(isinstance(meaning, str) for meaning in value.values()):
         return None
-    return {_one_line(term): _one_line(meaning) for term, meaning in value.items() if meaning.strip()}
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _unescaped(text: str) -> str:
-    try:
-        return _one_line(str(json.loads(f'"{text}"', strict=False)))
-    except ValueError:
-        return _one_line(text)
+    return {" ".join(term.split()): " ".join(said.split()) for term, said in value.items() if said.strip()}
 
 
 class WikiClarifier(LLMModule):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chameleon import Module, State, Table
@@ -68,6 +68,7 @@ TABLES = st.integers(1, 3).flatmap(
 )
 
 
+@settings(max_examples=50)
 @given(TABLES, st.lists(st.sampled_from("abcdef"), max_size=4))
 def test_every_cell_that_is_found_has_an_item(lines: list[list[str]], items: list[str]) -> None:
     table = Table([f"column {number}" for number in range(len(lines[0]))], lines)

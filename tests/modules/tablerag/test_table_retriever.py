@@ -58,13 +58,6 @@ def test_the_nearest_table_is_the_one_to_answer_from(index: str) -> None:
     assert [each["score"] for each in told] == sorted((each["score"] for each in told), reverse=True)
 
 
-def test_what_was_found_says_where_it_comes_from(index: str) -> None:
-    state = found("Which crew of the regatta has most points?", index)
-    first = dict(state.cache["retrieved"][0])
-    assert first.pop("score") > 0
-    assert first == {"id": "regatta", "name": "Varn Lake Regatta", "source": {"file": "sport.csv"}}
-
-
 def test_a_table_without_caption_is_called_by_its_title(index: str) -> None:
     state = found("What is the fare of the train Mill Owl?", index, k=1)
     assert state.input["table"] == TRAINS.with_caption("Night trains") and state.input["tables"] == ()
@@ -80,11 +73,6 @@ def test_without_an_index_the_table_stays() -> None:
     state, _ = run(TableRetriever("bm25"))
     assert state.input["table"] == REGATTA and "retrieved" not in state.cache
     assert "no index" in output(state, "table_retriever")["note"]
-
-
-def test_an_index_comes_before_a_table_that_was_given(index: str) -> None:
-    state, _ = run(TableRetriever("bm25", index=index), question="When was Tolle founded?")
-    assert state.input["table"] == BREWERIES
 
 
 def test_a_question_that_nothing_fits_is_declined(index: str) -> None:
