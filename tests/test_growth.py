@@ -15,7 +15,7 @@ from chameleon.documents.text_files import markdown_tables, unmarked
 from chameleon.errors import Declined, InputError
 from chameleon.llm.parse_reply import parse_reply
 from chameleon.llm.prices import Pricing
-from chameleon.modules.documents.paper_program_generator import PaperProgramGenerator
+from chameleon.modules.documents.paper_readers import PaperProgramGenerator
 from chameleon.modules.offline.lexical.label_questions import wanted_by
 from chameleon.modules.offline.lexical.labelled import split_label, value_of
 from chameleon.modules.reports.program_reader import number_text, plain

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any
 
 from chameleon import State
-from chameleon.modules.documents.passages import passage_source
+from chameleon.modules.documents.paper_retriever import passage_source
 from chameleon.modules.reports.finqa_program import OVER_ROWS, number_in, tokens_of
 from chameleon.modules.reports.percent import parsed
 from chameleon.modules.reports.report import Report, text_of

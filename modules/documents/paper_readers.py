@@ -1,13 +1,16 @@
-"""How passages are shown to a model, and which of them its reply names."""
+"""Answer from the passages of a paper, in prose or by a program, and name those that the answer rests on."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from chameleon import Declined, LLMModule, State, StepRejected
-from chameleon.modules.documents.passages import passage_source
+from chameleon.modules.documents.paper_retriever import passage_source
+from chameleon.modules.program.programs import ProgramVerifier, program_in, run_program
+from chameleon.modules.program.solution_generator import lone_letter, stated_answer
 from chameleon.quoting import Quoted, block, on_one_line, untagged
 
 _RESTS = re.compile(
@@ -26,6 +29,8 @@ _NUMBERS = re.compile(
     r"(?:[^\w–—-]*+(?:-|–|—|to|through)\W*+(\d{1,4})(?![\d.]*\d))?",
     re.IGNORECASE,
 )
+_COMMENTED = re.compile(r"^(?=[^\w\n]*+passages?\b[^\n=]*:)(?![^\S\n]*+#)", re.IGNORECASE | re.MULTILINE)
+_MANY = {"list": "a list", "tuple": "a tuple", "set": "a set", "frozenset": "a set", "dict": "a dict"}
 
 
 class PassageReader(LLMModule):
@@ -40,6 +45,51 @@ class PassageReader(LLMModule):
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         return dict(output)
+
+
+class PaperAnswerer(PassageReader):
+    """Reasons from passages of a paper to an answer, and names those it rests on. Follows paper_retriever."""
+
+    prompt = "papers/paper_answerer"
+    writes = ("cache.solution", "cache.sources")
+
+    def interpret(self, text: str, state: State) -> dict[str, Any]:
+        """Return the solution and its sources.
+
+        Raises `StepRejected` for a reply without an answer, or without numbers of passages that are there,
+        and `Declined` where the model finds that the passages do not tell.
+        """
+        sources = cited_passages(text, state.input.get("passages") or ())
+        if stated_answer(text) is None and lone_letter(text, state.input.get("choices") or ()) is None:
+            raise StepRejected('the solution does not say "The answer is …"')
+        return {"solution": text.strip(), "sources": sources}
+
+
+class PaperProgramGenerator(PassageReader):
+    """Writes a program that sets `ans` from passages of a paper, and names those. Follows paper_retriever."""
+
+    prompt = "papers/program_generator"
+    writes = ("cache.program", "cache.sources")
+
+    def interpret(self, text: str, state: State) -> dict[str, Any]:
+        """Return the program and its sources, which it names in a comment or beside it.
+
+        Raises `StepRejected` for a reply without a program, or without numbers of passages that are there,
+        and `Declined` where the model finds that the passages do not tell.
+        """
+        sources = cited_passages(text, state.input.get("passages") or ())
+        return {"program": _COMMENTED.sub("# ", program_in(text)), "sources": sources}
+
+
+class PaperProgramVerifier(ProgramVerifier):
+    """Checks that the program sets `ans` to one number or text. Follows paper_program_generator."""
+
+    def run(self, state: State) -> dict[str, str]:
+        """Return what was found. Raises `StepRejected` for a program that fails, or gives no single value."""
+        verdict = super().run(state)
+        if told := _no_single_value(run_program(state, self.timeout).value):
+            raise StepRejected(f"the program sets ans to {told}, and not to one number or text")
+        return verdict
 
 
 def _quoted_passages(passages: Sequence[Mapping[str, Any]]) -> Quoted:
@@ -85,3 +135,12 @@ def _numbers(told: str, count: int) -> list[int]:
                 first, last = int(named[1]), int(named[2] or named[1])
                 found += range(first, min(last, count) + 1) if first <= last <= count else [first, last]
     return found
+
+
+def _no_single_value(value: Any) -> str:
+    """Return what an answer is that is no single value; "" for one that is."""
+    if isinstance(value, float | complex) and (isinstance(value, complex) or not math.isfinite(value)):
+        return "no real number"
+    if isinstance(value, str) and value.strip().lower() in ("nan", "inf", "-inf", "none"):
+        return f'"{value.strip()}"'
+    return next((name for kind, name in _MANY.items() if type(value).__name__ == kind), "")
