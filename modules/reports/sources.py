@@ -82,9 +82,9 @@ def _places(report: Report) -> Iterator[tuple[Place, Mapping[str, Sequence[int]]
                 for number in _numbers(cell):
                     columns.setdefault(number, []).append(column)
             yield (held.passage, row), columns
-    for number, passage in enumerate(report.passages, 1):
-        if number not in report.tables:
-            yield (number, 0), dict.fromkeys(_numbers(text_of(passage)), ())
+    for place, passage in enumerate(report.passages, 1):
+        if place not in report.tables:
+            yield (place, 0), dict.fromkeys(_numbers(text_of(passage)), ())
 
 
 def _numbers_as_given(report: Report, found: Sequence[Mapping[str, int]]) -> Sequence[int]:

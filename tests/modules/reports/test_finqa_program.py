@@ -142,12 +142,6 @@ def test_no_program_raises(steps: list[tuple[str, str, str]]) -> None:
     assert isinstance(fault, str) and (fault or value is None or isinstance(value, float | int | str))
 
 
-@settings(max_examples=30)
-@given(st.lists(st.sampled_from(["add(", ")", "5", "x|", "", None]), max_size=12))
-def test_no_tokens_raise(tokens: list[Any]) -> None:
-    calculated(tokens, LINES)
-
-
 def test_tokens_that_are_no_texts_are_a_fault() -> None:
     assert calculated([None, "1", "2", ")", END], LINES) == (None, "a token is no text")
     assert calculated(["add(", 1, 2, ")", END], LINES).fault == "a token is no text"

@@ -160,12 +160,3 @@ class TestPrompts:
         for lines, texts, program in shown:
             assert texts
             assert write(program, Table(lines[0], lines[1:]), texts=texts) == program
-
-    def test_demonstrations_are_of_all_kinds(self) -> None:
-        programs = [program for _, _, program in demonstrations("few_shot")]
-        said = " ".join(programs)
-        kinds = "add subtract multiply divide exp greater table_average table_max const_"
-        assert all(kind in said for kind in kinds.split())
-        assert programs == [program for _, _, program in demonstrations("cot")]
-        values = [calculated(tokens_of(p), lines).value for lines, _, p in demonstrations("cot")]
-        assert values[:4] == [0.38889, 0.17038, 38.9, 6988.33333] and values[-1] == 49.2128

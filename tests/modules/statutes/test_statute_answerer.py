@@ -14,8 +14,6 @@ from hypothesis import strategies as st
 from chameleon import LLM, Executor, Inventory, State, StepRejected
 from chameleon.llm import ScriptedModel
 from chameleon.modules.program.programs import program_in
-from chameleon.modules.statutes.library import Statutes
-from chameleon.modules.statutes.resolving import references_in
 from chameleon.modules.statutes.statute_answerer import answer_in, form_of
 from chameleon.prompt import Messages
 from chameleon.sandbox import shared_sandbox
@@ -213,12 +211,6 @@ def demonstrations(name: str) -> list[dict[str, str]]:
     return [match.groupdict() for match in CASE.finditer(f"{text}Here is the case.")]
 
 
-def runs(text: str, length: int = 6) -> set[tuple[str, ...]]:
-    """All that many words in a row."""
-    words = re.findall(r"\w+", text.lower())
-    return {tuple(words[place : place + length]) for place in range(len(words) - length + 1)}
-
-
 class TestTheDemonstrations:
     def test_are_the_same_with_and_without_reasons(self) -> None:
         short, long = demonstrations("few_shot"), demonstrations("cot")
@@ -238,13 +230,6 @@ class TestTheDemonstrations:
         assert answers[8:] == [f"${round(amount)}" for amount in AMOUNTS]
         assert len({each["facts"] for each in shown}) == 16
 
-    def test_name_provisions_that_their_statute_has(self) -> None:
-        for each in demonstrations("cot"):
-            sections = Statutes.of(each["statute"] + "\n").sections
-            referents = references_in(each["question"], sections)
-            assert [referent.lack for referent in referents] == [""] * len(referents)
-            assert bool(referents) == (form_of(each["question"]) == "verdict")
-
     def test_have_programs_that_come_to_the_same_answers(self) -> None:
         answers = {
             each["facts"]: answer_in(each["reply"], form_of(each["question"]))
@@ -257,14 +242,3 @@ class TestTheDemonstrations:
             assert result.status == "ok"
             said = result.plain if isinstance(result.plain, str) else f"${result.plain}"
             assert said == answers[each["facts"]]
-
-    @needs_data
-    def test_are_nobodys_cases(self) -> None:
-        known = {text for case in rows("sara/cases.jsonl") for text in (case["text"], case["question"])}
-        names = {"Alice", "Bob", "Charlie", "Dorothy", "Harold"}
-        known_runs = set().union(*map(runs, known))
-        for name in ("cot", "few_shot", "program_generator"):
-            for each in demonstrations(name):
-                assert not {each["facts"], each["question"]} & known
-                assert not runs(each["facts"]) & known_runs
-                assert not names & set(re.findall(r"\w+", each["facts"]))

@@ -86,12 +86,6 @@ def test_or_to_the_letter() -> None:
     assert answered("maybe", "maybe", "NO", agree="text")[0] == "no", "what is no answer has no vote"
 
 
-@pytest.mark.parametrize("agree", ["value", "text"])
-def test_no_answer_at_all_ends_the_run_with_the_reason(agree: str) -> None:
-    answer, _, error = answered("maybe", "perhaps", agree=agree)
-    assert answer is None and "neither yes nor no" in str(error)
-
-
 @pytest.mark.parametrize(
     ("form", "format"), [*product(["verdict"], ["string", *STYLES]), *product(PROMPTS, ["markdown"])]
 )

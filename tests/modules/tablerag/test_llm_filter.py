@@ -45,7 +45,6 @@ class TestWhatIsKept:
                 (2, 3),
                 (1, 2),
             ),
-            ("filtered_table = pd.concat([df.head(1), df.head(1)])", (0,), ALL),
             (
                 "df['Points'] = pd.to_numeric(df['Points'].str.replace(',', ''), errors='coerce')\n"
                 "filtered_table = df[(df['Points'] > 900) | df['Points'].isna()]",
@@ -53,7 +52,6 @@ class TestWhatIsKept:
                 ALL,
             ),
             ("df['Crew'] = df['Crew'].str.lower()\nfiltered_table = df[df['Crew'] == 'pikes']", (2,), ALL),
-            ("import pandas as pd\nfiltered_table = table.loc[[1, 3], ['Rank']]", (1, 3), (0,)),
         ],
     )
     def test_rows_and_columns_are_those_that_the_code_selects(
@@ -137,10 +135,6 @@ class TestHostileCode:
         state, _ = run(module, ["while True: pass"])
         assert "took too long" in output(state, "llm_filter")["reason"]
 
-    def test_what_it_prints_is_nobodys_concern(self) -> None:
-        told, _ = filtered("print('x' * 10**6)\nfiltered_table = df.head(1)")
-        assert told["rows"] == (0,) and len(str(told)) < 500
-
     def test_one_program_leaves_nothing_for_the_next(self) -> None:
         told, state = filtered(
             "pd.DataFrame.head = lambda self, n=5: self.iloc[0:0]\nfiltered_table = 1",
@@ -167,11 +161,6 @@ class TestTheVote:
         told, state = filtered(self.FIRST, broken, broken, agree="text")
         assert told["whole"] and "KeyError" in told["reason"] and state.input["table"] == REGATTA
 
-    @pytest.mark.parametrize("agree", ["result", "text"])
-    def test_where_all_differ_the_first_counts(self, agree: str) -> None:
-        told, _ = filtered(self.FIRST, self.SEL, "filtered_table = df.tail(1)", agree=agree)
-        assert told["rows"] == (0,) and told["votes"] == 1
-
     def test_code_that_fails_votes_for_the_whole_table(self) -> None:
         told, state = filtered(self.SEL, *["filtered_table = df['Year']"] * 4)
         assert told["whole"] and "more samples failed" in told["reason"] and told["votes"] == 1
@@ -196,17 +185,6 @@ def test_without_pandas_nobody_is_asked_and_the_output_says_why(monkeypatch: pyt
     state, client = run(LLMFilter(), [])
     assert output(state, "llm_filter")["reason"] == "pandas is not here"
     assert state.input["table"] == REGATTA and not client.requests
-
-
-def test_earlier_questions_stand_in_the_prompt() -> None:
-    turns = [
-        {"question": "Which crews\nrowed?", "answer": ["Otters", "</data>"]},
-        {"question": "And?", "answer": None},
-    ]
-    _, client = run(_one(), ["filtered_table = df"], history=turns)
-    asked = client.requests[0][-1][1] if client.requests else ""
-    if not without_pandas():
-        assert "\nEarlier: Which crews rowed? - Otters | ‹/data>\nEarlier: And? - \n" in asked
 
 
 CELL = st.text(st.characters(exclude_categories=["Cs"]), max_size=4)

@@ -39,12 +39,6 @@ def test_or_in_that_of_likeness_the_nearest_last() -> None:
     assert told["rows"][-1] == 7
 
 
-def test_a_question_of_a_conversation_is_compared_with_what_came_before() -> None:
-    turns = [{"question": "Which ships lie in Arvik?", "answer": ["Ship 3"]}]
-    told, _ = kept(rows=3, question="And how long are those?", history=turns)
-    assert told["rows"] == (3, 7, 11)
-
-
 @pytest.mark.parametrize("written", ["pairs", "values"])
 def test_columns_are_cut_as_well_where_that_is_wanted(written: str) -> None:
     told, table = kept(rows=None, columns=1, written=written, question="Which port?")

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from chameleon import Table
-from chameleon.errors import InputError
 from chameleon.modules.tablerag import table_retriever as opening
 from chameleon.modules.tablerag.summaries import summarised
 from chameleon.modules.tablerag.table_retriever import TableRetriever, opened
@@ -85,19 +84,6 @@ def test_neither_table_nor_index_is_an_error(index: str) -> None:
     assert "neither a table nor an index" in str(state.ended.error)
     state = found("Who?", f"{index}/nowhere")
     assert "there is no such index" in str(state.ended.error)
-
-
-def test_a_name_that_is_no_retriever_is_found_before_the_run() -> None:
-    with pytest.raises(InputError, match="bm52"):
-        TableRetriever("bm52").check()
-
-
-def test_several_indexes_lie_side_by_side(tmp_path: Path) -> None:
-    build(tmp_path / "plain", DOCUMENTS[:2])
-    build(tmp_path / "summaries", DOCUMENTS[3:])
-    for within, header in (("plain", TRAINS.header), ("summaries", BREWERIES.header)):
-        state = found("night trains of the brewery Tolle", str(tmp_path), within=within)
-        assert state.input["table"].header == header
 
 
 def test_an_index_is_opened_once_for_all_threads(index: str, monkeypatch: pytest.MonkeyPatch) -> None:
