@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 from collections.abc import Mapping
@@ -10,8 +11,8 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import PositiveInt
 
-from chameleon import LLMModule, State, StepRejected, Table
-from chameleon.errors import ChameleonError, EmptyReply
+from chameleon import LLMModule, State, Table
+from chameleon.errors import ChameleonError
 from chameleon.module import Keys
 from chameleon.modules.search.choose import ProviderName, Settings, choose_provider
 from chameleon.modules.search.provider import SearchProvider, SearchResult
@@ -32,27 +33,12 @@ class TermClarifier(LLMModule):
     takes_cut_off = True  # the terms that were explained are of use
     max_rows: int | None = 20
 
-    def parse(self, text: str) -> dict[str, Any]:
-        """Return `terms`, explanations by term, or `text`, a reply of another form. Never empty."""
+    def parse(self, text: str) -> str:
+        """Return a line for each term, or the text of a reply that is no JSON of terms."""
         found = terms_in(text)
-        if found is not None:
-            return {"terms": found}
-        kept = _FENCE.sub(r"\1", text).strip()
-        if not kept:
-            raise StepRejected("the reply explains nothing")
-        return {"text": kept, "note": "the reply is no JSON of terms, and is kept as text"}
-
-    def run(self, state: State) -> Any:
-        """Return the terms; a reply that is of no use leaves them empty, with the reason, and ends no run."""
-        try:
-            return super().run(state)
-        except StepRejected as rejection:
-            return {"terms": {}, "note": rejection.what}
-
-    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        """Write a line for each term, or the text of a reply of another form."""
-        lines = [f"{term}: {meaning}" for term, meaning in output.get("terms", {}).items()]
-        return {"terms": "\n".join(lines) or output.get("text", "")}
+        if found is None:
+            return _FENCE.sub(r"\1", text).strip()
+        return "\n".join(f"{term}: {meaning}" for term, meaning in found.items())
 
 
 def terms_in(text: str) -> dict[str, str] | None:
@@ -108,6 +94,7 @@ class WikiClarifier(LLMModule):
         self._settings = Settings(named, endpoint, folder, allow_private=allow_private, language=language)
         self._web = Web(Limits(seconds=timeout), user_agent=user_agent)
         self._source: SearchProvider | str = "no search is set up"
+        self._shown = ""
 
     def runtime_info(self) -> Mapping[str, Any]:
         """Return the provider that is asked, or why none is."""
@@ -126,13 +113,12 @@ class WikiClarifier(LLMModule):
             f"{number}. {one_line(each.title, 150) or 'Untitled'}: {one_line(each.text, self.characters)}"
             for number, each in enumerate(documents, 1)
         )
-        shown = {"documents": "\n".join(lines), "history": turns(state)}
-        messages = self.template.render(self.slots(state) | shown)
-        try:
-            reply = self.model.ask(messages, whole=False, **self.stop_params)
-        except EmptyReply as empty:
-            raise StepRejected(empty.what, hint=empty.hint) from None
-        return {"summary": self.parse(reply.text)} | told
+        asking = copy.copy(self)
+        asking._shown = "\n".join(lines)
+        return {"summary": LLMModule.run(asking, state)} | told
+
+    def slots(self, state: State) -> dict[str, Any]:
+        return super().slots(state) | {"documents": self._shown, "history": turns(state)}
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         return {"summary": output["summary"]}

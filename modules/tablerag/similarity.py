@@ -15,7 +15,6 @@ from chameleon.modules.tablerag.cut import Cut, part, whole
 from chameleon.text import beginning, estimated_tokens
 
 Order = Literal["table", "similarity"]
-Written = Literal["pairs", "values"]
 
 _SHOWN_CELLS = 12  # of a column: what it holds is plain from its first different cells
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[^a-z\s])|\n\s*\n")
@@ -63,19 +62,15 @@ class SemanticFilter(Cut, BySimilarity):
         *,
         by: str = "auto",
         order: Order = "table",
-        written: Written = "values",
     ) -> None:
         """`rows`, `columns`: how many are kept, None for all; there is no threshold, as published.
 
         - `by`: how likeness is measured: "bm25", "dense" or "dense:NAME" (embeddings), "late" or "late:NAME"
           (token by token, as ColBERT), "auto": dense where embeddings are installed, else bm25.
         - `order`: of the kept rows: "table", or "similarity": the nearest last, as published.
-        - `written`: a row as its "values" between bars, as published, or as "pairs" ("Year: 1999; Race: 3").
-          With bm25 values are better: names that stand in every row only make rows alike.
         """
         self.rows, self.columns, self.by = rows, columns, by
         self.order: Order = order
-        self.written: Written = written
 
     def run(self, state: State) -> dict[str, Any]:
         table: Table = state.input["table"]
@@ -84,15 +79,8 @@ class SemanticFilter(Cut, BySimilarity):
         query = query_of(state)
         columns = self._kept(query, self.column_texts(table), self.columns, "table")
         # Rows are compared as they stand, with the columns that go: what is cut must not hide them.
-        rows = self._kept(query, self.row_texts(table), self.rows, self.order)
+        rows = self._kept(query, ["|".join(row) for row in table.rows], self.rows, self.order)
         return part(table, rows, columns)
-
-    def row_texts(self, table: Table) -> list[str]:
-        """Return each row as a text to be compared with a question."""
-        if self.written == "values":
-            return ["|".join(row) for row in table.rows]
-        names = [f"{name}: " if name.strip() else "" for name in table.header]
-        return ["; ".join(map("".join, zip(names, row, strict=True))) for row in table.rows]
 
     def column_texts(self, table: Table) -> list[str]:
         """Return each column as a text: its name and its first different cells."""

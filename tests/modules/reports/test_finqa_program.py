@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -152,68 +151,3 @@ def test_a_complex_value_is_none() -> None:
     assert calculated(tokens_of("exp(-8, 0.5)"), LINES).value is None
     assert calculated(tokens_of("exp(-8, 0.5), add(x, 1)"), LINES).value is None
     assert value_of("exp(-8, 0.5), add(1, 1)") == 2
-
-
-NUMBERED = [  # the rows of `ROWS` as a report has them
-    ["( in thousands )", "2011", "2010", "2009"],
-    ["dues", "$ 1,250", "900", "-32 ( 32 )"],
-    ["rate", "12.5% ( 12.5 % )", "20%", "5%"],
-    ["fees", "1.5", "$ 0", "3"],
-]
-ROWS = {"dues": [1250.0, 900.0, -32.0], "rate": [0.125, 0.2, 0.05], "fees": [1.5, 0.0, 3.0]}
-PLAIN: dict[str, Callable[..., Any]] = {
-    "add": lambda first, second: first + second,
-    "subtract": lambda first, second: first - second,
-    "multiply": lambda first, second: first * second,
-    "divide": lambda first, second: first / second,
-    "exp": math.pow,
-    "greater": lambda first, second: "yes" if first > second else "no",
-    "table_max": lambda row: sorted(row)[-1],
-    "table_min": lambda row: sorted(row)[0],
-    "table_sum": math.fsum,
-    "table_average": lambda row: math.fsum(row) / 3,
-}
-_NUMBERS = st.one_of(
-    st.decimals(-9999, 9999, places=3).map(lambda number: (str(number), float(number))),
-    st.integers(0, 99).map(lambda number: (f"{number}%", number / 100)),
-    st.sampled_from([1, 2, 10, 100, 1000]).map(lambda number: (f"const_{number}", float(number))),
-    st.just(("const_m1", -1.0)),
-)
-_EXPONENTS = st.integers(-3, 4).map(lambda number: (str(number), float(number)))
-
-
-@settings(max_examples=80, deadline=None)
-@given(st.data(), st.integers(1, 6))
-def test_a_program_comes_to_what_its_steps_say(data: st.DataObject, count: int) -> None:
-    """Random programs against a plain evaluation; a fault is one where the plain one fails.
-
-    References are to earlier steps, and sometimes to one that is not there. No step takes a verdict: the
-    evaluator compares these as texts.
-    """
-    steps, values = list[str](), list[Any]()
-    for place in range(count):
-        operation = data.draw(st.sampled_from(sorted(PLAIN)))
-        if operation.startswith("table_"):
-            name = data.draw(st.sampled_from(sorted(ROWS)))
-            steps.append(f"{operation}({name}, none)")
-            values.append(PLAIN[operation](ROWS[name]))
-            continue
-        earlier = [(f"#{number}", value) for number, value in enumerate(values) if not isinstance(value, str)]
-        missing = [(f"#{place}", None)] if data.draw(st.integers(0, 9)) == 0 else []
-        known = st.sampled_from([*earlier, *missing]) | _NUMBERS if earlier or missing else _NUMBERS
-        (first, one), (second, other) = (
-            data.draw(known),
-            data.draw(_EXPONENTS if operation == "exp" else known),
-        )
-        steps.append(f"{operation}({first}, {second})")
-        try:
-            values.append(PLAIN[operation](one, other))
-        except (TypeError, ValueError, ArithmeticError):
-            assert calculated(tokens_of(", ".join(steps)), NUMBERED).fault
-            return
-    value, fault = calculated(tokens_of(", ".join(steps)), NUMBERED)
-    assert not fault
-    if isinstance(values[-1], str):
-        assert value == values[-1]
-    else:
-        assert math.isclose(value, values[-1], rel_tol=1e-9, abs_tol=1.1e-5)

@@ -60,25 +60,17 @@ def test_no_reply_makes_it_stumble(reply: str) -> None:
     assert found is None or all(isinstance(each, str) for pair in found.items() for each in pair)
 
 
-def explained(reply: Any) -> tuple[Any, Any]:
+@pytest.mark.parametrize(
+    ("reply", "terms"),
+    [
+        (json.dumps(TERMS), "SEL: Selmark, a country\nPoints: those of the final"),
+        ("SEL - Selmark\nVAR - Varnia", "SEL - Selmark\nVAR - Varnia"),
+        ("```\n```", ""),
+    ],
+)
+def test_terms_stand_on_a_line_each_and_what_is_no_json_is_kept(reply: str, terms: str) -> None:
     state, _ = run(TermClarifier(), [reply])
-    return output(state, "term_clarifier"), state.cache["terms"]
-
-
-def test_terms_stand_on_a_line_each() -> None:
-    told, terms = explained(json.dumps(TERMS))
-    assert told == {"terms": TERMS}
-    assert terms == "SEL: Selmark, a country\nPoints: those of the final"
-
-
-def test_a_reply_that_is_no_json_is_kept_as_text_and_not_lost() -> None:
-    told, terms = explained("SEL - Selmark\nVAR - Varnia")
-    assert terms == "SEL - Selmark\nVAR - Varnia" and "no JSON" in told["note"]
-
-
-def test_nothing_of_use_ends_no_run() -> None:
-    told, terms = explained("```\n```")
-    assert terms == "" and "explains nothing" in told["note"]
+    assert output(state, "term_clarifier") == state.cache["terms"] == terms
 
 
 PLAIN = "Each row is a crew. The question asks for those whose Country is SEL."

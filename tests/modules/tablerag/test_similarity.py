@@ -23,7 +23,7 @@ MANY = Table(
 
 
 def kept(**given: Any) -> tuple[Any, Table]:
-    parameters = {key: given.pop(key) for key in ("rows", "columns", "order", "written") if key in given}
+    parameters = {key: given.pop(key) for key in ("rows", "columns", "order") if key in given}
     state, _ = run(SemanticFilter(by="bm25", **parameters), table=given.pop("table", MANY), **given)
     return output(state, "semantic_filter"), state.input["table"]
 
@@ -39,9 +39,8 @@ def test_or_in_that_of_likeness_the_nearest_last() -> None:
     assert told["rows"][-1] == 7
 
 
-@pytest.mark.parametrize("written", ["pairs", "values"])
-def test_columns_are_cut_as_well_where_that_is_wanted(written: str) -> None:
-    told, table = kept(rows=None, columns=1, written=written, question="Which port?")
+def test_columns_are_cut_as_well_where_that_is_wanted() -> None:
+    told, table = kept(rows=None, columns=1, question="Which port?")
     assert table == MANY.take_columns([1]) and len(told["rows"]) == 20
 
 
@@ -68,13 +67,6 @@ def test_what_was_cut_before_is_counted_from_the_whole() -> None:
 def test_an_unknown_measure_is_an_error() -> None:
     with pytest.raises(ChameleonError, match="guesswork"):
         SemanticFilter(by="guesswork").check()
-
-
-def test_rows_and_columns_as_they_are_compared() -> None:
-    table = Table(["Year", ""], [["1999", "a"], ["2000", "a"], ["", "b"]])
-    assert SemanticFilter().row_texts(table) == ["1999|a", "2000|a", "|b"]
-    assert SemanticFilter(written="pairs").row_texts(table) == ["Year: 1999; a", "Year: 2000; a", "Year: ; b"]
-    assert SemanticFilter().column_texts(table) == ["Year: 1999, 2000", ": a, b"]
 
 
 @settings(max_examples=40)
