@@ -18,7 +18,7 @@ from chameleon.llm.prices import Pricing
 from chameleon.modules.documents.paper_readers import PaperProgramGenerator
 from chameleon.modules.offline.lexical.label_questions import wanted_by
 from chameleon.modules.offline.lexical.labelled import split_label, value_of
-from chameleon.modules.reports.program_reader import number_text, plain
+from chameleon.modules.reports.program_text import number_text, plain
 from chameleon.modules.sql.binder_table import LINE_BREAK
 from chameleon.modules.sql.text_to_sql import _START
 from chameleon.modules.statutes.statute_answerer import answer_in

@@ -14,8 +14,7 @@ from chameleon.errors import ModuleError
 from chameleon.module import Keys
 from chameleon.modules.program.programs import in_words, program_in, run_program
 from chameleon.modules.reports.finqa_program import END, calculated, tokens_of
-from chameleon.modules.reports.program_reader import finqa_program_in
-from chameleon.modules.reports.program_writer import as_text, lines_of, value_of, written
+from chameleon.modules.reports.program_text import as_text, finqa_program_in, lines_of, value_of, written
 from chameleon.modules.reports.report import Report, report_slots, text_of
 from chameleon.modules.reports.sources import finqa_sources, python_sources
 

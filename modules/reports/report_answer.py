@@ -1,19 +1,25 @@
-"""Give the value of a program as the question wants it."""
+"""Give the value of a program as the question wants it: in per cent, where a share or a change is asked for.
+
+The kind of a value is one of four:
+
+- "share": what a division of two figures of the report comes to, and the sum or difference of shares, or of a
+  share and 1, and a share to some power;
+- "percent": the same made of figures with "%", without dividing by one: their sum, difference, average;
+- "percentage": a share that the program multiplies by a hundred itself;
+- "": any other number.
+"""
 
 from __future__ import annotations
 
+import ast
 import re
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
 
-from chameleon import Module, State
+from chameleon import Module, State, Table
 from chameleon.modules.program.answer_generator import tidy
-from chameleon.modules.reports.percent import (
-    Kind,
-    asks_percent,
-    asks_share,
-    kind_of_finqa,
-    kind_of_python,
-)
+from chameleon.modules.reports.finqa_program import OVER_ROWS, tokens_of
+from chameleon.modules.reports.program_text import lines_of, number_text
 from chameleon.modules.reports.report import Report
 
 _POINTS = re.compile(r"(?:percent(?:age)?|%)[\s-]*points?", re.IGNORECASE)
@@ -22,6 +28,27 @@ _MOVED = re.compile(
     re.IGNORECASE,
 )
 _OTHER_POINTS = re.compile(r"\bpoints?\b", re.IGNORECASE)
+Kind = Literal["share", "percent", "percentage", ""]
+
+_COUNTS = (
+    "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|"
+    "seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred"
+)
+_STATED = re.compile(
+    rf"(?:(?!\b(?:19|20)\d\d\b)(?<![\d.,])[\d.,]*\d|\b(?:{_COUNTS})\b)[\s-]*"
+    r"(?:percent|per cent|%)\w*(?:[\s-]*points?)?",
+    re.IGNORECASE,
+)
+_ASKED = re.compile(r"percent|per cent|%", re.IGNORECASE)
+_SHARE = re.compile(
+    r"\b(?:growth rates?|rates? of (?:growth|change|increase|decrease|decline)|(?:portion|proportion) of|"
+    r"what share of)\b",
+    re.IGNORECASE,
+)
+_COUNT = re.compile(r"const_\d+|[1-9]|1[0-2]")
+_DIVISORS = ("2", "3", "4", "5", "10", "12", "100", "1000", "1000000")
+"""Numbers by which a Python program divides for an average or another unit, and not for a share."""
+_PYTHON = {ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide", ast.Pow: "exp"}
 
 
 class ReportAnswer(Module):
@@ -74,3 +101,116 @@ def in_words(value: Any, kind: Kind, question: str, *, subtracted: bool = False)
 def _percent(value: float) -> str:
     """Return a percentage with two places; of one below a hundredth, two digits that matter."""
     return f"{value:.2f}%" if abs(value) >= 0.01 or not value else f"{value:.2g}%"
+
+
+def asks_percent(question: str) -> bool:
+    """Return whether it speaks of per cent other than by a number of them: "5% of the units" asks for none.
+
+    "2010 percent of sales" does: it is a year.
+    """
+    return bool(_ASKED.search(_STATED.sub(" ", question)))
+
+
+def asks_share(question: str) -> bool:
+    """Return whether it asks for a portion or a rate of growth, told in per cent without the word."""
+    return bool(_SHARE.search(question))
+
+
+class _Value(NamedTuple):
+    """The text of a number, "#" for a value that is worked out, and its kind."""
+
+    text: str
+    kind: Kind = ""
+
+    def is_number(self, number: int) -> bool:
+        return self.text in (f"{number}", f"{number}.0", f"const_{number}")
+
+
+def kind_of_finqa(program: str, tables: Sequence[Table]) -> Kind:
+    """Return what the value of a program of FinQA's language is."""
+    tokens = tokens_of(program)[:-1]
+    values = list[_Value]()
+    for place in range(0, len(tokens), 4):
+        operation, *arguments = tokens[place].rstrip("("), *tokens[place + 1 : place + 3]
+        if operation in OVER_ROWS:
+            rows = [line[1:] for line in lines_of(tables) if line[0] == arguments[0]]
+            numbers = [number for cell in (rows[-1] if rows else ()) if (number := number_text(cell))]
+            is_percent = bool(numbers) and all(number.endswith("%") for number in numbers)
+            values.append(_Value("#", "percent" if is_percent else ""))
+        else:
+            first, second = (
+                values[int(text[1:])] if text[0] == "#" else _Value(text, "percent" if "%" in text else "")
+                for text in arguments
+            )
+            values.append(_Value("#", _combined(operation, first, second)))
+    return values[-1].kind
+
+
+def kind_of_python(program: str) -> Kind:
+    """Return what `ans` of a Python program is; "" where it is not given by plain arithmetic over names."""
+    known = dict[str, _Value]()
+    try:
+        for line in parsed(program).body:
+            match line:
+                case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                    known[name] = _python_value(value, known)
+                case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)):  # a, b = 1, 2
+                    found = [_python_value(value, known) for value in values]
+                    known |= {ast.unparse(name): value for name, value in zip(names, found, strict=False)}
+                case ast.Expr() | ast.Import() | ast.ImportFrom() | ast.Assign():
+                    pass
+                case _:
+                    return ""
+    except RecursionError:
+        return ""
+    return known.get("ans", _Value("")).kind
+
+
+def parsed(program: str) -> ast.Module:
+    """Return a Python program as a tree; an empty one where it is none."""
+    try:
+        return ast.parse(program)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ast.Module([], [])
+
+
+def _python_value(node: ast.expr, known: dict[str, _Value]) -> _Value:
+    """Return the kind of an expression. A rounded value keeps its kind; a length is no part of a whole."""
+    match node:
+        case ast.Constant(value=int() | float()):
+            return _Value(repr(node.value))
+        case ast.Name():
+            return known.get(node.id, _Value("const_0"))
+        case (
+            ast.UnaryOp(operand=inner)
+            | ast.Call(func=ast.Name(id="round" | "float" | "abs"), args=[inner, *_])
+        ):
+            return _python_value(inner, known)
+        case ast.Call(func=function):
+            return _Value("#" if isinstance(function, ast.Name) and function.id == "sum" else "const_1")
+        case ast.BinOp() if operation := _PYTHON.get(type(node.op)):
+            left, right = _python_value(node.left, known), _python_value(node.right, known)
+            if operation == "divide" and right.text in _DIVISORS:
+                right = _Value(f"const_{right.text}")
+            return _Value("#", _combined(operation, left, right))
+    return _Value("#")
+
+
+def _combined(operation: str, first: _Value, second: _Value) -> Kind:
+    """Return the kind of what an operation makes of two values."""
+    one, other = first.kind, second.kind
+    if operation == "divide" and one:
+        return "share" if other else one if _COUNT.fullmatch(second.text) else ""
+    if operation == "divide":
+        return "" if other or second.text.startswith("const_") else "share"
+    if operation == "multiply":
+        by_hundred = (second.is_number(100) and one) or (first.is_number(100) and other)
+        return "percentage" if by_hundred in ("share", "percent") else ""
+    if operation in ("add", "subtract"):
+        if one and other:
+            return one if one == other else "share" if "percentage" not in (one, other) else ""
+        if first.is_number(0) or second.is_number(0):
+            return one or other
+        is_plus_one = first.is_number(1) or second.is_number(1)
+        return "share" if is_plus_one and (one or other) in ("share", "percent") else ""
+    return "share" if operation == "exp" and one == "share" else ""

@@ -10,8 +10,8 @@ from typing import Any
 from chameleon import State
 from chameleon.modules.documents.paper_retriever import passage_source
 from chameleon.modules.reports.finqa_program import OVER_ROWS, number_in, tokens_of
-from chameleon.modules.reports.percent import parsed
 from chameleon.modules.reports.report import Report, text_of
+from chameleon.modules.reports.report_answer import parsed
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?|(?<!\d)\.\d+")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3})")

@@ -6,8 +6,18 @@ import re
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from chameleon.modules.statutes.labels import LABEL, LEVELS, LabelReading, follows, readings
-from chameleon.modules.statutes.tree import SECTION, TEXT, Node, Statute, StatuteLine
+from chameleon.modules.statutes.tree import (
+    LABEL,
+    LEVELS,
+    SECTION,
+    TEXT,
+    LabelReading,
+    Node,
+    Statute,
+    StatuteLine,
+    follows,
+    readings,
+)
 
 _DEEPEST = 32
 _LABELS = re.compile(rf"((?:{LABEL}\s*){{1,8}})(?:$|(?<=\s)|(?=[\[—–]))")

@@ -10,24 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chameleon.modules.statutes.parser import parse
-from chameleon.modules.statutes.tree import Node, Statute
+from chameleon.modules.statutes.tree import LabelReading, Node, Statute, follows, readings
 from tests.benchmarks.shared_data import DATA, needs_data
 from tests.modules.statutes.generated import LEVEL_OF, Provision, provisions, statute
 from tests.modules.statutes.samples import EXEMPT, FEES, PILOTS
 from tests.modules.statutes.trees import keeps_all, names, node
-
-ENDS = (
-    "of this section",
-    "under section",
-    "described in paragraph",
-    "payable to",
-    "of subsection",
-    "for each item",
-    "of paragraph (1) or",
-    "through",
-    "of wood;",
-    "which are",
-)
 
 
 def second_edition(text: str) -> str:
@@ -127,16 +114,15 @@ class TestNumbering:
         )
         assert names(parse(text))[2:] == ["1(c)(A)", "1(c)(B)", "1(c)(1)", "1(c)(2)"]
 
+    def test_goes_on_after_what_is_not_shown(self) -> None:
+        found = parse("§1. Fees\n...\n(a) Boats\n* * *\n    (2) Ships\n…\n        (B) All.\n")
+        assert names(found)[1:] == ["1(a)", "1(a)(2)", "1(a)(2)(B)"]
+
     def test_is_not_begun_by_a_line_that_goes_on(self) -> None:
         first = "§1. Fees\n(a) A boat described in paragraph\n(2) or (3) pays.\n"
         text = f"{first}(b) A ship pays as in\n(a), and more.\n"
         found = parse(text)
         assert names(found) == ["1", "1(a)", "1(b)"] and keeps_all(found, text)
-
-    @pytest.mark.parametrize("mark", ["...", "…", "* * *", ". . ."])
-    def test_goes_on_after_what_is_not_shown(self, mark: str) -> None:
-        found = parse(f"§1. Fees\n{mark}\n(a) Boats\n{mark}\n    (2) Ships\n{mark}\n        (B) All.\n")
-        assert names(found)[1:] == ["1(a)", "1(a)(2)", "1(a)(2)(B)"]
 
 
 class TestWhatDoesNotFit:
@@ -208,18 +194,6 @@ class TestAnyText:
 
         same(series, found.root.children[0].children)
 
-    @settings(max_examples=10)
-    @given(provisions(), st.sampled_from([0, 2, 4]), st.lists(st.sampled_from(ENDS), min_size=1, max_size=9))
-    def test_loses_no_provision_untold(self, series: list[Provision], unit: int, ends: list[str]) -> None:
-        """Also where each line ends as if it went on."""
-        lines = [line.removesuffix(".") for line in statute(series, unit, False).splitlines()]
-        text = "\n".join(f"{line} {ends[place % len(ends)]}" for place, line in enumerate(lines))
-        found = parse(text)
-        labelled = {number for number, line in enumerate(lines, 1) if line.lstrip().startswith("(")}
-        begun = {each.own_lines[0].number for each in found.root.nodes if each.own_lines}
-        assert labelled - begun <= {int(trouble.split()[1]) for trouble in found.troubles}
-        assert keeps_all(found, text)
-
     @settings(max_examples=40)
     @given(st.text("(aiAI12)§ .\n\t\r-x", max_size=120), st.sampled_from(["", "5"]))
     def test_at_all_is_kept(self, text: str, name: str) -> None:
@@ -233,3 +207,32 @@ def test_the_shared_statutes_lose_no_line_and_have_no_trouble_in_either_edition(
         again = parse(other, name)
         assert shape(again) == shape(found) and not [*found.troubles, *again.troubles]
         assert keeps_all(found, text) and keeps_all(again, other)
+
+
+class TestLabels:
+    @pytest.mark.parametrize(
+        ("label", "read"),
+        [
+            ("1", [("paragraph", 1, 0)]),
+            ("5A", [("paragraph", 5, 1)]),
+            ("(b)", [("subsection", 2, 0)]),
+            ("i", [("subsection", 9, 0), ("clause", 1, 0)]),
+            ("IV", [("subclause", 4, 0)]),
+            ("V", [("subparagraph", 22, 0), ("subclause", 5, 0)]),
+            ("aa", [("item", 1, 0), ("subsection", 27, 0)]),
+            ("BB", [("subitem", 2, 0), ("subparagraph", 28, 0)]),
+            ("a-1", [("subsection", 1, 1)]),
+            ("and", []),
+            ("iiii", []),
+            ("Ab", []),
+            ("2017", []),
+            ("", []),
+        ],
+    )
+    def test_have_readings(self, label: str, read: list[tuple[str, int, int]]) -> None:
+        assert [tuple(each) for each in readings(label)] == read
+
+    def test_follow_each_other(self) -> None:
+        assert follows(LabelReading("paragraph", 6), LabelReading("paragraph", 5, 1))
+        assert follows(LabelReading("paragraph", 5, 1), LabelReading("paragraph", 5))
+        assert not follows(LabelReading("clause", 2), LabelReading("subsection", 1))

@@ -10,8 +10,7 @@ import pytest
 
 from chameleon import Table
 from chameleon.modules.tablerag import table_retriever as opening
-from chameleon.modules.tablerag.summaries import summarised
-from chameleon.modules.tablerag.table_retriever import TableRetriever, opened
+from chameleon.modules.tablerag.table_retriever import TableRetriever, opened, summarised
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.index import Index
 from chameleon.retrieval.names import retriever
