@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from chameleon.modules.statutes.parser import parse
 from chameleon.modules.statutes.tree import LabelReading, Node, Statute, follows, readings
 from tests.benchmarks.shared_data import DATA, needs_data
-from tests.modules.statutes.generated import LEVEL_OF, Provision, provisions, statute
+from tests.modules.statutes.generated import Provision, provisions, statute
 from tests.modules.statutes.samples import EXEMPT, FEES, PILOTS
 from tests.modules.statutes.trees import keeps_all, names, node
 
@@ -54,10 +54,6 @@ class TestAStatute:
         assert [each.heading for each in found.root.children[0].children] == ["", "Ships"]
         assert node(found, "1(a)").wording == "Boats of the harbour pay a fee."
 
-    def test_may_have_no_indentation_at_all(self) -> None:
-        flat = "\n".join(line.strip() for line in EXEMPT.splitlines())
-        assert names(parse(flat)) == names(parse(EXEMPT))
-
     def test_takes_its_section_from_its_name(self) -> None:
         found = parse("Boats\n\n(a) Oars\n\n    (1) of wood\n", "7A")
         assert names(found) == ["7A", "7A(a)", "7A(a)(1)"] and not found.troubles
@@ -77,58 +73,28 @@ class TestAStatute:
         (section,) = parse(f"{line}\n\n(a) Oars\n").root.children
         assert (section.label, section.heading) == ("12", "Fees" if "F" in line else "")
 
-    def test_is_not_begun_by_a_sentence(self) -> None:
-        text = "§1. Fees\n\n(a) Oars\n\nSection 2 applies to oars.\n§ 3 applies as well.\n"
-        assert names(parse(text)) == ["1", "1(a)"]
-
-
-class TestNumbering:
-    def test_tells_the_ninth_subsection_from_the_first_clause(self) -> None:
+    def test_has_a_subsection_after_the_last_letter(self) -> None:
         series = "".join(f"({letter}) Fee.\n" for letter in "abcdefghijklmnopqrstuvwxyz")
         found = parse(f"§1. Fees\n{series}(aa) Fee.\n")
         assert {each.level for each in found.root.children[0].children} == {"subsection"}
 
-    def test_parts_labels_on_one_line(self) -> None:
-        text = (
-            "§1. Fees\n(a)(1) Boats pay.\n    (2) Ships pay.\n        (A)(i) All.\n            (ii) Some.\n"
-            "    (3) None.\n(b)(1)(A) Oars.\n        (B) Sails.\n"
-        )
-        found = parse(text)
-        assert " ".join(names(found)[2:]) == (
-            "1(a)(1) 1(a)(2) 1(a)(2)(A) 1(a)(2)(A)(i) 1(a)(2)(A)(ii) 1(a)(3) 1(b) 1(b)(1) 1(b)(1)(A) "
-            "1(b)(1)(B)"
-        )
-        assert keeps_all(found, text) and not found.troubles
 
-    def test_mends_a_label_that_is_indented_out_of_its_series(self) -> None:
-        text = "§1. Fees\n(a) Boats.\n    (1) Oars.\n      (2) Sails.\n    (3) Keels.\n(b) Ships.\n"
-        found = parse(text)
-        assert names(found)[2:5] == ["1(a)(1)", "1(a)(2)", "1(a)(3)"] and keeps_all(found, text)
-        (trouble,) = found.troubles
-        assert "line 4" in trouble and "not the next" in trouble
-
-    def test_leaves_two_series_side_by_side(self) -> None:
-        text = (
-            "§1. Fees\n\n(c) All that\n\n    (A) sails, and\n\n    (B) rows, except-\n\n    (1) rafts;\n\n"
-            "    (2) buoys.\n"
-        )
-        assert names(parse(text))[2:] == ["1(c)(A)", "1(c)(B)", "1(c)(1)", "1(c)(2)"]
-
-    def test_goes_on_after_what_is_not_shown(self) -> None:
-        found = parse("§1. Fees\n...\n(a) Boats\n* * *\n    (2) Ships\n…\n        (B) All.\n")
-        assert names(found)[1:] == ["1(a)", "1(a)(2)", "1(a)(2)(B)"]
-
-    def test_is_not_begun_by_a_line_that_goes_on(self) -> None:
-        first = "§1. Fees\n(a) A boat described in paragraph\n(2) or (3) pays.\n"
-        text = f"{first}(b) A ship pays as in\n(a), and more.\n"
-        found = parse(text)
-        assert names(found) == ["1", "1(a)", "1(b)"] and keeps_all(found, text)
+SIDE_BY_SIDE = "(a) All\n    (A) sails, and\n    (B) rows, except-\n    (1) rafts;\n    (2) buoys.\n"
+ON_ONE_LINE = "(a)(1) A.\n    (2) B.\n        (A)(i) C.\n            (ii) D.\n    (3) E.\n(b)(1)(A) F.\n"
+MUSEUMS = "(a) Vessels\n(1) boats;\n(2) ships\n(A) schools,\n(B) clubs.\n(b) Title\nFlush.\n"
 
 
 class TestWhatDoesNotFit:
     @pytest.mark.parametrize(
         ("text", "found", "told"),
         [
+            (SIDE_BY_SIDE, ["a", "aA", "aB", "a1", "a2"], []),
+            (ON_ONE_LINE, ["a", "a1", "a2", "a2A", "a2Ai", "a2Aii", "a3", "b", "b1", "b1A"], []),
+            (MUSEUMS, ["a", "a1", "a2", "a2A", "a2B", "b"], []),  # without any indentation
+            ("(a) A.\n    (1) B.\n      (2) C.\n    (3) D.\n(b) E.\n", ["a", "a1", "a2", "a3", "b"], [4]),
+            ("...\n(a) A\n* * *\n    (2) B\n…\n        (B) All.\n", ["a", "a2", "a2B"], [5, 7]),
+            ("(a) A boat described in paragraph\n(2) or (3) pays.\n(b) B.\n", ["a", "b"], [3]),
+            ("(a) Oars\n\nSection 2 applies to oars.\n§ 3 applies as well.\n", ["a"], []),
             ("(a) A.\n            (1) B.\n    (2) C.\n  (b) D.\n", ["a", "a1", "a2", "b"], [4, 5]),
             ("(a) A.\n  (1) B.\n    (A) C.\n  (B) D.\n", ["a", "a1", "a1A", "a1B"], [5]),
             ("(a) A.\n    (1) B.\n        (A) C.\n            (1) D.\n", ["a", "a1", "a1A", "a1A1"], [5]),
@@ -187,7 +153,7 @@ class TestAnyText:
         def same(made: list[Provision], nodes: list[Node]) -> None:
             assert [each.label for each in made] == [each.label for each in nodes]
             for each, read in zip(made, nodes, strict=True):
-                assert read.level == LEVEL_OF[each.kind] or len(made) == 1
+                assert read.level == each.level or len(made) == 1
                 assert read.heading == each.heading
                 assert read.wording == " ".join(filter(None, [each.heading, each.text, each.flush]))
                 same(each.inner, read.children)

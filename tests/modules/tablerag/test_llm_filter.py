@@ -68,18 +68,19 @@ class TestWhatIsKept:
             ("filtered_table = df.assign(Double=1)", "the column 'Double'"),
             ("filtered_table = df[['Crew', 'Crew']]", "a column twice"),
             ("df.loc[0, 'Crew'] = 'Sharks'\nfiltered_table = df", "a row that the table does not have"),
-            (
-                "filtered_table = pd.DataFrame([['9', 'Eels', 'SEL', '1']], columns=df.columns)",
-                "does not have",
-            ),
             ("df['Rank'] = [10**400] * 4\nfiltered_table = df", "a row that the table does not have"),
             ("filtered_table = df[df['Year'] > 3]", "KeyError in line 1"),
             ("filtered_table = df[", "SyntaxError"),
+            ("import os\nos._exit(0)", ""),
+            ("x = [0] * 10**12\nfiltered_table = df.head(1)", ""),
+            ("filtered_table = pd.DataFrame([['x' * 100] * 4] * 10**5, columns=df.columns)", ""),
+            ("pd.DataFrame.to_numpy = lambda *a, **k: np.array([['a', 'b', 'c']])\nfiltered_table = df", ""),
+            ("class F(pd.DataFrame):\n    columns = ['Rank', 'X']\nfiltered_table = F([[1, 2]])", ""),
         ],
     )
     def test_anything_else_leaves_the_table_whole_and_says_why(self, code: str, reason: str) -> None:
         told, state = filtered(f"```python\n{code}\n```")
-        assert told["whole"] and reason in told["reason"]
+        assert told["whole"] and told["reason"] and reason in told["reason"]
         assert state.input["table"] == REGATTA and "kept" not in state.cache
 
     def test_positions_are_those_of_the_table_before_any_cut(self) -> None:
@@ -98,49 +99,20 @@ class TestWhatIsKept:
         table = Table(["", "Points", "Points", "a\nb", "Points (3)"], [["x", "1", "2", "3", "4"]])
         assert column_names(table) == ["column 1", "Points", "Points (3)", "a b", "Points (3) (5)"]
         assert run_filter("filtered_table = df[['column 1', 'Points (3)']]", table) == KeptPart((0,), (0, 2))
-        state, client = run(
-            _one(), ["filtered_table = df[['column 1']]"], table=Table(["", "n"], [["a", "1"], ["b", "2"]])
-        )
+        module = LLMFilter()
+        module.samples = 1
+        two = Table(["", "n"], [["a", "1"], ["b", "2"]])
+        state, client = run(module, ["filtered_table = df[['column 1']]"], table=two)
         assert "\ncolumn 1 | n\n" in client.requests[0][-1][1]
         assert state.input["table"] == Table([""], [["a"], ["b"]])
 
 
-def _one() -> LLMFilter:
-    module = LLMFilter()
-    module.samples = 1
-    return module
-
-
 @needs_pandas
-class TestHostileCode:
-    """What the code tries, which may not cut the table; the sandbox's own tests have more."""
-
-    @pytest.mark.parametrize(
-        "code",
-        [
-            "import os\nos._exit(0)",
-            "x = [0] * 10**12\nfiltered_table = df.head(1)",
-            "filtered_table = pd.DataFrame([['x' * 100] * 4] * 10**5, columns=df.columns)",
-            "pd.DataFrame.to_numpy = lambda *a, **k: np.array([['a', 'b', 'c', 'd']])\nfiltered_table = df",
-            "class F(pd.DataFrame):\n    columns = ['Rank', 'Cash']\nfiltered_table = F([[1, 2]])",
-        ],
-    )
-    def test_what_it_ends_in_leaves_the_table_whole(self, code: str) -> None:
-        told, state = filtered(code)
-        assert told["whole"] and told["reason"] and state.input["table"] == REGATTA
-
-    def test_a_loop_without_end_ends(self) -> None:
-        module = LLMFilter(timeout=0.3)
-        module.samples = 1
-        state, _ = run(module, ["while True: pass"])
-        assert "took too long" in output(state, "llm_filter")["reason"]
-
-    def test_one_program_leaves_nothing_for_the_next(self) -> None:
-        told, state = filtered(
-            "pd.DataFrame.head = lambda self, n=5: self.iloc[0:0]\nfiltered_table = 1",
-            "filtered_table = df.head(2)",
-        )
-        assert told["rows"] == (0, 1) and len(state.input["table"].rows) == 2
+def test_a_loop_without_end_ends() -> None:
+    module = LLMFilter(timeout=0.3)
+    module.samples = 1
+    state, _ = run(module, ["while True: pass"])
+    assert "took too long" in output(state, "llm_filter")["reason"]
 
 
 @needs_pandas
