@@ -81,7 +81,10 @@ class LLMFilter(Cut, LLMModule):
         codes = [value for value in read if not isinstance(value, StepRejected)]
         if not codes:
             return whole(faults[0]) | {"faults": faults}
-        return self._vote_by_text(codes, table) if self.agree == "text" else self._vote(codes, faults, table)
+        if self.agree == "text":
+            most = Counter(codes).most_common(1)[0][0]
+            codes, faults = [code for code in codes if code == most], []
+        return self._vote(codes, faults, table)
 
     def _vote(self, codes: Sequence[str], faults: list[str], table: Table) -> dict[str, Any]:
         results = {code: run_filter(code, table, self.timeout) for code in dict.fromkeys(codes)}
@@ -95,12 +98,6 @@ class LLMFilter(Cut, LLMModule):
             return whole("more samples failed than agree on what to keep") | votes
         code = next(code for code in codes if results[code] == chosen)
         return part(table, chosen.rows, chosen.columns) | {"code": code} | votes
-
-    def _vote_by_text(self, codes: Sequence[str], table: Table) -> dict[str, Any]:
-        ((code, count),) = Counter(codes).most_common(1)
-        result = run_filter(code, table, self.timeout)
-        cut = whole(result) if isinstance(result, str) else part(table, result.rows, result.columns)
-        return cut | {"code": code, "votes": count}
 
     def parse(self, text: str) -> str:
         return program_in(text)
