@@ -15,7 +15,6 @@ from chameleon.modules.tablerag.answer import (
     Consistency,
     TableAnswerer,
     aligned,
-    formatted,
 )
 from chameleon.table.formats import STYLES
 from chameleon.values import freeze
@@ -103,7 +102,7 @@ def test_nothing_that_is_shown_ends_its_block(form: AnswerForm, format: str) -> 
         "passages": [{"title": bad, "text": bad}, bad],
         "history": [{"question": bad, "answer": [bad]}],
     }
-    shown = asked(form, {"format": format}, {"terms": bad, "summary": bad}, table=table, **given)
+    shown = asked(form, format, {"terms": bad, "summary": bad}, table=table, **given)
     labels = ("Title: ", "Earlier: ")
     lines = [line for line in outside(shown) if "zqx" in line and not line.startswith(labels)]
     if format == "html":  # its own tags are real, and a cell's are escaped
@@ -115,21 +114,10 @@ def test_nothing_that_is_shown_ends_its_block(form: AnswerForm, format: str) -> 
 def test_the_prompt_shows_what_the_other_modules_found() -> None:
     found = {"terms": "SEL: Selmark", "summary": "Rows are crews."}
     passages = ["one", {"title": "T", "text": "two"}]
-    shown = asked("verdict", {"format": "string", "numbers": True}, found, passages=passages)
+    shown = asked("verdict", "string", found, passages=passages)
     assert "<terms>\nSEL: Selmark\n</terms>\n<summary>\nRows are crews.\n</summary>" in shown
     assert "<passages>\none\nT: two\n</passages>" in shown
-    assert "row  Rank  Crew    Country  Points\n  1     1  Otters  SEL       1,200\n" in shown
-
-
-def test_rows_are_numbered_as_in_the_whole_table() -> None:
-    kept = {"rows": (1, 3), "columns": (1,)}
-    part = REGATTA.take_rows([1, 3]).take_columns([1])
-    assert formatted(part, {"format": "markdown", "numbers": True}, kept) == (
-        "| row | Crew |\n|---|---|\n| 2 | Herons |\n| 4 | Swans |"
-    )
-    assert formatted(part, {"format": "html", "numbers": False}) == (
-        "<table>\n<tr><th>Crew</th></tr>\n<tr><td>Herons</td></tr>\n<tr><td>Swans</td></tr>\n</table>"
-    )
+    assert "Rank  Crew    Country  Points\n   1  Otters  SEL       1,200\n" in shown
 
 
 def test_aligned_columns() -> None:
