@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from chameleon import Declined, LLMModule, State, StepRejected
@@ -41,10 +41,36 @@ class PassageReader(LLMModule):
 
     def slots(self, state: State) -> dict[str, Any]:
         """Return the slots, with the passages by number, each with its headings and page."""
-        return super().slots(state) | {"found": _quoted_passages(state.input.get("passages") or ())}
+        shown = []
+        for number, passage in enumerate(state.input.get("passages") or (), 1):
+            page = f"page {passage['page']}" if passage.get("page") is not None else ""
+            place = ", ".join(filter(None, [str(passage.get("title") or ""), page]))
+            head = f"Passage {number}: {untagged(on_one_line(place))}" if place else f"Passage {number}:"
+            shown.append(f"{head}\n{block('passage', str(passage['text']))}")
+        return super().slots(state) | {"found": Quoted("\n".join(shown))}
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         return dict(output)
+
+    def cited(self, reply: str, state: State) -> list[dict[str, Any]]:
+        """Return the sources that a reply names in its line "Passages: 1, 3-5".
+
+        Raises `Declined` for "none", where the model finds that the passages do not tell, and `StepRejected`
+        for a reply without such a line, or with numbers of passages that are not there.
+        """
+        passages = state.input.get("passages") or ()
+        lines = [found["line"] for found in _RESTS.finditer(reply)]
+        if lines and _NONE.match(lines[-1].strip()):
+            raise Declined(
+                "the passages found do not answer the question",
+                hint="Ask in the words of the paper, or name the section.",
+            )
+        numbers = list(dict.fromkeys(_numbers(lines[-1], len(passages)))) if lines else []
+        if not numbers:
+            raise StepRejected("the reply names no passage", hint='Write "Passages: " and their numbers.')
+        if not all(1 <= number <= len(passages) for number in numbers):
+            raise StepRejected(f"the reply names passages that are not there: there are {len(passages)}")
+        return [passage_source(passages[number - 1], number) for number in numbers]
 
 
 class PaperAnswerer(PassageReader):
@@ -59,7 +85,7 @@ class PaperAnswerer(PassageReader):
         Raises `StepRejected` for a reply without an answer, or without numbers of passages that are there,
         and `Declined` where the model finds that the passages do not tell.
         """
-        sources = cited_passages(text, state.input.get("passages") or ())
+        sources = self.cited(text, state)
         if stated_answer(text) is None and lone_letter(text, state.input.get("choices") or ()) is None:
             raise StepRejected('the solution does not say "The answer is …"')
         return {"solution": text.strip(), "sources": sources}
@@ -77,7 +103,7 @@ class PaperProgramGenerator(PassageReader):
         Raises `StepRejected` for a reply without a program, or without numbers of passages that are there,
         and `Declined` where the model finds that the passages do not tell.
         """
-        sources = cited_passages(text, state.input.get("passages") or ())
+        sources = self.cited(text, state)
         return {"program": _COMMENTED.sub("# ", program_in(text)), "sources": sources}
 
 
@@ -87,40 +113,15 @@ class PaperProgramVerifier(ProgramVerifier):
     def run(self, state: State) -> dict[str, str]:
         """Return what was found. Raises `StepRejected` for a program that fails, or gives no single value."""
         verdict = super().run(state)
-        if told := _no_single_value(run_program(state, self.timeout).value):
+        value = run_program(state, self.timeout).value
+        told = _MANY.get(type(value).__name__, "")
+        if isinstance(value, complex) or (isinstance(value, float) and not math.isfinite(value)):
+            told = "no real number"
+        elif isinstance(value, str) and value.strip().lower() in ("nan", "inf", "-inf", "none"):
+            told = f'"{value.strip()}"'
+        if told:
             raise StepRejected(f"the program sets ans to {told}, and not to one number or text")
         return verdict
-
-
-def _quoted_passages(passages: Sequence[Mapping[str, Any]]) -> Quoted:
-    """Return the passages by number, each with its headings and page, as a prompt has them."""
-    shown = []
-    for number, passage in enumerate(passages, 1):
-        page = f"page {passage['page']}" if passage.get("page") is not None else ""
-        place = ", ".join(filter(None, [str(passage.get("title") or ""), page]))
-        head = f"Passage {number}: {untagged(on_one_line(place))}" if place else f"Passage {number}:"
-        shown.append(f"{head}\n{block('passage', str(passage['text']))}")
-    return Quoted("\n".join(shown))
-
-
-def cited_passages(reply: str, passages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the sources that a reply names in its line "Passages: 1, 3-5".
-
-    Raises `Declined` for "none", where the model finds that the passages do not tell, and `StepRejected` for
-    a reply without such a line, or with numbers of passages that are not there.
-    """
-    lines = [found["line"] for found in _RESTS.finditer(reply)]
-    if lines and _NONE.match(lines[-1].strip()):
-        raise Declined(
-            "the passages found do not answer the question",
-            hint="Ask in the words of the paper, or name the section.",
-        )
-    numbers = list(dict.fromkeys(_numbers(lines[-1], len(passages)))) if lines else []
-    if not numbers:
-        raise StepRejected("the reply names no passage", hint='Write "Passages: " and their numbers.')
-    if not all(1 <= number <= len(passages) for number in numbers):
-        raise StepRejected(f"the reply names passages that are not there: there are {len(passages)}")
-    return [passage_source(passages[number - 1], number) for number in numbers]
 
 
 def _numbers(told: str, count: int) -> list[int]:
@@ -135,12 +136,3 @@ def _numbers(told: str, count: int) -> list[int]:
                 first, last = int(named[1]), int(named[2] or named[1])
                 found += range(first, min(last, count) + 1) if first <= last <= count else [first, last]
     return found
-
-
-def _no_single_value(value: Any) -> str:
-    """Return what an answer is that is no single value; "" for one that is."""
-    if isinstance(value, float | complex) and (isinstance(value, complex) or not math.isfinite(value)):
-        return "no real number"
-    if isinstance(value, str) and value.strip().lower() in ("nan", "inf", "-inf", "none"):
-        return f'"{value.strip()}"'
-    return next((name for kind, name in _MANY.items() if type(value).__name__ == kind), "")

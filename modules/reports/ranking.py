@@ -58,10 +58,10 @@ _BALANCE = re.compile(r"\b(?:balance|end of (?:the )?(?:year|period)|ending)\b")
 _TOTAL = re.compile(r"\b(?:total|sum|net)\b")
 
 
-def way_of(by: str) -> tuple[str, str, str]:
+def check_way(by: str) -> tuple[str, str, str]:
     """Return the parts of a way such as "hybrid:NAME+rerank:NAME": its name, the embeddings, the reranker.
 
-    Raises `InputError` for any other.
+    Raises `InputError` for any other, `MissingPackage` where its model lacks packages.
     """
     if (found := _BY.fullmatch(by)) is None:
         raise InputError(
@@ -69,12 +69,7 @@ def way_of(by: str) -> tuple[str, str, str]:
             hint="There are: auto, lexical, bm25, dense, hybrid, dense:NAME, hybrid:NAME; "
             "+rerank:NAME after any.",
         )
-    return found["way"].partition(":")[0], found["model"] or "", found["reranker"] or ""
-
-
-def check_way(by: str) -> None:
-    """Raise `InputError` for a way that there is not, `MissingPackage` where its model lacks packages."""
-    way, model, reranker = way_of(by)
+    way, model, reranker = found["way"].partition(":")[0], found["model"] or "", found["reranker"] or ""
     if way in ("dense", "hybrid"):
         from chameleon.retrieval.embeddings import MINILM, require
 
@@ -85,6 +80,7 @@ def check_way(by: str) -> None:
             f"the cross-encoder {reranker} needs packages that are not installed: {', '.join(missing)}",
             hint=f"pip install {' '.join(missing)}, or find facts by words: lexical.",
         )
+    return way, model, reranker
 
 
 def scores(question: str, facts: Sequence[Fact], by: str = "auto") -> list[float]:
@@ -96,7 +92,7 @@ def scores(question: str, facts: Sequence[Fact], by: str = "auto") -> list[float
 
     if not facts:
         return []
-    way, model, reranker = way_of(by)
+    way, model, reranker = check_way(by)
     texts, dense = [fact.text for fact in facts], f"dense:{model}" if model else "dense"
     if way in ("bm25", "dense"):
         found = similarities(question, texts, dense if way == "dense" else way)
@@ -110,18 +106,16 @@ def scores(question: str, facts: Sequence[Fact], by: str = "auto") -> list[float
             + WEIGHTS["dense"][is_hybrid] * cosine
             for each, word, cosine in zip(measures(question, facts), words, near, strict=True)
         ]
-    return _reranked(question, texts, found, reranker) if reranker else found
-
-
-def _reranked(question: str, texts: Sequence[str], first: Sequence[float], model: str) -> list[float]:
-    """Return scores by which the first facts stand in the order of the cross-encoder, before others."""
+    if not reranker:
+        return found
     from chameleon.retrieval.cross_encoder import cross_encoder
 
-    order = sorted(range(len(texts)), key=lambda place: -first[place])
-    read = cross_encoder(model).scores([(question, texts[place]) for place in order[:_DEPTH]])
-    rest = (min(read) - rank for rank in range(1, len(texts)))
-    found = dict(zip(order, [*read, *rest], strict=False))
-    return [found[place] for place in range(len(texts))]
+    # The first facts stand in the order of the cross-encoder, before all others.
+    order = sorted(range(len(facts)), key=lambda place: -found[place])
+    read = cross_encoder(reranker).scores([(question, texts[place]) for place in order[:_DEPTH]])
+    rest = (min(read) - rank for rank in range(1, len(facts)))
+    by_place = dict(zip(order, [*read, *rest], strict=False))
+    return [by_place[place] for place in range(len(facts))]
 
 
 def measures(question: str, facts: Sequence[Fact]) -> list[dict[str, float]]:
@@ -138,7 +132,7 @@ def measures(question: str, facts: Sequence[Fact]) -> list[dict[str, float]]:
     years = years_asked(asked)
 
     def shared(text: str) -> float:
-        return len(years & years_in(text)) / (len(years) or 1)
+        return len(years & _years_in(text)) / (len(years) or 1)
 
     found = []
     for number, fact in enumerate(facts):
@@ -155,7 +149,7 @@ def measures(question: str, facts: Sequence[Fact]) -> list[dict[str, float]]:
                 "row": 1.0,
                 "name said": share / (sum(rarities.values()) or 1.0),
                 "whole name": float(bool(rarities) and said.keys() >= rarities.keys()),
-                "year in name": float(bool(years & years_in(fact.name))),
+                "year in name": float(bool(years & _years_in(fact.name))),
                 "years in header": shared(fact.columns),
                 "total": float(bool(_SHARE.search(asked) and _TOTAL.search(name))),
                 "balance": float(bool(_CHANGE.search(asked) and _BALANCE.search(name))),
@@ -166,7 +160,7 @@ def measures(question: str, facts: Sequence[Fact]) -> list[dict[str, float]]:
 
 def years_asked(question: str) -> set[str]:
     """Return the years of a question; of "from 2007 to 2010" and "2007-2010" those between as well."""
-    years = years_in(question)
+    years = _years_in(question)
     for span in _SPAN.finditer(question):
         first, last = sorted((int(span[1]), int(span[2])))
         if last - first <= 20:
@@ -174,7 +168,7 @@ def years_asked(question: str) -> set[str]:
     return years
 
 
-def years_in(text: str) -> set[str]:
+def _years_in(text: str) -> set[str]:
     """Return the years in a text; "2019s" is none: so FinQA writes an apostrophe with an s."""
     return {*_YEAR.findall(text), *_GLUED_YEAR.findall(text)}
 

@@ -68,34 +68,29 @@ class ReportAnswer(Module):
     writes = ("cache.answer",)
 
     def run(self, state: State) -> Any:
-        """Return the value as the question wants it."""
-        cache, question = state.cache, state.input["question"]
-        value, program = cache["program_result"], cache.get("finqa_program")
+        """Return the value as the question wants it: "38.89%", the number, "yes" or "no".
+
+        What the program makes of figures that say "%" themselves, such as their average, is per cent whatever
+        is asked; their difference, where a change is asked for, is percentage points. A portion and a rate of
+        growth are per cent as well. A question that only names some per cent ("if 5% are free, what is the
+        price?") asks for none.
+        """
+        value, question = state.cache["program_result"], state.input["question"]
+        program, subtracted = state.cache.get("finqa_program"), False
+        if isinstance(value, str):
+            return value
         if program is None:
-            return in_words(value, kind_of_python(cache.get("program", "")), question)
-        subtracted = program.rpartition("), ")[2].startswith("subtract")
-        return in_words(
-            value, kind_of_finqa(program, Report.of(state).every_table), question, subtracted=subtracted
-        )
-
-
-def in_words(value: Any, kind: Kind, question: str, *, subtracted: bool = False) -> Any:
-    """Return a value of this kind as the question wants it: "38.89%", the number, "yes" or "no".
-
-    What the program makes of figures that say "%" themselves, such as their average, is per cent whatever is
-    asked; their difference (`subtracted`), where a change is asked for, is percentage points. A portion and a
-    rate of growth are per cent as well. A question that only names some per cent ("if 5% are free, what is
-    the price?") asks for none.
-    """
-    if isinstance(value, str):
-        return value
-    asked = asks_percent(question) or asks_share(question)
-    if kind == "percent" or (kind == "share" and asked):
-        moved = kind == "percent" and subtracted and _MOVED.search(question)
-        if _POINTS.search(question) or moved:
-            return f"{100 * value:.2f} percentage points"
-        return tidy(value) if _OTHER_POINTS.search(question) else _percent(100 * value)
-    return _percent(value) if kind == "percentage" and asked else tidy(value)
+            kind = _Names().kind(state.cache.get("program", ""))
+        else:
+            kind = _finqa_kind(program, Report.of(state).every_table)
+            subtracted = program.rpartition("), ")[2].startswith("subtract")
+        asked = asks_percent(question) or asks_share(question)
+        if kind == "percent" or (kind == "share" and asked):
+            moved = kind == "percent" and subtracted and _MOVED.search(question)
+            if _POINTS.search(question) or moved:
+                return f"{100 * value:.2f} percentage points"
+            return tidy(value) if _OTHER_POINTS.search(question) else _percent(100 * value)
+        return _percent(value) if kind == "percentage" and asked else tidy(value)
 
 
 def _percent(value: float) -> str:
@@ -125,8 +120,30 @@ class _Value(NamedTuple):
     def is_number(self, number: int) -> bool:
         return self.text in (f"{number}", f"{number}.0", f"const_{number}")
 
+    def combined(self, operation: str, second: _Value) -> _Value:
+        """Return what an operation makes of this value and a second one."""
+        one, other = self.kind, second.kind
+        either = one or other
+        kind: Kind = ""
+        if operation == "divide" and one:
+            kind = "share" if other else one if _COUNT.fullmatch(second.text) else ""
+        elif operation == "divide":
+            kind = "" if other or second.text.startswith("const_") else "share"
+        elif operation == "multiply":
+            by_hundred = (second.is_number(100) and one) or (self.is_number(100) and other)
+            kind = "percentage" if by_hundred in ("share", "percent") else ""
+        elif operation in ("add", "subtract") and one and other:
+            kind = one if one == other else "share" if "percentage" not in (one, other) else ""
+        elif operation in ("add", "subtract") and (self.is_number(0) or second.is_number(0)):
+            kind = either
+        elif operation in ("add", "subtract") and (self.is_number(1) or second.is_number(1)):
+            kind = "share" if either in ("share", "percent") else ""
+        elif operation == "exp" and one == "share":
+            kind = "share"
+        return _Value("#", kind)
 
-def kind_of_finqa(program: str, tables: Sequence[Table]) -> Kind:
+
+def _finqa_kind(program: str, tables: Sequence[Table]) -> Kind:
     """Return what the value of a program of FinQA's language is."""
     tokens = tokens_of(program)[:-1]
     values = list[_Value]()
@@ -142,28 +159,51 @@ def kind_of_finqa(program: str, tables: Sequence[Table]) -> Kind:
                 values[int(text[1:])] if text[0] == "#" else _Value(text, "percent" if "%" in text else "")
                 for text in arguments
             )
-            values.append(_Value("#", _combined(operation, first, second)))
+            values.append(first.combined(operation, second))
     return values[-1].kind
 
 
-def kind_of_python(program: str) -> Kind:
-    """Return what `ans` of a Python program is; "" where it is not given by plain arithmetic over names."""
-    known = dict[str, _Value]()
-    try:
-        for line in parsed(program).body:
-            match line:
-                case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                    known[name] = _python_value(value, known)
-                case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)):  # a, b = 1, 2
-                    found = [_python_value(value, known) for value in values]
-                    known |= {ast.unparse(name): value for name, value in zip(names, found, strict=False)}
-                case ast.Expr() | ast.Import() | ast.ImportFrom() | ast.Assign():
-                    pass
-                case _:
-                    return ""
-    except RecursionError:
-        return ""
-    return known.get("ans", _Value("")).kind
+class _Names(dict[str, _Value]):
+    """The values of names in a Python program."""
+
+    def kind(self, program: str) -> Kind:
+        """Return what `ans` is; "" where it is not given by plain arithmetic over names."""
+        try:
+            for line in parsed(program).body:
+                match line:
+                    case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                        self[name] = self.value(value)
+                    case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)):
+                        found = [self.value(value) for value in values]  # a, b = 1, 2
+                        self.update(zip(map(ast.unparse, names), found, strict=False))
+                    case ast.Expr() | ast.Import() | ast.ImportFrom() | ast.Assign():
+                        pass
+                    case _:
+                        return ""
+        except RecursionError:
+            return ""
+        return self.get("ans", _Value("")).kind
+
+    def value(self, node: ast.expr) -> _Value:
+        """Return an expression. A rounded value keeps its kind; a length is no part of a whole."""
+        match node:
+            case ast.Constant(value=int() | float()):
+                return _Value(repr(node.value))
+            case ast.Name():
+                return self.get(node.id, _Value("const_0"))
+            case (
+                ast.UnaryOp(operand=inner)
+                | ast.Call(func=ast.Name(id="round" | "float" | "abs"), args=[inner, *_])
+            ):
+                return self.value(inner)
+            case ast.Call(func=function):
+                return _Value("#" if isinstance(function, ast.Name) and function.id == "sum" else "const_1")
+            case ast.BinOp() if operation := _PYTHON.get(type(node.op)):
+                left, right = self.value(node.left), self.value(node.right)
+                if operation == "divide" and right.text in _DIVISORS:
+                    right = _Value(f"const_{right.text}")
+                return left.combined(operation, right)
+        return _Value("#")
 
 
 def parsed(program: str) -> ast.Module:
@@ -172,45 +212,3 @@ def parsed(program: str) -> ast.Module:
         return ast.parse(program)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ast.Module([], [])
-
-
-def _python_value(node: ast.expr, known: dict[str, _Value]) -> _Value:
-    """Return the kind of an expression. A rounded value keeps its kind; a length is no part of a whole."""
-    match node:
-        case ast.Constant(value=int() | float()):
-            return _Value(repr(node.value))
-        case ast.Name():
-            return known.get(node.id, _Value("const_0"))
-        case (
-            ast.UnaryOp(operand=inner)
-            | ast.Call(func=ast.Name(id="round" | "float" | "abs"), args=[inner, *_])
-        ):
-            return _python_value(inner, known)
-        case ast.Call(func=function):
-            return _Value("#" if isinstance(function, ast.Name) and function.id == "sum" else "const_1")
-        case ast.BinOp() if operation := _PYTHON.get(type(node.op)):
-            left, right = _python_value(node.left, known), _python_value(node.right, known)
-            if operation == "divide" and right.text in _DIVISORS:
-                right = _Value(f"const_{right.text}")
-            return _Value("#", _combined(operation, left, right))
-    return _Value("#")
-
-
-def _combined(operation: str, first: _Value, second: _Value) -> Kind:
-    """Return the kind of what an operation makes of two values."""
-    one, other = first.kind, second.kind
-    if operation == "divide" and one:
-        return "share" if other else one if _COUNT.fullmatch(second.text) else ""
-    if operation == "divide":
-        return "" if other or second.text.startswith("const_") else "share"
-    if operation == "multiply":
-        by_hundred = (second.is_number(100) and one) or (first.is_number(100) and other)
-        return "percentage" if by_hundred in ("share", "percent") else ""
-    if operation in ("add", "subtract"):
-        if one and other:
-            return one if one == other else "share" if "percentage" not in (one, other) else ""
-        if first.is_number(0) or second.is_number(0):
-            return one or other
-        is_plus_one = first.is_number(1) or second.is_number(1)
-        return "share" if is_plus_one and (one or other) in ("share", "percent") else ""
-    return "share" if operation == "exp" and one == "share" else ""

@@ -46,13 +46,13 @@ class TableFormatter(Module):
 
     def run(self, state: State) -> dict[str, Any]:
         """Return the format, and the table in it for people to look at: prompts write their own."""
-        return {"format": self.format, "text": str(formatted(state.input["table"], self.format))}
+        return {"format": self.format, "text": str(_formatted(state.input["table"], self.format))}
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         return {"table_format": output["format"]}
 
 
-def formatted(table: Table, format: Format, **limits: Any) -> str:
+def _formatted(table: Table, format: Format, **limits: Any) -> str:
     """Return the table in a form, within the limits of `to_text`.
 
     No cell can end the block that a prompt shows the table in: the text is as `chameleon.prompt.table_text`
@@ -149,7 +149,7 @@ class TableAnswerer(LLMModule):
         slots["passages"] = text_within("\n".join(lines), self.max_text_tokens)
         if chosen := state.cache.get("table_format"):
             limits = {"max_rows": self.max_rows, "max_cell": self.max_cell}
-            slots["table"] = formatted(
+            slots["table"] = _formatted(
                 state.input["table"], chosen, max_tokens=self.max_table_tokens, **limits
             )
         return slots

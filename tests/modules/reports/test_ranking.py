@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import pytest
@@ -13,14 +12,10 @@ from chameleon.modules.reports import ranking
 from chameleon.modules.reports.ranking import measures, years_asked
 from chameleon.modules.reports.report import Report
 from chameleon.modules.reports.report_retriever import ReportRetriever
-from chameleon.retrieval.embeddings import NONE, automatic
 from chameleon.values import freeze
 from tests.benchmarks.shared_data import needs_data
 from tests.modules.reports.pages import PASSAGES, TABLE, page
 from tests.modules.reports.recall import files, recall
-
-EMBEDDED = {"dense": [0.400, 0.567, 0.800], "hybrid": [0.600, 0.767, 0.900]}
-"""The recall at 3, 5 and 10 of five questions."""
 
 
 def names(question: str, k: int = 2, by: str = "auto", **given: Any) -> list[str]:
@@ -101,6 +96,7 @@ def _counting(monkeypatch: pytest.MonkeyPatch) -> None:
         return known(query, texts, by)
 
     monkeypatch.setattr(texts_ranking, "similarities", similarities)
+    monkeypatch.setattr("chameleon.retrieval.embeddings.require", lambda name: None)
 
 
 def test_embeddings_alone_and_among_words(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,6 +118,7 @@ def test_a_cross_encoder_orders_the_first_facts(monkeypatch: pytest.MonkeyPatch)
 
     pytest.importorskip("chameleon.retrieval.cross_encoder")
     monkeypatch.setattr("chameleon.retrieval.cross_encoder.cross_encoder", lambda name: Longest())
+    monkeypatch.setattr(ranking, "find_spec", lambda name: name)
     facts = Report(None, ["port", *(f"the port has {'many ' * number}" for number in range(40))]).facts()
     before, after = (ranking.scores("port?", facts, f"bm25{more}") for more in ("", "+rerank:tiny"))
     first, order = (sorted(range(len(facts)), key=lambda place: -each[place]) for each in (before, after))
@@ -141,18 +138,3 @@ def test_a_cross_encoder_orders_the_first_facts(monkeypatch: pytest.MonkeyPatch)
 def test_recall_of_the_gold_facts(by: str, questions: str, expected: list[float]) -> None:
     """The figures of docs/reports.md."""
     assert recall(by, files()[questions]) == pytest.approx(expected, abs=0.0021)
-
-
-@needs_data
-def test_recall_by_embeddings(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Five of the questions that no weight was fitted to; all of them take minutes without an accelerator."""
-    if automatic() == NONE:
-        pytest.skip("no embeddings are installed here")
-    from chameleon.retrieval import ranking as texts_ranking
-
-    known = texts_ranking.similarities
-    once = cache(lambda query, texts, by: known(query, texts, by))
-    monkeypatch.setattr(texts_ranking, "similarities", lambda q, texts, by="auto": once(q, tuple(texts), by))
-    five = files()["held out"][::20]
-    for by, expected in EMBEDDED.items():
-        assert recall(by, five) == pytest.approx(expected, abs=0.0021)
