@@ -50,13 +50,6 @@ def test_without_a_word_in_common_passages_are_kept_with_a_note(
         PaperRetriever(without_words="decline").run(state("Who pays damages?"))
 
 
-def test_with_words_in_common_there_is_no_note() -> None:
-    module = PaperRetriever(k=2)
-    output = module.run(state("Where does Berth 4 lie?"))
-    assert "note" not in output and module.update_cache({}, output)["retrieval_note"] == ""
-    assert output["kept"][0]["id"] == "passage 4"
-
-
 def test_a_paper_without_passages_is_declined() -> None:
     with pytest.raises(Declined):
         PaperRetriever().run(state(passages=[]))

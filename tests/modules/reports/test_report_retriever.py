@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from chameleon import State, Table
 from chameleon.modules.reports.programs import FinqaExecutor
@@ -59,24 +57,6 @@ class TestTheReport:
     def test_a_table_without_a_text(self) -> None:
         given, cache = run(ReportRetriever(1), question="ferry fares in 2011?", table=TABLE)
         assert "passages" not in given and cache["retrieved"][0]["source"] == {"row": 2}
-
-    def test_enough_room_keeps_all(self) -> None:
-        _, cache = run(ReportRetriever(100), **page("dues?"))
-        assert len(cache["retrieved"]) == 10
-
-    @settings(max_examples=20)
-    @given(
-        st.text(max_size=30),
-        st.lists(st.text("ab 20115%.", max_size=20), max_size=5),
-        st.lists(st.tuples(st.text(max_size=9), st.text("0123.$ (", max_size=6)), max_size=4),
-        st.integers(1, 4),
-    )
-    def test_any_report(self, question: str, texts: list[str], lines: list[Any], k: int) -> None:
-        _, cache = run(
-            ReportRetriever(k), question=question, table=Table(["", "2011"], lines), passages=texts
-        )
-        scores = [fact["score"] for fact in cache["retrieved"]]
-        assert len(scores) <= k and scores == sorted(scores, reverse=True)
 
 
 INCOME = Table(["", "2011", "2010"], [["dues", "9", "6"], ["fares", "3", "2"]], "Income, in thousands")

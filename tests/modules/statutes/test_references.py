@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from chameleon.modules.statutes.library import Statutes
 from chameleon.modules.statutes.references import Citation, citations_in, references_in, references_of
-from chameleon.modules.statutes.tree import Node, path_name
+from chameleon.modules.statutes.tree import Node
 from tests.benchmarks.shared_data import DATA, needs_data, rows
 from tests.modules.statutes.samples import STATUTES
 
@@ -99,22 +99,6 @@ def test_any_text_is_read(text: str) -> None:
 
 def test_endless_nesting_is_read() -> None:
     assert len(citations_in("clause (i) of " * 2000)) > 100
-
-
-_LABELS = st.tuples(
-    st.sampled_from("abcdefghz"),
-    st.integers(1, 99).map(str),
-    st.sampled_from("ABCDEFGHZ"),
-    st.sampled_from(["i", "iv"]),
-)
-
-
-@settings(max_examples=40)
-@given(st.integers(1, 9999), _LABELS, st.integers(0, 4), st.sampled_from(["section ", "§", "§ ", "Section "]))
-def test_written_paths_come_back(section: int, labels: tuple[str, ...], deep: int, word: str) -> None:
-    name = path_name((str(section), *labels[:deep]))
-    (citation,) = citations_in(f"It is due under {word}{name}, for 3 years.")
-    assert said(citation) == name
 
 
 @needs_data

@@ -69,19 +69,6 @@ def test_an_unknown_measure_is_an_error() -> None:
         SemanticFilter(by="guesswork").check()
 
 
-@settings(max_examples=40)
-@given(st.lists(st.floats(-1, 1), min_size=1, max_size=12), st.integers(1, 15))
-def test_the_greatest_are_kept(similarities: list[float], most: int) -> None:
-    chosen = top(similarities, most)
-    assert chosen == sorted(set(chosen)) and len(chosen) == min(most, len(similarities))
-    left = [similarity for position, similarity in enumerate(similarities) if position not in chosen]
-    assert not left or max(left) <= min(similarities[position] for position in chosen)
-    by_likeness = top(similarities, most, "similarity")
-    assert sorted(by_likeness) == chosen
-    values = [similarities[position] for position in by_likeness]
-    assert values == sorted(values)
-
-
 @needs_data
 def test_the_published_vectors() -> None:
     """30 of 30 with the stored embeddings, in the published order (`order: similarity`).
