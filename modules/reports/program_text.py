@@ -258,6 +258,15 @@ def as_text(steps: Iterable[Step]) -> str:
     return ", ".join(f"{operation}({first}, {second})" for operation, first, second in steps)
 
 
+def steps_in(program: str) -> list[Step]:
+    """Return the steps of a program that is written as FinQA does."""
+    tokens = tokens_of(program)[:-1]
+    return [
+        (tokens[place].rstrip("("), tokens[place + 1], tokens[place + 2])
+        for place in range(0, len(tokens), 4)
+    ]
+
+
 def lines_of(tables: Sequence[Table]) -> list[Sequence[str]]:
     """Return the lines of tables one after the other, each with its header first."""
     return [line for table in tables for line in (table.header, *table.rows)]

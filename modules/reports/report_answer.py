@@ -18,8 +18,8 @@ from typing import Any, Literal, NamedTuple
 
 from chameleon import Module, State, Table
 from chameleon.modules.program.answer_generator import tidy
-from chameleon.modules.reports.finqa_program import OVER_ROWS, tokens_of
-from chameleon.modules.reports.program_text import lines_of, number_text
+from chameleon.modules.reports.finqa_program import OVER_ROWS
+from chameleon.modules.reports.program_text import lines_of, number_text, steps_in
 from chameleon.modules.reports.report import Report
 
 _POINTS = re.compile(r"(?:percent(?:age)?|%)[\s-]*points?", re.IGNORECASE)
@@ -145,10 +145,8 @@ class _Value(NamedTuple):
 
 def _finqa_kind(program: str, tables: Sequence[Table]) -> Kind:
     """Return what the value of a program of FinQA's language is."""
-    tokens = tokens_of(program)[:-1]
     values = list[_Value]()
-    for place in range(0, len(tokens), 4):
-        operation, *arguments = tokens[place].rstrip("("), *tokens[place + 1 : place + 3]
+    for operation, *arguments in steps_in(program):
         if operation in OVER_ROWS:
             rows = [line[1:] for line in lines_of(tables) if line[0] == arguments[0]]
             numbers = [number for cell in (rows[-1] if rows else ()) if (number := number_text(cell))]
