@@ -17,11 +17,11 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
-from chameleon.modules.statutes.tree import LABEL, LEVELS, SECTION, Node, path_name, readings
+from chameleon.modules.statutes.tree import LABEL, SECTION, Node, path_name, readings
 
 _DEEPEST = 8  # of "clause (i) of paragraph (1) of …"
 _BACK = 100  # characters before a reference where the name of its law may begin
-_WORD = r"(?:sub)?(?:section|paragraph|clause|item|title|chapter|part|act|code|division)s?\b|secs?\.|§{1,2}"
+_WORD = r"(?:sub)?(?:section|paragraph|clause|item)s?\b|secs?\.|§{1,2}"
 _LEAD = re.compile(
     r"(?<!\w)(?:(?:the\s{1,9})?(?P<relation>this|such|preceding|succeeding)\s{1,9})?"
     rf"(?P<word>{_WORD})\s{{0,9}}|(?<![\w$.,§])(?=[0-9]{{1,5}}[A-Z]?\()",
@@ -49,7 +49,7 @@ _LAW = (
 )
 _NAMED_LAW = re.compile(rf"{_LAW}|[A-Z]{{3,6}}\b|(?:lease|contract|agreement|constitution|treaty)\b")
 _LAW_BEFORE = re.compile(rf"(?<![\w$.])({_LAW})(?:['’]s)?,?\s{{0,9}}$")
-Lack = Literal["", "missing", "above", "elsewhere"]
+Lack = Literal["", "missing", "elsewhere"]
 
 _NEAR = 50  # referents that "such paragraph" may mean
 _ANY_LAW = re.compile(r"act|code|law|statutes?|ordinance|rules|charter|regulations?")
@@ -83,8 +83,8 @@ def citations_in(text: str) -> list[Citation]:
     """Return all provisions that a text names, in order; lists are several citations, a range is one.
 
     A list goes on from the labels before it: "section 63(c)(2)(A), (B)" names 63(c)(2)(A) and 63(c)(2)(B),
-    "section 151(c) or (d)(1)" names 151(c) and 151(d)(1). "This title" and the like, above the sections, are
-    citations of the level "title".
+    "section 151(c) or (d)(1)" names 151(c) and 151(d)(1). What is above
+    the sections, such as "this title", is no provision.
     """
     found, at = list[Citation](), 0
     reader = _Reader(text)
@@ -113,13 +113,13 @@ class _Reader:
         labels, end = self.labels(number.end() if number else lead.end())
         if not labels and not number:
             relation = (lead["relation"] or "").lower()
-            if not relation or (level not in LEVELS and relation != "this"):
+            if not relation:
                 return [], lead.end()
             end = start + len(lead[0].rstrip())
             return self.within(
                 [Citation(self.text[start:end], start, end, "", level, (), "", relation)], depth
             )
-        if level not in LEVELS or (level == "section" and not number) or not (lead["word"] or labels):
+        if (level == "section" and not number) or not (lead["word"] or labels):
             return [], lead.end()
         section = number[0].replace("–", "-") if number else ""
         first = Citation(self.text[start:end], start, end, section, level, labels)
@@ -196,8 +196,7 @@ class Referent:
     """A provision that a citation means.
 
     `node` is the provision, or, where there is none of that path, the nearest that it would stand in. Then
-    `lack` is "above" for the title or the like that sections stand in, "elsewhere" for a provision of another
-    law, else "missing".
+    `lack` is "elsewhere" for a provision of another law, else "missing".
     """
 
     path: tuple[str, ...]
@@ -251,8 +250,6 @@ def resolve(
         return _descended(section, citation) if section else [Referent(path, None, citation, "missing")]
     if not citation.relation:
         return _from_within(citation, home)
-    if citation.level not in LEVELS:
-        return [Referent((), None, citation, "above")]
     near = [each.node for each in reversed(said[-_NEAR:]) if not each.lack]
     places = [*near, home] if citation.relation == "such" else [home]
     around = (node for place in places if place for node in place.outwards)
