@@ -1,19 +1,21 @@
-"""Programs brought to the report's numbers and rows; and those of the prompts."""
+"""Programs in replies, however they are written, brought to the report; and those of the prompts."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from importlib import resources
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from chameleon import State, StepRejected, Table
 from chameleon.benchmarks.finqa import Finqa
-from chameleon.modules.reports.facts import report_slots
 from chameleon.modules.reports.finqa_program import calculated, tokens_of
-from chameleon.modules.reports.finqa_program_generator import FinqaProgramGenerator
-from chameleon.modules.reports.program_reader import program_in
-from chameleon.modules.reports.program_writer import as_text, number_text, written
+from chameleon.modules.reports.program_text import as_text, finqa_program_in, number_text, plain, written
+from chameleon.modules.reports.programs import FinqaProgramGenerator
+from chameleon.modules.reports.report import report_slots
 from chameleon.values import freeze
 from tests.benchmarks.shared_data import needs_data, rows
 from tests.modules.reports.pages import PASSAGES, TABLE, page
@@ -29,6 +31,86 @@ ODD = Table(
         ["net income", "(250)", "100", "—"],
     ],
 )
+
+
+def read(text: str) -> str:
+    return as_text(finqa_program_in(text))
+
+
+@pytest.mark.parametrize(
+    ("reply", "program"),
+    [
+        ("subtract(1250, 900), divide(#0, 900)", "subtract(1250, 900), divide(#0, 900)"),
+        ("Program: divide(1,250, 900)", "divide(1250, 900)"),
+        ("**Program:** `Divide( $ 1,250 , 900 )`.", "divide(1250, 900)"),
+        ("1. subtract(1250, 900)\n2. divide(#0, 900)", "subtract(1250, 900), divide(#0, 900)"),
+        ("#0 = subtract(1250, 900)\n#1 = divide(#0, 900)", "subtract(1250, 900), divide(#0, 900)"),
+        ("subtract(1250, 900) then divide(#1, 900)", "subtract(1250, 900), divide(#0, 900)"),  # from 1
+        (
+            "Step 1: add(1, 2); Step 2: add(#1, 3); Step 3: divide(#2, 2)",
+            "add(1, 2), add(#0, 3), divide(#1, 2)",
+        ),
+        ("divide(subtract(1250, 900), 900)", "subtract(1250, 900), divide(#0, 900)"),
+        ("add(divide(1, 2), divide(3, 4))", "divide(1, 2), divide(3, 4), add(#0, #1)"),
+        ("add(1, 2), divide(subtract(#0, 1), 4)", "add(1, 2), subtract(#0, 1), divide(#1, 4)"),
+        ("We use add(1, 1) first. No, the other way.\nProgram: add(2, 2)", "add(2, 2)"),
+        ("add(1, 1) is wrong, so it is add(2, 2) EOF", "add(2, 2)"),
+        ("table_average(net sales, none)", "table_average(net sales, none)"),
+        ("table_max(visa inc. ( 1 ), none)", "table_max(visa inc. ( 1 ), none)"),
+        ('table_sum("dues , net")', "table_sum(dues , net, none)"),
+        ("table_max(max (net), none)", "table_max(max (net), none)"),
+        ("subtract(5.1% ( 5.1 % ), (32))", "subtract(5.1%, -32)"),
+        ("greater(5 percent, −3)", "greater(5%, -3)"),
+        ("subtract(1250,900), divide(#0,900)", "subtract(1250, 900), divide(#0, 900)"),
+        ("divide(350,125)", "divide(350, 125)"),  # one argument would be too few
+        ("divide(350,125, 2)", "divide(350125, 2)"),
+        ("multiply(const_100,900), exp(1.5,250)", "multiply(const_100, 900), exp(1.5, 250)"),
+        ("CONST_100 is not read, but multiply(2, CONST_100) is", "multiply(2, const_100)"),
+    ],
+)
+def test_replies(reply: str, program: str) -> None:
+    assert read(reply) == program
+
+
+@pytest.mark.parametrize(
+    ("reply", "told"),
+    [
+        ("", "holds no program"),
+        ("The answer is 38.9%.", "holds no program"),
+        ("__import__('os').system('true')", "holds no program"),
+        ("add(1, 2", "is not closed"),
+        ("add(1)", "takes two arguments, and is given 1"),
+        ("add(1, 2, 3)", "takes two arguments, and is given 3"),
+        ("subtract(1,250,900)", "not clear where the arguments"),
+        ("add(#3, 1)", "#3 is no earlier step"),
+        ("add(1, 2), add(#1, #2), add(#0, 1)", "is no earlier step"),
+        ("table_sum(, none), add(table_sum(a, none), 1" + ")" * 0, "is not closed"),
+        ("add(" * 40 + "1" + ", 2)" * 40, "nested too deeply"),
+        (", ".join(["add(1, 2)"] * 70), "more than 64 steps"),
+    ],
+)
+def test_replies_that_will_not_do(reply: str, told: str) -> None:
+    with pytest.raises(StepRejected) as caught:
+        read(reply)
+    assert told in caught.value.what
+
+
+@given(st.text("adtble_sumx(),#0123 .%$const\n", max_size=80))
+def test_any_reply_is_read_or_rejected(reply: str) -> None:
+    try:
+        program = read(reply)
+    except StepRejected:
+        return
+    assert read(program) == program or "table_" in program
+
+
+@given(st.text(max_size=30))
+def test_any_argument_is_plain_once(text: str) -> None:
+    assert plain(plain(text)) == plain(text) or "(" in text
+
+
+def write(reply: str, *tables: Table, texts: Iterable[str] = ()) -> str:
+    return written(finqa_program_in(reply), tables, texts)
 
 
 @pytest.mark.parametrize(
@@ -60,8 +142,7 @@ class TestWritten:
         ],
     )
     def test_as_the_report_has_it(self, reply: str, program: str) -> None:
-        texts = [each["text"] for each in PASSAGES]
-        assert written(program_in(reply), TABLE, texts) == program
+        assert write(reply, TABLE, texts=[each["text"] for each in PASSAGES]) == program
 
     @pytest.mark.parametrize(
         ("reply", "program", "value"),
@@ -78,15 +159,15 @@ class TestWritten:
         ],
     )
     def test_rows_that_the_language_cannot_read(self, reply: str, program: str, value: float) -> None:
-        found = written(program_in(reply), ODD, [])
+        found = write(reply, ODD)
         assert calculated(tokens_of(found), [ODD.header, *ODD.rows]) == (value, "")
         assert not program or found == program
 
     def test_rows_of_several_tables(self) -> None:
         tables = [ODD, Table(["", "2011"], [["rent", "3"], ["fees", "9"]])]
-        assert written(program_in("table_sum(Rent, none)"), tables, []) == "table_sum(rent, none)"
+        assert write("table_sum(Rent, none)", *tables) == "table_sum(rent, none)"
         with pytest.raises(StepRejected, match="several rows are named 'fees'"):
-            written(program_in("table_sum(fees, none)"), tables, [])
+            write("table_sum(fees, none)", *tables)
 
     @pytest.mark.parametrize(
         ("reply", "told"),
@@ -100,31 +181,25 @@ class TestWritten:
     )
     def test_what_comes_to_nothing_is_rejected(self, reply: str, told: str) -> None:
         with pytest.raises(StepRejected) as caught:
-            written(program_in(reply), ODD, [])
+            write(reply, ODD)
         assert told in caught.value.what
 
     def test_without_a_table(self) -> None:
-        assert written(program_in("add(45, 36)"), None, ["45 and 36"]) == "add(45, 36)"
+        assert write("add(45, 36)", texts=["45 and 36"]) == "add(45, 36)"
         with pytest.raises(StepRejected):
-            written(program_in("table_sum(a, none)"), None, [])
-
-
-def read(text: str) -> str:
-    return as_text(program_in(text))
+            write("table_sum(a, none)")
 
 
 @needs_data
 def test_gold_programs_are_read_as_they_stand() -> None:
     """Written as steps, and nested; and all come out as the annotators wrote them."""
-    changed = 0
     for row in [*rows("finqa/train_100.jsonl.gz"), *rows("finqa/dev_200.jsonl.gz")]:
         problem, asked = Finqa().problem(row, {}), row["qa"]
-        assert read(asked["program"]) == asked["program"]
+        table, program = problem.input["table"], asked["program"]
         texts = [asked["question"], *(each["text"] for each in problem.input["passages"])]
-        changed += written(program_in(asked["program"]), problem.input["table"], texts) != asked["program"]
-        nested = written(program_in(f"Program: {asked['program_re']}"), problem.input["table"], texts)
+        assert as_text(finqa_program_in(program)) == program == write(program, table, texts=texts)
+        nested = write(f"Program: {asked['program_re']}", table, texts=texts)
         assert calculated(tokens_of(nested), row["table"]) == (asked["exe_ans"], "")
-    assert changed == 0
 
 
 def demonstrations(name: str) -> list[tuple[list[list[str]], list[str], str]]:
@@ -161,24 +236,4 @@ class TestPrompts:
         assert len(shown) == count
         for lines, texts, program in shown:
             assert texts
-            table = Table(lines[0], lines[1:])
-            assert written(program_in(program), table, texts) == program
-
-    def test_demonstrations_are_of_all_kinds(self) -> None:
-        programs = [program for _, _, program in demonstrations("few_shot")]
-        said = " ".join(programs)
-        kinds = (
-            "add",
-            "subtract",
-            "multiply",
-            "divide",
-            "exp",
-            "greater",
-            "table_average",
-            "table_max",
-            "const_",
-        )
-        assert all(kind in said for kind in kinds)
-        assert programs == [program for _, _, program in demonstrations("cot")]
-        values = [calculated(tokens_of(p), lines).value for lines, _, p in demonstrations("cot")]
-        assert values[:4] == [0.38889, 0.17038, 38.9, 6988.33333] and values[-1] == 49.2128
+            assert write(program, Table(lines[0], lines[1:]), texts=texts) == program
