@@ -87,6 +87,7 @@ class _Parser:
         self.labels = {line.number: found for line in self.lines if (found := _labels_of(line.content))}
         indents = {line.indent for line in self.lines if line.number in self.labels}
         self.is_flat = len(indents) == 1
+        self.later = self._next_alike()
 
     def parsed(self) -> Statute:
         """Return the tree of all lines."""
@@ -173,7 +174,19 @@ class _Parser:
             indentation = 1.0 if line.indent >= parent.at else -4.0
         else:
             indentation = 3.0 if line.indent > parent.at else -1.0 if line.indent == parent.at else -4.0
-        return _LabelFit(number + indentation - 4 * repeats, depth, reading, fits and indentation >= 0)
+        later = readings(self.later.get(line.number, ""))
+        number += 4 * any(follows(each, reading) for each in later) - 4 * repeats
+        return _LabelFit(number + indentation, depth, reading, fits and indentation >= 0)
+
+    def _next_alike(self) -> dict[int, str]:
+        """Return for the number of each labelled line the next label that is indented alike."""
+        found, after = dict[int, str](), dict[int, str]()
+        for line in reversed(self.lines):
+            if line.number in self.labels:
+                found[line.number] = after.get(line.indent, "")
+                after = {indent: label for indent, label in after.items() if indent < line.indent}
+                after[line.indent] = self.labels[line.number][0]
+        return found
 
     def _trouble(self, line: StatuteLine, why: str) -> None:
         self.troubles.append(f"line {line.number} ({line.content[:60]!r}): {why}")

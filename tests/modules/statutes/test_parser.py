@@ -42,6 +42,25 @@ class TestAStatute:
         assert levels["12"] == "section" and levels["12(b)(1)(B)(i)"] == "clause"
         assert levels["12(b)(2)(i)"] == "clause" and levels["12(i)"] == "subsection"
 
+    @pytest.mark.parametrize(
+        ("text", "found"),
+        [
+            ("(a) Oars.\n(i) Long.\n(ii) Short.\n(b) Sails.\n", ["1(a)", "1(a)(i)", "1(a)(ii)", "1(b)"]),
+            ("(a)(1) Boats.\n(2) Ships.\n(b) Oars.\n", ["1(a)", "1(a)(1)", "1(a)(2)", "1(b)"]),
+        ],
+    )
+    def test_without_indentation_has_levels_by_numbers(self, text: str, found: list[str]) -> None:
+        assert names(parse(f"§1. Fees\n{text}"))[1:] == found
+
+    @pytest.mark.parametrize(
+        ("following", "found"), [("(ii) Short.", ["1(h)(i)", "1(h)(ii)"]), ("(j) Sails.", ["1(i)", "1(j)"])]
+    )
+    def test_tells_a_letter_from_a_roman_number_by_what_follows(
+        self, following: str, found: list[str]
+    ) -> None:
+        series = "".join(f"({letter}) Oars.\n" for letter in "abcdefgh")
+        assert names(parse(f"§1. Fees\n{series}(i) Long.\n{following}\n"))[-2:] == found
+
     def test_has_headings_and_flush_text(self) -> None:
         fees = node(self.TREE, "12(b)(1)")
         assert fees.heading == "In general" and node(self.TREE, "12").heading == "Harbour fees"
