@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chameleon import Executor, Inventory, State, Table
-from chameleon.cli.sources import sources_in_words
+from chameleon.cli.show import sources_in_words
 from chameleon.modules.documents.table_choice import Candidate
 from chameleon.modules.documents.table_sources import TableRegion, TableSources, region_kept
 from chameleon.modules.offline.coverage import covered, telling_words
