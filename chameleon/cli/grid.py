@@ -28,8 +28,8 @@ from chameleon.evaluation.compare import NEEDS, ArmEvaluation, ArmTable
 from chameleon.evaluation.evaluate import Stopped
 from chameleon.evaluation.grid import arm_figures, build_indexes, look_back, measure_arm
 from chameleon.evaluation.recall import read_corpus, recall_of, searching
-from chameleon.evaluation.report import DASH
-from chameleon.evaluation.run_dir import SETTINGS, read_run, spent_in, write_whole
+from chameleon.evaluation.run import DASH, read_run
+from chameleon.evaluation.run_dir import SETTINGS, spent_in, write_whole
 from chameleon.inventory.grid import Arm, Grid
 from chameleon.llm import ResponseStore, choose_model
 from chameleon.table import Table

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import Any, NamedTuple
 
-from chameleon.evaluation.report import DASH, figure
 from chameleon.evaluation.results import Result, Tally
+from chameleon.evaluation.run import DASH, figure
 
 Z_90 = 1.645
 """Half of a 90 % interval, in standard errors."""

@@ -16,7 +16,7 @@ from chameleon.errors import ChameleonError, InputError
 from chameleon.evaluation.benchmark import Benchmark, Cell, Problem
 from chameleon.evaluation.evaluate import Turn, in_turn, taken_by, turn, with_history
 from chameleon.evaluation.recall import recall_of, searching
-from chameleon.evaluation.run_dir import Run
+from chameleon.evaluation.run import Run
 from chameleon.executor import Executor
 from chameleon.inventory import Inventory
 from chameleon.inventory.grid import Arm, Grid, fixed_plan

@@ -10,11 +10,11 @@ from typing import Any
 
 from chameleon import Executor, Inventory, State, Table
 from chameleon.evaluation.benchmark import Problem
-from chameleon.evaluation.data import find_benchmark
-from chameleon.evaluation.report import RunSummary, compare
+from chameleon.evaluation.report import Comparison
 from chameleon.evaluation.report_page import write_page
 from chameleon.evaluation.results import Result
-from chameleon.evaluation.run_dir import Run, RunDir, read_run
+from chameleon.evaluation.run import Run, read_run, told_apart
+from chameleon.evaluation.run_dir import RunDir
 from chameleon.llm import LLM
 from chameleon.llm.scripted import ScriptedModel
 from chameleon.state import Event, Failure, Plan, RunEnded, RunStarted, Step, StepRecord
@@ -158,6 +158,6 @@ def _hostile_call() -> Call:
 
 def page_of(*runs: Run, folder: Path, problems: int = 200) -> str:
     """Write the page of the runs into the folder, and read it."""
-    summaries = RunSummary.of(runs)
-    write_page(summaries, compare(summaries, find_benchmark), folder / "page.html", problems)
+    named = told_apart(runs)
+    write_page(named, Comparison.of(named), folder / "page.html", problems)
     return (folder / "page.html").read_text("utf-8")

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Benchmark, Problem, Scorer
 from chameleon.evaluation.data import DataFile, find_benchmark, read_problems, recognised
-from chameleon.evaluation.run_dir import read_run
+from chameleon.evaluation.run import read_run
 from tests.e2e.commands import Command
 from tests.engine.files import TOOL, write
 from tests.evaluation.rows import Row, make_rows

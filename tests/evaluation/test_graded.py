@@ -11,7 +11,8 @@ from chameleon import Executor, Inventory, State, Step
 from chameleon.benchmarks.fetaqa import Fetaqa
 from chameleon.errors import Declined
 from chameleon.evaluation.evaluate import Evaluation
-from chameleon.evaluation.run_dir import Run, RunDir, read_run
+from chameleon.evaluation.run import Run, read_run
+from chameleon.evaluation.run_dir import RunDir
 from tests.e2e.commands import Command
 from tests.engine.doubles import Does, Proposes
 from tests.evaluation.rows import Row, read_lines, write_rows

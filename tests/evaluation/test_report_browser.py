@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from chameleon.evaluation.data import find_benchmark
-from chameleon.evaluation.report import RunSummary, compare
+from chameleon.evaluation.report import Comparison
 from chameleon.evaluation.report_page import write_page
 from tests.evaluation.browser import PROGRAM, Browser
 from tests.evaluation.report_runs import PNG, hostile_run, model_run, offline_run
@@ -34,8 +33,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     hostile = hostile_run(folder / "hostile", folder / "picture.png")
     plain = [offline_run(folder / "offline", 18), model_run(folder / "model", 18)]
     for name, runs in (("hostile", [hostile]), ("plain", plain)):
-        summaries = RunSummary.of(runs)
-        write_page(summaries, compare(summaries, find_benchmark), folder / f"{name}.html")
+        write_page(runs, Comparison.of(runs), folder / f"{name}.html")
     return folder
 
 
@@ -100,7 +98,7 @@ def test_hostile_text_can_be_read(browser: Browser, pages: Path) -> None:
     browser.evaluate(OPEN_ALL)
     text = browser.evaluate("document.querySelector('#run1-problem1').innerText")
     assert '<script>window.ran = 1</script><img src="https://example.org/x.png"' in text
-    assert "⟨ESC⟩[31mred" in text and "⟨U+202E⟩overridden" in text
+    assert "⟨U+001B⟩[31mred" in text and "⟨U+202E⟩overridden" in text
 
 
 @pytest.mark.parametrize("verdict", ["wrong", "declined", "failed", "right", "all"])

@@ -14,10 +14,9 @@ import pytest
 
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem
-from chameleon.evaluation.data import find_benchmark
-from chameleon.evaluation.report import RunSummary, compare
+from chameleon.evaluation.report import Comparison
 from chameleon.evaluation.report_page import write_page
-from chameleon.evaluation.run_dir import Run, read_run
+from chameleon.evaluation.run import Run, read_run
 from chameleon.state import Event, Plan, RunEnded, RunStarted, Step, StepRecord
 from tests.evaluation.html_outline import Outline, assert_ours
 from tests.evaluation.report_runs import (
@@ -169,11 +168,10 @@ def test_many_problems_take_no_more_memory_than_few(tmp_path: Path) -> None:
 
 
 def _peak(run: Run, folder: Path) -> int:
-    summaries = RunSummary.of([run])
-    comparisons = compare(summaries, find_benchmark)
+    comparisons = Comparison.of([run])
     tracemalloc.start()
     try:
-        write_page(summaries, comparisons, folder / "page.html", len(run.results))
+        write_page([run], comparisons, folder / "page.html", len(run.results))
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

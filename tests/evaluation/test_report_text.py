@@ -13,8 +13,9 @@ from chameleon.cli.columns import TextColumn, in_blocks
 from chameleon.cli.reporting import print_report, print_stats
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.data import find_benchmark
-from chameleon.evaluation.report import RunSummary, compare
-from chameleon.evaluation.run_dir import Run, RunDir, read_run
+from chameleon.evaluation.report import Comparison
+from chameleon.evaluation.run import Run, read_run, told_apart
+from chameleon.evaluation.run_dir import RunDir
 from chameleon.state import Failure, RunEnded, RunStarted
 from chameleon.table.formats import places
 from tests.evaluation.report_runs import hostile_run, model_run, offline_run, settings, write_run
@@ -136,8 +137,8 @@ def test_the_page_is_written_and_named(runs: list[Path], tmp_path: Path, capsys:
 
 def test_runs_of_one_name_are_told_apart(runs: list[Path]) -> None:
     run = read_run(runs[0])
-    other = Run(Path("elsewhere") / "offline", run.settings, run.results)
-    assert [summary.name for summary in RunSummary.of([run, other])] == [str(run.path), "elsewhere/offline"]
+    other = Run(Path("elsewhere") / "offline", run.settings, run.results, "offline")
+    assert [each.name for each in told_apart([run, other])] == [str(run.path), "elsewhere/offline"]
 
 
 def test_runs_of_several_benchmarks_have_a_table_each(runs: list[Path]) -> None:
@@ -148,9 +149,8 @@ def test_runs_of_several_benchmarks_have_a_table_each(runs: list[Path]) -> None:
 
     first = read_run(runs[0])
     second = replace(first, settings={**first.settings, "benchmark": "another"})
-    known = {"tabmwp": find_benchmark("tabmwp"), "another": Another()}
-    second.__dict__["tally"] = first.tally
-    tables = compare(RunSummary.of([first, second, first]), known.__getitem__)
+    second.__dict__.update(tally=first.tally, benchmark=Another())
+    tables = Comparison.of([first, second, first])
     assert [table.benchmark.name for table in tables] == ["tabmwp", "another"]
     (line,) = tables[1].rows
     assert line.cells["ONLY"] == "–" and line.to_json()["percent"]["ONLY"] is None

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from chameleon import Executor, State
 from chameleon.errors import LogError, ModelError
 from chameleon.evaluation.evaluate import Evaluation
-from chameleon.evaluation.run_dir import RunDir, read_run
+from chameleon.evaluation.run import read_run
+from chameleon.evaluation.run_dir import RunDir
 from tests.e2e.commands import environment
 from tests.evaluation.folders import (
     BENCHMARK,

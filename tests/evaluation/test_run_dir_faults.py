@@ -11,7 +11,8 @@ import pytest
 
 from chameleon.errors import ChameleonError, LogError
 from chameleon.evaluation.results import Result
-from chameleon.evaluation.run_dir import RunDir, read_run
+from chameleon.evaluation.run import read_run
+from chameleon.evaluation.run_dir import RunDir
 from tests.e2e.commands import ROOT, Command
 from tests.evaluation.folders import KEPT, SETTINGS, evaluate
 from tests.evaluation.rows import Row
