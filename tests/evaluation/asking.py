@@ -49,10 +49,13 @@ class Asking:
         self.data = str(write_rows(place / "asking.jsonl", model_rows(count)))
         self.out = place / "out"
 
-    def run(self, *options: str) -> Outcome:
+    def arguments(self, *options: str) -> list[str]:
         """Evaluate into the folder, one problem after the other unless told otherwise."""
-        asked = ("eval", self.inventory, self.data, "--out", str(self.out), "--model", "openai:local")
-        return self.command(*asked, "--workers", "1", "--store", "off", "--json", *options)
+        asked = ["eval", self.inventory, self.data, "--out", str(self.out), "--model", "openai:local"]
+        return [*asked, "--workers", "1", "--store", "off", "--json", *options]
+
+    def run(self, *options: str) -> Outcome:
+        return self.command(*self.arguments(*options))
 
     @property
     def results(self) -> dict[str, Row]:
