@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import Any, NamedTuple
 
-from chameleon.evaluation.results import Result, Tally
-from chameleon.evaluation.run import DASH, figure
+from chameleon.evaluation.run import DASH, Run, figure
 
 Z_90 = 1.645
 """Half of a 90 % interval, in standard errors."""
@@ -51,43 +50,30 @@ def difference(ours: Mapping[str, bool], first: Mapping[str, bool]) -> Differenc
     return Difference(value, Z_90 * sqrt(variance / n), n)
 
 
-@dataclass(frozen=True)
-class ArmEvaluation:
-    """An arm's evaluation: its counts and its results."""
+def evaluation_figures(run: Run, first: Run | None) -> dict[str, Any]:
+    """Return the counts of an arm's run, and the difference to that of the first arm that was evaluated.
 
-    tally: Tally
-    results: Sequence[Result]
-
-    @property
-    def leading(self) -> float | None:
-        """The first of the figures that the benchmark reports."""
-        return next(iter(self.tally.figures(self.tally.all).values()))
-
-    def to_json(self, benchmark: str, first: ArmEvaluation | None) -> dict[str, Any]:
-        """Return the counts, and the difference to the first arm that was evaluated.
-
-        Where the rule grades, that is the one of the leading figures, without an interval.
-        """
-        tally, n, accuracy = self.tally, len(self.results), self.tally.all.accuracy
-        less: float | None = None
-        less_half: float | None = None
-        if first is not None and tally.graded is None:
-            verdicts = (
-                {result.id: bool(result.correct) for result in each.results} for each in (self, first)
-            )
-            if (found := difference(*verdicts)) is not None:
-                less, less_half = found.value, found.half_width
-        elif first is not None and self.leading is not None and first.leading is not None:
-            less = self.leading - first.leading
-        ungraded = tally.graded is None and accuracy is not None
-        return tally.to_json(benchmark) | {
-            "half_width_90": half_width(accuracy or 0.0, tally.all.n) if ungraded else None,
-            "difference": less,
-            "difference_half_width_90": less_half,
-            "declined": tally.all.n - tally.answered.n - tally.failed,
-            "failed": tally.failed,
-            "seconds_per_question": round(sum(each.seconds for each in self.results) / n, 6) if n else None,
-        }
+    Where the rule grades, that is the one of the leading figures, without an interval.
+    """
+    tally, n = run.tally, len(run.results)
+    less: float | None = None
+    less_half: float | None = None
+    if first is not None and tally.graded is None:
+        verdicts = ({result.id: bool(result.correct) for result in each.results} for each in (run, first))
+        if (found := difference(*verdicts)) is not None:
+            less, less_half = found.value, found.half_width
+    elif first is not None and n and first.results:
+        ours, theirs = (next(iter(each.tally.figures(each.tally.all).values())) for each in (run, first))
+        less = None if ours is None or theirs is None else ours - theirs
+    ungraded = tally.graded is None and n
+    return tally.to_json(run.benchmark.name) | {
+        "half_width_90": half_width(tally.all.accuracy or 0.0, n) if ungraded else None,
+        "difference": less,
+        "difference_half_width_90": less_half,
+        "declined": n - tally.answered.n - tally.failed,
+        "failed": tally.failed,
+        "seconds_per_question": round(run.seconds / n, 6) if n else None,
+    }
 
 
 @dataclass(frozen=True)

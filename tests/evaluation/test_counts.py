@@ -1,4 +1,4 @@
-"""What `chameleon eval` and `score` print: columns in blocks, guesses, reasons, spending, and how far it is."""
+"""What `chameleon eval` and `score` print: columns, guesses, reasons, spending, progress."""
 
 from __future__ import annotations
 

@@ -175,7 +175,7 @@ STORMY = "name: stormy\nextends: tabmwp_cot\nllm: {timeout: 0.3, retries: 6}\n"
 
 
 class Storm:
-    """A reply function: rules of `RuleModel`, and faults of every kind in between; `replies` went out whole."""
+    """A reply function: rules of `RuleModel`, and faults in between; so many `replies` went out whole."""
 
     def __init__(self) -> None:
         self._chance, self._lock, self._model = random.Random(11), threading.Lock(), RuleModel()
