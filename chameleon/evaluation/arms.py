@@ -256,7 +256,7 @@ def measure_arm(
     if prepared is None:
         return arm_figures(arm, ("the planner",))
     asks = prepared.asks
-    if found := [each for each in prepared.part.obstacles() if each.stops]:
+    if prepared.runs and (found := [each for each in prepared.part.obstacles() if each.stops]):
         return arm_figures(arm, asks, str(all_of(found, arm.name)))
     asked = list(_with_turns(problems, gold_history))
     begun = list[tuple[Problem, State]]()
