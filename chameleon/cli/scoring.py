@@ -23,7 +23,7 @@ from chameleon.evaluation.data import (
 )
 from chameleon.evaluation.evaluate import Spending, in_turn
 from chameleon.evaluation.results import Tally
-from chameleon.evaluation.score import Field, Outcomes, score
+from chameleon.evaluation.score import Field, Scored, score
 from chameleon.text import nearest
 
 _LOOKED_AT = 20_000
@@ -90,7 +90,7 @@ class Predictions:
                 continue
         return ""
 
-    def warn(self, outcomes: Outcomes, data: Data) -> None:
+    def warn(self, outcomes: Scored, data: Data) -> None:
         """Say which problems and rows have no counterpart, and what came of programs."""
         if outcomes.missing:
             verdict = "left out" if self.given else "wrong"
@@ -107,10 +107,10 @@ class Predictions:
 
 def score_predictions(data: Data, predictions: Predictions, *, as_json: bool) -> int:
     """Score recorded predictions, show the counts, and return the exit code."""
-    scorer, outcomes = data.new_scorer(), Outcomes()
+    scorer = data.new_scorer()
     tally = Tally(data.benchmark.columns, scorer)
     begun = time.monotonic()
-    scored = score(
+    outcomes = score(
         data.problems(),
         predictions.rows(data),
         data.benchmark.id_of,
@@ -119,10 +119,8 @@ def score_predictions(data: Data, predictions: Predictions, *, as_json: bool) ->
         given=predictions.given,
         last_counts=data.benchmark.last_counts,
     )
-    for result, seen in scored:
-        outcomes = seen
-        if result is not None:
-            tally.add(result)
+    for result in outcomes.results:
+        tally.add(result)
     if not outcomes.problems:
         raise InputError("there is no problem to score", where=str(data.path))
     if outcomes.missing and outcomes.missing == outcomes.problems:
