@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from chameleon import Executor, Inventory, State, Table
-from chameleon.evaluation.benchmark import Problem
+from chameleon.evaluation.benchmark import Judgement, Problem
 from chameleon.evaluation.report import Comparison
 from chameleon.evaluation.report_page import write_page
 from chameleon.evaluation.results import Result
@@ -61,7 +61,7 @@ def write_run(
         for problem, events, correct in runs:
             for event in events:
                 folder.append(problem.id, event)
-            folder.finish(Result.of(problem, State.fold(events), correct))
+            folder.finish(Result.of(problem, State.fold(events), Judgement(correct)))
     return read_run(path)
 
 

@@ -50,8 +50,7 @@ def evaluate(path: Path, problems: int = len(PROBLEMS)) -> Run:
     planner = Proposes(lambda state: () if state.history else [Step("answer")])
     with RunDir(path, SETTINGS) as folder:
         executor, scorer = Executor(Inventory("mine", planner, modules)), Fetaqa.scorers["official"]()
-        columns = Fetaqa().run_columns
-        Evaluation(executor, scorer, run_dir=folder, run_columns=columns).run(PROBLEMS[:problems])
+        Evaluation(executor, scorer, Fetaqa(), run_dir=folder).run(PROBLEMS[:problems])
     return read_run(path)
 
 
