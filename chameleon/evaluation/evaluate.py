@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -227,7 +227,9 @@ class Evaluation:
     def _result(self, problem: Problem, state: State) -> Result:
         """Judge what a run came to: one that answered nothing is never right."""
         answered = state.ended is not None and state.ended.reason == "answered"
-        columns, found, prediction = tuple[str, ...](), {}, None
+        columns: tuple[str, ...] = ()
+        found: Mapping[str, Any] = {}
+        prediction: Any = None
         if self.benchmark is not None:
             columns = self.benchmark.run_columns(state)
             found = to_json(dict(self.benchmark.found(state))) if answered else {}

@@ -54,7 +54,7 @@ class SystemRow:
 
     def to_json(self) -> dict[str, Any]:
         """Return the row; cells are numbers, or null."""
-        own = {"source": self.settings}
+        own: dict[str, Any] = {"source": self.settings}
         if self.run is not None:
             own = {"unfinished": self.run.unfinished, "settings": self.settings}
         return {
