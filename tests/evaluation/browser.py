@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import itertools
 import json
 import os
@@ -12,8 +11,7 @@ import subprocess
 import tempfile
 import time
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 PROGRAM = shutil.which("chromium") or shutil.which("chromium-browser")
 _PATIENCE = 60.0
@@ -62,7 +60,7 @@ class Browser:
             raise
 
     def open(self, file: Path, width: int, height: int, dark: bool = False) -> None:
-        """Load a file in a window of that size (on a narrow one as on a phone)."""
+        """Load a file in a window of that size (on a narrow one as on a phone), by day or by night."""
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self._call("Emulation.setEmulatedMedia", features=[scheme])
         self._call(
@@ -83,14 +81,6 @@ class Browser:
         found = self._call("Runtime.evaluate", expression=expression, returnByValue=True)
         assert "exceptionDetails" not in found, found
         return found["result"].get("value")
-
-    def screenshot(self, file: Path) -> None:
-        """Keep what the window shows as a PNG."""
-        file.write_bytes(base64.b64decode(self._call("Page.captureScreenshot", format="png")["data"]))
-
-    def pdf(self, file: Path) -> None:
-        """Print the page on paper."""
-        file.write_bytes(base64.b64decode(self._call("Page.printToPDF")["data"]))
 
     def _call(self, method: str, **params: Any) -> dict[str, Any]:
         number = next(self._numbers)
@@ -139,11 +129,3 @@ class Browser:
         os.close(self._write)
         os.close(self._read)
         self._profile.cleanup()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

@@ -4,29 +4,25 @@ from __future__ import annotations
 
 import json
 import secrets
+import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from chameleon.benchmarks.scorers import binder, text_overlap
+from chameleon.errors import MissingPackage
+from chameleon.evaluation.data import find_benchmark
+from tests.benchmarks.test_finqa import ROW as FINQA_ROW
 from tests.e2e.commands import Command
 from tests.e2e.rule_model import PROGRAM, RuleModel
 from tests.evaluation.asking import Asking, Start
 from tests.evaluation.rows import make_rows, read_lines, write_rows
 from tests.loopback import Answer, Fault, Reply
 
-COUNTS = [
-    "benchmark",
-    "n",
-    "correct",
-    "accuracy",
-    "answered",
-    "answered_accuracy",
-    "breakdown",
-    "usage",
-    "seconds",
-]
+COUNTS = ["benchmark", "n", "correct", "accuracy", "answered", "answered_accuracy", "breakdown"]
 COLUMNS = ["ALL", "FREE", "MC", "INT", "DEC", "EXTR", "BOOL", "OTH", "G1-6", "G7-8"]
 USAGE = ["calls", "input_tokens", "output_tokens", "cost", "cached_tokens", "reasoning_tokens"]
 
@@ -40,7 +36,7 @@ def test_json_has_the_shape_of_the_issue(command: Command, problems: str) -> Non
     outcome = command("eval", "tables_offline", problems, "--json")
     found = json.loads(outcome.out)
     assert outcome.code == 0 and outcome.out.count("\n") == 1
-    assert list(found) == COUNTS
+    assert list(found) == [*COUNTS, "usage", "seconds"]
     assert list(found["breakdown"]) == COLUMNS and list(found["usage"]) == USAGE
     assert (found["n"], found["correct"], found["answered"]) == (12, 8, 8)
     assert found["accuracy"] == 8 / 12 and found["answered_accuracy"] == 1.0
@@ -81,15 +77,6 @@ def test_results_keep_what_the_issue_names(command: Command, problems: str, tmp_
         assert line["plan"] == list(PROGRAM)
     kinds = {line["event"] for line in read_lines(out / "events.jsonl")}
     assert kinds == {"run_started", "plan", "step", "run_ended"}
-
-
-def test_the_settings_tell_how_many_are_to_be_run(command: Command, problems: str, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    for limit in ("5", "7"):
-        assert command("eval", "tables_offline", problems, "--limit", limit, "--out", str(out)).code == 0
-        assert json.loads((out / "settings.json").read_text())["problems"] == int(limit)
-    assert command("eval", "tables_offline", problems, "--limit", "5", "--out", str(out)).code == 1
-    assert json.loads((out / "settings.json").read_text())["problems"] == 7
 
 
 @pytest.mark.parametrize(
@@ -152,3 +139,42 @@ def test_no_file_of_the_folder_holds_the_key(
     files: list[Any] = [file.read_text() for file in asking.out.rglob("*") if file.is_file()]
     assert len(files) == 3
     assert all(key not in text for text in [*files, outcome.out, outcome.err])
+
+
+@pytest.mark.parametrize(("scorer", "lacks"), [("official", True), ("execution", False)])
+def test_a_scorer_that_lacks_a_package_stops_before_anything_is_made(
+    scorer: str,
+    lacks: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    loopback: Start,
+    command: Command,
+    tmp_path: Path,
+) -> None:
+    """Whatever its first problem would need."""
+    loopback(lambda request: "Program: add(1, 2)")
+    monkeypatch.setitem(sys.modules, "sympy", None)
+    data, out = str(write_rows(tmp_path / "d.jsonl", [FINQA_ROW])), tmp_path / "out"
+    asked = ("eval", "finqa", data, "--model", "openai:local", "--store", "off", "--scorer", scorer)
+    outcome = command(*asked, "--out", str(out))
+    assert outcome.code == int(lacks) and out.exists() is not lacks
+    told = "needs the package sympy" in outcome.err and "chameleon-compose[programs]" in outcome.err
+    assert told is lacks
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "scorer", "package", "extra"),
+    [
+        ("fetaqa", "official", "sacrebleu.metrics.bleu", "text-metrics"),
+        ("fetaqa", "stemmed", "rouge_score.rouge_scorer", "text-metrics"),
+        ("wikitq", "binder", "recognizers_number", "binder-metric"),
+    ],
+)
+def test_each_scorer_says_what_it_lacks(
+    benchmark: str, scorer: str, package: str, extra: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for each in (text_overlap._bleu, text_overlap._rouge, binder._recognisers):
+        monkeypatch.setattr(sys.modules[each.__module__], each.__name__, cache(each.__wrapped__))
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(MissingPackage) as caught:
+        find_benchmark(benchmark).scorers[scorer]().check()
+    assert extra in caught.value.hint

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from tests.e2e.commands import Command
 from tests.e2e.rule_model import PROGRAM, RuleModel
-from tests.engine.files import TOOL, write
-from tests.evaluation.asking import MINE, Asking, Start
+from tests.evaluation.asking import Asking, Start
 from tests.evaluation.rows import make_rows, read_lines, write_rows
 from tests.loopback import Answer, Fault
 
@@ -58,15 +57,6 @@ def test_an_input_that_does_not_fit_fails_alone(command: Command, tmp_path: Path
     assert failed["kind"] == "InputError" and failed["message"] == "the question is empty"
     again = command("eval", "tables_offline", data, "--out", str(out), "--retry-failed")
     assert again.code == 0 and "failed 1." in again.out
-
-
-def test_a_module_that_ends_python_fails_alone(command: Command, tmp_path: Path) -> None:
-    write(tmp_path, TOOL.replace("return 1", "raise SystemExit(3)"), "tools.py")
-    inventory = str(write(tmp_path, MINE))
-    outcome = command("eval", inventory, str(write_rows(tmp_path / "d.jsonl", make_rows(3))))
-    assert outcome.code == 1, "nothing but failures"
-    assert "declined 0, failed 3." in outcome.out
-    assert outcome.err.endswith("\n3 problems failed: with --out, --retry-failed tries them again.\n")
 
 
 def test_a_wrong_key_stops_at_once_and_goes_on_later(

@@ -10,10 +10,13 @@ from typing import Any
 
 import pytest
 
+from chameleon.benchmarks.tabmwp import Tabmwp
 from chameleon.sandbox import ExecResult, shared_sandbox
 from tests.benchmarks.shared_data import DATA, anchors, needs_data
 from tests.e2e.commands import Command, Outcome
-from tests.evaluation.rows import Row, make_rows, write_rows
+from tests.engine.files import write
+from tests.evaluation.asking import MINE
+from tests.evaluation.rows import Row, make_rows, read_lines, write_rows
 
 ROWS = make_rows(9)
 
@@ -234,6 +237,54 @@ def test_hostile_programs_are_wrong_and_the_others_go_on(score: Scoring) -> None
     ends = program_ends(outcome)
     assert sum(ends.values()) == len(rows) and ends["no program"] == 2
     assert all(end in ends for _, end in PROGRAMS.values() if end)
+
+
+# What a module answers, the gold answer, and choices: some are right by one rule alone.
+ANSWERS: dict[str, tuple[Any, str, list[str] | None]] = {
+    "int": (12, "12", None),
+    "near": (12.04, "12", None),
+    "text": ("12", "12", None),
+    "sentence": ("The answer is 12.", "12", None),
+    "list": ([12, 3], "12", None),
+    "object": ({"total": 12}, "12", None),
+    "empty list": ([], "12", None),
+    "true": (True, "yes", ["yes", "no"]),
+    "false": (False, "yes", ["yes", "no"]),
+    "choice": ("12", "12", ["5", "12"]),
+    "choice in capitals": ("BLUE", "blue", ["red", "blue"]),
+    "letter": ("(b)", "blue", ["red", "blue"]),
+}
+KNOWS = f"""
+from chameleon import Module
+
+ANSWERS = {ANSWERS!r}
+
+class Tool(Module):
+    "Answers what it knows."
+    def run(self, state):
+        return ANSWERS[state.input["question"]][0]
+"""
+
+
+@pytest.mark.parametrize("scorer", Tabmwp.scorers)
+def test_eval_and_score_come_to_the_same_verdict_on_every_answer(score: Scoring, scorer: str) -> None:
+    write(score.place, KNOWS, "tools.py")
+    rows = [
+        {"pid": name, "question": name, "table": "kind | number\nkites | 3", "answer": gold}
+        | {"choices": choices, "unit": None}
+        for name, (_, gold, choices) in ANSWERS.items()
+    ]
+    write_rows(score.place / "problems.jsonl", rows)
+    asked = ("eval", str(write(score.place, MINE)), score.data, "--scorer", scorer, "--json")
+    ran = score.command(*asked, "--out", str(score.place / "out"))
+    results = score.place / "out/results.jsonl"
+    whole, again = json.loads(ran.out), json.loads(score(str(results), "--scorer", scorer).out)
+    assert {**whole, "usage": 0, "seconds": 0} == {**again, "usage": 0, "seconds": 0}
+    assert whole["answered"] == len(ANSWERS)
+    right = {line["id"] for line in read_lines(results) if line["correct"]}
+    assert {"int", "choice", "text"} <= right and not right & {"empty list", "false"}
+    if scorer == "pot":  # its rule makes a program's "12" a number before it compares
+        assert {"near", "list", "true"} <= right and not right & {"sentence", "choice in capitals"}
 
 
 def figures(prefix: str) -> dict[str, int]:
