@@ -123,4 +123,3 @@ def test_eval_prints_figures(command: Command, tmp_path: Path) -> None:
     assert told.code == 0 and "BLEU" in told.out and "right" not in told.out
     whole = json.loads(command("eval", "tables_offline", data, "--json").out)
     assert list(whole)[:5] == ["benchmark", "n", "figures", "answered", "answered_figures"]
-    assert "accuracy" not in whole
