@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-import secrets
 import sys
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,10 +14,9 @@ from chameleon.errors import MissingPackage
 from chameleon.evaluation.data import find_benchmark
 from tests.benchmarks.test_finqa import ROW as FINQA_ROW
 from tests.e2e.commands import Command
-from tests.e2e.rule_model import PROGRAM, RuleModel
-from tests.evaluation.asking import Asking, Start
+from tests.e2e.rule_model import PROGRAM
+from tests.evaluation.asking import Start
 from tests.evaluation.rows import make_rows, read_lines, write_rows
-from tests.loopback import Answer, Fault, Reply
 
 COUNTS = ["benchmark", "n", "correct", "accuracy", "answered", "answered_accuracy", "breakdown"]
 COLUMNS = ["ALL", "FREE", "MC", "INT", "DEC", "EXTR", "BOOL", "OTH", "G1-6", "G7-8"]
@@ -116,29 +112,16 @@ def test_recorded_answers_cannot_be_run(command: Command, tmp_path: Path) -> Non
     assert "This file holds recorded answers: `chameleon score` scores them." in outcome.complaint
 
 
-ECHOES: dict[str, Callable[[str], Answer]] = {
-    "a reply": lambda key: Reply(f"You sent {key}. The answer is {key}."),
-    "an error": lambda key: Fault(500, {"error": {"message": f"bad key {key}"}}),
-}
-
-
-@pytest.mark.parametrize("echo", ECHOES.values(), ids=ECHOES)
-def test_no_file_of_the_folder_holds_the_key(
-    loopback: Start,
-    command: Command,
-    monkeypatch: pytest.MonkeyPatch,
-    echo: Callable[[str], Answer],
-    tmp_path: Path,
-) -> None:
-    key = f"sk-{secrets.token_hex(20)}"
-    monkeypatch.setenv("OPENAI_API_KEY", key)
-    server = loopback(RuleModel({name: [echo(key)] for name in ("planner", "solution_generator", *PROGRAM)}))
-    asking = Asking(command, tmp_path, 9)
-    outcome = asking.run()
-    assert {headers["authorization"] for headers in server.headers} == {f"Bearer {key}"}
-    files: list[Any] = [file.read_text() for file in asking.out.rglob("*") if file.is_file()]
-    assert len(files) == 3
-    assert all(key not in text for text in [*files, outcome.out, outcome.err])
+def test_an_input_that_does_not_fit_fails_alone(command: Command, tmp_path: Path) -> None:
+    rows = make_rows(3)
+    rows[1]["question"] = "  "
+    asked = ("eval", "tables_offline", str(write_rows(tmp_path / "d.jsonl", rows)), "--out", str(tmp_path))
+    outcome = command(*asked)
+    assert outcome.code == 0 and "failed 1." in outcome.out
+    failed = {line["id"]: line["error"] for line in read_lines(tmp_path / "results.jsonl")}["1001"]
+    assert failed["kind"] == "InputError" and failed["message"] == "the question is empty"
+    again = command(*asked, "--retry-failed")
+    assert again.code == 0 and "failed 1." in again.out
 
 
 @pytest.mark.parametrize(("scorer", "lacks"), [("official", True), ("execution", False)])

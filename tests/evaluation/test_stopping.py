@@ -22,10 +22,10 @@ from chameleon.evaluation.evaluate import Evaluation
 from chameleon.evaluation.run_dir import RunDir
 from chameleon.planners.fixed import Fixed
 from chameleon.retry import Backoff
-from tests.e2e.commands import Command, environment
+from tests.e2e.commands import environment
 from tests.e2e.rule_model import RuleModel
 from tests.engine.doubles import Does
-from tests.evaluation.asking import Asking, Start
+from tests.evaluation.asking import Asking
 from tests.evaluation.folders import BENCHMARK, SETTINGS
 from tests.evaluation.rows import Row, make_rows, read_lines
 from tests.loopback import Answer, Fault, LoopbackServer, Reply
@@ -114,20 +114,20 @@ def verdicts(asking: Asking) -> dict[str, Row]:
 
 
 def test_stopped_in_every_way_it_comes_to_the_same_and_pays_nothing_twice(
-    loopback: Start, command: Command, tmp_path: Path
+    asking: Callable[..., Asking], tmp_path: Path
 ) -> None:
-    count, workers, model = 24, 4, RuleModel()
-    server = loopback(model)
-    asking = Asking(command, tmp_path, count)
-    assert asking.run("--workers", str(workers)).code == 0
-    expected, needed = verdicts(asking), len(server.requests)
-    asking.out = tmp_path / "stopped"
+    count, workers = 24, 4
+    made = asking(count=count)
+    server, model = made.server, made.model
+    assert made.run("--workers", str(workers)).code == 0
+    expected, needed = verdicts(made), len(server.requests)
+    made.out = tmp_path / "stopped"
 
     def start(requests: int, delay: float) -> subprocess.Popen[str]:
         """Evaluate as a process of its own, until the server has had so many more requests."""
         model._delay, before = delay, len(server.requests)
         process = subprocess.Popen(
-            [sys.executable, "-m", "chameleon", *asking.arguments("--workers", str(workers))],
+            [sys.executable, "-m", "chameleon", *made.arguments("--workers", str(workers))],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -141,7 +141,7 @@ def test_stopped_in_every_way_it_comes_to_the_same_and_pays_nothing_twice(
     out, err = interrupted.communicate(timeout=20)
     assert interrupted.returncode == 130 and "Traceback" not in err and "Exception" not in err
     done = json.loads(out)
-    assert 0 < done["n"] < count and done["n"] == len(asking.results)
+    assert 0 < done["n"] < count and done["n"] == len(made.results)
     assert err.splitlines()[-2:] == [
         f"Stopped after {done['n']} of {count}: the same command goes on.",
         "chameleon: interrupted",
@@ -163,9 +163,9 @@ def test_stopped_in_every_way_it_comes_to_the_same_and_pays_nothing_twice(
     killed.communicate()
 
     model._delay = 0
-    last = asking.run("--workers", str(workers))
+    last = made.run("--workers", str(workers))
     assert last.code == 0 and f" of {count} are done." in last.err
-    assert verdicts(asking) == expected
+    assert verdicts(made) == expected
     # A call that was under way when the process died is asked again; nothing else is.
     served = len(server.requests) - needed
     assert needed <= served <= needed + 2 * workers
@@ -202,23 +202,21 @@ class Storm:
 
 
 def test_through_a_storm_nothing_is_lost_or_counted_twice(
-    loopback: Start, command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    asking: Callable[..., Asking], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The server dies as well, and comes back at the same address."""
     monkeypatch.setattr(Backoff, "wait", lambda *_: 0.01)
     count, storm = 16, Storm()
-    server = loopback(storm, dies_after=12)
-    asking = Asking(command, tmp_path, count, STORMY)
-    assert asking.run("--workers", str(WORKERS)).code == 1
-    server.stop()
-    with LoopbackServer(storm, port=server.port):
+    made = asking(count=count, inventory=STORMY, model=storm, dies_after=12)
+    assert made.run("--workers", str(WORKERS)).code == 1
+    made.server.stop()
+    with LoopbackServer(storm, port=made.server.port):
         for _ in range(20):
-            asking.run("--workers", str(WORKERS), "--retry-failed")
-            if len(asking.results) == count and not any(each["error"] for each in asking.results.values()):
+            made.run("--workers", str(WORKERS), "--retry-failed")
+            if len(made.results) == count and not made.failed:
                 break
-    assert len(asking.results) == count
-    assert not [id for id, result in asking.results.items() if result["error"]]
-    events = read_lines(asking.out / "events.jsonl")
+    assert len(made.results) == count and not made.failed
+    events = read_lines(made.out / "events.jsonl")
     logged = sum(not call["error"] for line in events for call in line.get("calls", ()))
     # A reply that came after the time-out, or when the server died, is asked for again.
     assert logged <= storm.replies
