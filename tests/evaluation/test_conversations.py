@@ -14,11 +14,9 @@ from hypothesis import strategies as st
 from chameleon import State
 from chameleon.evaluation.evaluate import in_turn
 from chameleon.evaluation.results import SEQUENCES, Result, Tally
-from chameleon.evaluation.run_dir import RunDir
 from tests.e2e.commands import Command
 from tests.engine.files import write
 from tests.evaluation.conversations import (
-    SETTINGS,
     SQA,
     TABLE,
     answering,
@@ -90,19 +88,16 @@ def test_what_follows_a_failure_is_asked_again_where_it_is_told_otherwise(tmp_pa
     assert again["1/0/0"] is None and again["0/0/2"] == expected(every)["0/0/2"]
 
 
+def test_problems_that_stand_alone_come_as_they_are_met() -> None:
+    alone = [SQA.problem({"id": name, "query": "?", "label": [], "table": TABLE}, {}) for name in "ab"]
+    every = [*problems([["says", "says"]]), *alone]
+    assert [[each.id for each in one] for one in in_turn(every)] == [["a"], ["b"], ["0/0/0", "0/0/1"]]
+
+
 def test_gold_answers_are_told_where_that_is_asked_for() -> None:
     every = problems([["fails", "says"]])
     assert answers(evaluate(every, gold_history=True))["0/0/1"] == ["says 0 1", "fails 0 0=gold 0"]
     assert not any("gold" in str(answer) for answer in answers(evaluate(every)).values())
-
-
-def test_what_was_taken_back_is_still_paid(tmp_path: Path) -> None:
-    every = problems([["says", "says"]])
-    evaluate(every, Counting("0 0"), path=tmp_path)
-    with RunDir(tmp_path, SETTINGS) as folder:
-        assert folder.forget_failures() == 1
-        assert folder.done == {}
-        assert set(folder.dropped) == {"0/0/0"}, "the second question is taken back once it is told otherwise"
 
 
 def result(sequence: str, position: int, correct: bool) -> Result:
@@ -120,32 +115,19 @@ def test_a_conversation_is_right_where_all_its_questions_are(verdicts: list[tupl
     assert (count.n, count.correct) == (len(names), len(names - wrong))
 
 
-def test_problems_that_stand_alone_come_as_they_are_met() -> None:
-    alone = [SQA.problem({"id": name, "query": "?", "label": [], "table": TABLE}, {}) for name in "ab"]
-    every = [*problems([["says", "says"]]), *alone]
-    assert [[each.id for each in one] for one in in_turn(every)] == [["a"], ["b"], ["0/0/0", "0/0/1"]]
-
-
 INVENTORY = """\
 name: follow_ups
 input: {question: str, table: Table, history: "list?"}
 planner: {use: fixed, plan: [kite]}
 llm: {retries: 0}
-modules:
-  kite: {use: "kites.py:Kite", prompt: mine}
+modules: {kite: {use: "kites.py:Kite", prompt: mine}}
 """
 MODULE = """\
 from chameleon import LLMModule
 
-
 class Kite(LLMModule):
-    '''Names a kite.'''
-
+    "Names a kite."
     reads = ("input.question", "input.table", "input.history?")
-    writes = ("cache.answer",)
-
-    def update_cache(self, cache, output):
-        return {"answer": output}
 """
 PROMPT = """\
 ---
