@@ -148,16 +148,13 @@ def measured(folder: Path, grid: str = GRID, inventory: str = INVENTORY) -> dict
 def test_an_arm_is_measured_over_all_problems(tmp_path: Path) -> None:
     arms = measured(tmp_path)
     assert all(arm["needs_a_model"] == ["table_answerer"] for arm in arms.values())
-    assert {arm["problems"] for arm in arms.values()} == {4}
-    assert {arm["retrieval"] for arm in arms.values()} == {None}
-    tables = {name: arm["table"] for name, arm in arms.items()}
+    assert all((arm["problems"], arm["retrieval"]) == (4, None) for arm in arms.values())
+    tables = [arm["table"] for arm in arms.values()]
     # The answers stand in the rows 0, 2 and 1, and that of the fourth question in none.
-    assert [tables[name]["gold_kept"] for name in tables] == [1.0, 0.3333, 0.6667]
-    assert [tables[name]["gold_known"] for name in tables] == [3, 3, 3]
-    assert [tables[name]["rows"] for name in tables] == [3, 1, 2]
-    assert [tables[name]["cells"] for name in tables] == [1.0, 0.3333, 0.6667]
-    shown = "| Boat | Port |\n|---|---|\n| Swift | Ostrand |"
-    assert tables["one"]["tokens"] == estimated_tokens(shown)
+    assert [each["gold_kept"] for each in tables] == [1.0, 0.3333, 0.6667]
+    assert [each["cells"] for each in tables] == [1.0, 0.3333, 0.6667]
+    assert [(each["gold_known"], each["rows"]) for each in tables] == [(3, 3), (3, 1), (3, 2)]
+    assert tables[1]["tokens"] == estimated_tokens("| Boat | Port |\n|---|---|\n| Swift | Ostrand |")
 
 
 def test_no_gold_answer_comes_to_a_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
