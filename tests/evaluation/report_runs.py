@@ -30,7 +30,7 @@ BREAKOUTS = (
 )
 SETTING = f"{SCRIPT}{IMAGE}{BREAKOUTS}{STEERING}"
 HOSTILE = f"{SETTING} \ud800"
-LONG = "L" * 1_000_000
+LONG = "L" * 200_000
 UNBROKEN = "nobreak" * 100
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -106,11 +106,11 @@ def _hostile_problems(picture: Path | None) -> Iterator[tuple[Problem, Sequence[
     cells = [[HOSTILE, "7"], [LONG, STEERING], [UNBROKEN, "1\n2"]]
     tables = {
         "small": Table([HOSTILE, LONG], cells, HOSTILE),
-        "long": Table(["number", "square"], [[str(n), str(n * n)] for n in range(10_000)]),
+        "long": Table(["number", "square"], [[str(n), str(n * n)] for n in range(1_000)]),
         "wide": Table(
             [f"column {n}" for n in range(500)], [[f"{row}/{n}" for n in range(500)] for row in range(20)]
         ),
-        "wider": Table([str(n) for n in range(2_000)], [["x"] * 2_000] * 60),
+        "wider": Table([str(n) for n in range(600)], [["x"] * 600] * 60),
     }
     for id, table in tables.items():
         yield _hostile_problem(id, table, None), _hostile_events(table), id == "wide"
