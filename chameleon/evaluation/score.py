@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from chameleon.errors import InputError
-from chameleon.evaluation.benchmark import Judgement, Problem, Row, Scorer
+from chameleon.evaluation.benchmark import Problem, Row, Scorer
 from chameleon.evaluation.results import Result
 from chameleon.sandbox import ExecResult, shared_sandbox
 from chameleon.text import nearest
@@ -112,22 +112,32 @@ def score(
     if wanted.is_program:
         values = _run(values, scored.programs)
     for problem in every:
-        if (row := by_id.get(problem.id)) is None:
+        row = by_id.get(problem.id)
+        prediction, answered, counts = None, False, False
+        if row is None:
             scored.missing += 1
-            if not given:
-                judged = scorer.judged(None, problem, answered=False)
-                scored.results.append(_result(problem, None, judged, answered=False))
-            continue
-        value = values[problem.id]
-        ours = "declined" in row and not (wanted.is_text or wanted.is_program)
-        # A result of ours that was declined or failed is never right.
-        counts = "declined" not in row or not (row["declined"] or row.get("error"))
-        found = row["found"] if isinstance(row.get("found"), Mapping) else {}
-        prediction = scorer.from_run(value, found, problem) if ours else wanted.read(value, problem, scorer)
-        # What a rule makes nothing of, such as an empty list, was an answer of ours nevertheless.
-        answered = counts if ours else prediction is not None
+            if given:
+                continue
+        else:
+            value, ours = values[problem.id], "declined" in row and not (wanted.is_text or wanted.is_program)
+            found = row["found"] if isinstance(row.get("found"), Mapping) else {}
+            read = scorer.from_run(value, found, problem) if ours else wanted.read(value, problem, scorer)
+            # A result of ours that was declined or failed is never right.
+            prediction, counts = read, "declined" not in row or not (row["declined"] or row.get("error"))
+            # What a rule makes nothing of, such as an empty list, was an answer of ours nevertheless.
+            answered = counts if ours else prediction is not None
         judged = scorer.judged(prediction, problem, answered=counts)
-        scored.results.append(_result(problem, prediction, judged, answered=answered))
+        result = Result(
+            id=problem.id,
+            answer=prediction,
+            declined=not answered,
+            correct=judged.correct,
+            columns=problem.columns,
+            grades=judged.grades,
+            sequence=problem.sequence,
+            position=problem.position,
+        )
+        scored.results.append(result)
     return scored
 
 
@@ -144,19 +154,6 @@ def _run(programs: Mapping[str, Any], ends: Counter[str]) -> dict[str, Any]:
         told = "no program" if result is None else result.error_type or result.status
         ends["a value" if result is not None and result.ok else told] += 1
     return {id: result.value if result is not None and result.ok else None for id, result in ended.items()}
-
-
-def _result(problem: Problem, prediction: Any, judged: Judgement, *, answered: bool) -> Result:
-    return Result(
-        id=problem.id,
-        answer=prediction,
-        declined=not answered,
-        correct=judged.correct,
-        columns=problem.columns,
-        grades=judged.grades,
-        sequence=problem.sequence,
-        position=problem.position,
-    )
 
 
 def _by_id(rows: Iterable[Row], id_of: Callable[[Row], str | None], last_counts: bool) -> dict[str, Row]:
