@@ -86,7 +86,7 @@ class GoldCoverage:
 
         A run that failed came to no table, and has lost them.
         """
-        if failure_of(state) is not None:
+        if _failure_of(state) is not None:
             self.known += bool(groups)
             return
         has = has_gold(state, problem, groups)
@@ -95,7 +95,7 @@ class GoldCoverage:
         if text is not None:
             self.shown += 1
             self.tokens += estimated_tokens(text)
-        table, source = state.table, source_table(state)
+        table, source = state.table, _source_table(state)
         if table is not None and source is not None:
             self.n += 1
             self.rows += len(table.rows)
@@ -124,7 +124,7 @@ def has_gold(state: State, problem: Problem, groups: Groups) -> bool | None:
     A table that was found in an index must be the problem's own, and whoever cuts a table tells in
     `cache.kept` which of its rows and columns are left.
     """
-    source, own = source_table(state), problem.input.get("table")
+    source, own = _source_table(state), problem.input.get("table")
     if not groups or own is None:
         return None
     if source is None or not _same(source, own):
@@ -136,7 +136,7 @@ def has_gold(state: State, problem: Problem, groups: Groups) -> bool | None:
     return all(any(row in rows and column in columns for row, column in cells) for cells in groups)
 
 
-def source_table(state: State) -> Table | None:
+def _source_table(state: State) -> Table | None:
     """Return the table that was found in an index, else the one that was given, if there is either."""
     table: Table | None = state.begun.input.get("table") if state.begun else None
     for record in state.history:
@@ -150,7 +150,7 @@ def _same(table: Table, other: Table) -> bool:
     return (table.header, table.rows) == (other.header, other.rows)
 
 
-def failure_of(state: State) -> Failure | None:
+def _failure_of(state: State) -> Failure | None:
     """Return what kept a run from its end, if it was a step or its input."""
     failed = next((record.error for record in state.history if record.error), None)
     return failed or (state.ended.error if state.ended and state.begun is None else None)
@@ -271,7 +271,7 @@ def measure_arm(
     for number, problem in enumerate(asked, 1):
         state = prepared.state(problem)
         seconds += state.seconds
-        failure = failure_of(state)
+        failure = _failure_of(state)
         if prepared.knows_table:
             text = None if failure else prepared.prompted(state)
             coverage.add(state, problem, benchmark.gold_cells(problem), text)
@@ -311,7 +311,7 @@ def look_back(
         for id, events in run.events(ids).items():
             state, problem = State.fold(events), by_id[id]
             asked = [name for name in state.plan if inventory.modules[name].needs_model]
-            text = None if failure_of(state) else _prompted_table(inventory, asked, state)
+            text = None if _failure_of(state) else _prompted_table(inventory, asked, state)
             coverage.add(state, problem, benchmark.gold_cells(problem), text)
             if state.begun is not None:
                 begun.append((problem, State().after(state.begun)))
