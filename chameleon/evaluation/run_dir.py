@@ -17,7 +17,7 @@ from chameleon.usage import Usage
 
 SETTINGS, RESULTS, EVENTS = "settings.json", "results.jsonl", "events.jsonl"
 PROBLEMS, _BACK = "problems", "back"
-_ELSEWHERE = "Give another folder with --out."
+_ELSEWHERE = "Give another folder for the results."
 _ID = '{"id": '
 
 

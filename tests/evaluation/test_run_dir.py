@@ -118,7 +118,7 @@ def test_a_failure_that_is_tried_again_and_cut_anywhere(whole: Path, tmp_path: P
 
 
 def test_another_run_has_the_folder(tmp_path: Path) -> None:
-    told = r"another run is writing to it\. Wait for it\. Give another folder with --out\."
+    told = r"another run is writing to it\. Wait for it\. Give another folder for the results\."
     with RunDir(tmp_path, SETTINGS), pytest.raises(LogError, match=told):
         RunDir(tmp_path, SETTINGS)
     RunDir(tmp_path, SETTINGS).close()

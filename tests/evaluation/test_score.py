@@ -139,9 +139,6 @@ def test_predictions_for_other_problems_are_refused(score: Scoring) -> None:
         "A row belongs to the problem with the same 'pid'."
     )
     assert score(rows).complaint == told
-    others = write_rows(score.place / "others.jsonl", [{**row, "pid": f"x{row['pid']}"} for row in ROWS])
-    (score.place / "broken.jsonl").write_text("{")
-    assert score(rows).complaint == f"{told} The file {others} has such problems."
 
 
 def test_a_text_that_is_null_is_no_prediction(score: Scoring) -> None:

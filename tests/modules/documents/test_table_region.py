@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chameleon import Table
-from chameleon.cli.sources import sources_in_words
+from chameleon.cli.show import sources_in_words
 from chameleon.modules.documents.candidates import Candidate
 from chameleon.modules.documents.table_region import TableRegion, answer_cells, region_kept
 from chameleon.modules.offline.coverage import covered, telling_words

@@ -15,14 +15,16 @@ from chameleon.errors import Declined
 from chameleon.modules.offline.grammar import write_program
 from chameleon.sandbox import make_sandbox
 
-_PROBLEMS = (Path(__file__).parents[2] / "../shared/data/tabmwp/dev1k.jsonl.gz").resolve()
+_PROBLEMS = (Path(__file__).parents[3] / "../shared/data/tabmwp/dev1k.jsonl.gz").resolve()
 
 
 @pytest.mark.skipif(not _PROBLEMS.exists(), reason="the TabMWP problems are not in this checkout")
-@pytest.mark.parametrize("titled", [True, False], ids=["with title and unit", "without"])
-def test_development_problems(titled: bool) -> None:
+@pytest.mark.parametrize(
+    ("titled", "each"), [(True, 1), (False, 4)], ids=["with title and unit", "a quarter without"]
+)
+def test_development_problems(titled: bool, each: int) -> None:
     with gzip.open(_PROBLEMS, "rt", encoding="utf-8") as lines:
-        problems = [json.loads(line) for line in lines]
+        problems = [json.loads(line) for line in lines][::each]
     answered = right = 0
     with make_sandbox(libraries=()) as executor:
         for problem in problems:

@@ -9,9 +9,12 @@ from chameleon.modules.offline.lexical.calendar import Date
 from chameleon.modules.offline.lexical.conditions import Condition, date_of, rows_where
 from chameleon.modules.offline.lexical.fields import fields_of, total_rows
 from chameleon.modules.offline.lexical.reading import Link, Question, Reading
+from chameleon.modules.offline.lexical.units import units_of
 from chameleon.modules.offline.lexical.verdict import compared
 from chameleon.modules.offline.lexical.words import key_of, tokens_of
-from tests.modules.lexical.tables import EPISODES, LEAGUE, SCHEDULE
+from tests.modules.offline.asked import table
+
+EPISODES, LEAGUE, SCHEDULE = map(table, ("episodes", "told league", "schedule"))
 
 
 @pytest.mark.parametrize(
@@ -99,3 +102,13 @@ def test_numbers_that_differ_by_rounding_are_equal() -> None:
 
 def test_signs_that_stand_for_no_number_do_no_harm() -> None:
     assert [token.number for token in tokens_of("² ½ ٣ --")][:2] == [None, None]
+
+
+def test_a_unit_in_the_plural_is_the_same() -> None:
+    units = {field.name: units_of(field) for field in fields_of(table("goods"))}
+    assert units == {"Product": (), "Weight": ("g", "kg"), "Price": ("$",), "Wins": ("win",)}
+
+
+def test_places_have_no_unit() -> None:
+    (field,) = fields_of(Table(["Place"], [["1st"], ["2nd"], ["3rd"]]))
+    assert units_of(field) == ()

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from random import Random
+from typing import Any
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,57 +18,18 @@ from chameleon.modules.offline.lexical.statements import readings_of
 from chameleon.modules.table_ops.aggregate import Grouping
 from chameleon.modules.table_ops.selection import ColumnSelection, RowSelection
 from chameleon.modules.table_ops.sort_by import Sorting
-from tests.modules.lexical.everyday_statements import STATEMENTS
-from tests.modules.lexical.tables import TABLES
+from tests.modules.offline.asked import Asked, questions
+from tests.modules.offline.asked import table as table_of
 
-_APPLIED = {
+_APPLIED: dict[str, Any] = {
     "select_row": RowSelection.apply,
     "select_column": ColumnSelection.apply,
     "group_by": Grouping.apply,
     "sort_by": Sorting.apply,
 }
-_WORDS = [
-    "the",
-    "a",
-    "which",
-    "how",
-    "many",
-    "most",
-    "highest",
-    "than",
-    "more",
-    "only",
-    "no",
-    "every",
-    "not",
-    "first",
-    "before",
-    "after",
-    "between",
-    "and",
-    "or",
-    "points",
-    "rovers",
-    "leith",
-    "45",
-    "3",
-    ",",
-    "october",
-    "2011",
-    "5.77",
-    "gold",
-    "has",
-    "was",
-    "club",
-    "won",
-    "lost",
-    "same",
-    "average",
-    "total",
-    "?",
-    "list",
-    "of",
-]
+_STATEMENTS = [each for each in questions() if each.reader == "tabfact_offline" and each.rule == "answered"]
+TABLES = [table_of(name) for name in dict.fromkeys(each.table for each in _STATEMENTS)]
+_WORDS = sorted({word for each in _STATEMENTS for word in each.question.split()})
 _LINES = st.lists(st.sampled_from(_WORDS), max_size=14).map(" ".join)
 _CELLS = st.text(max_size=12) | st.sampled_from(
     ["12", "1,203", "may 4 , 2001", "w 3 - 1", "total", "²", "-", ""]
@@ -87,7 +52,7 @@ def _answer(reading: Reading, table: Table) -> object:
     for link in reading.chain:
         try:
             args = arguments_of(link, table)
-            table = _APPLIED[link.operation](_Settings(), table, args)  # type: ignore[arg-type]
+            table = _APPLIED[link.operation](_Settings(), table, args)
         except StepRejected:
             continue
     try:
@@ -113,14 +78,10 @@ def test_a_text_is_read_the_same_each_time(text: str, table: Table) -> None:
 
 
 @settings(max_examples=60)
-@given(st.sampled_from(STATEMENTS), st.randoms(use_true_random=False))
-def test_the_order_of_the_rows_does_not_matter(
-    entry: tuple[Table, str, str | None], random: st.DrawFn
-) -> None:
-    table, statement, expected = entry
-    if expected is None:
-        return
-    order = list(range(len(table.rows)))
-    random.shuffle(order)  # type: ignore[attr-defined]
-    shuffled = table.take_rows(order)
-    assert _answer(readings_of(statement, shuffled)[0], shuffled) == expected
+@given(st.sampled_from(_STATEMENTS), st.randoms(use_true_random=False))
+def test_the_order_of_the_rows_does_not_matter(asked: Asked, random: Random) -> None:
+    told = table_of(asked.table)
+    order = list(range(len(told.rows)))
+    random.shuffle(order)
+    shuffled = told.take_rows(order)
+    assert _answer(readings_of(asked.question, shuffled)[0], shuffled) == json.loads(asked.expected)

@@ -1,39 +1,22 @@
-"""Statements through the inventory `tabfact_offline`: yes, no, or declined in plain words."""
+"""The chain of table operations by which a statement or a question is told without a model."""
 
 from __future__ import annotations
 
 from functools import cache
 
-import pytest
-
 from chameleon import Executor, Inventory, State, Table
-from tests.modules.lexical.everyday_statements import STATEMENTS
-from tests.modules.lexical.tables import LEAGUE, MEDALS
+from tests.modules.offline.asked import table
+
+LEAGUE, MEDALS = table("told league"), table("medals")
 
 
 @cache
-def _executor() -> Executor:
-    return Executor(Inventory.load("tabfact_offline"))
+def _executor(inventory: str) -> Executor:
+    return Executor(Inventory.load(inventory))
 
 
-def _state(table: Table, statement: str) -> State:
-    return _executor().run({"question": statement, "table": table})
-
-
-def test_there_are_more_than_a_hundred_statements() -> None:
-    assert len(STATEMENTS) > 100
-
-
-@pytest.mark.parametrize(("table", "statement", "expected"), STATEMENTS, ids=lambda value: str(value)[:60])
-def test_an_everyday_statement_is_told_or_declined(
-    table: Table, statement: str, expected: str | None
-) -> None:
-    state = _state(table, statement)
-    assert state.ended is not None
-    if expected is None:
-        assert state.ended.reason == "declined"
-    else:
-        assert (state.ended.reason, state.answer) == ("answered", expected)
+def _state(table: Table, text: str, inventory: str = "tabfact_offline") -> State:
+    return _executor(inventory).run({"question": text, "table": table})
 
 
 def test_the_table_evolves_and_the_chain_tells_how() -> None:
@@ -70,3 +53,11 @@ def test_what_is_declined_says_which_words_stay_unread() -> None:
 
 def test_no_model_is_asked() -> None:
     assert _state(LEAGUE, "rovers have 31 points").calls == ()
+
+
+def test_the_most_frequent_is_found_by_grouping() -> None:
+    state = _state(LEAGUE, "which town has the most clubs?", "wikitq_offline")
+    assert "group_by" in state.program
+    assert state.table is not None
+    assert state.table.header == ("town", "Count")
+    assert state.table.rows[0] == ("leith", "2")
