@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from chameleon import State
+from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.evaluate import in_turn
 from chameleon.evaluation.results import SEQUENCES, Result, Tally
 from tests.e2e.commands import Command
@@ -89,7 +90,7 @@ def test_what_follows_a_failure_is_asked_again_where_it_is_told_otherwise(tmp_pa
 
 
 def test_problems_that_stand_alone_come_as_they_are_met() -> None:
-    alone = [SQA.problem({"id": name, "query": "?", "label": [], "table": TABLE}, {}) for name in "ab"]
+    alone = [Problem(name, {"question": "?"}, None) for name in "ab"]
     every = [*problems([["says", "says"]]), *alone]
     assert [[each.id for each in one] for one in in_turn(every)] == [["a"], ["b"], ["0/0/0", "0/0/1"]]
 

@@ -12,11 +12,10 @@ import pytest
 from chameleon.benchmarks.scorers import binder, text_overlap
 from chameleon.errors import MissingPackage
 from chameleon.evaluation.data import find_benchmark
-from tests.benchmarks.test_finqa import ROW as FINQA_ROW
 from tests.e2e.commands import Command
 from tests.e2e.rule_model import PROGRAM
-from tests.evaluation.asking import Start
 from tests.evaluation.rows import make_rows, read_lines, write_rows
+from tests.evaluation.test_graded import ROWS as GRADED
 
 COUNTS = ["benchmark", "n", "correct", "accuracy", "answered", "answered_accuracy", "breakdown"]
 COLUMNS = ["ALL", "FREE", "MC", "INT", "DEC", "EXTR", "BOOL", "OTH", "G1-6", "G7-8"]
@@ -124,24 +123,21 @@ def test_an_input_that_does_not_fit_fails_alone(command: Command, tmp_path: Path
     assert again.code == 0 and "failed 1." in again.out
 
 
-@pytest.mark.parametrize(("scorer", "lacks"), [("official", True), ("execution", False)])
-def test_a_scorer_that_lacks_a_package_stops_before_anything_is_made(
-    scorer: str,
-    lacks: bool,
-    monkeypatch: pytest.MonkeyPatch,
-    loopback: Start,
-    command: Command,
-    tmp_path: Path,
+def without_caches(monkeypatch: pytest.MonkeyPatch, package: str) -> None:
+    """Let a package be missing that scorers may have loaded."""
+    for each in (text_overlap._bleu, text_overlap._rouge, binder._recognisers):
+        monkeypatch.setattr(sys.modules[each.__module__], each.__name__, cache(each.__wrapped__))
+    monkeypatch.setitem(sys.modules, package, None)
+
+
+def test_without_its_scorers_package_an_evaluation_does_not_begin(
+    monkeypatch: pytest.MonkeyPatch, command: Command, tmp_path: Path
 ) -> None:
     """Whatever its first problem would need."""
-    loopback(lambda request: "Program: add(1, 2)")
-    monkeypatch.setitem(sys.modules, "sympy", None)
-    data, out = str(write_rows(tmp_path / "d.jsonl", [FINQA_ROW])), tmp_path / "out"
-    asked = ("eval", "finqa", data, "--model", "openai:local", "--store", "off", "--scorer", scorer)
-    outcome = command(*asked, "--out", str(out))
-    assert outcome.code == int(lacks) and out.exists() is not lacks
-    told = "needs the package sympy" in outcome.err and "chameleon-compose[programs]" in outcome.err
-    assert told is lacks
+    without_caches(monkeypatch, "sacrebleu.metrics.bleu")
+    data, out = str(write_rows(tmp_path / "d.jsonl", GRADED)), tmp_path / "out"
+    outcome = command("eval", "tables_offline", data, "--benchmark", "fetaqa", "--out", str(out))
+    assert outcome.code == 1 and "chameleon-compose[text-metrics]" in outcome.err and not out.exists()
 
 
 @pytest.mark.parametrize(
@@ -155,9 +151,7 @@ def test_a_scorer_that_lacks_a_package_stops_before_anything_is_made(
 def test_each_scorer_says_what_it_lacks(
     benchmark: str, scorer: str, package: str, extra: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for each in (text_overlap._bleu, text_overlap._rouge, binder._recognisers):
-        monkeypatch.setattr(sys.modules[each.__module__], each.__name__, cache(each.__wrapped__))
-    monkeypatch.setitem(sys.modules, package, None)
+    without_caches(monkeypatch, package)
     with pytest.raises(MissingPackage) as caught:
         find_benchmark(benchmark).scorers[scorer]().check()
     assert extra in caught.value.hint
