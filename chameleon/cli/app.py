@@ -202,7 +202,7 @@ def grid(options: GridOptions, schema: bool = SCHEMA, json: bool = JSON) -> int:
     Exit codes: 0 done, 1 stopped before the end or no arm could run, 2 wrong usage, 130 after Ctrl-C.
     """
     if schema:
-        from chameleon.inventory.grid import GridSpec
+        from chameleon.evaluation.grid import GridSpec
 
         return _print_schema(GridSpec)
     if options.grid is None:

@@ -16,8 +16,8 @@ from chameleon.cli.out import counted, echo, echo_json
 from chameleon.cli.show import in_words
 from chameleon.evaluation.benchmark import Benchmark
 from chameleon.evaluation.evaluate import Spending
-from chameleon.evaluation.report import figure, in_figures
 from chameleon.evaluation.results import Count, Tally
+from chameleon.evaluation.run import figure, in_figures
 from chameleon.text import harmless
 
 _GAP = "  "

@@ -164,12 +164,11 @@ class EvalRun:
             evaluation = Evaluation(
                 self.executor,
                 self.data.new_scorer(),
+                benchmark,
                 run_dir=run_dir,
                 workers=min(self.options.workers, len(self.problems)),
                 spending=spending,
                 on_result=on_result,
-                run_columns=benchmark.run_columns,
-                found=benchmark.found,
                 gold_history=self.options.gold_history,
             )
             try:

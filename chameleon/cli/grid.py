@@ -22,14 +22,14 @@ from chameleon.cli.out import Interrupted, Progress, counted, echo, echo_json, o
 from chameleon.cli.scoring import Data
 from chameleon.cli.setup import set_up
 from chameleon.errors import ChameleonError, InputError, ParameterRefused
+from chameleon.evaluation.arms import arm_figures, build_indexes, look_back, measure_arm
 from chameleon.evaluation.benchmark import Problem
-from chameleon.evaluation.compare import NEEDS, ArmEvaluation, ArmTable
+from chameleon.evaluation.compare import NEEDS, ArmTable, evaluation_figures
 from chameleon.evaluation.evaluate import Stopped
-from chameleon.evaluation.grid import arm_figures, build_indexes, look_back, measure_arm
+from chameleon.evaluation.grid import Arm, Grid
 from chameleon.evaluation.recall import read_corpus, recall_of, searching
-from chameleon.evaluation.report import DASH
-from chameleon.evaluation.run_dir import SETTINGS, read_run, spent_in, write_whole
-from chameleon.inventory.grid import Arm, Grid
+from chameleon.evaluation.run import DASH, Run, read_run
+from chameleon.evaluation.run_dir import SETTINGS, spent_in, write_whole
 from chameleon.llm import ResponseStore, choose_model
 from chameleon.table import Table
 from chameleon.text import harmless
@@ -89,7 +89,7 @@ class GridRun:
     options: GridOptions
     close: ExitStack
     stopped: Interrupted | Stopped | None = None
-    first: ArmEvaluation | None = None
+    first: Run | None = None
     spent: dict[str, Usage] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -200,9 +200,8 @@ class GridRun:
         except ChameleonError as problem:  # the index has not all tables: no reason to lose what was paid for
             say(f"{arm.name}: how well it searches is not measured: {harmless(str(problem))}")
             recall = None
-        found = ArmEvaluation(run.tally, kept.results)
-        evaluation = found.to_json(self.data.benchmark.name, self.first)
-        self.first = self.first or found
+        evaluation = evaluation_figures(kept, self.first)
+        self.first = self.first or kept
         return arm_figures(
             arm,
             problems=run.tally.all.n,

@@ -16,7 +16,7 @@ from chameleon.evaluation.benchmark import Benchmark, Problem, Row, Scorer
 from chameleon.evaluation.data import DataFile, find_benchmark, read_problems, recognised, tables_beside
 from chameleon.evaluation.evaluate import Spending, in_turn
 from chameleon.evaluation.results import Tally
-from chameleon.evaluation.score import Field, Outcomes, score
+from chameleon.evaluation.score import Field, Scored, score
 from chameleon.text import nearest
 
 
@@ -65,7 +65,7 @@ class Predictions:
             raise InputError(f"--where {self.where!r} is no KEY=VALUE", hint="Such as --where run=cot.")
         return (row for row in rows if str(row.get(key)) == value)
 
-    def warn(self, outcomes: Outcomes, data: Data) -> None:
+    def warn(self, outcomes: Scored, data: Data) -> None:
         """Say which problems and rows have no counterpart, and what came of programs."""
         if outcomes.missing:
             verdict = "left out" if self.given else "wrong"
@@ -82,10 +82,10 @@ class Predictions:
 
 def score_predictions(data: Data, predictions: Predictions, *, as_json: bool) -> int:
     """Score recorded predictions, show the counts, and return the exit code."""
-    scorer, outcomes = data.new_scorer(), Outcomes()
+    scorer = data.new_scorer()
     tally = Tally(data.benchmark.columns, scorer)
     begun = time.monotonic()
-    scored = score(
+    outcomes = score(
         data.problems(),
         predictions.rows(data),
         data.benchmark.id_of,
@@ -94,10 +94,8 @@ def score_predictions(data: Data, predictions: Predictions, *, as_json: bool) ->
         given=predictions.given,
         last_counts=data.benchmark.last_counts,
     )
-    for result, seen in scored:
-        outcomes = seen
-        if result is not None:
-            tally.add(result)
+    for result in outcomes.results:
+        tally.add(result)
     if not outcomes.problems:
         raise InputError("there is no problem to score", where=str(data.path))
     if outcomes.missing and outcomes.missing == outcomes.problems:

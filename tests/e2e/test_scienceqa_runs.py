@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from chameleon import LLM, Executor, Inventory, State
-from chameleon.evaluation.benchmark import Problem
+from chameleon.evaluation.benchmark import Judgement, Problem
 from chameleon.evaluation.results import Result
 from chameleon.modules.search.provider import SearchResult
 from tests.e2e.by_cue import ByCue
@@ -136,7 +136,7 @@ def test_what_is_missing_is_skipped_and_told(
     assert state.skipped == (failed[0].error,)
     told = [line for line in model.last["Solution:"].splitlines() if line.startswith("Not available:")]
     assert told == [f"Not available: web search response ({failed[0].error.reason})"]
-    result = Result.of(Problem("1", {}, "Lundby"), state, True)
+    result = Result.of(Problem("1", {}, "Lundby"), state, Judgement(True))
     assert result.passed_over == {"module bing_search": failed[0].error.message}
     assert Result.from_json(result.to_json()) == result
 

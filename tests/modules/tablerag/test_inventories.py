@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chameleon import Inventory, LLMModule
-from chameleon.inventory.grid import Arm, Grid, fixed_plan
+from chameleon.evaluation.grid import Arm, Grid, fixed_plan
 from chameleon.modules.tablerag.answer import TableAnswerer
 from chameleon.modules.tablerag.similarity import SemanticFilter
 
