@@ -16,7 +16,6 @@ from typing import Any, Self, get_args
 from chameleon import values
 from chameleon.errors import InputError, LogError, OtherFormat
 from chameleon.state import (
-    Dropped,
     Event,
     Failure,
     Plan,
@@ -73,9 +72,6 @@ def event_to_json(event: Event) -> dict[str, Any]:
                 **({"dropped": True} if event.dropped else {}),
                 **_error(event.error),
             }
-        case Dropped():
-            told = {"parameter": event.parameter, "value": event.value, "why": event.why}
-            return {"event": "dropped", "model": event.model, **told}
         case RunEnded():
             written = {"event": "run_ended", "reason": event.reason, **_error(event.error)}
     return written | ({"calls": [call.to_json() for call in event.calls]} if event.calls else {})
@@ -149,8 +145,6 @@ def _event(data: Mapping[str, Any]) -> Event:
                 calls,
                 data.get("dropped", False),
             )
-        case "dropped":
-            return Dropped(str(data["model"]), str(data["parameter"]), data["value"], str(data["why"]))
         case "run_ended":
             if data["reason"] not in get_args(Reason):
                 raise LogError(f"a run has ended for an unknown reason: {data['reason']!r}")
@@ -183,10 +177,10 @@ def before_failure(events: Sequence[Event]) -> int:
 
 
 def _is_failed(event: Event) -> bool:
-    """Return whether it is a failed step or plan, or stands before one to tell of a parameter."""
+    """Return whether it is a failed step or a refused plan."""
     if isinstance(event, StepRecord):
         return event.error is not None or event.dropped
-    return isinstance(event, Dropped) or (isinstance(event, Plan) and bool(event.refused))
+    return isinstance(event, Plan) and bool(event.refused)
 
 
 class EventLog:
