@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from chameleon.decide import AskPlanner, continues_after, decide, finished
+from chameleon.decide import Next, continues_after, decide, finished
 from chameleon.errors import BudgetExceeded, Declined, InputError, LogError, NoModel
 from chameleon.inventory import Inventory
 from chameleon.inventory.digest import check_same, check_same_files, files_of, settings_of
@@ -157,7 +157,7 @@ class Executor:
         decision = decide(state, self.inventory)
         if isinstance(decision, (Plan, RunEnded)):
             return [decision]
-        if isinstance(decision, AskPlanner):  # it may be done; its calls are limited one by one
+        if decision is Next.PLAN:  # it may be done; its calls are limited one by one
             return [self._plan(state, meter)]
         try:
             meter.check(len(state.executed))

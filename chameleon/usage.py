@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Collection, Iterable, Mapping
-from contextvars import ContextVar, Token
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -190,15 +191,6 @@ class Recorder:
 
     meter: Meter
     calls: list[Call] = field(default_factory=list)
-    _before: Token[Recorder | None] | None = None
-
-    def __enter__(self) -> Recorder:
-        self._before = _recorder.set(self)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        assert self._before is not None
-        _recorder.reset(self._before)
 
 
 _recorder: ContextVar[Recorder | None] = ContextVar("chameleon_recorder", default=None)
@@ -209,6 +201,12 @@ def current_recorder() -> Recorder | None:
     return _recorder.get()
 
 
-def recording(meter: Meter) -> Recorder:
+@contextmanager
+def recording(meter: Meter) -> Iterator[Recorder]:
     """Book every model call made in this context on `meter`, and collect it for the log."""
-    return Recorder(meter)
+    recorder = Recorder(meter)
+    before = _recorder.set(recorder)
+    try:
+        yield recorder
+    finally:
+        _recorder.reset(before)
