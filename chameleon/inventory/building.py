@@ -30,40 +30,33 @@ def parts_of(source: Source) -> dict[str, Any]:
 
     Raises `InventoryError` with the place.
     """
-    data = dict(source.data)
-    if isinstance(data.get("modules"), dict):  # `answer_generator:` with nothing after it has no parameters
-        data["modules"] = {name: {} if entry is None else entry for name, entry in data["modules"].items()}
     try:
-        spec = InventorySpec.model_validate(data)
+        spec = InventorySpec.model_validate(source.data)
     except ValidationError as problem:
         raise spec_error(problem, source) from problem
     builder = Builder(source, spec)
     modules = {name: builder.module(name, entry) for name, entry in spec.modules.items()}
     on_error = {name: entry.on_error for name, entry in spec.modules.items()}
     for key, name in mentioned(spec.fallback, spec.rules, spec.repair, on_error):
-        if name in modules:
-            continue
-        if name not in source.removed:
+        removed = source.places.get(("modules", name))
+        if name not in modules and removed is None:
             raise not_there(key, name, modules, where=source.place(key))
-        part = ".".join(str(each) for each in key if isinstance(each, str))
-        raise InventoryError(
-            f"the module {name!r} is removed here, and {part} ({source.place(key)}) still names it",
-            where=source.removed[name],
-            hint=f"Give {part} anew without {name}, or keep the module.",
-        )
+        if name not in modules:
+            part = ".".join(str(each) for each in key if isinstance(each, str))
+            raise InventoryError(
+                f"the module {name!r} is removed here, and {part} ({source.place(key)}) still names it",
+                where=removed or "",
+                hint=f"Give {part} anew without {name}, or keep the module.",
+            )
     return {
-        "name": spec.name,
+        **{key: getattr(spec, key) for key in ("name", "about", "rules", "repair", "llm")},
         "planner": builder.planner(spec.planner, ("planner",)),
         "modules": modules,
         "spec": spec,
-        "about": spec.about,
         "input_types": spec.input,
         "fallback": tuple(spec.fallback),
-        "rules": spec.rules,
-        "repair": spec.repair,
         "on_error": on_error,
         "budget": Budget(**spec.budget.model_dump()),
-        "llm": spec.llm,
         "source": source,
     }
 

@@ -167,6 +167,10 @@ class ModuleSpec(BaseModel):
         return dict(self.model_extra or {})
 
 
+def _without_parameters(entry: Any) -> Any:
+    return {} if entry is None else entry  # `answer_generator:` with nothing after it
+
+
 class PlannerSpec(BaseModel):
     """`planner:`; keys besides these are constructor parameters of the planner."""
 
@@ -193,4 +197,4 @@ class InventorySpec(Strict):
     rules: RulesSpec = RulesSpec()
     repair: dict[Name, RepairSpec] = Field(default_factory=dict)
     budget: BudgetSpec = BudgetSpec()
-    modules: dict[Name, ModuleSpec]
+    modules: dict[Name, Annotated[ModuleSpec, BeforeValidator(_without_parameters)]]
