@@ -196,7 +196,7 @@ class Inventory:
 
     def obstacles(self) -> list[Obstacle]:
         """Find all that keeps it from working here, or a module that a run can do without: see `Obstacle`."""
-        return obstacles(self)
+        return list(obstacles(self))
 
     def check(self) -> None:
         """Raise what `obstacles` finds: prompts, what modules and planners need, and plans, all at once."""

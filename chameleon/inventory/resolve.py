@@ -123,12 +123,12 @@ def build(
     """
     from pydantic import ValidationError
 
-    known = {name: p for name, p in inspect.signature(cls).parameters.items() if p.kind is not p.VAR_KEYWORD}
-    open_ended = any(p.kind is p.VAR_KEYWORD for p in inspect.signature(cls).parameters.values())
+    taken = inspect.signature(cls).parameters.values()
+    known = [each.name for each in taken if each.kind is not each.VAR_KEYWORD]
     hints = hints_of(cls, locate())
     checked = {}
     for name, value in parameters.items():
-        if name not in known and not open_ended:
+        if name not in known and len(known) == len(taken):
             hint = nearest(name, [*known, *other_keys])
             raise InventoryError(f"{cls.__name__} has no parameter {name!r}", where=locate(name), hint=hint)
         try:
@@ -152,9 +152,8 @@ def hints_of(cls: type[Any], where: str) -> Mapping[str, Any]:
     try:
         return get_type_hints(cls.__init__, include_extras=True)  # with the bounds of PositiveInt
     except Exception as problem:  # annotations are code: a name that only a type checker imports is missing
-        raise InventoryError(
-            f"the annotations of {cls.__name__} cannot be read: {problem}", where=where
-        ) from problem
+        what = f"the annotations of {cls.__name__} cannot be read: {problem}"
+        raise InventoryError(what, where=where) from problem
 
 
 def _validated(annotation: Any, value: Any) -> Any:
