@@ -166,7 +166,11 @@ def _shown(slot: str, value: Any) -> Any:
     """Return what a template gets: prompts write a question and what belongs to it behind a label."""
     if slot == "question" and isinstance(value, str) and not isinstance(value, Quoted):
         return block(slot, value) if len(value.strip().splitlines()) > 1 else untagged(value.strip())
-    return as_data(on_one_line(value) if slot in _ON_ONE_LINE else value)
+    return as_data(value, _untagged_line if slot in _ON_ONE_LINE else untagged)
+
+
+def _untagged_line(text: str) -> str:
+    return untagged(on_one_line(text))
 
 
 def _read(path: Path) -> str:
