@@ -18,9 +18,10 @@ from tests.inventory.faults import FAULTS
 
 
 class TestFaults:
-    @pytest.mark.parametrize("kind", FAULTS)
-    def test_are_told_in_one_line_with_place_and_key(self, kind: str, tmp_path: Path) -> None:
-        text, line, told = FAULTS[kind]
+    @pytest.mark.parametrize(("text", "line", "told"), FAULTS)
+    def test_are_told_in_one_line_with_place_and_key(
+        self, text: str, line: int, told: str, tmp_path: Path
+    ) -> None:
         path = write(tmp_path, text)
         message = fault(path)
         assert told in message
