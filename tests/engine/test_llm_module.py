@@ -20,10 +20,6 @@ class TestARepairThatAsks:
         assert state.answer == "good"
         asked = [(call.sample, call.params["temperature"]) for call in state.calls]
         assert asked == [(0, 0), (1, 0.1), (2, 0.1)]
-            (0, 0),
-            (1, 0.1),
-            (2, 0.1),
-        ]
 
     def test_is_warmer_than_the_model_was_connected_with(self) -> None:
         state = self._run(["bad", "good"], temperature=0.7)
