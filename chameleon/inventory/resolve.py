@@ -15,7 +15,6 @@ from typing import Any, Literal, get_type_hints
 
 from chameleon.errors import ChameleonError, InventoryError
 from chameleon.inventory.own_code import broken, import_own
-from chameleon.module import Module
 from chameleon.text import nearest, snake_case
 
 Family = Literal["modules", "planners", "benchmarks"]
@@ -24,14 +23,12 @@ Family = Literal["modules", "planners", "benchmarks"]
 def find_class(name: str, family: Family, folders: Sequence[Path] = ()) -> type[Any]:
     """Return the class that `name` stands for.
 
-    It is looked up in this order: "package.module:Class" (a file in `folders`, or importable); `Module`
-    subclasses that are already defined; what Chameleon ships (one file a name); entry points of the group
-    "chameleon.modules" (or planners, benchmarks). Raises `InventoryError` with the nearest name.
+    It is looked up in this order: "package.module:Class" (a file in `folders`, or importable); what Chameleon
+    ships (one file a name); entry points of the group "chameleon.modules" (or planners, benchmarks). Raises
+    `InventoryError` with the nearest name.
     """
     if ":" in name:
         return _from_reference(name, folders)
-    if family == "modules" and (defined := _defined(name)) is not None:
-        return defined
     if (path := shipped(family).get(name)) is not None:
         module = importlib.import_module(path)
         for cls in filter(inspect.isclass, vars(module).values()):
@@ -61,18 +58,6 @@ def shipped(family: Family) -> Mapping[str, str]:
         tools = importlib.import_module(path).TOOLS
         files_of = tools if isinstance(tools, Mapping) else dict(zip(tools, tools, strict=True))
         found |= {name: f"{path}.{file}" for name, file in files_of.items()}
-    return found
-
-
-def _defined(name: str) -> type[Module] | None:
-    """Find the latest subclass of that name that a user has defined."""
-    found = None
-    stack = list(Module.__subclasses__())
-    while stack:
-        cls = stack.pop(0)
-        stack.extend(cls.__subclasses__())
-        if cls.name == name and not cls.__module__.startswith("chameleon."):
-            found = cls
     return found
 
 
