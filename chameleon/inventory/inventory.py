@@ -13,7 +13,7 @@ from chameleon.errors import ChameleonError, InputError, InventoryError
 from chameleon.inventory.building import parts_of
 from chameleon.inventory.obstacles import Obstacle, all_of, obstacles
 from chameleon.inventory.references import leave_out, mentioned, not_there
-from chameleon.inventory.schema import InventorySpec, ModelSpec, OnError, RepairSpec, RulesSpec
+from chameleon.inventory.schema import INPUT_TYPES, InventorySpec, ModelSpec, OnError, RepairSpec, RulesSpec
 from chameleon.inventory.source import Source, read_source, source_of, with_params
 from chameleon.llm_module import AsksModel
 from chameleon.module import Module
@@ -21,7 +21,6 @@ from chameleon.planner import Planner, check_names, check_order, check_reads, ev
 from chameleon.prompt import Prompt
 from chameleon.state import State
 from chameleon.steps import Access
-from chameleon.table import Table
 from chameleon.text import nearest
 from chameleon.usage import Budget
 
@@ -173,7 +172,7 @@ class Inventory:
                         f"the inventory {self.name} takes no {key}", hint=nearest(str(key), self.input_types)
                     )
                 kind = self.input_types[key].removesuffix("?")
-                if not isinstance(value, _TYPES[kind]):
+                if not isinstance(value, INPUT_TYPES[kind]):
                     given_as = _a(type(value).__name__)
                     raise InputError(f"{key} is {given_as}, and the inventory takes {_a(kind)}")
                 if key == "question" and not str(value).strip():
@@ -202,17 +201,6 @@ class Inventory:
         """Raise what `obstacles` finds: prompts, what modules and planners need, and plans, all at once."""
         if found := self.obstacles():
             raise all_of(found, self.name)
-
-
-_TYPES: dict[str, type[Any] | tuple[type[Any], ...]] = {
-    "str": str,
-    "Table": Table,
-    "list": (list, tuple),
-    "number": (int, float),
-    "bool": bool,
-    "path": (str, Path),
-    "any": object,
-}
 
 
 def _a(noun: str) -> str:
