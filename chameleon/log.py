@@ -68,15 +68,12 @@ def event_to_json(event: Event) -> dict[str, Any]:
                 "cache": _changes(event.cache_changes, event.output),
                 "seconds": round(event.seconds, 6),
                 **({"dropped": True} if event.dropped else {}),
-                **_error(event.error),
             }
         case RunEnded():
-            written = {"event": "run_ended", "reason": event.reason, **_error(event.error)}
+            written = {"event": "run_ended", "reason": event.reason}
+    if not isinstance(event, Plan) and event.error:
+        written["error"] = event.error.to_json()
     return written | ({"calls": [call.to_json() for call in event.calls]} if event.calls else {})
-
-
-def _error(error: Failure | None) -> dict[str, Any]:
-    return {"error": error.to_json()} if error else {}
 
 
 def _changes(changes: Mapping[str, Any], output: Any) -> dict[str, Any]:

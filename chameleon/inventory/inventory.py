@@ -14,7 +14,7 @@ from chameleon.inventory.building import parts_of
 from chameleon.inventory.obstacles import Obstacle, all_of, obstacles
 from chameleon.inventory.references import leave_out, mentioned, not_there
 from chameleon.inventory.schema import INPUT_TYPES, InventorySpec, ModelSpec, OnError, RepairSpec, RulesSpec
-from chameleon.inventory.source import Source, read_source, source_of, with_params
+from chameleon.inventory.source import KeyPath, Source, read_source, source_of, with_params
 from chameleon.llm_module import AsksModel
 from chameleon.module import Module
 from chameleon.planner import Planner, check_names, check_order, check_reads, every_planner
@@ -86,6 +86,10 @@ class Inventory:
             raise InventoryError(
                 problem.what, where=problem.where or source.file, hint=problem.hint
             ) from problem
+
+    def place(self, path: KeyPath) -> str:
+        """Return where a key stands in its file; its name where it was made in Python."""
+        return self.source.place(path) if self.source else self.name
 
     def without(self, *names: str) -> Inventory:
         """Return the inventory with these modules left out, as an ablation does: see `leave_out`."""

@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from chameleon.errors import ChameleonError, InventoryError, PlanError, raised_at
-from chameleon.inventory.source import KeyPath
 from chameleon.module import Module
 from chameleon.planner import check_names, every_planner
 from chameleon.state import State
@@ -53,10 +52,10 @@ def obstacles(inventory: Inventory) -> Iterator[Obstacle]:
         check = module.check if type(module).run is not Module.run else partial(module.run, State())
         if (fault := _failed(check, f"module {name}")) is not None:
             stops = not _does_without(inventory, name)
-            yield Obstacle(f"modules.{name}", _placed(inventory, fault, ("modules", name)), name, stops)
+            yield Obstacle(f"modules.{name}", fault.at(inventory.place(("modules", name))), name, stops)
     for part in every_planner(inventory.planner):
         if (fault := _failed(part.check, f"planner {part.name}")) is not None:
-            yield Obstacle("planner", _placed(inventory, fault, ("planner",)))
+            yield Obstacle("planner", fault.at(inventory.place(("planner",))))
     yield from _plans(inventory)
 
 
@@ -90,11 +89,7 @@ def _plans(inventory: Inventory) -> Iterator[Obstacle]:
                 told.add((key, problem.what))
                 what = f"the plan {' → '.join(plan)} breaks a rule: {problem.what}"
                 path = inventory.source.path_to(plan, key) if inventory.source else (key,)
-                yield Obstacle(key, _placed(inventory, InventoryError(what, hint=problem.hint), path))
-
-
-def _placed(inventory: Inventory, problem: InventoryError, path: KeyPath) -> InventoryError:
-    return problem.at(inventory.source.place(path) if inventory.source else inventory.name)
+                yield Obstacle(key, InventoryError(what, hint=problem.hint, where=inventory.place(path)))
 
 
 def _does_without(inventory: Inventory, name: str) -> bool:

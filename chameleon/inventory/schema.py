@@ -183,10 +183,6 @@ class ModuleSpec(Open):
     max_text_tokens: PositiveInt | None = None
 
 
-def _without_parameters(entry: Any) -> Any:
-    return {} if entry is None else entry  # `answer_generator:` with nothing after it
-
-
 class PlannerSpec(Open):
     """`planner:`; keys besides these are constructor parameters of the planner."""
 
@@ -208,4 +204,4 @@ class InventorySpec(Strict):
     rules: RulesSpec = RulesSpec()
     repair: dict[Name, RepairSpec] = Field(default_factory=dict)
     budget: BudgetSpec = BudgetSpec()
-    modules: dict[Name, Annotated[ModuleSpec, BeforeValidator(_without_parameters)]]
+    modules: dict[Name, Annotated[ModuleSpec, BeforeValidator(lambda entry: {} if entry is None else entry)]]
