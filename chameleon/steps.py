@@ -60,7 +60,7 @@ class Access:
             kind: values.ReadOnly({k: v for k, v in held.items() if _is_in(f"{kind}.{k}", self.reads)})
             for kind, held in (("input", state.input), ("cache", state.cache))
         }
-        return replace(whole, step=step, lacking=lacking, **shown)
+        return replace(whole, input=shown["input"], cache=shown["cache"], step=step, lacking=lacking)
 
     def _lacking(self, state: State, others: Mapping[str, Access]) -> Iterator[MissingKeys]:
         """Yield what is not there to be read since its module failed, unless that is yet to run again."""

@@ -41,16 +41,23 @@ def room_of(path: Path) -> str:
 
 def rooms() -> dict[str, Room]:
     """Return what was counted, by room."""
-    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in files()}
+    paths = (
+        path for folder in (*SHIPPED, "demos", "tests", "perf") for path in (ROOT / folder).rglob("*.py")
+    )
+    trees = {
+        path: ast.parse(path.read_text(encoding="utf-8"))
+        for path in paths
+        if not any(parent.is_symlink() for parent in path.parents)
+    }
+    names = {path: _names_used(tree) for path, tree in trees.items()}
     used: Counter[str] = Counter()
-    for folder in (*SHIPPED, "demos", "tests", "perf"):
-        for path in (ROOT / folder).rglob("*.py"):
-            if not any(parent.is_symlink() for parent in path.parents):
-                used.update(_names_used(ast.parse(path.read_text(encoding="utf-8"))))
+    for found in names.values():
+        used.update(found)
     for template in (ROOT / "chameleon").rglob("*.j2"):
         used.update(re.findall(r"\w+", template.read_text(encoding="utf-8")))
     counted: dict[str, Room] = defaultdict(Room)
-    for path, tree in trees.items():
+    for path in files():
+        tree, mine = trees[path], names[path]
         room = counted[room_of(path)]
         here = f"{path.relative_to(ROOT)}"
         for node in ast.walk(tree):
@@ -63,7 +70,6 @@ def rooms() -> dict[str, Room]:
                         room.verbs += 1
                     else:
                         room.unspoken.append(f"{here}:{node.lineno} {node.name}: {said.splitlines()[0]}")
-        mine = _names_used(tree)
         for node in tree.body:
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 if node.name.startswith("_"):
