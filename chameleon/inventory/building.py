@@ -30,8 +30,11 @@ def parts_of(source: Source) -> dict[str, Any]:
 
     Raises `InventoryError` with the place.
     """
+    data = source.data
+    if source.params:
+        data = {**data, "llm": {**(data.get("llm") or {}), **source.params}}
     try:
-        spec = InventorySpec.model_validate(source.data)
+        spec = InventorySpec.model_validate(data)
     except ValidationError as problem:
         raise spec_error(problem, source) from problem
     builder = Builder(source, spec)
@@ -131,7 +134,9 @@ class Builder:
         for key, value in given.items():
             setattr(owner, key, value)
         owner.folders = self.source.folders
-        owner.llm_params = self.spec.llm.params() | (llm.params() if llm else {})
+        own, given_for_all = llm.params() if llm else {}, self.source.params
+        owner.llm_params = self.spec.llm.params() | {k: own[k] for k in own if k not in given_for_all}
+        owner.has_own_stop = "stop" not in given_for_all
         if llm is None:
             return
         if llm.model:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from chameleon.inventory.building import parts_of
 from chameleon.inventory.obstacles import Obstacle, all_of, obstacles
 from chameleon.inventory.references import leave_out, mentioned, not_there
 from chameleon.inventory.schema import INPUT_TYPES, InventorySpec, ModelSpec, OnError, RepairSpec, RulesSpec
-from chameleon.inventory.source import KeyPath, Source, read_source, source_of, with_params
+from chameleon.inventory.source import KeyPath, Source, read_source, source_of
 from chameleon.llm_module import AsksModel
 from chameleon.module import Module
 from chameleon.planner import Planner, check_names, check_order, check_reads, every_planner
@@ -105,10 +105,8 @@ class Inventory:
             return self
         if self.source is None:
             raise InventoryError("an inventory made in Python has no parameters to change", where=self.name)
-        changed = Inventory.of(with_params(self.source, params)).without(*self.left_out)
-        for asker in changed.askers.values():  # made just now, for this inventory alone
-            asker.has_own_stop = "stop" not in params
-        return changed
+        source = replace(self.source, params={**self.source.params, **params})
+        return Inventory.of(source).without(*self.left_out)
 
     @property
     def askers(self) -> Mapping[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -25,13 +25,15 @@ class Source:
     """The data of a file with the place that every key came from.
 
     `places` maps a key path to "file:line"; `folders` is where prompts and code of the user's own are
-    looked for, nearest first (none for an inventory that Chameleon ships).
+    looked for, nearest first (none for an inventory that Chameleon ships). `params` take the place of those
+    that any `llm` in it sets.
     """
 
     data: dict[str, Any]
     folders: tuple[Path, ...]
     file: str
     places: Mapping[KeyPath, str] = field(default_factory=dict)
+    params: Mapping[str, Any] = field(default_factory=dict)
 
     def place(self, path: Sequence[str | int]) -> str:
         """Return where a key stands: "file:line", or that of the nearest key above it."""
@@ -123,24 +125,6 @@ class FileKind:
 
 INVENTORY = FileKind("inventory", "", "Begin with `name:` and `modules:`.")
 GRID = FileKind("grid", "grids", "Begin with `name:`, `inventory:` and `arms:`.")
-
-
-def with_params(source: Source, params: Mapping[str, Any]) -> Source:
-    """Return the source with these parameters for all calls, in place of those that any part of it sets."""
-
-    def changed(found: Any) -> Any:
-        if isinstance(found, list):
-            return [changed(each) for each in found]
-        if not isinstance(found, dict):
-            return found
-        below = {key: changed(value) for key, value in found.items()}
-        if isinstance(own := below.get("llm"), dict):
-            below["llm"] = {key: value for key, value in own.items() if key not in params}
-        return below
-
-    data = changed(source.data)
-    data["llm"] = {**(data.get("llm") or {}), **params}
-    return replace(source, data=data)
 
 
 def shipped_inventories() -> list[str]:
