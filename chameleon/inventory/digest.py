@@ -54,11 +54,14 @@ def settings_of(inventory: Inventory) -> dict[str, Any]:
 def files_of(inventory: Inventory, given: Mapping[str, Any]) -> dict[str, dict[str, str]]:
     """Return digests of the files that an input names, for `RunStarted.settings`: names tell no change."""
     kinds = {key: kind.removesuffix("?") for key, kind in inventory.input_types.items()}
-    digests = {
-        key: _digest_of_file(Path(value))
-        for key, value in given.items()
-        if isinstance(value, PurePath) or (kinds.get(key) == "path" and isinstance(value, str))
-    }
+    digests = {}
+    for key, value in given.items():
+        if isinstance(value, PurePath) or (kinds.get(key) == "path" and isinstance(value, str)):
+            digests[key] = "absent"  # what cannot be read is told by the module that reads it
+            with suppress(OSError, ValueError):  # ValueError: a null byte in the path
+                if Path(value).is_file():  # a device may never end
+                    with Path(value).open("rb") as opened:
+                        digests[key] = hashlib.file_digest(opened, "sha256").hexdigest()
     return {"files": digests} if digests else {}
 
 
@@ -96,14 +99,3 @@ def check_same(
 def _plain(value: Any) -> str:
     """Write a parameter that JSON cannot hold: a date of a YAML file, or an object, by its class."""
     return value.isoformat() if isinstance(value, datetime.date) else type(value).__qualname__
-
-
-def _digest_of_file(file: Path) -> str:
-    """Digest what the file holds. What cannot be read is told by the module that reads it."""
-    try:
-        if file.is_file():  # a device may never end
-            with file.open("rb") as opened:
-                return hashlib.file_digest(opened, "sha256").hexdigest()
-    except (OSError, ValueError):  # ValueError: a null byte in the path
-        pass
-    return "absent"

@@ -28,7 +28,12 @@ def find_class(name: str, family: Family, folders: Sequence[Path] = ()) -> type[
     `InventoryError` with the nearest name.
     """
     if ":" in name:
-        return _from_reference(name, folders)
+        home, _, class_name = name.rpartition(":")
+        found = _import(home, folders, name)
+        if not hasattr(found, class_name):
+            classes = [key for key, value in vars(found).items() if inspect.isclass(value)]
+            raise InventoryError(f"{home} defines no {class_name!r}", hint=nearest(class_name, classes))
+        return _checked(getattr(found, class_name), name)
     if (path := shipped(family).get(name)) is not None:
         module = importlib.import_module(path)
         for cls in filter(inspect.isclass, vars(module).values()):
@@ -59,15 +64,6 @@ def shipped(family: Family) -> Mapping[str, str]:
         files_of = tools if isinstance(tools, Mapping) else dict(zip(tools, tools, strict=True))
         found |= {name: f"{path}.{file}" for name, file in files_of.items()}
     return found
-
-
-def _from_reference(reference: str, folders: Sequence[Path]) -> type[Any]:
-    path, _, class_name = reference.rpartition(":")
-    module = _import(path, folders, reference)
-    if not hasattr(module, class_name):
-        classes = [key for key, value in vars(module).items() if inspect.isclass(value)]
-        raise InventoryError(f"{path} defines no {class_name!r}", hint=nearest(class_name, classes))
-    return _checked(getattr(module, class_name), reference)
 
 
 def _import(path: str, folders: Sequence[Path], reference: str) -> ModuleType:
