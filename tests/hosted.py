@@ -29,9 +29,10 @@ import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
+
+from tests.local_server import JsonHandler, LocalServer, in_turn
 
 Json = dict[str, Any]
 
@@ -347,20 +348,6 @@ class _ChatCompletions(_OpenAI):
         return {**head, "choices": choices, "usage": told_usage}
 
 
-def _chunks(completion: Json, usage_wanted: bool) -> Iterator[Json]:
-    """Yield the events of a chat completion that is streamed."""
-    head = {**completion, "object": "chat.completion.chunk"}
-    usage = head.pop("usage")
-    for choice in completion["choices"]:
-        text, rest = choice["message"]["content"], {"index": choice["index"], "finish_reason": None}
-        pieces = [text[start : start + 8] for start in range(0, len(text), 8)]
-        for delta in [{"role": "assistant", "content": ""}, *({"content": piece} for piece in pieces)]:
-            yield {**head, "choices": [{**rest, "delta": delta}]}
-        yield {**head, "choices": [{**rest, "delta": {}, "finish_reason": choice["finish_reason"]}]}
-    if usage_wanted:
-        yield {**head, "choices": [], "usage": usage}
-
-
 class _Responses(_OpenAI):
     """`POST /v1/responses`."""
 
@@ -650,7 +637,7 @@ def _named(model: str) -> str:
     return re.sub(r"-\d{4}-?\d{2}-?\d{2}$", "", model)
 
 
-class HostedServer:
+class HostedServer(LocalServer):
     """Serves the hosted APIs on 127.0.0.1, by the RULES of the models.
 
     A list of replies is also a reply function: it gives them in turn and repeats the last. `thinking` is what
@@ -668,7 +655,8 @@ class HostedServer:
         shutdown: Mapping[str, str] | None = None,
         port: int = 0,
     ) -> None:
-        self._reply = reply if callable(reply) else _in_turn(reply)
+        super().__init__(_Handler, port)
+        self._reply = reply if callable(reply) else in_turn(reply)
         self.thinking, self.shutdown = thinking, shutdown or {}
         self.models: Mapping[str, Sequence[str]] = {**{of: [*RULES[of]] for of in RULES}, **(models or {})}
         self.model_lists = 0
@@ -676,13 +664,11 @@ class HostedServer:
         self._arrived = 0
         self._cache: set[int] = set()
         self._lock = threading.Lock()
-        self._server = _Server(("127.0.0.1", port), type("Handler", (_Handler,), {"hosted": self}))
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
 
     @property
     def url(self) -> str:
         """The root: the base address of Anthropic's and Google's clients, and the proxy's."""
-        return f"http://127.0.0.1:{self._server.server_port}"
+        return f"http://127.0.0.1:{self.port}"
 
     @property
     def openai_url(self) -> str:
@@ -715,20 +701,6 @@ class HostedServer:
         """Return the sums of the tokens of all replies, or of one model's."""
         told = [seen.usage for seen in self.served if seen.usage and model in (None, seen.model)]
         return Usage(*(sum(column) for column in zip(*told, strict=True)))
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.stop()
-
-    def stop(self) -> None:
-        """Close the listening socket; later connections are refused."""
-        if self._thread.is_alive():
-            self._server.shutdown()
-            self._thread.join()
-        self._server.server_close()
 
     def answer(self, path: str, headers: Mapping[str, str], body: Json) -> tuple[int, Json]:
         """Answer and record a request."""
@@ -807,48 +779,11 @@ class HostedServer:
         return 404, _openai(f"The model '{name}' does not exist", "model", "model_not_found").body
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 512
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing: clients that go away midway are part of the tests."""
-
-
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-    wbufsize = -1
-    hosted: ClassVar[HostedServer]
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Keep the tests' output clean."""
+class _Handler(JsonHandler):
+    owner: HostedServer
 
     def do_GET(self) -> None:
-        self._send(*self.hosted.listing(urlsplit(self.path).path, self._headers()))
+        self.send(*self.owner.listing(urlsplit(self.path).path, self.lowered()))
 
     def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))))
-        status, reply = self.hosted.answer(urlsplit(self.path).path, self._headers(), body)
-        return self._send(status, reply)
-
-    def _headers(self) -> dict[str, str]:
-        return {name.lower(): value for name, value in self.headers.items()}
-
-    def _send(self, status: int, body: Json) -> None:
-        data = json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-
-def _in_turn(texts: Sequence[str]) -> ReplyFunction:
-    lock, remaining = threading.Lock(), list(texts)
-
-    def reply(asked: Asked) -> str:
-        with lock:
-            return remaining.pop(0) if len(remaining) > 1 else remaining[0]
-
-    return reply
+        self.send(*self.owner.answer(urlsplit(self.path).path, self.lowered(), self.body()))

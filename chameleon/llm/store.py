@@ -112,7 +112,7 @@ class ResponseStore:
             json.dumps(request.settings, sort_keys=True),
             json.dumps(reply),
         )
-        with self._translated("written to"), self._connections.borrow_to_write() as connection:
+        with self._translated("written to"), self._connections.borrow() as connection:
             connection.execute("INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?)", row)
 
     def __len__(self) -> int:
@@ -147,7 +147,7 @@ class ResponseStore:
         with self._translated("opened"):
             if self.mode != "replay":
                 _create_private(self.path)
-            with self._connections.borrow_to_write() as connection:
+            with self._connections.borrow() as connection:
                 application = connection.execute("PRAGMA application_id").fetchone()[0]
                 version = connection.execute("PRAGMA user_version").fetchone()[0]
                 empty = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0

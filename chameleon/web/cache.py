@@ -49,7 +49,7 @@ class PageCache:
         self._connections = Connections(self.path)
         with self._translated("opened"):
             _create_private(self.path)
-            with self._connections.borrow_to_write() as connection:
+            with self._connections.borrow() as connection:
                 self._lay_out(connection)
 
     @classmethod
@@ -85,7 +85,7 @@ class PageCache:
         if size > self.max_bytes:
             return
         kept = (key, self._clock(), size, reply.url, reply.host, reply.content_type, reply.cut, reply.body)
-        with self._translated("written to"), self._connections.borrow_to_write() as connection:
+        with self._translated("written to"), self._connections.borrow() as connection:
             connection.execute("BEGIN IMMEDIATE")
             connection.execute("INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?)", kept)
             self._forget(connection)
