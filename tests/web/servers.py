@@ -241,22 +241,7 @@ def duckduckgo(asked: Asked) -> Answer:
 
 
 def mediawiki(asked: Asked) -> Answer:
-    """A wiki with pages on Mercury: the word alone leads to a disambiguation page."""
-    meanings = {
-        "Freddie Mercury": "Freddie Mercury was a singer.",
-        "Mercury (element)": "Mercury is a chemical element. It is liquid.",
-        "Mercury (planet)": "Mercury is the first planet from the Sun. It is small.",
-        "Zodiac": "The zodiac is a belt of the sky.",
-    }
-    if asked.query.get("prop") == "links":
-        titles = sorted([*meanings, "Gone", *(f"Aardvark {number}" for number in range(40))])
-        links = [{"ns": 0, "title": title} for title in titles[: int(asked.query["pllimit"])]]
-        return as_json({"query": {"pages": [{"pageid": 1, "title": "Mercury", "links": links}]}})
-    if "titles" in asked.query:
-        wanted = asked.query["titles"].split("|")
-        known = [(title, text) for title, text in meanings.items() if title in wanted]
-        linked = [_page(i, title, text) for i, (title, text) in enumerate(known, start=10)]
-        return as_json({"query": {"pages": [*linked, {"title": "Gone", "missing": True}]}})
+    """A wiki with pages on Mercury, of which the first is a disambiguation page."""
     query = asked.query["gsrsearch"]
     if query in ("nothing", "tydes"):
         suggestion = {"searchinfo": {"suggestion": "tides"}} if query == "tydes" else {}
@@ -264,12 +249,19 @@ def mediawiki(asked: Asked) -> Answer:
     if query == "broken":
         return as_json({"error": {"code": "srsearch-error", "info": "An error <b>occurred</b>"}})
     hits = [{"title": "Mercury", "snippet": "may <span class='searchmatch'>refer</span> to"}]
-    page = _page(1, "Mercury", "Mercury may refer to:", disambiguation=True)
+    pages = [
+        _page(3, "Mercury (element)", "Mercury is a chemical element. It is liquid."),
+        _page(1, "Mercury", "Mercury may refer to:", disambiguation=True),
+        _page(2, "Mercury (planet)", "Mercury is the first planet from the Sun. It is small."),
+    ]
     if query.startswith("tides"):
-        page, hits = _page(1, "Tide", "Tides rise and fall."), [{"title": "Tide", "snippet": "<b>rise</b>"}]
+        pages, hits = (
+            [_page(1, "Tide", "Tides rise and fall.")],
+            [{"title": "Tide", "snippet": "<b>rise</b>"}],
+        )
     if query.endswith("plain wiki"):
-        page.pop("extract")
-    return as_json({"query": {"pages": [page], "search": hits}})
+        pages[0].pop("extract")
+    return as_json({"query": {"pages": pages, "search": hits}})
 
 
 def _page(number: int, title: str, extract: str, *, disambiguation: bool = False) -> dict[str, Any]:
