@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, replace
 from typing import Any
 
 from chameleon.errors import InventoryError, WebError
 from chameleon.modules.search.provider import (
-    LONGEST_QUERY,
     MOST_RESULTS,
     SearchResult,
     Service,
@@ -16,7 +16,7 @@ from chameleon.modules.search.provider import (
     text_of,
     url_of,
 )
-from chameleon.web import Web, one_line
+from chameleon.web import Web
 
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[a-z-]{2,10})?|simple")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s")
@@ -59,8 +59,10 @@ class Wikipedia(WebProvider):
 
     def search(self, query: str, count: int) -> list[SearchResult]:
         data = self.ask(query, count + _MOST_MEANINGS)
-        if not self.listed(data, "query", "pages") and (suggested := _suggestion(data)):
-            data = self.ask(suggested, count + _MOST_MEANINGS)
+        if not self.listed(data, "query", "pages"):
+            info = (data.get("query") or {}).get("searchinfo")
+            if suggested := text_of(info, "suggestion") if isinstance(info, dict) else "":
+                data = self.ask(suggested, count + _MOST_MEANINGS)
         return self.results(data)[:count]
 
     def results(self, data: Any) -> list[SearchResult]:
@@ -71,33 +73,23 @@ class Wikipedia(WebProvider):
             text_of(hit, "title"): text_of(hit, "snippet", markup=True)
             for hit in self.listed(data, "query", "search")
         }
-        found, ambiguous = [], []
-        for page in sorted(self.listed(data, "query", "pages"), key=_place):
-            title = text_of(page, "title")
-            text = text_of(page, "extract").strip() or snippets.get(title, "")
-            found.append(SearchResult(title, url_of(page, "fullurl"), text))
-            properties = page.get("pageprops")
-            ambiguous.append(isinstance(properties, dict) and "disambiguation" in properties)
-        meanings = [page for page, is_ambiguous in zip(found, ambiguous, strict=True) if not is_ambiguous]
+        pages = self.listed(data, "query", "pages")
+        pages.sort(key=lambda page: page["index"] if isinstance(page.get("index"), int) else math.inf)
+        found = [
+            SearchResult(
+                title, url_of(page, "fullurl"), text_of(page, "extract").strip() or snippets.get(title, "")
+            )
+            for page in pages
+            for title in [text_of(page, "title")]
+        ]
+        ambiguous = [bool(page.get("pageprops")) for page in pages]  # it was asked for this property alone
+        meanings = [
+            f"{page.title}: {_SENTENCE_END.split(page.text, 1)[0][:160]}"
+            for page, is_ambiguous in zip(found, ambiguous, strict=True)
+            if not is_ambiguous
+        ]
+        told = "; ".join(meanings[:_MOST_MEANINGS])
         return [
-            replace(page, text=_told(page.title, meanings) or page.text) if is_ambiguous else page
+            replace(page, text=f"{page.title} may mean: {told}") if is_ambiguous and told else page
             for page, is_ambiguous in zip(found, ambiguous, strict=True)
         ]
-
-
-def _told(title: str, meanings: list[SearchResult]) -> str:
-    """Return what an ambiguous title may mean, in a sentence each."""
-    said = [f"{each.title}: {_SENTENCE_END.split(each.text, 1)[0][:160]}" for each in meanings]
-    return f"{title} may mean: {'; '.join(said[:_MOST_MEANINGS])}" if said else ""
-
-
-def _suggestion(data: Any) -> str:
-    """Return the spelling that the wiki offers for a query, "" for none."""
-    for key in ("query", "searchinfo", "suggestion"):
-        data = data.get(key) if isinstance(data, dict) else None
-    return one_line(data, LONGEST_QUERY) if isinstance(data, str) else ""
-
-
-def _place(page: Any) -> float:
-    index = page.get("index")
-    return index if isinstance(index, int | float) else 1e9

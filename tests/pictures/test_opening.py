@@ -18,8 +18,12 @@ from PIL import Image, ImageColor
 
 from chameleon.errors import InputError, MissingPackage
 from chameleon.pictures import opening as pictures
-from chameleon.pictures.opening import Attachment, load_picture, read_picture
+from chameleon.pictures.opening import Attachment, read_picture
 from tests.pictures.drawn import BLUE, RED, WHITE, colour_at, halves, near
+
+
+def load_picture(path: Path | str) -> Image.Image:
+    return read_picture(path).image
 
 
 @pytest.mark.parametrize("suffix", ["png", "jpg", "gif", "bmp", "tiff", "webp", "ppm", "tga", "pcx", "ico"])
@@ -110,10 +114,9 @@ def test_brings_deep_grey_to_eight_bits(
     assert [read.getpixel((place, 0))[0] for place in range(3)] == pytest.approx(grey, abs=1)  # type: ignore[index]
 
 
-@pytest.mark.parametrize(("mode", "suffix"), [("CMYK", "jpg"), ("CMYK", "tiff"), ("LAB", "tiff")])
+@pytest.mark.parametrize(("mode", "suffix"), [("CMYK", "jpg"), ("CMYK", "tiff")])
 def test_converts_other_colour_spaces(mode: str, suffix: str, tmp_path: Path) -> None:
-    colour = (0, 255, 255, 0) if mode == "CMYK" else (136, 208, 195)  # both are red
-    Image.new(mode, (16, 16), colour).save(tmp_path / f"red.{suffix}")
+    Image.new(mode, (16, 16), (0, 255, 255, 0)).save(tmp_path / f"red.{suffix}")
     assert near(colour_at(load_picture(tmp_path / f"red.{suffix}"), 0.5, 0.5), RED, off=40)
 
 
@@ -129,7 +132,7 @@ def test_scales_huge_pictures_down_and_tells_their_size(suffix: str, tmp_path: P
 
 def test_a_small_picture_is_not_scaled_up(tmp_path: Path) -> None:
     halves().save(tmp_path / "small.png")
-    assert load_picture(tmp_path / "small.png", max_side=4000).size == (40, 20)
+    assert load_picture(tmp_path / "small.png").size == (40, 20)
 
 
 def png_of(width: int, height: int) -> bytes:
