@@ -151,7 +151,7 @@ def _bytes_of(path: str | Path) -> bytes:
         if file.stat().st_size > MAX_BYTES:
             raise _too_large(f"has {file.stat().st_size / 1e6:,.0f} MB", where)
         return file.read_bytes()
-    except (OSError, ValueError) as problem:  # ValueError: a null byte in the path
+    except OSError as problem:
         raise InputError(f"the picture cannot be read: {problem}", where=where) from problem
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import io
 import os
 import random
-import struct
-import zlib
 from pathlib import Path
 
 import pytest
@@ -17,18 +15,9 @@ from tests.e2e.commands import Command, spawn
 
 pytest.importorskip("PIL", reason="pictures need Pillow")
 
+from tests.pictures.drawn import png
+
 QUESTION = "What does the sign say?"
-
-
-def chunk(kind: bytes, data: bytes) -> bytes:
-    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-
-def png(width: int, height: int) -> bytes:
-    """A PNG of that size, as its header says."""
-    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
-    rows = zlib.compress((b"\0" + b"\xff" * width) * height) if width * height < 10**6 else b""
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
 
 
 def a_jpeg() -> bytes:
