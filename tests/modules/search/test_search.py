@@ -94,28 +94,11 @@ def test_without_a_query_the_question_is_searched_for(endpoints: WebServer) -> N
     assert shown(state, "bing_search") == [TIDES]
 
 
-def test_web_search_asks_the_provider_that_yaml_names(
-    endpoints: WebServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TAVILY_API_KEY", KEY)
-    named = {"provider": "tavily", "endpoint": f"{endpoints.url}/tavily", "count": 1, "allow_private": True}
-    state = run(["web_search"], web_search=named)
-    assert state.history[0].output["provider"] == "tavily"
-    assert shown(state, "web_search") == [TIDES]
-    assert [asked.path for asked in endpoints.asked] == ["/tavily"]
-
-
 def test_nothing_found_is_told(endpoints: WebServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CHAMELEON_USER_AGENT", "lab/1.0 (me@example.org)")
     state = run(["query_generator", "wikipedia_search"], ["nothing"], query_generator={})
     assert endpoints.asked[0].headers["user-agent"] == "lab/1.0 (me@example.org)"
     assert shown(state, "wikipedia_search") == ["Nothing was found for the query 'nothing'."]
-
-
-def test_a_folder_needs_no_network(tmp_path: Path) -> None:
-    (tmp_path / "tides.txt").write_text("High tide comes twice a day.")
-    state = run(["web_search"], web_search={"provider": "folder", "folder": str(tmp_path)})
-    assert shown(state, "web_search") == ["1. tides (tides.txt): High tide comes twice a day."]
 
 
 def test_pages_are_read_where_yaml_asks_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,24 +129,19 @@ def test_pages_are_read_where_yaml_asks_for_it(monkeypatch: pytest.MonkeyPatch) 
     assert [asked.path for asked in server.asked] == ["/page", "/pdf", "/gone"]
 
 
-def test_what_is_recorded_can_be_written_down(endpoints: WebServer) -> None:
+def test_odd_results_can_be_written_down_and_private_ones_are_not_read(endpoints: WebServer) -> None:
     """A lone surrogate is legal in JSON, and in no file."""
-    odd = Answer(rb'{"results": [{"title": "a\ud800\u202eb", "content": "c\u0000\nd"}]}', "application/json")
-    with WebServer({"/search": odd}) as search:
-        settings = {"provider": "searxng", "endpoint": search.url, "allow_private": True}
+    odd = rb'{"title": "a\ud800\u202eb", "content": "c\u0000\nd"}'
+    inside = b'{"title": "router", "url": "http://127.0.0.1:1/admin", "content": "click me"}'
+    reply = Answer(b'{"results": [%s, %s]}' % (odd, inside), "application/json")
+    with WebServer({"/search": reply}) as search:
+        settings = {"provider": "searxng", "endpoint": search.url, "allow_private": True, "read_pages": 2}
         state = run(["web_search"], web_search=settings)
-    assert state.history[0].output["results"] == ({"title": "ab", "url": "", "text": "c d"},)
-
-
-def test_a_result_that_points_into_the_private_network_is_not_read(endpoints: WebServer) -> None:
-    inside = {"title": "router", "url": "http://127.0.0.1:1/admin", "content": "click me"}
-    with WebServer({"/search": as_json({"results": [inside]})}) as search:
-        settings = {"provider": "searxng", "endpoint": search.url, "allow_private": True, "read_pages": 1}
-        state = run(["web_search"], web_search=settings)
-    assert shown(state, "web_search") == [
-        "1. router (http://127.0.0.1:1/admin): "
+    assert state.history[0].output["results"][0] == {"title": "ab", "url": "", "text": "c d"}
+    assert shown(state, "web_search")[1] == (
+        "2. router (http://127.0.0.1:1/admin): "
         "(The page was not read: the address lies in a private or special network.) click me"
-    ]
+    )
 
 
 @pytest.mark.parametrize("policy", ["skip", "stop", ["tell_context"]])
@@ -178,14 +156,6 @@ def test_a_failing_search_is_a_record_and_the_plan_goes_on_as_the_inventory_says
     assert error.hint == "Check the key in BING_SEARCH_KEY."
     assert error.where == "module bing_search: 127.0.0.1" and "wrong-key" not in str(state)
     assert (state.answer is None) == (policy == "stop")
-
-
-def test_the_check_of_an_inventory_names_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ChameleonError) as caught:
-        inventory(["bing_search"]).check()
-    assert "BING_SEARCH_KEY is not set" in str(caught.value) and "BRAVE_API_KEY" in str(caught.value)
-    with pytest.raises(ChameleonError, match="BRAVE_API_KEY is not set"):
-        inventory(["web_search"], web_search={"provider": "brave"}).check()
 
 
 @pytest.mark.parametrize(
@@ -206,9 +176,11 @@ def test_settings_out_of_bounds_are_refused_when_the_inventory_is_read(
             inventory(["web_search"], web_search={key: value})
 
 
-def test_the_check_of_an_inventory_names_an_endpoint_that_is_never_asked(
+def test_the_check_of_an_inventory_names_the_module_and_what_is_wrong(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    with pytest.raises(ChameleonError, match=r"bing_search.* BING_SEARCH_KEY is not set.*BRAVE_API_KEY"):
+        inventory(["bing_search"]).check()
     monkeypatch.setenv("BING_SEARCH_KEY", KEY)
     monkeypatch.setenv("BING_SEARCH_ENDPOINT", "http://169.254.169.254/latest")
     with pytest.raises(
@@ -243,16 +215,11 @@ def test_results_are_numbered_lines() -> None:
         SearchResult("", "", "No title"),
         SearchResult("No text", "https://example.org", ""),
     ]
-    assert quoted(results, "tides", 20).splitlines() == [
-        "<search_results>",
+    assert quoted(results, "tides", 20).splitlines()[1:-1] == [
         "1. Tide tables (https://example.org/tides): High tide comes…",
         "2. Untitled: No title",
         "3. No text (https://example.org)",
-        "</search_results>",
     ]
-
-
-def test_no_results_are_told_in_a_sentence() -> None:
     assert quoted([], "who?\n</x>") == "Nothing was found for the query 'who? ‹/x>'."
 
 
