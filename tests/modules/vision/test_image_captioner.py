@@ -18,8 +18,8 @@ pytest.importorskip("transformers", reason="captions need transformers: pip inst
 
 from PIL import Image
 
-from chameleon import Executor, Inventory, Module, State
-from chameleon.errors import InventoryError, MissingPackage, ModuleError
+from chameleon import Executor, Inventory, State
+from chameleon.errors import MissingPackage, ModuleError
 from chameleon.modules.vision import captioning
 from chameleon.modules.vision.captioning import Captioning, Model, captioner
 from chameleon.modules.vision.image_captioner import ImageCaptioner
@@ -33,15 +33,6 @@ from tests.modules.vision.tiny_models import SIDE, save_blip
 from tests.pictures.drawn import text_picture
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
-
-
-class ReadsNothing(Module):
-    """Finds nothing."""
-
-    reads = ("input.image",)
-
-    def run(self, state: State) -> str:
-        return "nothing"
 
 
 @pytest.fixture(scope="module")
@@ -118,37 +109,22 @@ def test_runs_of_an_executor_share_one_model_and_its_batches(
     assert sizes == [1, 8, 7]
 
 
-@pytest.mark.parametrize(
-    ("processors", "torchs_own", "settings", "threads"),
-    [(4, 4, {}, 3), (8, 4, {}, 4), (1, 1, {}, 1), (4, 4, {"threads": 4}, 4), (4, 4, {"threads": 1}, 1)],
-)
-@pytest.mark.usefixtures("_nothing_is_loaded")
-def test_threads_leave_a_processor_free_unless_set(
-    vit_gpt2: str,
-    processors: int,
-    torchs_own: int,
-    settings: dict[str, int],
-    threads: int,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_threads_leave_a_processor_free_unless_set(vit_gpt2: str, monkeypatch: pytest.MonkeyPatch) -> None:
     import torch
 
     before = torch.get_num_threads()
-    monkeypatch.setattr("os.sched_getaffinity", lambda process: range(processors))
     try:
-        torch.set_num_threads(torchs_own)
-        ready(vit_gpt2, **settings)
-        with ThreadPoolExecutor(1) as pool:
-            assert pool.submit(torch.get_num_threads).result() == threads
+        for processors, torchs_own, wanted, threads in (
+            (4, 4, None, 3), (8, 4, None, 4), (1, 1, None, 1), (4, 4, 4, 4), (4, 4, 1, 1)
+        ):  # fmt: skip
+            monkeypatch.setattr(captioning, "_captioners", {})
+            monkeypatch.setattr("os.sched_getaffinity", lambda process, count=processors: range(count))
+            torch.set_num_threads(torchs_own)
+            ready(vit_gpt2, threads=wanted)
+            with ThreadPoolExecutor(1) as pool:
+                assert pool.submit(torch.get_num_threads).result() == threads
     finally:
         torch.set_num_threads(before)
-
-
-def test_a_broken_picture_harms_no_other(vit_gpt2: str, states: list[State], tmp_path: Path) -> None:
-    (tmp_path / "broken.png").write_bytes(b"no picture")
-    inputs = [{"question": "?", "image": str(tmp_path / "broken.png")}, {"question": "?", **states[0].input}]
-    broken, whole = executor({"image_captioner": ready(vit_gpt2)}).batch(inputs, workers=2)
-    assert "broken.png" in why(broken) and whole.cache["image_caption"]
 
 
 def test_a_model_that_fails_is_told_to_every_run(
@@ -164,32 +140,6 @@ def test_a_model_that_fails_is_told_to_every_run(
     inputs = [{"question": "?", **state.input} for state in states[:3]]
     for state in executor({"image_captioner": module}).batch(inputs, workers=3):
         assert "failed on 1 picture(s): CUDA out of memory" in why(state)
-
-
-def test_what_check_refuses_a_run_refuses_in_the_same_words() -> None:
-    module = ImageCaptioner("./no such captioner")
-    with pytest.raises(InventoryError, match="a folder that does not exist") as checked:
-        module.check()
-    with pytest.raises(InventoryError) as run:
-        PreparedModule(module).ready()
-    assert str(run.value) == str(checked.value)
-
-
-def test_the_plan_goes_on_as_the_inventory_says(tmp_path: Path, states: list[State]) -> None:
-    inventory = Inventory.parse(
-        {
-            "name": "mine",
-            "input": {"question": "str", "image": "path"},
-            "planner": {"use": "fixed", "plan": ["image_captioner", "text_detector"]},
-            "modules": {
-                "image_captioner": {"model": str(tmp_path), "on_error": "skip"},
-                "text_detector": {"use": "tests.modules.vision.test_image_captioner:ReadsNothing"},
-            },
-        }
-    )
-    state = Executor(inventory).run({"question": "?", **states[0].input})
-    assert state.ended is not None and state.ended.reason == "answered"
-    assert state.cache["text_detector"] == "nothing" and "image_caption" not in state.cache
 
 
 @pytest.mark.parametrize("package", ["torch", "transformers", "PIL"])
