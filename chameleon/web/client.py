@@ -34,7 +34,6 @@ _BACKOFF = Backoff(retries=2, longest=8.0)
 _REDIRECTED = {301, 302, 303, 307, 308}
 _WORTH_ANOTHER_TRY = {408, 429, 500, 502, 503, 504}
 
-
 Attempt = Callable[[float], tuple[WebReply, float | None]]
 
 
@@ -195,10 +194,7 @@ class Web:
         return [*self.private, *(name for name in named.replace(",", " ").split())]
 
     def check_address(self, url: str, *, has_key: bool) -> None:
-        """Raise `WebError` for an address that `fetch` would refuse, as far as it tells by itself.
-
-        A name that is not known to lie in a private network is asked over plain http without a key only.
-        """
+        """Raise `WebError` for an address that `fetch` would refuse, as far as it tells by itself."""
         scheme, host, port = origin_of(checked_url(url))
         private, bare_key = may_be_private(host, port, self._private()), has_key and scheme == "http"
         kind = kind_on_its_face(host) or ("private" if private else "public")
