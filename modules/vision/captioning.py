@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from chameleon.errors import InventoryError, ModuleError
-from chameleon.modules.vision.weights import INSTEAD, Weights, first_line
+from chameleon.modules.vision.weights import INSTEAD, Weights
+from chameleon.text import one_line
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -128,7 +129,7 @@ def device_for(wanted: str) -> str:
         torch.empty(0, device=wanted)
     except (RuntimeError, AssertionError) as problem:
         raise InventoryError(
-            f"there is no device {wanted!r} here: {first_line(problem)}",
+            f"there is no device {wanted!r} here: {one_line(str(problem), 200)}",
             hint="Set device to auto, cuda, cuda:NUMBER, mps or cpu.",
         ) from problem
     return wanted
@@ -162,12 +163,12 @@ class Model:
                 loaded = cls._read(name, device, local_files_only=False)
         except (ImportError, RuntimeError) as problem:  # a torchvision of another build raises RuntimeError
             raise ModuleError(
-                f"transformers cannot load {name}: {first_line(problem)}",
+                f"transformers cannot load {name}: {one_line(str(problem), 200)}",
                 hint="If torchvision is installed, it must fit torch; captions work without it.",
             ) from problem
         except (OSError, ValueError, KeyError) as problem:
             raise ModuleError(
-                f"{name} is no captioning model that transformers can load whole: {first_line(problem)}",
+                f"{name} is no captioning model that transformers can load: {one_line(str(problem), 200)}",
                 hint=f"Set model to a folder or a name on the hub that has one. {INSTEAD}",
             ) from problem
         loaded.network.to(device).eval()
@@ -208,7 +209,7 @@ class Model:
                 )
         except RuntimeError as problem:  # among others, a GPU that has too little memory
             raise ModuleError(
-                f"{settings.model} failed on {len(pictures)} picture(s): {first_line(problem)}",
+                f"{settings.model} failed on {len(pictures)} picture(s): {one_line(str(problem), 200)}",
                 hint="If memory is short, set a smaller batch, fewer beams, or device: cpu.",
             ) from problem
         texts = self.tokens.batch_decode(written, skip_special_tokens=True)

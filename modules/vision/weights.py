@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chameleon.errors import InventoryError, ModuleError
+from chameleon.text import one_line
 
 INSTEAD = (
     "Or ask a chat model that sees pictures: `image_captioner: {use: multimodal_captioner}` in the inventory."
 )
-_WHOLE, _HEAD = 50_000_000, 1_000_000
+_HEAD = 1_000_000  # bytes
 _SECONDS = 5.0
 """How long the hub may take to say that it knows a model; its own client would try for half a minute."""
 
@@ -27,29 +28,26 @@ class Weights:
 
     @property
     def is_folder(self) -> bool:
-        path, name = Path(self.model), self.model
-        looks_so = name.startswith((".", "~", "/")) or "\\" in name or len(path.parts) > 2
-        return looks_so or path.is_dir() or (len(path.parts) == 2 and path.parent.is_dir())
+        """Tell whether it is named by its folder: that is there, lies in one, or is no name on the hub."""
+        from huggingface_hub.errors import HFValidationError
+        from huggingface_hub.utils import validate_repo_id
+
+        path = Path(self.model)
+        try:
+            validate_repo_id(self.model)
+        except HFValidationError:
+            return True
+        return path.is_dir() or (len(path.parts) == 2 and path.parent.is_dir())
 
     @property
     def config(self) -> Path | None:
-        """Return the configuration on this machine, None where there is none; the hub is not asked.
-
-        Raises `InventoryError` for what is no name.
-        """
+        """Return the configuration on this machine, None where there is none; the hub is not asked."""
         if self.is_folder:
             file = Path(self.model) / "config.json"
             return file if file.is_file() else None
         from huggingface_hub import try_to_load_from_cache
-        from huggingface_hub.errors import HFValidationError
 
-        try:
-            found = try_to_load_from_cache(self.model, "config.json")
-        except HFValidationError as problem:
-            raise InventoryError(
-                f"model is {self.model!r}, which is neither a folder nor a name on the hub",
-                hint="Write OWNER/NAME, or the path of a folder.",
-            ) from problem
+        found = try_to_load_from_cache(self.model, "config.json")
         return Path(found) if isinstance(found, str) else None
 
     def check(self) -> None:
@@ -81,9 +79,8 @@ class Weights:
     def digest(self) -> str | None:
         """Return which weights there are: a model's commit in the hub's cache, or a digest of a folder.
 
-        The digest is over the names and lengths of all files and what they hold, of those past 50 MB the
-        first megabyte, where safetensors has the names and forms of its tensors. None for a model that is not
-        here.
+        The digest is over the names, lengths and first megabytes of all files; there safetensors has the
+        names and forms of its tensors. None for a model that is not here.
         """
         if (config := self.config) is None:
             return None
@@ -91,10 +88,9 @@ class Weights:
             return config.parent.name
         digest = hashlib.sha256()
         for file in sorted(path for path in config.parent.iterdir() if path.is_file()):
-            size = file.stat().st_size
-            digest.update(f"{file.name}\0{size}\0".encode("utf-8", "surrogateescape"))
+            digest.update(f"{file.name}\0{file.stat().st_size}\0".encode("utf-8", "surrogateescape"))
             with file.open("rb") as opened:
-                digest.update(opened.read(size if size <= _WHOLE else _HEAD))
+                digest.update(opened.read(_HEAD))
         return digest.hexdigest()
 
     def require_hub(self) -> None:
@@ -104,7 +100,7 @@ class Weights:
         try:
             HfApi().model_info(self.model, timeout=_SECONDS)
         except Exception as problem:  # its client, and so the errors of the network, differ between versions
-            raise self.missing(f"the hub cannot be asked for it: {first_line(problem)}") from problem
+            raise self.missing(f"the hub cannot be asked for it: {one_line(str(problem), 200)}") from problem
         _log.info("downloading the captioning model %s", self.model)
 
     def missing(self, why: str) -> ModuleError:
@@ -117,8 +113,3 @@ class Weights:
 
 _told: set[Weights] = set()
 """Of which the log has told: a check is made more than once."""
-
-
-def first_line(problem: BaseException) -> str:
-    """Return what an error of a library says, cut to a line that fits into ours."""
-    return (str(problem).strip() or type(problem).__name__).splitlines()[0][:200]

@@ -20,6 +20,7 @@ from chameleon.modules.search.folder import LARGEST_FILE
 from chameleon.modules.search.provider import SearchResult
 from chameleon.modules.search.search import CLOSING, OPENING, WebSearch, quoted
 from chameleon.steps import PreparedModule
+from chameleon.web.reply import described
 from tests.modules.search.asking import PATHS, Make, in_form_of
 from tests.web.servers import KEY, Answer, Route, WebServer, moved
 
@@ -44,21 +45,13 @@ def failure(name: str, provider: Make, route: Route, **options: float) -> tuple[
 
 
 @pytest.mark.parametrize("name", CLIENTS)
-@pytest.mark.parametrize(
-    ("status", "phrase", "requests"),
-    [
-        (400, "Bad Request", 1),
-        (403, "Forbidden", 1),
-        (429, "Too Many Requests", 2),
-        (503, "Service Unavailable", 2),
-    ],
-)
+@pytest.mark.parametrize(("status", "requests"), [(400, 1), (403, 1), (429, 2), (503, 2)])
 def test_an_error_status_is_told_and_what_may_pass_is_tried_again(
-    name: str, status: int, phrase: str, requests: int, provider: Make
+    name: str, status: int, requests: int, provider: Make
 ) -> None:
     answer = Answer(b"your key was {key}", status=status, headers={"Retry-After": "0"})
     told, server = failure(name, provider, answer)
-    assert told.startswith(f"the server answered {status} ({phrase})") and len(server.asked) == requests
+    assert told.startswith(f"the server answered {described(status)}") and len(server.asked) == requests
 
 
 @pytest.mark.parametrize(
@@ -90,16 +83,14 @@ def test_an_answer_that_is_none_is_told_in_time(
         assert time.monotonic() - begun < 3
 
 
-@pytest.mark.parametrize(
-    "page",
-    [b"", b"\x00\xff\xfe", b"<" * 100_000, b"<?xml version='1.0' encoding='x'?><a/>", b"<b>" * 100_000],
-)
-def test_a_page_of_duckduckgo_that_is_none_holds_nothing(page: bytes, provider: Make) -> None:
-    with WebServer({"/html/": Answer(page)}) as server:
-        try:
-            assert provider("ddgs", server).search("tides", 2) == []
-        except WebError as problem:
-            assert problem.what == "the page of results cannot be read"
+def test_a_page_of_duckduckgo_that_is_none_holds_nothing(provider: Make) -> None:
+    xml = b"<?xml version='1.0' encoding='x'?><a/>"
+    for page in (b"", b"\x00\xff\xfe", b"<" * 100_000, xml, b"<b>" * 100_000):
+        with WebServer({"/html/": Answer(page)}) as server:
+            try:
+                assert provider("ddgs", server).search("tides", 2) == []
+            except WebError as problem:
+                assert problem.what == "the page of results cannot be read"
 
 
 @pytest.mark.parametrize("name", CLIENTS)
@@ -111,24 +102,14 @@ def test_a_server_that_is_gone_is_told(name: str, provider: Make) -> None:
 
 
 @pytest.mark.parametrize("name", CLIENTS)
-@pytest.mark.parametrize(
-    ("address", "reason"),
-    [
-        ("http://127.0.0.1:{port}/", INSIDE),
-        ("http://localhost:{port}/", INSIDE),
-        ("http://169.254.169.254/latest", INSIDE),
-        ("file:///etc/passwd", "a redirect was not followed: only http and https"),
-        ("http://a:b@example.org/", "a redirect was not followed: an address with a user name"),
-    ],
-)
-def test_no_redirect_leads_inside(name: str, address: str, reason: str, provider: Make) -> None:
+def test_no_redirect_leads_inside(name: str, provider: Make) -> None:
     """The server inside would answer with results: none of its requests may ever come."""
     with WebServer({"/": in_form_of(name, [SearchResult("inside", "http://a.example", "secret")])}) as inside:
-        route = moved(address.format(port=inside.port))
-        with WebServer({"/x": route}) as server, pytest.raises(WebError) as caught:
-            provider(name, server, path="/x").search("tides", 2)
+        for address in (inside.url, f"http://localhost:{inside.port}/", "http://169.254.169.254/latest"):
+            with WebServer({"/x": moved(address)}) as server, pytest.raises(WebError) as caught:
+                provider(name, server, path="/x").search("tides", 2)
+            assert ("the server answered 302" if name == "ddgs" else INSIDE) in str(caught.value)
     assert inside.asked == []
-    assert ("the server answered 302" if name == "ddgs" else reason) in str(caught.value)
 
 
 def test_a_redirect_gets_no_key(provider: Make, monkeypatch: pytest.MonkeyPatch) -> None:
