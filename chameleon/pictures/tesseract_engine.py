@@ -192,10 +192,11 @@ class _Strip:
 
     def _hide_rules(self, ground: int) -> None:
         """Paint over the columns beside the piece that are ink from top to bottom: a frame reads as "|"."""
-        ink, high = self._ink(), self._cut.height
+        high = self._cut.height
+        columns = self._ink().reduce((1, high)).tobytes()
         for left, right in self._sides():
             for x in range(left, right):
-                if ink.crop((x, 0, x + 1, high)).histogram()[255] >= _RULE * high:
+                if columns[x] >= 255 * _RULE:
                     self._cut.paste(ground, (x - 1, 0, x + 2, high))
 
     def _ink(self) -> Image:
