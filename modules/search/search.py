@@ -95,7 +95,7 @@ class SearchModule(Module):
 
     def _with_page(self, result: SearchResult) -> SearchResult:
         """Return the result with the text of its page; say beside the snippet if it cannot be read."""
-        if not result.url:
+        if not result.url.startswith(("http://", "https://")):  # a document in a folder, or none
             return result
         try:
             reply = self._web.fetch(result.url, spacing=_PAGE_SPACING)

@@ -282,9 +282,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument(
-        "--engines", nargs="+", choices=list(ENGINES), default=[e for e in ENGINES if ENGINES[e]]
-    )
+    here = [engine for engine, is_here in ENGINES.items() if is_here]
+    parser.add_argument("--engines", nargs="+", choices=list(ENGINES), default=here)
     parser.add_argument("--angles", nargs="+", type=float, default=ANGLES)
     options = parser.parse_args()
     kinds = list(dict.fromkeys(drawing.kind for drawing in (*DRAWINGS, *NARROW)))
@@ -292,19 +291,13 @@ def main() -> None:
         counts = counted((*DRAWINGS, *NARROW), options.angles, engine, told=True)
         print(f"\n| {engine}: right / declined / wrong | " + " | ".join([*kinds, "all"]) + " |")
         print("|---" * (len(kinds) + 2) + "|")
-        for angle in [*options.angles, "all"]:
+        for angles in [*([angle] for angle in options.angles), options.angles]:
             cells = [
-                " / ".join(str(_sum(counts, kind, angle, v)) for v in VERDICTS) for kind in [*kinds, "all"]
+                " / ".join(str(sum(counts[k, a, v] for k in some for a in angles)) for v in VERDICTS)
+                for some in [*([kind] for kind in kinds), kinds]
             ]
-            print(f"| {angle}{'' if angle == 'all' else '°'} | " + " | ".join(cells) + " |")
-
-
-def _sum(counts: Counter[Any], kind: str, angle: Any, verdict: str) -> int:
-    return sum(
-        number
-        for (k, a, v), number in counts.items()
-        if kind in (k, "all") and angle in (a, "all") and v == verdict
-    )
+            shown = "all" if angles is options.angles else f"{angles[0]}°"
+            print(f"| {shown} | " + " | ".join(cells) + " |")
 
 
 if __name__ == "__main__":

@@ -164,10 +164,11 @@ class TestFolder:
     """The provider without a server: what stands in its documents is as strange as any page."""
 
     def answers(self, folder: Path) -> tuple[str, list[str]]:
-        module = WebSearch(provider="folder", folder=str(folder))
+        module = WebSearch(provider="folder", folder=str(folder), read_pages=2)
         PreparedModule(module).ready()
         output = module.run(State(input={"question": "tides"}))
         found = [result["url"] for result in output["results"]]
+        assert "was not read" not in str(output)
         return module.update_cache({}, output)["web_search_response"], found
 
     @pytest.mark.parametrize("suffix", ["txt", "md", "html"])
