@@ -28,7 +28,6 @@ MAX_SIDE = 4096
 """The longer side of a loaded picture, in pixels, unless the caller says otherwise."""
 
 _GLANCE = 64
-_ORIENTATION = 0x0112  # EXIF
 _TOPS = (1.0, 255.0, 65535.0)  # what is white in deep grey
 _BRIGHT, _NEXT_TO_NOTHING = 192, 0.01
 """From which brightness, of 255, pixels are lost on white, and what part of them is too few to matter."""
@@ -75,10 +74,12 @@ def read_picture(path: str | Path, *, max_side: int = MAX_SIDE) -> Picture:
         from PIL import ImageOps
 
         kind = image.format or "unknown"
-        turned = image.getexif().get(_ORIENTATION, 1) in (5, 6, 7, 8)
-        size = (image.height, image.width) if turned else (image.width, image.height)
+        size = image.size
         image.draft(None, (max_side, max_side))  # a JPEG is scaled down while it is unpacked
-        upright = _in_rgb(ImageOps.exif_transpose(image))
+        ImageOps.exif_transpose(image, in_place=True)
+        if (size[0] < size[1]) != (image.width < image.height):  # Pillow turns a TIFF's size by itself
+            size = size[::-1]
+        upright = _in_rgb(image)
         if max(upright.size) > max_side:
             upright.thumbnail((max_side, max_side))
     return Picture(upright, size, hashlib.sha256(data).hexdigest(), kind)
@@ -219,10 +220,11 @@ def _in_rgb(image: Image) -> Image:
     if image.mode == "F" or image.mode.startswith("I"):  # deep grey; what is white is told by the lightest
         grey = image.convert("F")
         least, most = cast("tuple[float, float]", grey.getextrema())
-        least, most = min(least, 0.0), next((top for top in _TOPS if most <= top), most)
+        tops = _TOPS[-1:] if image.mode.startswith("I;16") else _TOPS
+        least, most = min(least, 0.0), next((top for top in tops if most <= top), most)
         factor = 255.0 / (most - least)
         image = grey.point(lambda value: value * factor - least * factor).convert("L")
-    return image.convert("RGB")
+    return image.convert("RGB")  # always a copy, so that the file behind the original can be closed
 
 
 def _ground(layer: Image) -> str:

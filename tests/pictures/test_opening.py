@@ -53,11 +53,12 @@ def test_turns_pictures_as_their_exif_says(orientation: int, tmp_path: Path) -> 
     stored = upright if undo is None else upright.transpose(undo)
     exif = Image.Exif()
     exif[0x0112] = orientation
-    stored.save(tmp_path / "turned.png", exif=exif)
-    picture = read_picture(tmp_path / "turned.png")
-    assert picture.size == picture.image.size == (40, 20)
-    assert colour_at(picture.image, 0.2, 0.2) == RED and colour_at(picture.image, 0.8, 0.2) == BLUE
-    assert colour_at(picture.image, 0.2, 0.8) == WHITE
+    for name in ("turned.png", "turned.tiff"):
+        stored.save(tmp_path / name, exif=exif)
+        picture = read_picture(tmp_path / name)
+        assert picture.size == picture.image.size == (40, 20)
+        assert colour_at(picture.image, 0.2, 0.2) == RED and colour_at(picture.image, 0.8, 0.2) == BLUE
+        assert colour_at(picture.image, 0.2, 0.8) == WHITE
 
 
 def test_lays_transparency_on_white(tmp_path: Path) -> None:
