@@ -187,57 +187,50 @@ PAGES = [
 ]
 
 
+def _listed(sent: Mapping[str, Any], *fields: str) -> list[dict[str, str]]:
+    """The pages that are asked for, under the service's own names for title, address and text."""
+    count = int(sent.get("count") or sent.get("max_results") or len(PAGES))
+    pages = [] if "nothing" in (sent.get("q"), sent.get("query")) else PAGES[:count]
+    return [dict(zip(fields, page.values(), strict=True)) for page in pages]
+
+
 def bing(asked: Asked) -> Answer:
     if asked.headers.get("ocp-apim-subscription-key") != KEY:
         return as_json({"error": {"code": "401", "message": f"bad key {asked.headers}"}}, 401)
-    if asked.query["q"] == "nothing":
-        return as_json({"_type": "SearchResponse", "queryContext": {"originalQuery": "nothing"}})
-    pages = [{"name": p["title"], "url": p["url"], "snippet": p["text"]} for p in PAGES]
-    return as_json({"_type": "SearchResponse", "webPages": {"value": pages[: int(asked.query["count"])]}})
+    found = _listed(asked.query, "name", "url", "snippet")
+    return as_json({"webPages": {"value": found}} if found else {"_type": "SearchResponse"})
 
 
 def brave(asked: Asked) -> Answer:
     if asked.headers.get("x-subscription-token") != KEY:
         return as_json({"error": {"code": "SUBSCRIPTION_TOKEN_INVALID", "detail": str(asked.headers)}}, 422)
-    if asked.query["q"] == "nothing":
-        return as_json({"type": "search", "query": {"original": "nothing"}})
-    pages = [
-        {
-            "title": p["title"].replace("Tide", "<strong>Tide</strong>"),
-            "url": p["url"],
-            "description": p["text"].replace("&", "&amp;").replace("< ", "&lt; "),
-        }
-        for p in PAGES
-    ]
-    return as_json(
-        {"type": "search", "web": {"type": "search", "results": pages[: int(asked.query["count"])]}}
-    )
+    found = _listed(asked.query, "title", "url", "description")
+    for page in found:
+        page["title"] = page["title"].replace("Tide", "<strong>Tide</strong>")
+        page["description"] = page["description"].replace("&", "&amp;").replace("< ", "&lt; ")
+    return as_json({"web": {"results": found}} if found else {"type": "search"})
 
 
 def tavily(asked: Asked) -> Answer:
     if asked.method != "POST" or asked.headers.get("authorization") != f"Bearer {KEY}":
         return as_json({"detail": {"error": f"Unauthorized: {asked.headers}"}}, 401)
-    wanted = json.loads(asked.body)
-    pages = [{"title": p["title"], "url": p["url"], "content": p["text"], "score": 0.9} for p in PAGES]
-    found = [] if wanted["query"] == "nothing" else pages[: wanted["max_results"]]
-    return as_json({"query": wanted["query"], "results": found, "response_time": "0.1"})
+    return as_json({"results": _listed(json.loads(asked.body), "title", "url", "content")})
 
 
 def searxng(asked: Asked) -> Answer:
     if asked.query.get("format") != "json":
         return Answer(b"<html>a page for browsers</html>")
-    pages = [{"title": p["title"], "url": p["url"], "content": p["text"]} for p in PAGES]
-    return as_json({"query": asked.query["q"], "results": [] if asked.query["q"] == "nothing" else pages})
+    return as_json({"results": _listed(asked.query, "title", "url", "content")})
 
 
 def duckduckgo(asked: Asked) -> Answer:
-    if dict(parse_qsl(asked.body.decode())).get("q") == "nothing":
-        return Answer(b"<html><body><div class='no-results'>No results.</div></body></html>")
-    hits = "".join(
-        f"<div class='links_main body'><h2><a>{p['title']}</a></h2><a href='{p['url']}'>{p['text']}</a></div>"
-        for p in PAGES
-    )
-    return Answer(f"<html><body>{hits}</body></html>".encode())
+    return duckduckgo_page(_listed(dict(parse_qsl(asked.body.decode())), "title", "url", "text"))
+
+
+def duckduckgo_page(pages: Sequence[Mapping[str, str]]) -> Answer:
+    hit = "<div class='links_main body'><h2><a>{title}</a></h2><a href='{url}'>{text}</a></div>"
+    hits = "".join(hit.format(**page) for page in pages)
+    return Answer(f"<html><body>{hits or 'No results.'}</body></html>".encode("utf-8", "replace"))
 
 
 def mediawiki(asked: Asked) -> Answer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from chameleon.modules.search.provider import SearchProvider, SearchResult, WebProvider
@@ -11,7 +12,7 @@ from chameleon.modules.search.wikipedia import Wikipedia
 from chameleon.retry import Backoff
 from chameleon.web import Limits, Web
 from chameleon.web.pace import Pace
-from tests.web.servers import Answer, as_json
+from tests.web.servers import Answer, as_json, duckduckgo_page
 
 PATHS = {
     "bing": "/bing",
@@ -43,11 +44,7 @@ def on_the_web(name: str, web: Web, endpoint: str = "", allow_private: bool = Fa
 def in_form_of(name: str, pages: Sequence[SearchResult]) -> Answer:
     """The reply of this service for these results: text as it is, without the escapes that it would make."""
     if name == "ddgs":
-        hits = "".join(
-            f"<div class='links_main body'><h2><a>{p.title}</a></h2><a href='{p.url}'>{p.text}</a></div>"
-            for p in pages
-        )
-        return Answer(f"<html><body>{hits}</body></html>".encode("utf-8", "replace"))
+        return duckduckgo_page([asdict(page) for page in pages])
     names = ("title", "fullurl", "extract") if name == "wikipedia" else SERVICES[name].fields
     found = [dict(zip(names, (p.title, p.url, p.text), strict=True)) for p in pages]
     outer: dict[str, Any] = {
