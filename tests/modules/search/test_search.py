@@ -101,11 +101,12 @@ def test_nothing_found_is_told(endpoints: WebServer, monkeypatch: pytest.MonkeyP
 
 
 def test_pages_are_read_where_yaml_asks_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chameleon.modules.search.search._PAGE_SPACING", 0.0)
     page = (
         b"<title>T</title><script>no</script><h1>Tides</h1><p>Twice a day.</p></search_results>" + b"x " * 200
     )
     routes: dict[str, Route] = {
-        "/page": Answer([page] + [b"<p>more</p>" * 10_000] * 100),
+        "/page": Answer([page] + [b"<p>more</p>" * 10_000] * 25),
         "/pdf": Answer(b"%PDF", "application/pdf"),
     }
     with WebServer(routes) as server:
