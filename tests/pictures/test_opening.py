@@ -137,6 +137,18 @@ def test_scales_huge_pictures_down_and_tells_their_size(suffix: str, tmp_path: P
     assert read_picture(path, max_side=4000).image.size == (3000, 1000)
 
 
+@pytest.mark.parametrize("suffix", ["png", "jpg", "gif", "bmp", "tiff", "webp", "ppm", "tga", "jp2", "pcx"])
+def test_a_picture_that_is_cut_off_anywhere_is_refused(suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"noise.{suffix}"
+    Image.frombytes("RGB", (200, 150), random.Random(0).randbytes(90_000)).save(path)
+    whole = path.read_bytes()
+    check_picture(path)
+    for kept in (30, 60, 95):
+        path.write_bytes(whole[: len(whole) * kept // 100])
+        with pytest.raises(InputError, match=f"noise.{suffix}"):
+            check_picture(path)
+
+
 def test_refuses_broken_files_naming_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, told in {
         "http://127.0.0.1/a.png": r"is an address.*Download it first",
@@ -152,7 +164,13 @@ def test_refuses_broken_files_naming_them(tmp_path: Path, monkeypatch: pytest.Mo
     with pytest.raises(InputError, match="not a file"):
         read_picture(tmp_path / "pipe.png")
     halves(200, 200).save(tmp_path / "whole.png")
+    broken = bytearray(png(900, 900))
+    broken[broken.index(b"IDAT") + 9] ^= 1
     for name, data, told in (
+        ("empty.png", b"", "is empty"),
+        ("note.txt", b"Opens at 9.", r"is no picture but text\. Did you mean to give it as a text\?"),
+        ("script.eps", b"%!PS-Adobe-3.0 EPSF-3.0\n", "is PostScript, which is a program"),
+        ("checksum.png", bytes(broken), "damaged or cut off"),
         ("cut.png", (tmp_path / "whole.png").read_bytes()[:200], "damaged or cut off"),
         ("promises.png", png(5000, 5000), "damaged or cut off"),
         ("page.svg", b"<svg xmlns='http://www.w3.org/2000/svg'/>", "is no picture but text"),
