@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from chameleon.benchmarks.scorers.finqa import ExecutionRule, OfficialRule, PrecisionRule, ProgramRule
 from chameleon.benchmarks.scorers.finqa_answers import AnswerRule
-from chameleon.benchmarks.tables.benchmark import table_of, text_in, texts_under, wrong
+from chameleon.benchmarks.tables.benchmark import table_of, text_in, texts_in, wrong
 from chameleon.evaluation.benchmark import Benchmark, Problem, Row, Scorer
 from chameleon.modules.reports.finqa_program import steps_of, tokens_of
 from chameleon.state import State
@@ -64,10 +64,12 @@ class Finqa(Benchmark):
         are not known.
         """
         id = self.required_id(row)
-        asked = row.get("qa", row)
+        asked, lines = row.get("qa", row), row.get("table")
         if not isinstance(asked, Mapping):
             raise wrong(row, "qa", "an object")
-        lines, question = _lines(row), text_in(asked, "question")
+        if not (isinstance(lines, list) and lines and all(isinstance(line, list) and line for line in lines)):
+            raise wrong(row, "table", "a list of lines with cells, the header first")
+        lines, question = [[str(cell) for cell in line] for line in lines], text_in(asked, "question")
         program, gold = _optional(asked, "program"), asked.get("exe_ans")
         if gold is not None and (isinstance(gold, bool) or not isinstance(gold, str | int | float)):
             raise wrong(asked, "exe_ans", "a number, or yes or no")
@@ -90,11 +92,7 @@ class Finqa(Benchmark):
         self, question: str, lines: Lines, passages: list[dict[str, str]], facts: Sequence[str] | None
     ) -> dict[str, Any]:
         """Return what a run is given: the whole report, and no word of which facts are gold."""
-        return {
-            "question": question,
-            "table": table_of(lines[0], with_dashes(lines)[1:], ""),
-            "passages": passages,
-        }
+        return {"question": question, "table": table_of(with_dashes(lines)), "passages": passages}
 
     def found(self, state: State) -> Mapping[str, Any]:
         """Return the program that the run wrote to `cache.finqa_program`, which the official rules look at.
@@ -106,13 +104,6 @@ class Finqa(Benchmark):
         if isinstance(program, str):
             return {"program": program}
         return {"value": value} if isinstance(value, str | int | float) else {}
-
-
-def _lines(row: Row) -> Lines:
-    lines = row.get("table")
-    if not (isinstance(lines, list) and lines and all(isinstance(line, list) and line for line in lines)):
-        raise wrong(row, "table", "a list of lines with cells, the header first")
-    return [[str(cell) for cell in line] for line in lines]
 
 
 _DASH = re.compile(r"(\$\s*)?(2013|2014)(\s*%)?")
@@ -154,14 +145,12 @@ def _passages(row: Row, lines: Lines) -> list[dict[str, str]]:
     """Return the sentences with their place; retrieved ones that are lines of the table are left out."""
     if "retrieved_context" in row:
         in_table = {line_as_text(lines[0], line) for line in lines}
-        kept = [
-            text for text in texts_under(row, "retrieved_context") if " ".join(text.split()) not in in_table
-        ]
-        return [{"title": "", "text": text} for text in kept]
+        found = texts_in(row, "retrieved_context")
+        return [{"title": "", "text": text} for text in found if " ".join(text.split()) not in in_table]
     return [
         {"title": "", "text": text, "place": place}
         for key, place in (("pre_text", "before"), ("post_text", "after"))
-        for text in texts_under(row, key)
+        for text in texts_in(row, key)
     ]
 
 

@@ -30,9 +30,6 @@ class FinqaGold(Finqa):
         """Cut the report to the facts. Raises `InputError` where these are not known."""
         if facts is None:
             raise InputError('the gold facts are not known: there is no "gold_inds"')
-        kept = [
-            lines[0],
-            *(line for number, line in enumerate(lines) if number and f"table_{number}" in facts),
-        ]
+        kept = [line for number, line in enumerate(lines) if not number or f"table_{number}" in facts]
         texts = [each for number, each in enumerate(passages) if f"text_{number}" in facts]
         return super().given(question, kept, texts, None)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from chameleon.benchmarks.scorers.chameleon_rule import ChameleonRule
 from chameleon.benchmarks.scorers.program_of_thought import ProgramOfThoughtRule
 from chameleon.benchmarks.scorers.promptpg import PromptPGRule
-from chameleon.benchmarks.tables.benchmark import text_in, texts_under, wrong
+from chameleon.benchmarks.tables.benchmark import table_of, text_in, texts_in, wrong
 from chameleon.evaluation.benchmark import Benchmark, Problem, Row, Scorer
 from chameleon.table import Table
 
@@ -61,7 +61,7 @@ class Tabmwp(Benchmark):
             raise wrong(row, "grade", "a whole number from 1 to 8")
         known: dict[str, list[str] | None] = {}
         if "choices" in row or row.get("ques_type") == "free_text":
-            known = {"choices": texts_under(row, "choices", []) or None}
+            known = {"choices": texts_in(row, "choices", default=[]) or None}
         ques_type, ans_type = _types(row, answer, known.get("choices"))
         input: dict[str, Any] = {}
         if "question" in row or "table" in row:
@@ -78,14 +78,13 @@ class Tabmwp(Benchmark):
         )
 
     def percent(self, column: str, correct: int, n: int) -> str:
-        """Return a cell of the table: percent with two decimals, or a dash where there is no example.
+        """Return a cell of the table; ALL is rounded to three decimals first, as Chameleon's script does.
 
-        ALL is rounded to three decimals first, as in Chameleon's `evaluate.py`; it shows in rare ties only.
+        It shows in rare ties only.
         """
-        if not n:
-            return "–"
-        percentage = correct / n * 100
-        return f"{round(percentage, 3) if column == 'ALL' else percentage:.2f}"
+        if column != "ALL" or not n:
+            return super().percent(column, correct, n)
+        return f"{round(correct / n * 100, 3):.2f}"
 
 
 def _text_or_none(row: Row, key: str) -> str | None:
@@ -127,7 +126,4 @@ def read_text_table(text: str, caption: str = "") -> Table:
 
     The first line is the header, even where it is a row like the others; short lines are filled with blanks.
     """
-    lines = [[cell.strip() for cell in line.split("|")] for line in text.split("\n")]
-    width = max(map(len, lines))
-    header, *rows = ([*line, *[""] * (width - len(line))] for line in lines)
-    return Table(header, rows, caption)
+    return table_of([[cell.strip() for cell in line.split("|")] for line in text.split("\n")], caption)

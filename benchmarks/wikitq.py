@@ -11,15 +11,7 @@ from typing import Any, ClassVar
 from chameleon.benchmarks.scorers.binder import BinderRule
 from chameleon.benchmarks.scorers.denotation import DenotationRule
 from chameleon.benchmarks.scorers.tablecot import TableCotRule
-from chameleon.benchmarks.tables.benchmark import (
-    SIZES,
-    TableBenchmark,
-    read_csv,
-    row_of,
-    text_in,
-    texts_under,
-    wrong,
-)
+from chameleon.benchmarks.tables.benchmark import SIZES, TableBenchmark, read_csv, text_in, texts_in, wrong
 from chameleon.benchmarks.tables.cells import cells_with
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Cell, Problem, Row, Scorer
@@ -49,18 +41,20 @@ class Wikitq(TableBenchmark):
     tables_beside: ClassVar[tuple[str, ...]] = (*TableBenchmark.tables_beside, "../csv", "../../csv", "csv")
 
     def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
-        """Yield the rows; TableRAG's under the names that others have."""
+        """Yield the rows; those of the release and TableRAG's under the names that JSON lines have."""
         for row in found:
-            if {"wikitq_id", "answers", "table"} <= row.keys():
-                named = {"id": row["wikitq_id"], "answer": row["answers"]}
-                yield {key: row.get(key) for key in ("question", "table_id", "table")} | named
+            if {"utterance", "context", "targetValue"} <= row.keys():
+                answers = {"answer": "targetValue", "answer_canon": "targetCanon"}
+                lists = {key: unescaped_list(str(row[of])) for key, of in answers.items() if of in row}
+                question = unescaped(str(row["utterance"]))
+                yield {"id": row.get("id"), "question": question, "table_id": row["context"], **lists}
+            elif {"wikitq_id", "answers", "table"} <= row.keys():
+                yield {**row, "id": row["wikitq_id"], "answer": row["answers"]}
             else:
                 yield row
 
     def recognises(self, row: Row) -> bool:
         """Return whether the row has a question, a table and a list of answers."""
-        if {"utterance", "context", "targetValue"} <= row.keys():
-            return True
         answer = row.get("answer", row.get("gold"))
         return {"question", "table_id"} <= row.keys() and isinstance(answer, list)
 
@@ -69,32 +63,13 @@ class Wikitq(TableBenchmark):
 
         `canon` is None where they are not known: then "12,467" is a text and not a number.
         """
-        id = self.required_id(row)
-        if "targetValue" in row:
-            question = unescaped(text_in(row, "utterance"))
-            table_id = text_in(row, "context")
-            gold = unescaped_list(text_in(row, "targetValue"))
-            canon = unescaped_list(text_in(row, "targetCanon")) if "targetCanon" in row else None
-        else:
-            question, table_id = text_in(row, "question"), text_in(row, "table_id")
-            key = "answer" if "answer" in row else "gold"
-            gold = texts_under(row, key)
-            if not gold:
-                raise wrong(row, key, "a list of texts")
-            canon = texts_under(row, "answer_canon") if "answer_canon" in row else None
+        gold = texts_in(row, "answer", "gold")
+        if not gold:
+            raise wrong(row, "answer" if "answer" in row else "gold", "a list of texts")
+        canon = texts_in(row, "answer_canon") if "answer_canon" in row else None
         if canon is not None and len(canon) != len(gold):
             raise InputError(f"there are {len(gold)} answers and {len(canon)} canonical values")
-        if isinstance(row.get("table"), Mapping):
-            tables = {table_id: row["table"]}
-        found = self.table(table_id, tables)
-        return Problem(
-            id=id,
-            input={"question": question, "table": found[0]} if found else {},
-            gold=gold,
-            columns=(found[1],) if found else (),
-            detail={"canon": canon, "question": question},
-            table_id=table_id,
-        )
+        return self.over_table(row, tables, gold, canon=canon, question=text_in(row, "question"))
 
     def gold_cells(self, problem: Problem) -> Sequence[Collection[Cell]] | None:
         """Return the cells that have the answers; None where an answer is in no cell, such as a count."""
@@ -112,7 +87,7 @@ class Wikitq(TableBenchmark):
             lines = [[unescaped(cell) for cell in line.split("\t")] for line in written]
         else:
             lines = read_csv(file, doublequote=False, escapechar="\\")
-        return row_of(lines, file, _title(file))
+        return {"lines": lines, "caption": _title(file)}
 
 
 def unescaped(text: str) -> str:

@@ -1,7 +1,6 @@
 """How Chameleon scores TabMWP (Lu et al., 2023).
 
-Source: the repository lupantech/chameleon-llm, `utilities.py` and `run_tabmwp/`. All of it is metric: the
-published figures depend on the oddities, which the docstrings name.
+Source: the repository lupantech/chameleon-llm, `utilities.py` and `run_tabmwp/`.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from chameleon.benchmarks.scorers.program_of_thought import floatify, read_number, same_number, typed_gold
+from chameleon.benchmarks.scorers.program_of_thought import agrees, floatify, read_number, typed_gold
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem, Scorer
 
@@ -36,18 +35,14 @@ class ChameleonRule(Scorer):
     def right(self, prediction: Any, problem: Problem) -> bool:
         """Return whether the normalised prediction equals the gold answer.
 
-        True stands for the answer "yes" and False for "no", and neither for anything else; texts are equal
-        in any case; numbers as in `same_number`. Raises `InputError` where the choices are not known.
+        Texts are equal in any case, all else where it `agrees`. Raises `InputError` where the choices are not
+        known.
         """
         gold = typed_gold(problem)
         said = normalise(prediction, known_choices(problem), problem.detail.get("unit"))
-        if said is None:
-            return False
-        if isinstance(said, bool):
-            return gold == ("yes" if said else "no")
         if isinstance(said, str) and isinstance(gold, str):
             return said.strip().lower() == gold.strip().lower()
-        return same_number(said, gold)
+        return agrees(said, gold)
 
 
 def stated_answer(text: str) -> str | None:

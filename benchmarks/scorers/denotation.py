@@ -1,7 +1,6 @@
 """Denotation accuracy: how WikiTableQuestions scores a list of answers (Pasupat and Liang, 2015).
 
-Source: the repository ppasupat/WikiTableQuestions, `evaluator.py` 1.0.2, which runs under Python 2. What the
-docstrings call an oddity is a part of the metric: published figures depend on it.
+Source: the repository ppasupat/WikiTableQuestions, `evaluator.py` 1.0.2, which runs under Python 2.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
+from chameleon.benchmarks.scorers.predictions import texts_of
 from chameleon.evaluation.benchmark import Problem, Scorer
 
 Date = tuple[int, int, int]
@@ -54,20 +54,8 @@ class DenotationRule(Scorer):
         """
         if prediction is None:
             return False
-        canon = problem.detail.get("canon")
-        targets = answers(problem.gold) if canon is None else answers(problem.gold, canon)
-        return same_denotation(targets, answers(items(prediction)))
-
-
-def items(prediction: Any) -> list[str]:
-    """Return a prediction as a list of texts, as a line of the official prediction file has them."""
-    texts = []
-    for item in prediction if isinstance(prediction, list | tuple) else [prediction]:
-        try:
-            texts.append(("yes" if item else "no") if isinstance(item, bool) else str(item))
-        except (ValueError, RecursionError):  # Python writes no integers of thousands of digits
-            texts.append("")
-    return texts
+        targets = answers(problem.gold, problem.detail.get("canon"))
+        return same_denotation(targets, answers(texts_of(prediction)))
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,6 @@
 """How ScienceQA's options are scored: Chameleon's text rule, and the index rule of ScienceQA itself.
 
-Sources: the repositories lupantech/chameleon-llm (`run_scienceqa/`) and lupantech/ScienceQA. What the
-docstrings call an oddity is a part of the metric: published figures depend on it.
+Sources: the repositories lupantech/chameleon-llm (`run_scienceqa/`) and lupantech/ScienceQA.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ from chameleon.evaluation.benchmark import Problem, Scorer
 
 _LETTER = re.compile(r"[Tt]he answer is ([A-Z])")
 _LETTERS = "ABCDE"
-_SEED = 3
 
 
 class OptionTextRule(Scorer):
@@ -56,10 +54,10 @@ class OptionIndexRule(Scorer):
     """
 
     about = "ScienceQA (Lu et al., 2022): the stated letter's index, else a random option"
-    seed = _SEED
+    seed = 3
 
     def __init__(self) -> None:
-        self._random = random.Random(_SEED)  # noqa: S311
+        self._random = random.Random(self.seed)  # noqa: S311
 
     def from_output(self, text: str, problem: Problem) -> int:
         """Return the index of the first letter that is stated, else of a random option."""
@@ -72,9 +70,7 @@ class OptionIndexRule(Scorer):
         if isinstance(prediction, str):
             choices = list(known_choices(problem))
             prediction = choices.index(prediction) if prediction in choices else None
-        if isinstance(prediction, bool) or not isinstance(prediction, int):
-            return False
-        return prediction == problem.detail.get("index")
+        return _is_gold(prediction, problem)
 
 
 class OptionNumberRule(Scorer):
@@ -89,9 +85,11 @@ class OptionNumberRule(Scorer):
     def right(self, prediction: Any, problem: Problem) -> bool:
         if isinstance(prediction, str):
             prediction = self.from_output(prediction, problem)
-        if isinstance(prediction, bool) or not isinstance(prediction, int):
-            return False
-        return prediction == problem.detail.get("index")
+        return _is_gold(prediction, problem)
+
+
+def _is_gold(index: Any, problem: Problem) -> bool:
+    return type(index) is int and index == problem.detail.get("index")
 
 
 def _stated_option(text: str, count: int) -> int | None:

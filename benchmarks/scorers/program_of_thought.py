@@ -1,20 +1,71 @@
 """How Program of Thoughts scores TabMWP, and reads and compares numbers; Chameleon took over these rules.
 
 Sources: the repositories wenhuchen/Program-of-Thoughts (Chen et al., 2022) and lupantech/chameleon-llm
-(Lu et al., 2023). They are parts of metrics: published figures depend on every oddity.
+(Lu et al., 2023).
 """
 
 from __future__ import annotations
 
 from contextlib import suppress
-from math import isclose
 from typing import Any
 
+from chameleon.benchmarks.scorers.predictions import NO, YES
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem, ValueScorer
 
 # What comparing or writing a value of any kind may raise; the rules count it as "not equal".
 UNFIT = (TypeError, ValueError, ArithmeticError, RecursionError)
+
+
+class ProgramOfThoughtRule(ValueScorer):
+    """Right is the exact text, or the number to the places of the coarser one; nothing is guessed."""
+
+    about = "Program of Thoughts (Chen et al., 2022): numbers to the places of the coarser, texts exactly"
+
+    def from_value(self, value: Any, problem: Problem) -> Any:
+        """Return the value as a float where it can be one, else as a text (see `floatify`)."""
+        return floatify(value)
+
+    def right(self, prediction: Any, problem: Problem) -> bool:
+        """Return whether the prediction `agrees` with the gold answer."""
+        return agrees(prediction, typed_gold(problem))
+
+
+def agrees(prediction: Any, gold: Any) -> bool:
+    """Return whether a prediction equals a gold number or text; None never does.
+
+    True stands for the answer "yes" and False for "no". Oddity of the metric: a number and a text are never
+    equal, and neither are texts that differ in case.
+    """
+    if prediction is None:
+        return False
+    if isinstance(prediction, bool):
+        prediction = YES if prediction else NO
+    if isinstance(prediction, str) or isinstance(gold, str):
+        return bool(prediction == gold)
+    return same_number(prediction, gold)
+
+
+def same_number(prediction: Any, gold: Any) -> bool:
+    """Return whether two numbers are equal when rounded to the places of the one that has fewer.
+
+    Oddity of the metric: the prediction's places count too, so a coarse 3.0 is right for 3.04. Whatever
+    cannot be compared is not equal.
+    """
+    try:
+        places = min(decimal_places(prediction), decimal_places(gold))
+        return bool(round(prediction, places) == round(gold, places))
+    except UNFIT:
+        return False
+
+
+def decimal_places(value: Any) -> int:
+    """Return how many characters follow the last dot when Python writes the number; 5 where there is no dot.
+
+    Oddity of the metric: the default also holds for integers and for what is written as 1e-07.
+    """
+    _, dot, places = str(value).rpartition(".")
+    return len(places) if dot else 5
 
 
 def floatify(value: Any) -> Any:
@@ -31,10 +82,9 @@ def floatify(value: Any) -> Any:
         if not value:
             return None
         value = value[0]
-    with suppress(*UNFIT):
-        return float(value)
-    with suppress(*UNFIT):  # Python writes no integers of thousands of digits, and no endless nesting
-        return str(value)
+    for convert in (float, str):  # Python writes no integers of thousands of digits, and no endless nesting
+        with suppress(*UNFIT):
+            return convert(value)
     return value
 
 
@@ -72,66 +122,3 @@ def typed_gold(problem: Problem) -> float | str:
         where=where,
         hint="Types are integer_number, decimal_number and those that end in _text.",
     )
-
-
-def decimal_places(value: Any) -> int:
-    """Return how many characters follow the last dot when Python writes the number; 5 where there is no dot.
-
-    Oddity of the metric: the default also holds for integers and for what is written as 1e-07.
-    """
-    _, dot, places = str(value).rpartition(".")
-    return len(places) if dot else 5
-
-
-def same_number(prediction: Any, gold: Any, *, relaxed: bool = False, tolerance: bool = False) -> bool:
-    """Return whether two numbers are equal when rounded to the places of the one that has fewer.
-
-    Oddity of the metric: the prediction's places count too, so a coarse 3.0 is right for 3.04. `relaxed`
-    accepts a hundredth and the hundredfold of the gold number, `tolerance` a relative difference of 0.001.
-    Whatever cannot be compared is not equal.
-    """
-    accepted = [gold / 100, gold, gold * 100] if relaxed else [gold]
-    return any(_agree(prediction, number, tolerance) for number in accepted)
-
-
-def _agree(prediction: Any, number: Any, tolerance: bool) -> bool:
-    try:
-        if tolerance and isclose(number, prediction, rel_tol=0.001):
-            return True
-        places = min(decimal_places(prediction), decimal_places(number))
-        return bool(round(prediction, places) == round(number, places))
-    except UNFIT:
-        return False
-
-
-class ProgramOfThoughtRule(ValueScorer):
-    """Right is the exact text, or the number to the places of the coarser one; nothing is guessed.
-
-    `relaxed` also accepts a hundredth and the hundredfold of the gold number, `tolerance` a relative
-    difference of 0.001. The figures that its authors give use neither.
-    """
-
-    about = "Program of Thoughts (Chen et al., 2022): numbers to the places of the coarser, texts exactly"
-
-    def __init__(self, relaxed: bool = False, tolerance: bool = False) -> None:
-        self.relaxed = relaxed
-        self.tolerance = tolerance
-
-    def from_value(self, value: Any, problem: Problem) -> Any:
-        """Return the value as a float where it can be one, else as a text (see `floatify`)."""
-        return floatify(value)
-
-    def right(self, prediction: Any, problem: Problem) -> bool:
-        """Return whether the prediction equals the gold answer; None never does.
-
-        True stands for the answer "yes" and False for "no". Oddity of the metric: a number and a text are
-        never equal, and neither are texts that differ in case.
-        """
-        gold = typed_gold(problem)
-        if prediction is None:
-            return False
-        if isinstance(prediction, bool):
-            return gold == ("yes" if prediction else "no")
-        if isinstance(prediction, str) or isinstance(gold, str):
-            return bool(prediction == gold)
-        return same_number(prediction, gold, relaxed=self.relaxed, tolerance=self.tolerance)

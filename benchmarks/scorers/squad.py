@@ -1,7 +1,4 @@
-"""Exact match and F1 of texts, as SQuAD has them (Rajpurkar et al., 2016) and HybridQA's script takes them.
-
-What the docstrings call an oddity is a part of the metric: its figures depend on it.
-"""
+"""Exact match and F1 of texts: SQuAD's (Rajpurkar et al., 2016), as HybridQA's script takes them."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from chameleon.benchmarks.scorers.text_overlap import text_of
+from chameleon.benchmarks.scorers.predictions import text_of
 from chameleon.evaluation.benchmark import GradedScorer, Problem
 
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b")

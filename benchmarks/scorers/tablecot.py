@@ -1,7 +1,6 @@
 """How TableCoT scores WikiTableQuestions (Chen, 2023): looser than the official rule, and not it.
 
-Source: the repository wenhuchen/TableCoT, `wikitableqa/outputs/`. What the docstrings call an oddity is a
-part of the metric: its figures depend on it.
+Source: the repository wenhuchen/TableCoT, `wikitableqa/outputs/`.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import re
 import string
 from typing import Any
 
-from chameleon.benchmarks.scorers.denotation import items
+from chameleon.benchmarks.scorers.predictions import texts_of
 from chameleon.evaluation.benchmark import Problem, Scorer
 
 _STATED = re.compile(r"[Tt]he answer is ([^.]+)\.$")
@@ -46,7 +45,7 @@ class TableCotRule(Scorer):
         """
         if prediction is None:
             return False
-        said, gold = ", ".join(items(prediction)).lower(), "|".join(problem.gold).lower()
+        said, gold = ", ".join(texts_of(prediction)).lower(), "|".join(problem.gold).lower()
         several = "|" in gold
         if several:
             said = said.replace(" and ", ", ")

@@ -1,7 +1,7 @@
 """How TableRAG scores: verdicts by the words in a text, answers by exact match.
 
 Source: the repository YuhangWuAI/tablerag, whose figures are comparable under these rules alone; the official
-ones are stricter for lists of answers and for verdicts. What the docstrings call an oddity is a part of it.
+ones are stricter for lists of answers and for verdicts.
 """
 
 from __future__ import annotations
@@ -10,18 +10,12 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from chameleon.benchmarks.scorers.predictions import NO, YES, text_of
 from chameleon.benchmarks.scorers.squad import same_text
-from chameleon.benchmarks.scorers.text_overlap import text_of
 from chameleon.evaluation.benchmark import Problem, Scorer
 
 ENTAILED, REFUTED, UNKNOWN = "1", "0", "2"
-_LABELS = {
-    "yes": ENTAILED,
-    "no": REFUTED,
-    "SUPPORTS": ENTAILED,
-    "REFUTES": REFUTED,
-    "NOT ENOUGH INFO": UNKNOWN,
-}
+_LABELS = {YES: ENTAILED, NO: REFUTED, "SUPPORTS": ENTAILED, "REFUTES": REFUTED, "NOT ENOUGH INFO": UNKNOWN}
 _POSITIVE = re.compile(r"\b(?:yes|true)\b", re.IGNORECASE)
 _NEGATIVE = re.compile(r"\b(?:no|false)\b", re.IGNORECASE)
 

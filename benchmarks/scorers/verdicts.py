@@ -1,8 +1,7 @@
 """Whether a statement is entailed: how TabFact, Chain-of-Table and TabSQLify score that.
 
 Sources: the repositories wenhuchen/Table-Fact-Checking, google-research/chain-of-table (`utils/evaluate.py`)
-and mahadi-nahid/TabSQLify. What the docstrings call an oddity is a part of the metric: its figures depend on
-it.
+and mahadi-nahid/TabSQLify.
 """
 
 from __future__ import annotations
@@ -11,12 +10,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from chameleon.benchmarks.scorers.text_overlap import text_of
+from chameleon.benchmarks.scorers.predictions import NO, YES, single, text_of, verdict_of
 from chameleon.evaluation.benchmark import Problem, Scorer
-
-YES, NO = "yes", "no"
-_YES = frozenset({YES, "true", "entailed", "1", "1.0"})
-_NO = frozenset({NO, "false", "refuted", "0", "0.0"})
 
 
 class VerdictRule(Scorer):
@@ -26,31 +21,13 @@ class VerdictRule(Scorer):
 
     def right(self, prediction: Any, problem: Problem) -> bool:
         """Compare with the label, in any case; a full stop and a list of one do not matter."""
-        if isinstance(prediction, list | tuple) and len(prediction) == 1:
-            prediction = prediction[0]
-        return bool(verdict(prediction) == problem.gold)
-
-
-def verdict(value: Any) -> str | None:
-    """Return "yes" or "no", whichever a value says; None where it says neither."""
-    if isinstance(value, int | float):
-        return YES if value == 1 else NO if value == 0 else None
-    said = value.strip().removesuffix(".").lower() if isinstance(value, str) else ""
-    return YES if said in _YES else NO if said in _NO else None
+        return bool(verdict_of(single(prediction)) == problem.gold)
 
 
 class StrictVerdictRule(Scorer):
     """Right is the first response where it is exactly yes, true, no or false; nothing else is."""
 
     about = "Chain-of-Table (Wang et al., 2024): the first response is exactly yes, true, no or false"
-
-    def from_output(self, text: str, problem: Problem) -> str:
-        """Return the text without white space around it."""
-        return text.strip()
-
-    def from_value(self, value: Any, problem: Problem) -> Any:
-        """Return the value; texts without white space around them."""
-        return value.strip() if isinstance(value, str) else value
 
     def right(self, prediction: Any, problem: Problem) -> bool:
         """Return whether the response, or the chosen one of a list, is the label.
@@ -98,10 +75,10 @@ class MentionedVerdictRule(Scorer):
 
     def from_value(self, value: Any, problem: Problem) -> Any:
         """Return the verdict that a value is, else what it mentions where it is a text."""
-        if isinstance(value, str) and verdict(value) is None:
+        if isinstance(value, str) and verdict_of(value) is None:
             return self.from_output(value, problem)
         return value
 
     def right(self, prediction: Any, problem: Problem) -> bool:
         """Return whether the prediction is the label."""
-        return bool(verdict(prediction) == problem.gold)
+        return bool(verdict_of(prediction) == problem.gold)

@@ -194,7 +194,7 @@ _FAULTS: dict[str, tuple[Mapping[str, Any], list[tuple[dict[str, Any], str]]]] =
         [
             ({"feta_id": None}, 'needs its id as "feta_id"'),
             ({"answer": ["a"]}, 'the key "answer" is'),
-            ({"table_array": []}, 'the key "table_array" is []'),
+            ({"table_array": []}, 'a table needs "header" and "rows"'),
         ],
     ),
     "scienceqa": (
@@ -218,6 +218,8 @@ _FAULTS: dict[str, tuple[Mapping[str, Any], list[tuple[dict[str, Any], str]]]] =
 def test_what_will_not_do_is_told(name: str) -> None:
     row, faults = _FAULTS[name]
     for changes, told in faults:
+        benchmark = find_benchmark(name)
         with pytest.raises(InputError) as caught:
-            find_benchmark(name).problem({**row, **changes}, {test_sqa.TABLE["table_id"]: test_sqa.TABLE})
+            [changed] = benchmark.rows([{**row, **changes}], Path("rows.jsonl"))
+            benchmark.problem(changed, {test_sqa.TABLE["table_id"]: test_sqa.TABLE})
         assert told in caught.value.what, changes

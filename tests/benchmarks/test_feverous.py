@@ -49,7 +49,7 @@ def problem(label: str = "SUPPORTS", evidence: Any = None) -> Problem:
 
 def test_a_row() -> None:
     read = FEVEROUS.problem(ROW, {})
-    assert (read.id, read.gold, read.columns) == ("c1", "SUPPORTS", ("SUPPORTS", "small", "small set"))
+    assert (read.id, read.gold, read.columns) == ("c1", "SUPPORTS", ("SUPPORTS", "small set", "small"))
     assert read.input == {
         "question": ROW["claim"],
         "table": Table(["Kite", "Minutes"], [["Lark", "20"]]),

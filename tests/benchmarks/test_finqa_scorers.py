@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import pytest
@@ -10,10 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chameleon.benchmarks.finqa import Finqa
-from chameleon.benchmarks.scorers.finqa import OfficialRule, as_program, tokens_in
+from chameleon.benchmarks.scorers.finqa import OfficialRule, as_program, equivalent, tokens_in
 from chameleon.benchmarks.scorers.finqa_answers import AnswerRule
-from chameleon.benchmarks.scorers.finqa_equivalence import equivalent
-from chameleon.errors import InputError, MissingPackage
+from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem
 from chameleon.modules.reports.finqa_program import tokens_of
 
@@ -91,13 +89,6 @@ class TestEquivalence:
     def test_a_gold_program_that_is_none_is_told(self) -> None:
         with pytest.raises(InputError, match="gold program cannot be read"):
             same("nothing", "add(1, 2)")
-
-    def test_sympy_is_asked_only_where_it_must_be(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setitem(sys.modules, "sympy", None)
-        assert same("add(5, 3)", "add(5, 3)") and not same("add(5, 3)", "subtract(5, 3)")
-        with pytest.raises(MissingPackage) as told:
-            same("add(5, 3)", "add(3, 5)")
-        assert "chameleon-compose[programs]" in told.value.hint
 
 
 _steps = st.lists(

@@ -93,7 +93,8 @@ def test_the_release(tmp_path: Path) -> None:
 
 
 def test_a_row_of_tablerag_stands_alone() -> None:
-    row = {"id": "sqa-1", "query": "which?", "label": ["red", "blue"], "table": TABLE, "context": ""}
+    single = {"id": "sqa-1", "query": "which?", "label": ["red", "blue"], "table": TABLE, "context": ""}
+    [row] = SQA.rows([single], Path("rows.jsonl"))
     assert SQA.recognises(row)
     read = SQA.problem(row, {})
     assert (read.sequence, read.gold, read.columns) == ("", ["red", "blue"], ("without history", "small"))

@@ -232,20 +232,6 @@ def test_program_of_thought(prediction: Any, problem: Problem, right: bool) -> N
     assert ProgramOfThoughtRule().right(prediction, problem) is right
 
 
-@pytest.mark.parametrize(
-    ("prediction", "relaxed", "tolerance"),
-    [(0.25, True, False), (2500.1, True, False), (25.02, False, True), (25.9, False, False)],
-)
-def test_flags_of_program_of_thought(prediction: float, relaxed: bool, tolerance: bool) -> None:
-    problem = number("25.001")
-    assert ProgramOfThoughtRule().right(prediction, problem) is False
-    assert ProgramOfThoughtRule(relaxed=True).right(prediction, problem) is relaxed
-    assert ProgramOfThoughtRule(tolerance=True).right(prediction, problem) is tolerance
-    assert ProgramOfThoughtRule(relaxed=True, tolerance=True).right(prediction, problem) is (
-        relaxed or tolerance
-    )
-
-
 def test_program_of_thought_reads_values_and_no_texts() -> None:
     assert ProgramOfThoughtRule().from_value(Fraction(1, 2), number("1/2")) == 0.5
     with pytest.raises(InputError, match="no rule for a model's text"):

@@ -136,7 +136,7 @@ def test_a_conversation_is_right_where_all_its_questions_are(verdicts: list[tupl
 
 
 def test_problems_that_stand_alone_come_as_they_are_met() -> None:
-    alone = [SQA.problem({"id": name, "query": "?", "label": [], "table": TABLE}, {}) for name in "ab"]
+    alone = [SQA.problem({"id": name, "question": "?", "table": TABLE}, {}) for name in "ab"]
     every = [*problems([["says", "says"]]), *alone]
     assert [[each.id for each in one] for one in in_turn(every)] == [["a"], ["b"], ["0/0/0", "0/0/1"]]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,38 +10,20 @@ import pytest
 from chameleon.benchmarks.scorers import binder, text_overlap
 from chameleon.errors import MissingPackage
 from chameleon.evaluation.data import find_benchmark
-from tests.benchmarks.test_finqa import ROW
+from tests.benchmarks.test_fetaqa import RELEASED as ROW
 from tests.e2e.commands import Command
 from tests.evaluation.rows import write_rows
-from tests.loopback import LoopbackServer
-
-MODEL = ("--model", "openai:local", "--store", "off")
 
 
-@pytest.mark.parametrize("scorer", ["official", "program"])
-def test_programs_are_not_compared_without_sympy(
-    scorer: str,
-    monkeypatch: pytest.MonkeyPatch,
-    loopback: Callable[..., LoopbackServer],
-    command: Command,
-    tmp_path: Path,
+def test_an_evaluation_without_its_scorer_s_package_does_not_begin(
+    monkeypatch: pytest.MonkeyPatch, command: Command, tmp_path: Path
 ) -> None:
-    loopback(lambda request: "Program: add(1, 2)")
-    monkeypatch.setitem(sys.modules, "sympy", None)
+    text_overlap._bleu.cache_clear()
+    monkeypatch.setitem(sys.modules, "sacrebleu.metrics.bleu", None)
     data, out = write_rows(tmp_path / "d.jsonl", [ROW]), tmp_path / "out"
-    outcome = command("eval", "finqa", str(data), *MODEL, "--scorer", scorer, "--out", str(out))
-    assert outcome.code == 1 and "needs the package sympy" in outcome.err
-    assert "pip install 'chameleon-compose[programs]'" in outcome.err and "Stopped after" not in outcome.err
-    assert not out.exists()
-
-
-def test_a_scorer_that_compares_no_programs_needs_none(
-    monkeypatch: pytest.MonkeyPatch, loopback: Callable[..., LoopbackServer], command: Command, tmp_path: Path
-) -> None:
-    monkeypatch.setitem(sys.modules, "sympy", None)
-    data = write_rows(tmp_path / "d.jsonl", [ROW])
-    loopback(lambda request: "Program: add(1, 2)")
-    assert command("eval", "finqa", str(data), *MODEL, "--scorer", "execution").code == 0
+    outcome = command("eval", "tables_offline", str(data), "--benchmark", "fetaqa", "--out", str(out))
+    assert outcome.code == 1 and "the grades of texts need sacreBLEU" in outcome.err
+    assert "pip install 'chameleon-compose[text-metrics]'" in outcome.err and not out.exists()
 
 
 @pytest.mark.parametrize(
