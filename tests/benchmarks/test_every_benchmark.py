@@ -26,9 +26,8 @@ from tests.benchmarks import (
     test_tabmwp,
     test_wikitq,
 )
+from tests.benchmarks.doubles import anything, texts
 from tests.benchmarks.shared_data import DATA, needs_data
-from tests.benchmarks.test_tablerag_evaluator import ROW as STATEMENT
-from tests.benchmarks.values import anything, texts
 
 _SINGLE = {"id": "s", "query": "which?", "label": ["red"], "table": test_sqa.TABLE, "context": ""}
 _FORMS: list[tuple[str, Mapping[str, Any]]] = [
@@ -45,7 +44,7 @@ _FORMS: list[tuple[str, Mapping[str, Any]]] = [
     ("finqa", test_finqa.SINGLE),
     ("sara", test_sara.ROW),
     ("sara", test_sara.AMOUNT),
-    ("tabfact", STATEMENT),
+    ("tabfact", test_tabfact.TABLERAG),
     ("tabmwp", test_tabmwp.ROW),
     (
         "tabmwp",

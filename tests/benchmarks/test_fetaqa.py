@@ -16,8 +16,8 @@ from chameleon.benchmarks.fetaqa import Fetaqa
 from chameleon.evaluation.benchmark import GradedScorer, Problem
 from chameleon.evaluation.data import DataFile, read_problems, recognised
 from chameleon.evaluation.results import Result, Tally
+from tests.benchmarks.doubles import texts
 from tests.benchmarks.shared_data import DATA, anchors, needs_data, rows
-from tests.benchmarks.values import texts
 from tests.e2e.commands import Command
 
 ROW: dict[str, Any] = {

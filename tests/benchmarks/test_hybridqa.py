@@ -18,8 +18,8 @@ from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.data import DataFile, read_problems, recognised
 from chameleon.evaluation.results import Tally
 from chameleon.evaluation.score import Field, score
+from tests.benchmarks.doubles import texts
 from tests.benchmarks.shared_data import anchors, needs_data, rows
-from tests.benchmarks.values import texts
 from tests.e2e.commands import Command
 
 HYBRID, RULE = Hybridqa(), ExactAndF1()
