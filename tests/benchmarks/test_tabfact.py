@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +17,6 @@ from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.data import DataFile, read_problems
 from tests.benchmarks.doubles import anything, problems_in, texts, write_files
 from tests.benchmarks.shared_data import needs_data, rows
-from tests.e2e.commands import Command
-from tests.loopback import Fault, LoopbackServer
 
 KITES = "1-7.html.csv"
 ROW: dict[str, Any] = {
@@ -184,27 +181,6 @@ class TestRules:
     def test_nothing_is_right_for_both_labels(self, value: Any) -> None:
         for rule in RULES.values():
             assert not (rule.right(value, labelled("yes")) and rule.right(value, labelled("no")))
-
-
-def test_a_statement_whose_chain_failed_counts_as_wrong(
-    loopback: Callable[..., LoopbackServer], command: Command, tmp_path: Path
-) -> None:
-    """The published code drops it from the count."""
-
-    def reply(request: dict[str, Any]) -> str | Fault:
-        asked = request["messages"][-1]["content"]
-        if "it broke" in asked:
-            return Fault(400)
-        return "YES" if asked.rstrip().endswith("The answer is:") else "<END>"
-
-    loopback(reply)
-    text = [TABLE["header"], *TABLE["rows"]]
-    packed = {"table_id": KITES, "table_caption": "kites", "table_text": text, "label": 1}
-    statements = [packed | {"statement": said} for said in ("red flew 12 minutes", "it broke")]
-    data = write_files(tmp_path, {"packed.jsonl": statements}) / "packed.jsonl"
-    options = ("--model", "openai:local", "--workers", "1", "--store", "off", "--out", str(tmp_path / "out"))
-    found = json.loads(command("eval", "tabfact", str(data), "--json", *options).out)
-    assert (found["n"], found["correct"], found["answered"], found["accuracy"]) == (2, 1, 1, 0.5)
 
 
 GOLD: dict[str, dict[str, str]] = {
