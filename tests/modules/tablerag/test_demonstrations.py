@@ -14,7 +14,7 @@ from chameleon.modules.tablerag.clarifiers import terms_in
 from chameleon.modules.tablerag.llm_filter import KeptPart, run_filter, without_pandas
 from chameleon.table.delimited import split_rows
 from tests.benchmarks.shared_data import DATA, needs_data, rows
-from tests.prompts.chains import normalised
+from tests.prompts.test_every_prompt import words
 
 PROMPTS = Path(__file__).resolve().parents[3] / "prompts/tablerag"
 ANSWERS: dict[str, tuple[AnswerForm, list[Any]]] = {
@@ -92,16 +92,16 @@ def test_none_is_an_item_of_a_benchmark() -> None:
             continue
         for row in rows(str(path.relative_to(DATA))):
             asked |= {
-                normalised(str(row[key])) for key in ("question", "statement", "claim", "query") if key in row
+                words(str(row[key])) for key in ("question", "statement", "claim", "query") if key in row
             }
             table = row if "rows" in row and "header" in row else row.get("table")
             if isinstance(table, dict) and isinstance(table.get("rows"), list):
                 cells = [*table["header"], *(cell for line in table["rows"] for cell in line)]
-                tables.add(normalised(" ".join(map(str, cells))))
-                captions.add(normalised(str(table.get("caption") or "")))
+                tables.add(words(" ".join(map(str, cells))))
+                captions.add(words(str(table.get("caption") or "")))
     assert len(asked) > 10_000 and len(tables) > 3_000
     for demo in ALL:
         table = demo["table"]
         cells = [*table.header, *(cell for row in table.rows for cell in row)]
-        assert normalised(demo["asked"]) not in asked, demo["asked"]
-        assert normalised(" ".join(cells)) not in tables and normalised(table.caption) not in captions, table
+        assert words(demo["asked"]) not in asked, demo["asked"]
+        assert words(" ".join(cells)) not in tables and words(table.caption) not in captions, table
