@@ -83,7 +83,7 @@ def _groups(row: Row) -> list[list[Item]] | None:
     if "evidence" not in row:
         return None
     listed: list[Any] = row["evidence"] if isinstance(row["evidence"], list) else [None]
-    groups = [group.get("content") if isinstance(group, Mapping) else group for group in listed]
+    groups: list[Any] = [group.get("content") if isinstance(group, Mapping) else group for group in listed]
     if not all(isinstance(group, list) for group in groups):
         raise wrong(row, "evidence", "a list of groups")
     found = [[item_of(item) for item in group] for group in groups]

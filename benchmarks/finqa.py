@@ -119,26 +119,17 @@ def with_dashes(lines: Lines) -> Lines:
 
     A cell in a row or column of years, or one that is named as such, is a year and stays.
     """
-    return [
-        [_dashed(lines, row, column) if row and column else cell for column, cell in enumerate(line)]
-        for row, line in enumerate(lines)
-    ]
-
-
-def _dashed(lines: Lines, row: int, column: int) -> str:
-    cell = lines[row][column]
-    found = _DASH.fullmatch(cell.strip())
-    if found is None:
-        return cell
-    beside = [
-        *(each for place, each in enumerate(lines[row]) if place not in (0, column)),
-        *(line[column] for place, line in enumerate(lines) if place not in (0, row) and column < len(line)),
-    ]
-    others = any(_YEAR.fullmatch(each.strip()) and each.strip() not in _DASHES for each in beside)
-    names = (lines[row][0], *lines[0][column : column + 1])
-    if others or any(_DATED.search(name.strip()) for name in names):
-        return cell
-    return f"{found[1] or ''}{_DASHES[found[2]]}{found[3] or ''}"
+    written = [list(line) for line in lines]
+    for row, line in enumerate(lines[1:], 1):
+        for column, cell in enumerate(line[1:], 1):
+            if (found := _DASH.fullmatch(cell.strip())) is None:
+                continue
+            beside = [*line[1:], *(other[column] for other in lines[1:] if column < len(other))]
+            years = {each.strip() for each in beside if _YEAR.fullmatch(each.strip())}
+            names = (line[0], *lines[0][column : column + 1])
+            if years <= _DASHES.keys() and not any(_DATED.search(name.strip()) for name in names):
+                written[row][column] = f"{found[1] or ''}{_DASHES[found[2]]}{found[3] or ''}"
+    return written
 
 
 def _passages(row: Row, lines: Lines) -> list[dict[str, str]]:

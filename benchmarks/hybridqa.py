@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -11,7 +10,14 @@ from urllib.parse import unquote
 
 from chameleon.benchmarks.scorers.squad import ExactAndF1
 from chameleon.benchmarks.scorers.tablerag import AnswerRule
-from chameleon.benchmarks.tables.benchmark import SIZES, TableBenchmark, TableFolder, text_in, texts_in
+from chameleon.benchmarks.tables.benchmark import (
+    SIZES,
+    TableBenchmark,
+    TableFolder,
+    read_object,
+    text_in,
+    texts_in,
+)
 from chameleon.benchmarks.tables.cells import cells_with
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Cell, Problem, Row, Scorer
@@ -107,7 +113,7 @@ class Hybridqa(TableBenchmark):
 
         These lie in `request_tok/ID.json`; a link without a text there has no passage.
         """
-        table, texts = _object(file), _object(file.parents[1] / _PASSAGES / file.name)
+        table, texts = read_object(file), read_object(file.parents[1] / _PASSAGES / file.name)
         try:
             lines = [[cell[0] for cell in row] for row in (table["header"], *table["data"])]
             links = [link for row in table["data"] for cell in row for link in cell[1]]
@@ -168,13 +174,3 @@ def _passage(title: str, text: Any) -> Passage:
 
 def _caption(page: str, section: str) -> str:
     return " - ".join(part.strip() for part in (page, section) if part.strip())
-
-
-def _object(file: Path) -> Mapping[str, Any]:
-    try:
-        data = json.loads(file.read_text("utf-8"))
-    except (ValueError, RecursionError) as problem:
-        raise InputError(f"this is no JSON: {problem}", where=str(file)) from problem
-    if not isinstance(data, dict):
-        raise InputError("this is no JSON object", where=str(file))
-    return data

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -11,7 +10,15 @@ from typing import Any, ClassVar
 from chameleon.benchmarks.scorers.binder import BinderRule
 from chameleon.benchmarks.scorers.denotation import DenotationRule
 from chameleon.benchmarks.scorers.tablecot import TableCotRule
-from chameleon.benchmarks.tables.benchmark import SIZES, TableBenchmark, read_csv, text_in, texts_in, wrong
+from chameleon.benchmarks.tables.benchmark import (
+    SIZES,
+    TableBenchmark,
+    read_csv,
+    read_object,
+    text_in,
+    texts_in,
+    wrong,
+)
 from chameleon.benchmarks.tables.cells import cells_with
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Cell, Problem, Row, Scorer
@@ -79,7 +86,8 @@ class Wikitq(TableBenchmark):
     def read_table(self, file: Path) -> Row:
         """Return the table in `csv/NNN-csv/N.csv`, from the .tsv beside it if there is one.
 
-        The caption is the page's title, where `page/` lies beside `csv/`.
+        The caption is the page's title, where `page/` lies beside `csv/`: that of `csv/204-csv/590.csv` in
+        `page/204-page/590.json`.
         """
         separated = file.with_suffix(".tsv")
         if separated.is_file():
@@ -87,7 +95,8 @@ class Wikitq(TableBenchmark):
             lines = [[unescaped(cell) for cell in line.split("\t")] for line in written]
         else:
             lines = read_csv(file, doublequote=False, escapechar="\\")
-        return {"lines": lines, "caption": _title(file)}
+        page = file.parents[2] / "page" / file.parent.name.replace("-csv", "-page") / f"{file.stem}.json"
+        return {"lines": lines, "caption": read_object(page).get("title") if page.is_file() else ""}
 
 
 def unescaped(text: str) -> str:
@@ -98,14 +107,3 @@ def unescaped(text: str) -> str:
 def unescaped_list(text: str) -> list[str]:
     """Return the items of a field that is a list, parted by bars."""
     return [unescaped(item) for item in text.split("|")]
-
-
-def _title(file: Path) -> str:
-    """Return the title of a table's page: `page/204-page/590.json` for `csv/204-csv/590.csv`."""
-    page = file.parents[2] / "page" / file.parent.name.replace("-csv", "-page") / f"{file.stem}.json"
-    if not page.is_file():
-        return ""
-    try:
-        return str(json.loads(page.read_text("utf-8")).get("title") or "")
-    except (ValueError, AttributeError) as problem:
-        raise InputError("this does not describe a page", where=str(page)) from problem

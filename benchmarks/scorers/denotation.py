@@ -66,11 +66,9 @@ class Answer:
     meant: float | Date | None = None
 
     @property
-    def identity(self) -> tuple[str, Any]:
-        """What makes two answers of one side the same: a text never equals a number, nor that a date."""
-        if self.meant is None:
-            return "text", self.text
-        return ("date" if isinstance(self.meant, tuple) else "number"), self.meant
+    def identity(self) -> tuple[bool, Any]:
+        """Return what makes two answers of one side the same: what is meant, else the text."""
+        return self.meant is None, self.text if self.meant is None else self.meant
 
     def matches(self, other: Answer) -> bool:
         """Compare the texts, the numbers within a millionth, or the dates with their gaps."""
@@ -87,7 +85,7 @@ def answers(texts: Iterable[str], canon: Sequence[str] | None = None) -> list[An
     """Return the distinct answers among these texts, with their canonical values where they are given."""
     originals = list(texts)
     pairs = zip(originals, canon if canon is not None else originals, strict=True)
-    found: dict[tuple[str, Any], Answer] = {}
+    found: dict[tuple[bool, Any], Answer] = {}
     for original, canonical in pairs:
         written = canonical or original
         number = _number(written)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar
@@ -170,6 +171,17 @@ def read_csv(file: Path, **form: Any) -> list[list[str]]:
             return list(csv.reader(text, **form))
         except csv.Error as problem:
             raise InputError(f"this is no table: {problem}", where=str(file)) from problem
+
+
+def read_object(file: Path) -> Mapping[str, Any]:
+    """Read the object in a JSON file. Raises `InputError` for what is none."""
+    try:
+        data = json.loads(file.read_text("utf-8"))
+    except (ValueError, RecursionError) as problem:
+        raise InputError(f"this is no JSON: {problem}", where=str(file)) from problem
+    if not isinstance(data, dict):
+        raise InputError("this is no JSON object", where=str(file))
+    return data
 
 
 def beside(path: Path, *places: str) -> Path | None:

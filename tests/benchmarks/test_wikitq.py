@@ -150,14 +150,14 @@ def test_the_command_scores_one_run_of_several(command: Command) -> None:
 
 @needs_data
 def test_vectors_of_the_official_rule() -> None:
-    kinds = {"text": "StringValue", "number": "NumberValue", "date": "DateValue"}
+    kinds = {type(None): "StringValue", int: "NumberValue", float: "NumberValue", tuple: "DateValue"}
     vectors = rows("vectors/wikitq_eval.jsonl")
     for vector in vectors:
         targets, predicted = answers(vector["gold"], vector["gold_canon"]), answers(vector["pred"])
         assert same_denotation(targets, predicted) is vector["correct"], vector["name"]
         assert sorted(each.text for each in targets) == sorted(vector["gold_norm"]), vector["name"]
         assert sorted(each.text for each in predicted) == sorted(vector["pred_norm"]), vector["name"]
-        assert sorted(kinds[each.identity[0]] for each in predicted) == sorted(vector["pred_types"])
+        assert sorted(kinds[type(each.meant)] for each in predicted) == sorted(vector["pred_types"])
     assert len(vectors) == 49
 
 
