@@ -84,17 +84,12 @@ class Wikitq(TableBenchmark):
         return None if table is None else cells_with(problem.gold, table)
 
     def read_table(self, file: Path) -> Row:
-        """Return the table in `csv/NNN-csv/N.csv`, from the .tsv beside it if there is one.
+        """Return the table in `csv/NNN-csv/N.csv`.
 
         The caption is the page's title, where `page/` lies beside `csv/`: that of `csv/204-csv/590.csv` in
         `page/204-page/590.json`.
         """
-        separated = file.with_suffix(".tsv")
-        if separated.is_file():
-            written = separated.read_text("utf-8").rstrip("\n").split("\n")
-            lines = [[unescaped(cell) for cell in line.split("\t")] for line in written]
-        else:
-            lines = read_csv(file, doublequote=False, escapechar="\\")
+        lines = read_csv(file, doublequote=False, escapechar="\\")
         page = file.parents[2] / "page" / file.parent.name.replace("-csv", "-page") / f"{file.stem}.json"
         return {"lines": lines, "caption": read_object(page).get("title") if page.is_file() else ""}
 

@@ -96,7 +96,6 @@ def test_a_row_of_tablerag_stands_alone() -> None:
         "['(0, 0)', '(2, 0)']",
         ["swift", "HERON"],
         "Swift | Heron",
-        "swift, heron",
         "['Swift', 'Heron']",
     ],
 )
@@ -128,7 +127,6 @@ def test_a_text_without_its_table_is_told() -> None:
     ("answer", "cells"),
     [
         ("20", [(1, 2)]),
-        (20, [(1, 2)]),
         (["20", "20"], [(1, 2), (2, 2)]),
         (["red", "20"], [(0, 1), (1, 2)]),
         (["20", "20", "20"], None),

@@ -11,7 +11,6 @@ from chameleon.benchmarks.scorers import chameleon_rule, promptpg
 from chameleon.benchmarks.scorers.chameleon_rule import ChameleonRule, most_similar, similarity
 from chameleon.benchmarks.scorers.program_of_thought import (
     ProgramOfThoughtRule,
-    decimal_places,
     floatify,
     read_number,
     same_number,
@@ -32,7 +31,6 @@ class TestShared:
         ("first", "second", "alike"),
         [
             ("blue kite", "blue kite", 2.0),
-            ("kite", "kites", 0.0),
             ("kite", "Kite", 0.0),
             ("a blue kite", "a red kite", 2 / 3),
             ("kite", "the kite flew off", 1 / 4),
@@ -53,14 +51,10 @@ class TestShared:
         ("value", "as_float"),
         [
             (None, None),
-            (True, True),
-            (3, 3.0),
             (" 2.50 ", 2.5),
             ("1,204", "1,204"),
-            ("3/4", "3/4"),
             (Fraction(3, 4), 0.75),
             ([], None),
-            (["7", "8"], 7.0),
             (("east", "west"), "east"),
             ([[1], 2], "[1]"),
             ({"total": 5, "rest": 1}, 5),
@@ -87,22 +81,13 @@ class TestShared:
             read_number(text)
 
     @pytest.mark.parametrize(
-        ("value", "places"), [(18.0, 1), (3.14, 2), (7, 5), (1e-07, 5), (1.5e-07, 5), (NAN, 5), (1 / 3, 16)]
-    )
-    def test_decimal_places(self, value: Any, places: int) -> None:
-        assert decimal_places(value) == places
-
-    @pytest.mark.parametrize(
         ("prediction", "gold", "same"),
         [
             (18.04, 18.0, True),
             (3.1, 3.14, True),
             (3.0, 3.04, True),
-            (0.333, 1 / 3, True),
             (1e-07, 2e-07, True),
             (2.675, 2.68, False),  # the binary number lies below 2.675
-            (7, 7.0, True),
-            (7.1, 7, False),
             (NAN, NAN, False),
             (float("inf"), 5.0, False),
             pytest.param(HUGE, 5.0, False, id="huge"),
@@ -126,7 +111,6 @@ class TestShared:
 @pytest.mark.parametrize(
     ("prediction", "problem", "chameleon", "pot"),
     [
-        (18.04, number("18"), True, True),
         (3.14, number("3.1"), True, True),
         (0.333, number("1/3"), True, True),
         ("1/3", number("1/3"), True, False),
@@ -134,7 +118,6 @@ class TestShared:
         (9606, number("9,606"), True, True),
         ("18", number("18"), True, False),
         (NAN, number("3"), False, False),
-        (None, number("3"), False, False),
         (True, number("1"), False, False),
         ([18], number("18"), False, False),
         ("$1,204", number("1204"), True, False),
@@ -174,14 +157,11 @@ def test_what_is_right(prediction: Any, problem: Problem, chameleon: bool, pot: 
         ("The answer is 18", 1.0),  # the last character goes, whatever it is
         ("The answer is 18.\n", 18.0),
         ("The answer is 18.\n\n", "The answer is 18.\n\n"),
-        ("The answer is 1,204.", "1,204"),
         ("The answer is 6:30 P.M.", "6:30 P.M"),
         ("The answer is 2. No, The answer is 3.", "2. No, The answer is 3"),
         ("The answer is red\nor blue.", "red\nor blue"),
         ("the answer is 18.", "the answer is 18."),
         ("The answer is 8", "The answer is 8"),
-        ("18", 18.0),
-        ("", ""),
     ],
 )
 def test_what_chameleon_reads_in_a_text(text: str, answer: Any) -> None:
@@ -206,17 +186,14 @@ class TestPromptPG:
         ("text", "chosen"),
         [
             ("(b)", "Thursday"),
-            ("C", "Friday"),
             ("b. as the table shows", "Thursday"),
             ("The answer is B.", "Thursday"),
             ("The answer is (C) Friday.", "Friday"),
-            ("(B) Thursday", "Thursday"),
             ("Thursday.", "Thursday"),
             ("It is Thursday", "Thursday"),  # I is no letter of a choice
             ("At noon, Friday", "Wednesday"),  # A, for what follows may be a part of its word
             ("The answer is Blue", "Thursday"),  # B
             ("the answer is C", "Wednesday"),  # "the" is no "The": no letter, and no word in common
-            ("thursday", "Wednesday"),  # case counts, so nothing is in common
             ("", "Wednesday"),
         ],
     )
@@ -233,18 +210,14 @@ class TestPromptPG:
     @pytest.mark.parametrize(
         ("text", "answer"),
         [
-            ("So 3 + 4 = 7. The answer is 7.", "7"),
             ("The answer is 12 kites.", "12 kites"),
             ("The table shows that 14 people came in 2019.", "14"),
             ("2 + 3 = 5, 5 + 4 = 9", "9"),
             ("2+3=$5 in all, of 8", "$5"),
-            ("There will be 14 guests and 3 dogs", "14"),
             ("He has 3, which is -4 or 5", "-4"),
             ("The median is 4 and there were 9", "4"),
             ("There are 12, there were 13", "12"),
-            ("there were 13", "13"),
             ("It leaves at 7:25 P.M.", "7:25 P.M."),
-            ("It costs $4.50.", "$4.50"),
             (r"a share of $\frac{3}{16}$", "3/16"),
             ("a change of \N{MINUS SIGN}8 degrees", "-8"),
             ("the answer is seven", "the answer is seven"),
@@ -259,12 +232,9 @@ class TestPromptPG:
             ("1,204", "1204"),
             ("$4.50", "4.5"),
             ("$4.", "4"),
-            ("12,", "12"),
             ("7/", "7"),
             ("2/3", "0.667"),
-            ("-3/2", "-1.5"),
             ("56.4567", "56.457"),
-            ("18.00", "18"),
             ("007", "7"),
             ("4%", "4%"),
             ("1/0", "1/0"),
@@ -278,11 +248,9 @@ class TestPromptPG:
     @pytest.mark.parametrize(
         ("prediction", "problem", "right"),
         [
-            ("$9,606", number("9,606"), True),
             ("12 kites", number("12", unit="kites"), True),
             ("12 kites", number("12"), False),
             (9606, number("9,606"), True),
-            (18.0, number("18"), True),
             (18.04, number("18"), False),
             ("0.6666", number("2/3"), True),
             (None, number("18"), False),
