@@ -12,7 +12,7 @@ from chameleon.evaluation.benchmark import Cell, Problem, Row, Scorer
 
 
 class Fetaqa(TableBenchmark):
-    """FeTaQA, graded by BLEU and ROUGE; there is no right or wrong.
+    """Questions over a Wikipedia table, answered in a sentence (Nan et al., 2022).
 
     Rows are those of the original release (`fetaQA-v1_*.jsonl`, or the `.json` made of it, with their tables
     in them), of JSON lines (`id`, `question`, `table_id`, `answer`), and of recorded runs, whose reference is
@@ -21,7 +21,6 @@ class Fetaqa(TableBenchmark):
     """
 
     name = "fetaqa"
-    about = "Questions over a Wikipedia table, answered in a sentence (Nan et al., 2022)"
     columns = SIZES
     scorers: ClassVar[Mapping[str, type[Scorer]]] = {"official": OverlapRule, "stemmed": StemmedOverlapRule}
     id_key = "feta_id"

@@ -18,7 +18,7 @@ _SMALL_SET = "small set"
 
 
 class Feverous(TableBenchmark):
-    """FEVEROUS by label accuracy, or, where the evidence is known, by the FEVEROUS score.
+    """Is a claim supported or refuted by tables and texts of Wikipedia (Aly et al., 2021).
 
     Rows are those of the original release (`claim`, `label`, `evidence`; it has no tables, so they can be
     scored and not run), and JSON lines with a table each (`claim`, `label`, `table`, `context`), of which
@@ -27,7 +27,6 @@ class Feverous(TableBenchmark):
     """
 
     name = "feverous"
-    about = "Is a claim supported or refuted by tables and texts of Wikipedia (Aly et al., 2021)"
     columns = (*_COLUMNS, *SIZES)
     scorers: ClassVar[Mapping[str, type[Scorer]]] = {
         "label": LabelRule,

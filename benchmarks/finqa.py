@@ -22,7 +22,7 @@ Lines = list[list[str]]
 
 
 class Finqa(Benchmark):
-    """FinQA by its official accuracies, by RAG-CoT's lenient one, and by Program of Thoughts' rule.
+    """Numeric questions over a page of a financial report, text and table (Chen et al., 2021).
 
     Rows are those of the release (`pre_text`, `post_text`, `table`, `qa`), and JSON lines of single questions
     (`question`, `table`, `retrieved_context`, `program`, `exe_ans`), whose texts are what some retriever
@@ -33,7 +33,6 @@ class Finqa(Benchmark):
     """
 
     name = "finqa"
-    about = "Numeric questions over a page of a financial report, text and table (Chen et al., 2021)"
     columns = (*_FACTS, *_STEPS, _YES_NO)
     scorers: ClassVar[Mapping[str, type[Scorer]]] = {
         "official": OfficialRule,

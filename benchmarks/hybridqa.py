@@ -35,7 +35,7 @@ Passage = dict[str, str]
 
 
 class Hybridqa(TableBenchmark):
-    """HybridQA, graded by exact match and F1 of the words.
+    """Questions over a Wikipedia table and the pages that its cells link to (Chen et al., 2020).
 
     Rows are those of the original release (`released_data/dev.json`, whose tables and pages are the
     repository WikiTables-WithLinks; `dev_reference.json` tells where answers come from), and JSON lines
@@ -44,7 +44,6 @@ class Hybridqa(TableBenchmark):
     """
 
     name = "hybridqa"
-    about = "Questions over a Wikipedia table and the pages that its cells link to (Chen et al., 2020)"
     columns = (*SOURCES, *SIZES)
     scorers: ClassVar[Mapping[str, type[Scorer]]] = {"official": ExactAndF1, "tablerag": AnswerRule}
     id_key = "question_id"

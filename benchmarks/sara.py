@@ -31,7 +31,7 @@ _SECTION = re.compile(r"\bsection\s+([0-9]+)", re.IGNORECASE)
 
 
 class Sara(Benchmark):
-    """SARA: accuracy over statements and amounts, with half of its 90 % interval.
+    """Cases under US tax law: is a statement entailed, what tax is owed (Holzenberger et al., 2020).
 
     Rows are JSON lines (`id`, `kind`, `text`, `question`, `answer`), or the cases of the original release: a
     case file (`cases/s152_d_2_A_pos.pl`), or a split (`splits/train`), whose lines name case files. The
@@ -40,7 +40,6 @@ class Sara(Benchmark):
     """
 
     name = "sara"
-    about = "Cases under US tax law: is a statement entailed, what tax is owed (Holzenberger et al., 2020)"
     columns = (*KINDS, *(f"§{section}" for section in SECTIONS))
     scorers: ClassVar[Mapping[str, type[Scorer]]] = {
         "official": StatutoryRule,

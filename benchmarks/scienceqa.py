@@ -18,14 +18,13 @@ _METADATA = ("grade", "subject", "topic", "category", "skill")
 
 
 class Scienceqa(Benchmark):
-    """ScienceQA with the rule that Chameleon scores by, and those of ScienceQA itself.
+    """Science questions with options, from text and pictures (Lu et al., 2022).
 
     Rows are those of the original release (`problems.json`, keyed by pid). TXT are questions with a hint, IMG
     those with a picture (some have both), NO those with neither.
     """
 
     name = "scienceqa"
-    about = "Science questions with options, from text and pictures (Lu et al., 2022)"
     columns = ("NAT", "SOC", "LAN", "TXT", "IMG", "NO", "G1-6", "G7-12")
     scorers: ClassVar[Mapping[str, type[Scorer]]] = {
         "chameleon": OptionTextRule,

@@ -22,7 +22,7 @@ WITHOUT_HISTORY = "without history"
 
 
 class Sqa(TableBenchmark):
-    """SQA with the official rule over cells, and TableRAG's over texts.
+    """Conversations of questions over a Wikipedia table, answered by cells (Iyyer et al., 2017).
 
     Rows are those of the original release (`random-split-1-dev.tsv`, `test.tsv`, with their tables in
     `table_csv/`), of JSON lines with the same fields (`table_id` for `table_file`), and TableRAG's, which are
@@ -31,7 +31,6 @@ class Sqa(TableBenchmark):
     """
 
     name = "sqa"
-    about = "Conversations of questions over a Wikipedia table, answered by cells (Iyyer et al., 2017)"
     columns = (SEQUENCES, *POSITIONS, *SIZES)
     scorers: ClassVar[Mapping[str, type[Scorer]]] = {"official": CellRule, "tablerag": AnswerRule}
     tables_beside: ClassVar[tuple[str, ...]] = (*TableBenchmark.tables_beside, "table_csv")

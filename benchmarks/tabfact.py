@@ -27,7 +27,7 @@ _SEPARATOR = "#"
 
 
 class Tabfact(TableBenchmark):
-    """TabFact with the rules of its authors, of Chain-of-Table, TabSQLify and TableRAG.
+    """Is a statement entailed or refuted by a Wikipedia table (Chen et al., 2020).
 
     Data are JSON lines (`statement`, `table_id`, `label`, `channel`), recorded runs, Chain-of-Table's packed
     `test.jsonl`, TableRAG's rows (`query`, `label`, `table`), or the original release: a file of
@@ -37,7 +37,6 @@ class Tabfact(TableBenchmark):
     """
 
     name = "tabfact"
-    about = "Is a statement entailed or refuted by a Wikipedia table (Chen et al., 2020)"
     columns = (*_CHANNELS, *SIZES)
     scorers: ClassVar[Mapping[str, type[Scorer]]] = {
         "official": VerdictRule,

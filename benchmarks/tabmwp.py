@@ -26,14 +26,13 @@ _INTEGER = re.compile(r"-?[\d,]+")
 
 
 class Tabmwp(Benchmark):
-    """TabMWP, with the scorers of Chameleon, of Program of Thoughts and of PromptPG.
+    """Mathematical word problems over small tables, free or multiple-choice (Lu et al., 2022).
 
     Rows are those of the original release (`problems_dev.json`, keyed by pid) and of recorded runs on it. A
     recorded run without questions gives problems whose `input` is empty: they can be scored, not run.
     """
 
     name = "tabmwp"
-    about = "Mathematical word problems over small tables, free or multiple-choice (Lu et al., 2022)"
     columns = (*_BY_QUESTION.values(), *_BY_ANSWER.values(), "G1-6", "G7-8")
     scorers: ClassVar[Mapping[str, type[Scorer]]] = {
         "chameleon": ChameleonRule,

@@ -29,7 +29,7 @@ _MEANT = {"n": "\n", "p": "|", "\\": "\\"}
 
 
 class Wikitq(TableBenchmark):
-    """WikiTableQuestions with the official rule, and those of TableCoT and Binder.
+    """Questions over a Wikipedia table each, with lists of answers (Pasupat and Liang, 2015).
 
     Rows are those of the original release (`data/*.tsv`; `tagged/data/*.tagged` has the canonical values of
     the answers too, and the tables lie in `csv/`), of JSON lines (`question`, `table_id`, `answer`,
@@ -38,7 +38,6 @@ class Wikitq(TableBenchmark):
     """
 
     name = "wikitq"
-    about = "Questions over a Wikipedia table each, with lists of answers (Pasupat and Liang, 2015)"
     columns = SIZES
     scorers: ClassVar[Mapping[str, type[Scorer]]] = {
         "official": DenotationRule,

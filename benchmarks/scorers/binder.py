@@ -31,9 +31,7 @@ Recognise = Callable[[str, str], list[Any]]
 
 
 class BinderRule(ValueScorer):
-    """Right is the same set of answers once dates and numbers in them are recognised, units aside."""
-
-    about = "Binder (Cheng et al., 2023): lenient: dates and numbers are recognised, and units may be missing"
+    """Binder (Cheng et al., 2023): lenient: dates and numbers are recognised, and units may be missing."""
 
     def check(self) -> None:
         _recognisers()

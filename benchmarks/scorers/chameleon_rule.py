@@ -17,11 +17,7 @@ _STATED = re.compile(r"The answer is (?P<answer>(?s:.+))[^\n]$")
 
 
 class ChameleonRule(Scorer):
-    """Right is what equals the answer after a lenient normalisation; for choices, the most similar one."""
-
-    about = (
-        "Chameleon (Lu et al., 2023): numbers to the places of the coarser, texts as the most similar choice"
-    )
+    """Chameleon (Lu et al., 2023): numbers to the places of the coarser, texts as the most similar choice."""
 
     def from_output(self, text: str, problem: Problem) -> Any:
         """Return what the text says after "The answer is", else all of it; as a float where it can be one."""

@@ -31,9 +31,7 @@ _LONGEST_NUMBER = 300  # digits: what is longer is no amount, and does not fit a
 
 
 class DenotationRule(Scorer):
-    """Right is the same set of answers: as texts after normalisation, as numbers or as dates."""
-
-    about = "WikiTableQuestions (Pasupat and Liang, 2015): the same set of texts, numbers and dates"
+    """WikiTableQuestions (Pasupat and Liang, 2015): the same set of texts, numbers and dates."""
 
     def from_output(self, text: str, problem: Problem) -> list[str]:
         """Return the text as a list of answers, parted by bars as in the release."""

@@ -27,9 +27,7 @@ _ITEM = re.compile(
 
 
 class LabelRule(Scorer):
-    """Right is the label, in any case."""
-
-    about = "FEVEROUS (Aly et al., 2021): label accuracy, three labels in any case; evidence is not looked at"
+    """FEVEROUS (Aly et al., 2021): label accuracy, three labels in any case; evidence is not looked at."""
 
     def from_value(self, value: Any, problem: Problem) -> Any:
         """Return the label of a run's verdict: SUPPORTS for yes, true or 1, REFUTES for no, false or 0."""
@@ -45,13 +43,12 @@ class LabelRule(Scorer):
 
 
 class EvidenceRule(GradedScorer):
-    """The FEVEROUS score, label accuracy, and precision, recall and F1 of the evidence, from 0 to 1.
+    """FEVEROUS (Aly et al., 2021): the label together with a whole group of evidence, 0 to 1.
 
     Of the predicted evidence, the first 25 cells, items of lists, captions and headers count, and the first
     five of all other kinds.
     """
 
-    about = "FEVEROUS (Aly et al., 2021): the label together with a whole group of evidence, 0 to 1"
     figures: ClassVar[tuple[str, ...]] = ("FEVEROUS score", "label accuracy", "precision", "recall", "F1")
 
     def from_run(self, answer: Any, found: Mapping[str, Any], problem: Problem) -> Any:

@@ -42,9 +42,7 @@ class _ProgramRule(Scorer):
 
 
 class ExecutionRule(_ProgramRule):
-    """Right is a valid program that comes to the gold value: execution accuracy alone."""
-
-    about = "FinQA's execution accuracy alone, broken down by facts and steps"
+    """FinQA's execution accuracy alone, broken down by facts and steps."""
 
     def right(self, prediction: Any, problem: Problem) -> bool:
         """Return whether the program comes to the gold value.
@@ -61,9 +59,7 @@ class ExecutionRule(_ProgramRule):
 
 
 class ProgramRule(_ProgramRule):
-    """Right is a program that is equivalent to the gold one: program accuracy alone."""
-
-    about = "FinQA's program accuracy alone, broken down by facts and steps"
+    """FinQA's program accuracy alone, broken down by facts and steps."""
 
     def right(self, prediction: Any, problem: Problem) -> bool:
         """Return whether a prediction is the gold program in other words; see `equivalent`.
@@ -77,12 +73,11 @@ class ProgramRule(_ProgramRule):
 
 
 class OfficialRule(_ProgramRule, GradedScorer):
-    """Execution accuracy, program accuracy and answer accuracy in percent, and half of their 90 % intervals.
+    """FinQA (Chen et al., 2021): execution and program accuracy in percent; RAG-CoT's answer accuracy.
 
     The first two are FinQA's; the third is RAG-CoT's, see `AnswerRule`.
     """
 
-    about = "FinQA (Chen et al., 2021): execution and program accuracy in percent; RAG-CoT's answer accuracy"
     figures: ClassVar[tuple[str, ...]] = (
         *(f"{kind} accuracy" for kind in _KINDS),
         *(f"{kind} ± 90 %" for kind in _KINDS),
@@ -112,9 +107,7 @@ class OfficialRule(_ProgramRule, GradedScorer):
 
 
 class PrecisionRule(ValueScorer):
-    """Right is the number to the places of the coarser one, and True and False are yes and no."""
-
-    about = "Program of Thoughts (Chen et al., 2022): numbers to the places of the coarser one"
+    """Program of Thoughts (Chen et al., 2022): numbers to the places of the coarser one."""
 
     def from_value(self, value: Any, problem: Problem) -> Any:
         """Return the value as a float where it can be one, "34.7%" as its hundredth, else as a text."""

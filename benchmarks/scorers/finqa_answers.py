@@ -27,9 +27,7 @@ _EXACT = Context(prec=400)  # a float's places after the point, whatever this pr
 
 
 class AnswerRule(Scorer):
-    """Right is the gold number, units and what stands around it aside, to the places of the coarser one."""
-
-    about = "RAG-CoT's answer accuracy by a rule of ours: the number alone, to the coarser one's places"
+    """RAG-CoT's answer accuracy by a rule of ours: the number alone, to the coarser one's places."""
 
     def from_output(self, text: str, problem: Problem) -> str:
         """Return what follows the last "answer is" or "answer:" in a text; all of it where there is none."""

@@ -17,12 +17,10 @@ _LETTERS = "ABCDE"
 
 
 class OptionTextRule(Scorer):
-    """Right is a prediction that is the text of the gold option, or most like it.
+    """Chameleon (Lu et al., 2023): the stated letter's option, else the option most like the text.
 
     Where two options are the same but for case, either is right.
     """
-
-    about = "Chameleon (Lu et al., 2023): the stated letter's option, else the option most like the text"
 
     def from_output(self, text: str, problem: Problem) -> str:
         """Return the option of the first letter that is stated, else the text itself."""
@@ -48,12 +46,11 @@ class OptionTextRule(Scorer):
 
 
 class OptionIndexRule(Scorer):
-    """Right is the index of the gold option; a text without a letter becomes an option at random.
+    """ScienceQA (Lu et al., 2022): the stated letter's index, else a random option.
 
     The generator has a fixed seed and belongs to the scorer, so the outcome depends on the order of problems.
     """
 
-    about = "ScienceQA (Lu et al., 2022): the stated letter's index, else a random option"
     seed = 3
 
     def __init__(self) -> None:
@@ -74,9 +71,7 @@ class OptionIndexRule(Scorer):
 
 
 class OptionNumberRule(Scorer):
-    """Right is the first digit in the text, read as the index of an option, counted from 0."""
-
-    about = "Vision models' short answers: the first digit is the option's index from 0"
+    """Vision models' short answers: the first digit is the option's index from 0."""
 
     def from_output(self, text: str, problem: Problem) -> int | None:
         found = re.search(r"\d", text)

@@ -18,9 +18,7 @@ UNFIT = (TypeError, ValueError, ArithmeticError, RecursionError)
 
 
 class ProgramOfThoughtRule(ValueScorer):
-    """Right is the exact text, or the number to the places of the coarser one; nothing is guessed."""
-
-    about = "Program of Thoughts (Chen et al., 2022): numbers to the places of the coarser, texts exactly"
+    """Program of Thoughts (Chen et al., 2022): numbers to the places of the coarser, texts exactly."""
 
     def from_value(self, value: Any, problem: Problem) -> Any:
         """Return the value as a float where it can be one, else as a text (see `floatify`)."""

@@ -55,13 +55,11 @@ _INTEGER = re.compile(r"[-+]?\d+$")
 
 
 class PromptPGRule(Scorer):
-    """Right is the same text or number, to three places, in any case.
+    """PromptPG (Lu et al., 2022): patterns find the answer in a text, equality to three places.
 
     A letter that stands for no choice becomes a choice at random. The generator has a fixed seed and belongs
     to the scorer, so the outcome depends on the order of the problems.
     """
-
-    about = "PromptPG (Lu et al., 2022): patterns find the answer in a text, equality to three places"
 
     seed = 123
 

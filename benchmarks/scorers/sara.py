@@ -44,9 +44,8 @@ def error(said: float, gold: float) -> float:
 
 
 class StatutoryRule(Scorer):
-    """Labels must be the same; an amount is right where its error is below one tolerance."""
+    """SARA (Holzenberger et al., 2020): the label; dollars within a tenth of the gold or $5,000."""
 
-    about = "SARA (Holzenberger et al., 2020): the label; dollars within a tenth of the gold or $5,000"
     most: ClassVar[float] = 1.0
 
     def right(self, prediction: Any, problem: Problem) -> bool:
@@ -59,16 +58,14 @@ class StatutoryRule(Scorer):
 
 
 class HingeRule(StatutoryRule):
-    """The same with an error below two tolerances: its hinge loss, max(error - 1, 0), is below 1."""
+    """SARA's training script: the label; dollars within two tenths of the gold or $10,000."""
 
-    about = "SARA's training script: the label; dollars within two tenths of the gold or $10,000"
     most: ClassVar[float] = 2.0
 
 
 class LegalbenchRule(GradedScorer):
-    """Balanced accuracy of labels, and the share of amounts within a tenth, in percent."""
+    """LegalBench: balanced accuracy of labels, and amounts within 10 %, digits read without dots."""
 
-    about = "LegalBench: balanced accuracy of labels, and amounts within 10 %, digits read without dots"
     figures: ClassVar[tuple[str, ...]] = ("balanced accuracy", "within 10 %")
 
     def right(self, prediction: Any, problem: Problem) -> bool:
@@ -98,9 +95,8 @@ class LegalbenchRule(GradedScorer):
 
 
 class GptStatutesRule(GradedScorer):
-    """The share of right cases among those that count, and the share of those that do not, in percent."""
+    """gpt-statutes: one of two words in a text; dollars at its very end, else the case does not count."""
 
-    about = "gpt-statutes: one of two words in a text; dollars at its very end, else the case does not count"
     figures: ClassVar[tuple[str, ...]] = ("accuracy", "skipped")
 
     def from_output(self, text: str, problem: Problem) -> Any:

@@ -16,13 +16,11 @@ _COORDINATE = re.compile(r"\(\s*-?\d+\s*,\s*-?\d+\s*\)")
 
 
 class CellRule(Scorer):
-    """Right is the same set of cells; their order and repetitions do not matter.
+    """SQA (Iyyer et al., 2017): the same set of cells; texts are looked up in the table.
 
     A run's cells are `cache.coordinates`, where it has written them; texts, of runs without them and of other
     systems, are looked up in the table.
     """
-
-    about = "SQA (Iyyer et al., 2017): the same set of cells; texts are looked up in the table"
 
     def from_run(self, answer: Any, found: Mapping[str, Any], problem: Problem) -> Any:
         """Return the cells that the run has found, else its answer."""

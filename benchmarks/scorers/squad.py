@@ -41,9 +41,8 @@ def f1(said: str, gold: str) -> float:
 
 
 class ExactAndF1(GradedScorer):
-    """Exact match and F1 in percent, each the mean over the problems."""
+    """HybridQA (Chen et al., 2020): exact match and F1 of the words (SQuAD's), 0 to 100."""
 
-    about = "HybridQA (Chen et al., 2020): exact match and F1 of the words (SQuAD's), 0 to 100"
     figures: ClassVar[tuple[str, ...]] = ("EM", "F1")
 
     def grades(self, prediction: Any, problem: Problem) -> Mapping[str, float]:

@@ -24,9 +24,7 @@ _LONGEST_NUMBER = 300
 
 
 class TableCotRule(Scorer):
-    """Right is the same list of spans, in any order, without articles and punctuation."""
-
-    about = "TableCoT (Chen, 2023): spans without articles and punctuation, numbers and number words alike"
+    """TableCoT (Chen, 2023): spans without articles and punctuation, numbers and number words alike."""
 
     def from_output(self, text: str, problem: Problem) -> str:
         """Return what the first line states after "the answer is", up to a stop that ends it; else that line.

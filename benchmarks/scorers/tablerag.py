@@ -33,9 +33,7 @@ def label_in(text: str) -> str:
 
 
 class LabelRule(Scorer):
-    """Right is the label that the words of a text say: yes or true, else no or false, else neither."""
-
-    about = "TableRAG (YuhangWuAI/tablerag): 1 where the text has yes or true, else 0 for no or false, else 2"
+    """TableRAG (YuhangWuAI/tablerag): 1 where the text has yes or true, else 0 for no or false, else 2."""
 
     def from_value(self, value: Any, problem: Problem) -> Any:
         """Return the value; a label of the benchmark, as runs of ours give it, as TableRAG writes it."""
@@ -48,9 +46,7 @@ class LabelRule(Scorer):
 
 
 class AnswerRule(Scorer):
-    """Right is a text that is one of the answers once normalised (SQuAD's exact match)."""
-
-    about = "TableRAG (YuhangWuAI/tablerag): exact match (SQuAD's) with one of the answers"
+    """TableRAG (YuhangWuAI/tablerag): exact match (SQuAD's) with one of the answers."""
 
     def right(self, prediction: Any, problem: Problem) -> bool:
         """Return whether the prediction is an answer; a list is one text with commas.

@@ -16,9 +16,8 @@ _ORDERS = range(1, 5)  # BLEU counts up to four words in a row
 
 
 class OverlapRule(GradedScorer):
-    """BLEU over the whole corpus, and the means of ROUGE-1, ROUGE-2 and ROUGE-L (F1)."""
+    """sacreBLEU over the corpus (defaults, 0 to 100), mean ROUGE-1/2/L F1 without stemming (0 to 1)."""
 
-    about = "sacreBLEU over the corpus (defaults, 0 to 100), mean ROUGE-1/2/L F1 without stemming (0 to 1)"
     figures: ClassVar[tuple[str, ...]] = ("BLEU", *_ROUGE, "BP")
     stemming: ClassVar[bool] = False
 
@@ -59,9 +58,8 @@ class OverlapRule(GradedScorer):
 
 
 class StemmedOverlapRule(OverlapRule):
-    """The same, with words cut to their stems for ROUGE."""
+    """sacreBLEU over the corpus, and mean ROUGE-1/2/L F1 of the words' stems (Porter)."""
 
-    about = "sacreBLEU over the corpus, and mean ROUGE-1/2/L F1 of the words' stems (Porter)"
     stemming: ClassVar[bool] = True
 
 

@@ -15,9 +15,7 @@ from chameleon.evaluation.benchmark import Problem, Scorer
 
 
 class VerdictRule(Scorer):
-    """Right is the label, however it is called: yes, true, entailed, 1, or no, false, refuted, 0."""
-
-    about = "TabFact (Chen et al., 2020): yes, true, entailed or 1; no, false, refuted or 0"
+    """TabFact (Chen et al., 2020): yes, true, entailed or 1; no, false, refuted or 0."""
 
     def right(self, prediction: Any, problem: Problem) -> bool:
         """Compare with the label, in any case; a full stop and a list of one do not matter."""
@@ -25,9 +23,7 @@ class VerdictRule(Scorer):
 
 
 class StrictVerdictRule(Scorer):
-    """Right is the first response where it is exactly yes, true, no or false; nothing else is."""
-
-    about = "Chain-of-Table (Wang et al., 2024): the first response is exactly yes, true, no or false"
+    """Chain-of-Table (Wang et al., 2024): the first response is exactly yes, true, no or false."""
 
     def right(self, prediction: Any, problem: Problem) -> bool:
         """Return whether the response, or the chosen one of a list, is the label.
@@ -46,9 +42,7 @@ class StrictVerdictRule(Scorer):
 
 
 class WeightedVerdictRule(StrictVerdictRule):
-    """Right is the response with the most weight, where response i of n (from 0) weighs n - i."""
-
-    about = "Chain-of-Table's weighted variant: the responses vote, the first ones with more weight"
+    """Chain-of-Table's weighted variant: the responses vote, the first ones with more weight."""
 
     def chosen(self, responses: Sequence[str]) -> str:
         """Return the response with the most weight, the first of those that tie.
@@ -62,9 +56,7 @@ class WeightedVerdictRule(StrictVerdictRule):
 
 
 class MentionedVerdictRule(Scorer):
-    """Right is what the text mentions: "true" before "false", then "support"; else it refutes."""
-
-    about = "TabSQLify (Nahid and Rafiei, 2024): yes where the text has true, or else support and no false"
+    """TabSQLify (Nahid and Rafiei, 2024): yes where the text has true, or else support and no false."""
 
     def from_output(self, text: str, problem: Problem) -> str:
         """Return "yes" or "no". Oddity: "untrue" and "not true" are true, and an empty text is no."""
