@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from chameleon.benchmarks.scorers.feverous import LABELS, UNKNOWN, EvidenceRule, Item, LabelRule, item_of
-from chameleon.benchmarks.scorers.tablerag import LabelRule as TableragRule
+from chameleon.benchmarks.scorers.verdicts import TableragLabelRule
 from chameleon.benchmarks.tables.benchmark import SIZES, TableBenchmark, text_in, texts_in, wrong
 from chameleon.evaluation.benchmark import Problem, Row, Scorer
 from chameleon.state import State
@@ -31,7 +31,7 @@ class Feverous(TableBenchmark):
     scorers: ClassVar[Mapping[str, type[Scorer]]] = {
         "label": LabelRule,
         "official": EvidenceRule,
-        "tablerag": TableragRule,
+        "tablerag": TableragLabelRule,
     }
     groups: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "label": _COLUMNS,

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 from urllib.parse import unquote
 
-from chameleon.benchmarks.scorers.squad import ExactAndF1
-from chameleon.benchmarks.scorers.tablerag import AnswerRule
+from chameleon.benchmarks.scorers.squad import ExactAndF1, TableragAnswerRule
 from chameleon.benchmarks.tables.benchmark import (
     SIZES,
     TableBenchmark,
@@ -45,7 +44,7 @@ class Hybridqa(TableBenchmark):
 
     name = "hybridqa"
     columns = (*SOURCES, *SIZES)
-    scorers: ClassVar[Mapping[str, type[Scorer]]] = {"official": ExactAndF1, "tablerag": AnswerRule}
+    scorers: ClassVar[Mapping[str, type[Scorer]]] = {"official": ExactAndF1, "tablerag": TableragAnswerRule}
     id_key = "question_id"
     groups: ClassVar[Mapping[str, tuple[str, ...]]] = {"source": SOURCES, **TableBenchmark.groups}
     tables_beside: ClassVar[tuple[str, ...]] = (

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from chameleon.benchmarks.scorers.sqa import CellRule, coordinates
-from chameleon.benchmarks.scorers.tablerag import AnswerRule
+from chameleon.benchmarks.scorers.squad import TableragAnswerRule
 from chameleon.benchmarks.tables.benchmark import SIZES, TableBenchmark, read_csv, texts_in, wrong
 from chameleon.benchmarks.tables.cells import cells_with, literal_texts
 from chameleon.evaluation.benchmark import Cell, Problem, Row, Scorer
@@ -32,7 +32,7 @@ class Sqa(TableBenchmark):
 
     name = "sqa"
     columns = (SEQUENCES, *POSITIONS, *SIZES)
-    scorers: ClassVar[Mapping[str, type[Scorer]]] = {"official": CellRule, "tablerag": AnswerRule}
+    scorers: ClassVar[Mapping[str, type[Scorer]]] = {"official": CellRule, "tablerag": TableragAnswerRule}
     tables_beside: ClassVar[tuple[str, ...]] = (*TableBenchmark.tables_beside, "table_csv")
     groups: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "conversations": (SEQUENCES,),

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from chameleon.benchmarks.scorers.predictions import NO, YES
-from chameleon.benchmarks.scorers.tablerag import LabelRule
 from chameleon.benchmarks.scorers.verdicts import (
     MentionedVerdictRule,
     StrictVerdictRule,
+    TableragLabelRule,
     VerdictRule,
     WeightedVerdictRule,
 )
@@ -43,7 +43,7 @@ class Tabfact(TableBenchmark):
         "chain_of_table": StrictVerdictRule,
         "chain_of_table_weighted": WeightedVerdictRule,
         "tabsqlify": MentionedVerdictRule,
-        "tablerag": LabelRule,
+        "tablerag": TableragLabelRule,
     }
     question_key = "statement"
     tables_beside: ClassVar[tuple[str, ...]] = (*TableBenchmark.tables_beside, "all_csv", "../data/all_csv")

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from chameleon.benchmarks.scorers.binder import BinderRule
-from chameleon.benchmarks.scorers.denotation import DenotationRule
-from chameleon.benchmarks.scorers.tablecot import TableCotRule
+from chameleon.benchmarks.scorers.denotation import DenotationRule, TableCotRule
 from chameleon.benchmarks.tables.benchmark import (
     SIZES,
     TableBenchmark,

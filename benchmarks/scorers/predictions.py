@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import string
 from typing import Any
 
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem
 
 YES, NO = "yes", "no"
+NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _VERDICTS = {
     YES: ("yes", "true", "1", "1.0", "entailed", "entails", "entailment"),
     NO: (

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import math
 import re
-import string
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from chameleon.benchmarks.scorers.predictions import NO, YES, single, text_of, verdict_of
+from chameleon.benchmarks.scorers.predictions import NO, NO_PUNCTUATION, YES, single, text_of, verdict_of
 from chameleon.evaluation.benchmark import GradedScorer, Problem, Scorer
 
 ENTAILMENT, CONTRADICTION = "Entailment", "Contradiction"
@@ -20,7 +19,6 @@ LABELS = (ENTAILMENT, CONTRADICTION)
 _SHARE, _LEAST = 0.1, 5000.0
 _AMOUNT = re.compile(r"[-–]?\s*(?:US)?\$?\s*(?P<number>[0-9][0-9,]*(?:\.[0-9]*)?|\.[0-9]+)\s*(?:dollars)?\.?")
 _NEGATIVE = re.compile(r"\s*[-–]")
-_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _LAST_AMOUNT = re.compile(r"\$\s*([0-9][0-9,]*(?:\.[0-9]+)?)[\s.\"'”)]*\Z")
 
 
@@ -145,4 +143,4 @@ def _share(sums: Mapping[str, float], kind: str) -> float:
 
 
 def _normalised(text: str) -> str:
-    return text.translate(_PUNCTUATION).strip().lower()
+    return text.translate(NO_PUNCTUATION).strip().lower()

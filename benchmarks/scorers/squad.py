@@ -1,18 +1,20 @@
-"""Exact match and F1 of texts: SQuAD's (Rajpurkar et al., 2016), as HybridQA's script takes them."""
+"""Exact match and F1 of texts: SQuAD's (Rajpurkar et al., 2016), as HybridQA's script and TableRAG take them.
+
+TableRAG's figures (repository YuhangWuAI/tablerag) are comparable under its rules alone; the official ones
+are stricter for lists of answers.
+"""
 
 from __future__ import annotations
 
 import re
-import string
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from chameleon.benchmarks.scorers.predictions import text_of
-from chameleon.evaluation.benchmark import GradedScorer, Problem
+from chameleon.benchmarks.scorers.predictions import NO_PUNCTUATION, text_of
+from chameleon.evaluation.benchmark import GradedScorer, Problem, Scorer
 
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
-_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 def normalised(text: str) -> str:
@@ -20,7 +22,7 @@ def normalised(text: str) -> str:
 
     Oddity of the metric: curly quotes and dashes stay, and "9.110" is "9,110".
     """
-    return " ".join(_ARTICLE.sub(" ", text.lower().translate(_PUNCTUATION)).split())
+    return " ".join(_ARTICLE.sub(" ", text.lower().translate(NO_PUNCTUATION)).split())
 
 
 def same_text(said: str, gold: str) -> bool:
@@ -58,3 +60,17 @@ class ExactAndF1(GradedScorer):
     def overall(self, sums: Mapping[str, float], n: int) -> Mapping[str, float]:
         """Return the means, times 100."""
         return {name: 100 * sums[name] / n for name in self.figures}
+
+
+class TableragAnswerRule(Scorer):
+    """TableRAG (YuhangWuAI/tablerag): exact match (SQuAD's) with one of the answers."""
+
+    def right(self, prediction: Any, problem: Problem) -> bool:
+        """Return whether the prediction is an answer; a list is one text with commas.
+
+        Oddity of the metric: one correct item of a list of answers is enough, and all of them are wrong.
+        """
+        if prediction is None:
+            return False
+        golds = [problem.gold] if isinstance(problem.gold, str) else problem.gold
+        return any(same_text(text_of(prediction), gold) for gold in golds)

@@ -1,17 +1,23 @@
-"""Whether a statement is entailed: how TabFact, Chain-of-Table and TabSQLify score that.
+"""Whether a statement is entailed: how TabFact, Chain-of-Table, TabSQLify and TableRAG score that.
 
-Sources: the repositories wenhuchen/Table-Fact-Checking, google-research/chain-of-table (`utils/evaluate.py`)
-and mahadi-nahid/TabSQLify.
+Sources: the repositories wenhuchen/Table-Fact-Checking, google-research/chain-of-table (`utils/evaluate.py`),
+mahadi-nahid/TabSQLify and YuhangWuAI/tablerag.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from chameleon.benchmarks.scorers.predictions import NO, YES, single, text_of, verdict_of
 from chameleon.evaluation.benchmark import Problem, Scorer
+
+ENTAILED, REFUTED, UNKNOWN = "1", "0", "2"
+_LABELS = {YES: ENTAILED, NO: REFUTED, "SUPPORTS": ENTAILED, "REFUTES": REFUTED, "NOT ENOUGH INFO": UNKNOWN}
+_POSITIVE = re.compile(r"\b(?:yes|true)\b", re.IGNORECASE)
+_NEGATIVE = re.compile(r"\b(?:no|false)\b", re.IGNORECASE)
 
 
 class VerdictRule(Scorer):
@@ -74,3 +80,28 @@ class MentionedVerdictRule(Scorer):
     def right(self, prediction: Any, problem: Problem) -> bool:
         """Return whether the prediction is the label."""
         return bool(verdict_of(prediction) == problem.gold)
+
+
+class TableragLabelRule(Scorer):
+    """TableRAG (YuhangWuAI/tablerag): 1 where the text has yes or true, else 0 for no or false, else 2."""
+
+    def from_value(self, value: Any, problem: Problem) -> Any:
+        """Return the value; a label of the benchmark, as runs of ours give it, as TableRAG writes it."""
+        return _LABELS.get(value, value) if isinstance(value, str) else value
+
+    def right(self, prediction: Any, problem: Problem) -> bool:
+        """Return whether the prediction, as a text, says the label; evidence is not looked at."""
+        said = prediction.get("label") if isinstance(prediction, Mapping) else prediction
+        return said is not None and label_in(text_of(said)) == _LABELS[problem.gold]
+
+
+def label_in(text: str) -> str:
+    """Return "1", "0" or "2": the text where it is just 1 or 0, else what its words say.
+
+    Oddities of the metric: "not true" is 1, "no information" is 0, and " 1", "1." and "Refuted" are 2.
+    """
+    if text in (ENTAILED, REFUTED):
+        return text
+    if _POSITIVE.search(text):
+        return ENTAILED
+    return REFUTED if _NEGATIVE.search(text) else UNKNOWN

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 
 from chameleon import Table
-from chameleon.benchmarks.scorers.tablerag import AnswerRule, LabelRule, label_in
+from chameleon.benchmarks.scorers.squad import TableragAnswerRule
+from chameleon.benchmarks.scorers.verdicts import TableragLabelRule, label_in
 from chameleon.benchmarks.tabfact import Tabfact
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem
@@ -202,14 +203,14 @@ def test_vectors_of_tablerag() -> None:
             if labels is not None and gold not in labels:
                 verdicts.append(label_in(said) == gold)
             else:
-                rule = LabelRule() if labels else AnswerRule()
+                rule = TableragLabelRule() if labels else TableragAnswerRule()
                 verdicts.append(rule.right(said, labelled(labels[gold] if labels else gold)))
         assert sum(verdicts) / len(verdicts) == vector["score"], vector["id"]
     assert len(vectors) == 22
 
 
 def test_labels_of_a_run_are_written_as_tablerag_does() -> None:
-    rule, asked = LabelRule(), labelled("REFUTES")
+    rule, asked = TableragLabelRule(), labelled("REFUTES")
     assert rule.right(rule.from_answer("REFUTES", asked), asked) and not rule.right("REFUTES", asked)
     assert rule.right({"label": "no", "evidence": ["yes"]}, asked)
 
@@ -218,4 +219,4 @@ def test_labels_of_a_run_are_written_as_tablerag_does() -> None:
 def test_what_tablerag_reads_in_a_text(text: str) -> None:
     assert label_in(text) in "012" and label_in(f"{text} yes") == "1"
     asked = Problem("q", {}, ["nothing like it", text])
-    assert AnswerRule().right(f"The {text}", asked) and not AnswerRule().right(None, asked)
+    assert TableragAnswerRule().right(f"The {text}", asked) and not TableragAnswerRule().right(None, asked)
