@@ -6,9 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from chameleon.benchmarks.scorers.chameleon_rule import ChameleonRule
-from chameleon.benchmarks.scorers.program_of_thought import ProgramOfThoughtRule
 from chameleon.benchmarks.scorers.promptpg import PromptPGRule
+from chameleon.benchmarks.scorers.tabmwp import ChameleonRule, ProgramOfThoughtRule
 from chameleon.benchmarks.tables.benchmark import table_of, text_in, texts_in, wrong
 from chameleon.evaluation.benchmark import Benchmark, Problem, Row, Scorer
 from chameleon.table import Table

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from chameleon.benchmarks.scorers.finqa_answers import AnswerRule
 from chameleon.benchmarks.scorers.predictions import required
-from chameleon.benchmarks.scorers.program_of_thought import agrees, floatify
+from chameleon.benchmarks.scorers.tabmwp import agrees, floatify
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import GradedScorer, Problem, Scorer, ValueScorer
 from chameleon.evaluation.compare import half_width

@@ -9,8 +9,7 @@ import random
 import re
 from typing import Any
 
-from chameleon.benchmarks.scorers.chameleon_rule import known_choices, most_similar
-from chameleon.benchmarks.scorers.program_of_thought import UNFIT
+from chameleon.benchmarks.scorers.tabmwp import UNFIT, known_choices, most_similar
 from chameleon.evaluation.benchmark import Problem, Scorer
 
 _LETTERS = "ABCDEF"

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from chameleon.benchmarks.scorers import chameleon_rule, promptpg
-from chameleon.benchmarks.scorers.program_of_thought import floatify, typed_gold
+from chameleon.benchmarks.scorers import promptpg
 from chameleon.benchmarks.scorers.sara import LABELS, dollars
+from chameleon.benchmarks.scorers.tabmwp import floatify, stated_answer, typed_gold
 from chameleon.benchmarks.tabmwp import breakdown_columns, inferred_types
 from chameleon.evaluation.benchmark import Problem, Scorer
 from chameleon.evaluation.data import find_benchmark
@@ -132,7 +132,7 @@ def gpt3_texts() -> Figures:
         prefix, texts = f"tabmwp.gpt3.{setting}", [row[setting]["output"] for row in recorded]
         verdicts = right("tabmwp.chameleon", read("tabmwp.chameleon", texts, asked), asked)
         yield from breakdown(f"{prefix}.chameleon_answer_generator", asked, verdicts)
-        stated = count(chameleon_rule.stated_answer(text) is not None for text in texts)
+        stated = count(stated_answer(text) is not None for text in texts)
         yield f"{prefix}.chameleon_answer_pattern_hits", stated
         same = []
         for row, text, each in zip(recorded, texts, asked, strict=True):

@@ -7,15 +7,18 @@ from typing import Any
 
 import pytest
 
-from chameleon.benchmarks.scorers import chameleon_rule, promptpg
-from chameleon.benchmarks.scorers.chameleon_rule import ChameleonRule, most_similar, similarity
-from chameleon.benchmarks.scorers.program_of_thought import (
+from chameleon.benchmarks.scorers import promptpg
+from chameleon.benchmarks.scorers.promptpg import PromptPGRule
+from chameleon.benchmarks.scorers.tabmwp import (
+    ChameleonRule,
     ProgramOfThoughtRule,
     floatify,
+    most_similar,
+    normalise,
     read_number,
     same_number,
+    similarity,
 )
-from chameleon.benchmarks.scorers.promptpg import PromptPGRule
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem
 from tests.benchmarks.doubles import UNKNOWN_CHOICES, WEEKEND, choice, number
@@ -178,7 +181,7 @@ def test_what_the_rules_need_and_do_not_read() -> None:
         ProgramOfThoughtRule().from_output("The answer is 5.", number("5"))
     assert ChameleonRule().from_value(["4"], number("4")) == 4.0
     assert ProgramOfThoughtRule().from_value(Fraction(1, 2), number("1/2")) == 0.5
-    assert chameleon_rule.normalise(2.00049, (), None) == 2.0
+    assert normalise(2.00049, (), None) == 2.0
 
 
 class TestPromptPG:
