@@ -67,7 +67,7 @@ class EvidenceRule(GradedScorer):
         predicted; without any gold evidence the score is 0 and recall 1.
         """
         reason = "the rule needs the gold evidence, and this row has none"
-        groups = required(problem, "evidence", reason, "--scorer label looks at labels alone.")
+        groups = required(problem, "evidence", reason, "The scorer label looks at labels alone.")
         told = prediction if isinstance(prediction, Mapping) else {"label": prediction}
         evidence = told.get("evidence")
         items = within_limits(map(item_of, evidence if isinstance(evidence, list | tuple) else ()))

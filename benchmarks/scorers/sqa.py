@@ -36,7 +36,7 @@ class CellRule(Scorer):
         Oddity of the metric: coordinates are compared as texts, so "(0,1)" is not "(0, 1)".
         """
         reason = "the rule of SQA needs the cells of the answer, and this row has texts alone"
-        gold = required(problem, "coordinates", reason, "--scorer tablerag compares texts.")
+        gold = required(problem, "coordinates", reason, "The scorer tablerag compares texts.")
         if prediction is None:
             return False
         said = coordinates(prediction)
@@ -68,6 +68,6 @@ def _looked_up(answer: Any, problem: Problem) -> set[str] | None:
     table = problem.input.get("table")
     if not isinstance(table, Table):
         reason = "an answer in words needs the table to be found in"
-        raise InputError(reason, where=f"problem {problem.id}", hint="Name the tables with --tables.")
+        raise InputError(reason, where=f"problem {problem.id}", hint="Name the file of tables.")
     cells = cells_of(answer, table)
     return None if cells is None else {f"({row}, {column})" for row, column in cells}

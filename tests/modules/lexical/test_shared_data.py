@@ -13,6 +13,7 @@ import pytest
 
 from chameleon import Executor, Inventory, Table
 from chameleon.benchmarks.scorers.denotation import answers, same_denotation
+from chameleon.benchmarks.scorers.predictions import texts_of
 
 DATA = (Path(__file__).parents[3] / "../shared/data").resolve()
 pytestmark = pytest.mark.skipif(not (DATA / "tabfact").is_dir(), reason="the shared data are not here")
