@@ -91,7 +91,7 @@ class Finqa(Benchmark):
         self, question: str, lines: Lines, passages: list[dict[str, str]], facts: Sequence[str] | None
     ) -> dict[str, Any]:
         """Return what a run is given: the whole report, and no word of which facts are gold."""
-        return {"question": question, "table": table_of(with_dashes(lines)), "passages": passages}
+        return {"question": question, "table": table_of(_with_dashes(lines)), "passages": passages}
 
     def found(self, state: State) -> Mapping[str, Any]:
         """Return the program that the run wrote to `cache.finqa_program`, which the official rules look at.
@@ -113,7 +113,7 @@ _DATED = re.compile(
 _YEAR = re.compile(r"(?:19|20)\d\d")
 
 
-def with_dashes(lines: Lines) -> Lines:
+def _with_dashes(lines: Lines) -> Lines:
     """Restore the dashes of blank cells, which the release has as 2013 and 2014 (U+2013, U+2014).
 
     A cell in a row or column of years, or one that is named as such, is a year and stays.

@@ -155,13 +155,13 @@ def same_number(prediction: Any, gold: Any) -> bool:
     cannot be compared is not equal.
     """
     try:
-        places = min(decimal_places(prediction), decimal_places(gold))
+        places = min(_decimal_places(prediction), _decimal_places(gold))
         return bool(round(prediction, places) == round(gold, places))
     except UNFIT:
         return False
 
 
-def decimal_places(value: Any) -> int:
+def _decimal_places(value: Any) -> int:
     """Return how many characters follow the last dot when Python writes the number; 5 where there is no dot.
 
     Oddity of the metric: the default also holds for integers and for what is written as 1e-07.
