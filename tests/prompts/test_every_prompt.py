@@ -59,10 +59,14 @@ def test_demonstrations_are_as_many_as_published(task: str) -> None:
 @needs_data
 def test_no_demonstration_is_an_item_of_a_benchmark() -> None:
     asked, tables, captions = set(), set(), set()
-    for task in ("tabmwp", "scienceqa", *TASKS, "sqa", "hybridqa", "tablerag"):
+    for task in ("tabmwp", "scienceqa", *TASKS, "sqa", "hybridqa", "feverous", "tablerag"):
         for path in sorted((DATA / task).glob("*.jsonl*")):
             for row in map(json.loads, lines_of(path)):
-                asked |= {words(str(row[key])) for key in ("question", "statement") if row.get(key)}
+                asked |= {
+                    words(str(row[key]))
+                    for key in ("question", "statement", "claim", "query")
+                    if row.get(key)
+                }
                 if isinstance(row.get("rows"), list) and "header" in row:
                     cells = [cell for line in (row["header"], *row["rows"]) for cell in line]
                     tables.add(words(" ".join(map(str, cells))))
@@ -79,6 +83,11 @@ def test_no_demonstration_is_an_item_of_a_benchmark() -> None:
             shown = problem_demonstrations(name)
         elif task in TASKS and prompt == "planner":
             shown = [demo for some in planner_demonstrations(task) for demo in some]
+        elif task == "tablerag":
+            found = re.findall(
+                r"^(?:Claim|Statement|Question|Question or statement): (\w.+)$", parts(name)[2], re.M
+            )
+            assert not asked & set(map(words, found)), name
         for demo in shown:
             assert words(demo.question) not in asked, demo.question
             cells = [*demo.table.header, *(cell for row in demo.table.rows for cell in row)]
