@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from chameleon.benchmarks.scorers.feverous import LABELS, UNKNOWN, EvidenceRule, Item, LabelRule, item_of
-from chameleon.benchmarks.scorers.tablerag import LabelRule as TableragRule
-from chameleon.benchmarks.tables.benchmark import SIZES, TableBenchmark, text_in, texts_under, wrong
+from chameleon.benchmarks.scorers.verdicts import TableragLabelRule
+from chameleon.benchmarks.tables.benchmark import SIZES, TableBenchmark, text_in, texts_in, wrong
 from chameleon.evaluation.benchmark import Problem, Row, Scorer
 from chameleon.state import State
 
@@ -18,7 +18,7 @@ _SMALL_SET = "small set"
 
 
 class Feverous(TableBenchmark):
-    """FEVEROUS by label accuracy, or, where the evidence is known, by the FEVEROUS score.
+    """Is a claim supported or refuted by tables and texts of Wikipedia (Aly et al., 2021).
 
     Rows are those of the original release (`claim`, `label`, `evidence`; it has no tables, so they can be
     scored and not run), and JSON lines with a table each (`claim`, `label`, `table`, `context`), of which
@@ -27,18 +27,18 @@ class Feverous(TableBenchmark):
     """
 
     name = "feverous"
-    about = "Is a claim supported or refuted by tables and texts of Wikipedia (Aly et al., 2021)"
     columns = (*_COLUMNS, *SIZES)
     scorers: ClassVar[Mapping[str, type[Scorer]]] = {
         "label": LabelRule,
         "official": EvidenceRule,
-        "tablerag": TableragRule,
+        "tablerag": TableragLabelRule,
     }
     groups: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "label": _COLUMNS,
         "TableRAG's choice": (_SMALL_SET,),
         **TableBenchmark.groups,
     }
+    question_key = "claim"
 
     def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
         """Skip the blank row that files of the release begin with, and join what is predicted."""
@@ -60,21 +60,16 @@ class Feverous(TableBenchmark):
 
         `detail` has the gold evidence as groups of items, or None where it is not known.
         """
-        id = self.required_id(row)
-        claim, label = text_in(row, "claim"), text_in(row, "label").upper()
+        label = text_in(row, "label").upper()
         if label not in LABELS:
             raise wrong(row, "label", f"one of {', '.join(LABELS)}")
-        found = self.table(id, {id: row["table"]}) if isinstance(row.get("table"), Mapping) else None
-        passages = [{"title": "", "text": text} for text in texts_under(row, "context", []) if text.strip()]
-        chosen = (_SMALL_SET,) if row.get("in_small") is True else ()
-        return Problem(
-            id=id,
-            input={"question": claim, "table": found[0], "passages": passages} if found else {},
-            gold=label,
-            columns=(_SHORT.get(label, label), *([found[1]] if found else []), *chosen),
-            detail={"evidence": _groups(row)},
-            table_id=str(row.get("table_id") or ""),
-        )
+        passages = [
+            {"title": "", "text": text} for text in texts_in(row, "context", default=[]) if text.strip()
+        ]
+        if isinstance(row.get("table"), Mapping):
+            row = {**row, "table": {**row["table"], "passages": passages}}
+        columns = (_SHORT.get(label, label), *([_SMALL_SET] if row.get("in_small") is True else []))
+        return self.over_table(row, tables, label, columns, evidence=_groups(row))
 
     def found(self, state: State) -> Mapping[str, Any]:
         """Return the evidence in `cache.evidence_items`, each "Page_kind_place" or the three."""
@@ -86,10 +81,8 @@ def _groups(row: Row) -> list[list[Item]] | None:
     """Read the gold evidence: groups with their items as "content", or as lists; None without a key."""
     if "evidence" not in row:
         return None
-    evidence = row["evidence"]
-    if not isinstance(evidence, list):
-        raise wrong(row, "evidence", "a list of groups")
-    groups: list[Any] = [group.get("content") if isinstance(group, Mapping) else group for group in evidence]
+    listed: list[Any] = row["evidence"] if isinstance(row["evidence"], list) else [None]
+    groups: list[Any] = [group.get("content") if isinstance(group, Mapping) else group for group in listed]
     if not all(isinstance(group, list) for group in groups):
         raise wrong(row, "evidence", "a list of groups")
     found = [[item_of(item) for item in group] for group in groups]

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from chameleon.benchmarks.scorers.finqa import ExecutionRule, OfficialRule, PrecisionRule, ProgramRule
 from chameleon.benchmarks.scorers.finqa_answers import AnswerRule
-from chameleon.benchmarks.tables.benchmark import table_of, text_in, texts_under, wrong
+from chameleon.benchmarks.tables.benchmark import table_of, text_in, texts_in, wrong
 from chameleon.evaluation.benchmark import Benchmark, Problem, Row, Scorer
 from chameleon.modules.reports.finqa_program import steps_of, tokens_of
 from chameleon.state import State
@@ -22,7 +22,7 @@ Lines = list[list[str]]
 
 
 class Finqa(Benchmark):
-    """FinQA by its official accuracies, by RAG-CoT's lenient one, and by Program of Thoughts' rule.
+    """Numeric questions over a page of a financial report, text and table (Chen et al., 2021).
 
     Rows are those of the release (`pre_text`, `post_text`, `table`, `qa`), and JSON lines of single questions
     (`question`, `table`, `retrieved_context`, `program`, `exe_ans`), whose texts are what some retriever
@@ -33,7 +33,6 @@ class Finqa(Benchmark):
     """
 
     name = "finqa"
-    about = "Numeric questions over a page of a financial report, text and table (Chen et al., 2021)"
     columns = (*_FACTS, *_STEPS, _YES_NO)
     scorers: ClassVar[Mapping[str, type[Scorer]]] = {
         "official": OfficialRule,
@@ -64,10 +63,12 @@ class Finqa(Benchmark):
         are not known.
         """
         id = self.required_id(row)
-        asked = row.get("qa", row)
+        asked, lines = row.get("qa", row), row.get("table")
         if not isinstance(asked, Mapping):
             raise wrong(row, "qa", "an object")
-        lines, question = _lines(row), text_in(asked, "question")
+        if not (isinstance(lines, list) and lines and all(isinstance(line, list) and line for line in lines)):
+            raise wrong(row, "table", "a list of lines with cells, the header first")
+        lines, question = [[str(cell) for cell in line] for line in lines], text_in(asked, "question")
         program, gold = _optional(asked, "program"), asked.get("exe_ans")
         if gold is not None and (isinstance(gold, bool) or not isinstance(gold, str | int | float)):
             raise wrong(asked, "exe_ans", "a number, or yes or no")
@@ -90,11 +91,7 @@ class Finqa(Benchmark):
         self, question: str, lines: Lines, passages: list[dict[str, str]], facts: Sequence[str] | None
     ) -> dict[str, Any]:
         """Return what a run is given: the whole report, and no word of which facts are gold."""
-        return {
-            "question": question,
-            "table": table_of(lines[0], with_dashes(lines)[1:], ""),
-            "passages": passages,
-        }
+        return {"question": question, "table": table_of(_with_dashes(lines)), "passages": passages}
 
     def found(self, state: State) -> Mapping[str, Any]:
         """Return the program that the run wrote to `cache.finqa_program`, which the official rules look at.
@@ -108,13 +105,6 @@ class Finqa(Benchmark):
         return {"value": value} if isinstance(value, str | int | float) else {}
 
 
-def _lines(row: Row) -> Lines:
-    lines = row.get("table")
-    if not (isinstance(lines, list) and lines and all(isinstance(line, list) and line for line in lines)):
-        raise wrong(row, "table", "a list of lines with cells, the header first")
-    return [[str(cell) for cell in line] for line in lines]
-
-
 _DASH = re.compile(r"(\$\s*)?(2013|2014)(\s*%)?")
 _DASHES = {"2013": "–", "2014": "—"}
 _DATED = re.compile(
@@ -123,45 +113,34 @@ _DATED = re.compile(
 _YEAR = re.compile(r"(?:19|20)\d\d")
 
 
-def with_dashes(lines: Lines) -> Lines:
+def _with_dashes(lines: Lines) -> Lines:
     """Restore the dashes of blank cells, which the release has as 2013 and 2014 (U+2013, U+2014).
 
     A cell in a row or column of years, or one that is named as such, is a year and stays.
     """
-    return [
-        [_dashed(lines, row, column) if row and column else cell for column, cell in enumerate(line)]
-        for row, line in enumerate(lines)
-    ]
-
-
-def _dashed(lines: Lines, row: int, column: int) -> str:
-    cell = lines[row][column]
-    found = _DASH.fullmatch(cell.strip())
-    if found is None:
-        return cell
-    beside = [
-        *(each for place, each in enumerate(lines[row]) if place not in (0, column)),
-        *(line[column] for place, line in enumerate(lines) if place not in (0, row) and column < len(line)),
-    ]
-    others = any(_YEAR.fullmatch(each.strip()) and each.strip() not in _DASHES for each in beside)
-    names = (lines[row][0], *lines[0][column : column + 1])
-    if others or any(_DATED.search(name.strip()) for name in names):
-        return cell
-    return f"{found[1] or ''}{_DASHES[found[2]]}{found[3] or ''}"
+    written = [list(line) for line in lines]
+    for row, line in enumerate(lines[1:], 1):
+        for column, cell in enumerate(line[1:], 1):
+            if (found := _DASH.fullmatch(cell.strip())) is None:
+                continue
+            beside = [*line[1:], *(other[column] for other in lines[1:] if column < len(other))]
+            years = {each.strip() for each in beside if _YEAR.fullmatch(each.strip())}
+            names = (line[0], *lines[0][column : column + 1])
+            if years <= _DASHES.keys() and not any(_DATED.search(name.strip()) for name in names):
+                written[row][column] = f"{found[1] or ''}{_DASHES[found[2]]}{found[3] or ''}"
+    return written
 
 
 def _passages(row: Row, lines: Lines) -> list[dict[str, str]]:
     """Return the sentences with their place; retrieved ones that are lines of the table are left out."""
     if "retrieved_context" in row:
         in_table = {line_as_text(lines[0], line) for line in lines}
-        kept = [
-            text for text in texts_under(row, "retrieved_context") if " ".join(text.split()) not in in_table
-        ]
-        return [{"title": "", "text": text} for text in kept]
+        found = texts_in(row, "retrieved_context")
+        return [{"title": "", "text": text} for text in found if " ".join(text.split()) not in in_table]
     return [
         {"title": "", "text": text, "place": place}
         for key, place in (("pre_text", "before"), ("post_text", "after"))
-        for text in texts_under(row, key)
+        for text in texts_in(row, key)
     ]
 
 

@@ -11,14 +11,13 @@ from chameleon.evaluation.benchmark import Row
 
 
 class FinqaGold(Finqa):
-    """FinQA whose reports are cut to the gold facts: the sentences and lines of the table that are needed.
+    """FinQA cut to the gold facts, for the ceiling of retrieval (Chen et al., 2021).
 
     RAG-CoT calls it "Gold". A run is given such a report like any other, and is told nothing of it; the
     figures are no figures of FinQA, and no file is taken for it unless it is named.
     """
 
     name = "finqa_gold"
-    about = "FinQA cut to the gold facts, for the ceiling of retrieval (Chen et al., 2021)"
 
     def recognises(self, row: Row) -> bool:
         """Recognise nothing: it must be named."""
@@ -30,9 +29,6 @@ class FinqaGold(Finqa):
         """Cut the report to the facts. Raises `InputError` where these are not known."""
         if facts is None:
             raise InputError('the gold facts are not known: there is no "gold_inds"')
-        kept = [
-            lines[0],
-            *(line for number, line in enumerate(lines) if number and f"table_{number}" in facts),
-        ]
+        kept = [line for number, line in enumerate(lines) if not number or f"table_{number}" in facts]
         texts = [each for number, each in enumerate(passages) if f"text_{number}" in facts]
         return super().given(question, kept, texts, None)

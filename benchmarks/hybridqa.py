@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 from urllib.parse import unquote
 
-from chameleon.benchmarks.scorers.squad import ExactAndF1
-from chameleon.benchmarks.scorers.tablerag import AnswerRule
-from chameleon.benchmarks.tables.benchmark import SIZES, TableBenchmark, TableFolder, text_in, texts_under
+from chameleon.benchmarks.scorers.squad import ExactAndF1, TableragAnswerRule
+from chameleon.benchmarks.tables.benchmark import (
+    SIZES,
+    TableBenchmark,
+    TableFolder,
+    read_object,
+    text_in,
+    texts_in,
+)
 from chameleon.benchmarks.tables.cells import cells_with
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Cell, Problem, Row, Scorer
@@ -29,7 +34,7 @@ Passage = dict[str, str]
 
 
 class Hybridqa(TableBenchmark):
-    """HybridQA, graded by exact match and F1 of the words.
+    """Questions over a Wikipedia table and the pages that its cells link to (Chen et al., 2020).
 
     Rows are those of the original release (`released_data/dev.json`, whose tables and pages are the
     repository WikiTables-WithLinks; `dev_reference.json` tells where answers come from), and JSON lines
@@ -38,9 +43,8 @@ class Hybridqa(TableBenchmark):
     """
 
     name = "hybridqa"
-    about = "Questions over a Wikipedia table and the pages that its cells link to (Chen et al., 2020)"
     columns = (*SOURCES, *SIZES)
-    scorers: ClassVar[Mapping[str, type[Scorer]]] = {"official": ExactAndF1, "tablerag": AnswerRule}
+    scorers: ClassVar[Mapping[str, type[Scorer]]] = {"official": ExactAndF1, "tablerag": TableragAnswerRule}
     id_key = "question_id"
     groups: ClassVar[Mapping[str, tuple[str, ...]]] = {"source": SOURCES, **TableBenchmark.groups}
     tables_beside: ClassVar[tuple[str, ...]] = (
@@ -51,25 +55,30 @@ class Hybridqa(TableBenchmark):
 
     def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
         """Yield one row a question; those of the release are told where their answers come from."""
-        parts = (*SOURCES, "reference")
         beside = path.with_name(f"{path.name.partition('.')[0]}_reference.json")
         sources: Mapping[str, str] | None = None
-        whole: dict[str, Row] = {}
+        reference: list[Row] = []
         for row in found:
-            if row.get(self.id_key) in parts and "question" not in row:
-                whole[str(row[self.id_key])] = row
+            if row.get(self.id_key) in (*SOURCES, "reference") and "question" not in row:
+                reference.append(row)
             elif "answer-text" in row:
                 if sources is None:
-                    sources = _sources(DataFile(beside, self.id_key)) if beside.is_file() else {}
+                    sources = self._sources(DataFile(beside, self.id_key) if beside.is_file() else ())
                 source = sources.get(str(row.get(self.id_key)), row.get("where"))
                 yield {"answer": row["answer-text"], "answer_source": source, **row}
             else:
                 yield row
-        if answers := whole.get("reference"):
-            sources = _sources(whole.values())
+        sources = self._sources(reference)
+        for answers in (row for row in reference if row[self.id_key] == "reference"):
             for id, answer in answers.items():
                 if id != self.id_key:
                     yield {self.id_key: id, "answer": answer, "answer_source": sources.get(id)}
+
+    def _sources(self, reference: Iterable[Row]) -> dict[str, str]:
+        """Return the source of each answer, from the lists of a reference file."""
+        lists = ((row.get(self.id_key), row.get("prediction")) for row in reference)
+        named = ((source, ids) for source, ids in lists if source in SOURCES and isinstance(ids, list))
+        return {str(id): str(source) for source, ids in named for id in ids}
 
     def tables_in(self, folder: Path) -> Mapping[str, Row]:
         """Return the tables in a folder that holds `tables_tok` and `request_tok`."""
@@ -84,64 +93,36 @@ class Hybridqa(TableBenchmark):
 
         The table's caption is "page - section"; the page's introduction is a passage of its own.
         """
-        id = self.required_id(row)
-        gold, source = text_in(row, "answer"), row.get("answer_source")
-        table_id = str(row.get("table_id", id))
         if isinstance(row.get("table"), Mapping):
             caption, passages = _context(row)
-            table = {**row["table"], "caption": row["table"].get("caption") or caption}
-            tables = {table_id: {**table, "passages": passages}}
-        found = self.table(table_id, tables)
-        input = {}
-        if found:
-            passages = tables[table_id].get("passages", [])
-            input = {"question": text_in(row, "question"), "table": found[0], "passages": passages}
-        return Problem(
-            id=id,
-            input=input,
-            gold=gold,
-            columns=(*([source] if source in SOURCES else []), *([found[1]] if found else [])),
-            table_id=table_id,
-        )
+            row = {"caption": caption, **row, "table": {**row["table"], "passages": passages}}
+        source = row.get("answer_source")
+        return self.over_table(row, tables, text_in(row, "answer"), (source,) if source in SOURCES else ())
 
     def gold_cells(self, problem: Problem) -> Sequence[Collection[Cell]] | None:
         """Return the cells that have the answer, where that comes from the table."""
         table = problem.input.get("table")
-        return (
-            cells_with([problem.gold], table) if table is not None and SOURCES[0] in problem.columns else None
-        )
+        if table is None or SOURCES[0] not in problem.columns:
+            return None
+        return cells_with([problem.gold], table)
 
     def read_table(self, file: Path) -> Row:
         """Return the table in `tables_tok/ID.json`, with the passages that its cells link to.
 
         These lie in `request_tok/ID.json`; a link without a text there has no passage.
         """
-        table, texts = _object(file), _object(file.parents[1] / _PASSAGES / file.name)
+        table, texts = read_object(file), read_object(file.parents[1] / _PASSAGES / file.name)
         try:
-            header = [cell[0] for cell in table["header"]]
-            rows = [[cell[0] for cell in row] for row in table["data"]]
+            lines = [[cell[0] for cell in row] for row in (table["header"], *table["data"])]
             links = [link for row in table["data"] for cell in row for link in cell[1]]
         except (KeyError, IndexError, TypeError) as problem:
             raise InputError("this is no table of WikiTables-WithLinks", where=str(file)) from problem
         page, section = str(table.get("title") or ""), str(table.get("section_title") or "")
-        linked = [_passage(_title_of(link), texts.get(link)) for link in dict.fromkeys(links)]
+        titles = {link: unquote(str(link)).removeprefix("/wiki/").replace("_", " ") for link in links}
+        linked = [_passage(title, texts.get(link)) for link, title in titles.items()]
         about = _about(page, section, table.get("section_text"), table.get("intro"))
-        return {
-            "header": header,
-            "rows": rows,
-            "caption": _caption(page, section),
-            "passages": [passage for passage in (*about, *linked) if passage["text"]],
-        }
-
-
-def _sources(rows: Iterable[Row]) -> dict[str, str]:
-    """Return the source of each answer, from the lists of a reference file."""
-    found: dict[str, str] = {}
-    for row in rows:
-        listed = row.get("prediction")
-        if row.get(Hybridqa.id_key) in SOURCES and isinstance(listed, list):
-            found |= dict.fromkeys(map(str, listed), str(row[Hybridqa.id_key]))
-    return found
+        passages = [passage for passage in (*about, *linked) if passage["text"]]
+        return {"lines": lines, "caption": _caption(page, section), "passages": passages}
 
 
 def _context(row: Row) -> tuple[str, list[Passage]]:
@@ -150,7 +131,7 @@ def _context(row: Row) -> tuple[str, list[Passage]]:
     The description is "page | section | section's text | introduction".
     """
     caption, passages = "", []
-    for text in texts_under(row, "context", []):
+    for text in texts_in(row, "context", default=[]):
         if text.startswith(_LISTED):
             passages += listed_passages(text.removeprefix(_LISTED))
         elif text.count(_BAR) >= 3:
@@ -191,17 +172,3 @@ def _passage(title: str, text: Any) -> Passage:
 
 def _caption(page: str, section: str) -> str:
     return " - ".join(part.strip() for part in (page, section) if part.strip())
-
-
-def _title_of(link: Any) -> str:
-    return unquote(str(link)).removeprefix("/wiki/").replace("_", " ")
-
-
-def _object(file: Path) -> Mapping[str, Any]:
-    try:
-        data = json.loads(file.read_text("utf-8"))
-    except (ValueError, RecursionError) as problem:
-        raise InputError(f"this is no JSON: {problem}", where=str(file)) from problem
-    if not isinstance(data, dict):
-        raise InputError("this is no JSON object", where=str(file))
-    return data

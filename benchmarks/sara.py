@@ -15,7 +15,7 @@ from chameleon.benchmarks.scorers.sara import (
     StatutoryRule,
     dollars,
 )
-from chameleon.benchmarks.tables.benchmark import text_in, wrong
+from chameleon.benchmarks.tables.benchmark import beside, text_in, wrong
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Benchmark, Problem, Row, Scorer
 from chameleon.evaluation.compare import half_width
@@ -31,7 +31,7 @@ _SECTION = re.compile(r"\bsection\s+([0-9]+)", re.IGNORECASE)
 
 
 class Sara(Benchmark):
-    """SARA: accuracy over statements and amounts, with half of its 90 % interval.
+    """Cases under US tax law: is a statement entailed, what tax is owed (Holzenberger et al., 2020).
 
     Rows are JSON lines (`id`, `kind`, `text`, `question`, `answer`), or the cases of the original release: a
     case file (`cases/s152_d_2_A_pos.pl`), or a split (`splits/train`), whose lines name case files. The
@@ -40,7 +40,6 @@ class Sara(Benchmark):
     """
 
     name = "sara"
-    about = "Cases under US tax law: is a statement entailed, what tax is owed (Holzenberger et al., 2020)"
     columns = (*KINDS, *(f"§{section}" for section in SECTIONS))
     scorers: ClassVar[Mapping[str, type[Scorer]]] = {
         "official": StatutoryRule,
@@ -55,7 +54,7 @@ class Sara(Benchmark):
 
     def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
         """Yield the rows, each with the path of the statutes beside the file."""
-        statutes = _beside(path, _STATUTES)
+        statutes = beside(path, *_STATUTES)
         for row in _of_the_release(path) or found:
             yield {**row, "statutes": str(statutes)} if statutes and "question" in row else row
 
@@ -132,7 +131,7 @@ def _of_the_release(path: Path) -> Iterator[Row] | None:
     """Yield the cases that a case file is, or that a split names; None for a file of rows."""
     if path.suffix == ".pl":
         return iter([_read_case(path)])
-    if path.suffix or not path.is_file() or (folder := _beside(path, _CASES)) is None:
+    if path.suffix or not path.is_file() or (folder := beside(path, *_CASES)) is None:
         return None
     names = path.read_text("utf-8", errors="replace").split()
     if not names or not all(map(_SPLIT_NAME.fullmatch, names)):
@@ -145,8 +144,3 @@ def _read_case(file: Path) -> Row:
         return case_in(file.read_text("utf-8"), file.stem)
     except (OSError, UnicodeDecodeError) as problem:
         raise InputError(f"this case cannot be read: {problem}", where=str(file)) from problem
-
-
-def _beside(path: Path, places: tuple[str, ...]) -> Path | None:
-    found = (path.parent / place for place in places)
-    return next((place.resolve() for place in found if place.exists()), None)

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from chameleon.benchmarks.scorers.options import OptionIndexRule, OptionNumberRule, OptionTextRule
-from chameleon.errors import InputError
-from chameleon.evaluation.benchmark import Benchmark, Problem, Scorer
+from chameleon.benchmarks.tables.benchmark import text_in, texts_in, wrong
+from chameleon.evaluation.benchmark import Benchmark, Problem, Row, Scorer
 
 _BY_SUBJECT = {"natural science": "NAT", "social science": "SOC", "language science": "LAN"}
 _GRADE = re.compile(r"grade(\d{1,2})")
@@ -18,14 +18,13 @@ _METADATA = ("grade", "subject", "topic", "category", "skill")
 
 
 class Scienceqa(Benchmark):
-    """ScienceQA with the rule that Chameleon scores by, and those of ScienceQA itself.
+    """Science questions with options, from text and pictures (Lu et al., 2022).
 
     Rows are those of the original release (`problems.json`, keyed by pid). TXT are questions with a hint, IMG
     those with a picture (some have both), NO those with neither.
     """
 
     name = "scienceqa"
-    about = "Science questions with options, from text and pictures (Lu et al., 2022)"
     columns = ("NAT", "SOC", "LAN", "TXT", "IMG", "NO", "G1-6", "G7-12")
     scorers: ClassVar[Mapping[str, type[Scorer]]] = {
         "chameleon": OptionTextRule,
@@ -37,54 +36,53 @@ class Scienceqa(Benchmark):
     picture_folders = ("", "images", "images/test", "images/val", "images/train", "test", "val", "train")
     names_pictures = True
 
-    def recognises(self, row: Mapping[str, Any]) -> bool:
+    def recognises(self, row: Row) -> bool:
         """Return whether the row has options, the index of the right one, a hint and a subject."""
         return {"question", "choices", "answer", "hint", "subject"} <= row.keys()
 
-    def picture_named(self, row: Mapping[str, Any]) -> str:
+    def picture_named(self, row: Row) -> str:
         """Return the row's `image`, but for the "image.png" of the release: that means PID/image.png."""
         named = row.get("image")
         return named if isinstance(named, str) and named != _IN_ITS_FOLDER else ""
 
-    def problem(self, row: Mapping[str, Any], tables: Mapping[str, Any]) -> Problem:
+    def problem(self, row: Row, tables: Mapping[str, Any]) -> Problem:
         """Read the problem in a row. `input` has question, options, the hint as `text`, and `metadata`.
 
         `gold` is the text of the right option; `detail` holds the options and its index. The picture becomes
         `image` where it lies beside the data, as in the release (`images/test/PID/image.png`), or where the
         row says (`"image": "images/museum.png"`).
         """
-        pid = str(row.get("pid", row.get("id", "")))
-        choices, index = row.get("choices"), row.get("answer")
-        if not (isinstance(choices, list) and len(choices) > 1 and all(isinstance(c, str) for c in choices)):
-            raise InputError('the key "choices" should be a list of two texts or more')
-        if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < len(choices):
-            raise InputError(f'the key "answer" should be the index of a choice, and is {index!r:.40}')
-        question = row.get("question")
-        if not pid or not isinstance(question, str) or not question.strip():
-            raise InputError('a ScienceQA problem needs "pid" and "question"')
-        hint, metadata = str(row.get("hint") or ""), _metadata(row)
+        id, index = self.required_id(row), row.get("answer")
+        question, choices = text_in(row, "question"), texts_in(row, "choices")
+        if len(choices) < 2:
+            raise wrong(row, "choices", "a list of two texts or more")
+        if type(index) is not int or not 0 <= index < len(choices):
+            raise wrong(row, "answer", "the index of a choice")
+        if not question.strip():
+            raise wrong(row, "question", "a text")
+        hint, has_image = str(row.get("hint") or ""), bool(row.get("image"))
         return Problem(
-            id=pid,
+            id=id,
             input={
                 "question": question,
                 "choices": choices,
                 "text": hint or None,
-                "metadata": metadata | {"has_image": bool(row.get("image"))},
+                "metadata": _metadata(row) | {"has_image": has_image},
             },
             gold=choices[index],
             columns=tuple(_columns(row, hint)),
-            detail={"choices": choices, "index": index, "has_picture": bool(row.get("image"))},
+            detail={"choices": choices, "index": index, "has_picture": has_image},
         )
 
 
-def _metadata(row: Mapping[str, Any]) -> dict[str, Any]:
+def _metadata(row: Row) -> dict[str, Any]:
     """Return what the planner may know: the grade as a number, and the place in the subject."""
     found = {key: row[key] for key in _METADATA if isinstance(row.get(key), str)}
     grade = _GRADE.fullmatch(found.get("grade", ""))
     return found | ({"grade": int(grade[1])} if grade else {})
 
 
-def _columns(row: Mapping[str, Any], hint: str) -> Iterator[str]:
+def _columns(row: Row, hint: str) -> Iterator[str]:
     if (subject := row.get("subject")) in _BY_SUBJECT:
         yield _BY_SUBJECT[str(subject)]
     if hint:

@@ -6,10 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from chameleon.benchmarks.scorers.chameleon_rule import ChameleonRule
-from chameleon.benchmarks.scorers.program_of_thought import ProgramOfThoughtRule
 from chameleon.benchmarks.scorers.promptpg import PromptPGRule
-from chameleon.benchmarks.tables.benchmark import text_in, texts_under, wrong
+from chameleon.benchmarks.scorers.tabmwp import ChameleonRule, ProgramOfThoughtRule
+from chameleon.benchmarks.tables.benchmark import table_of, text_in, texts_in, wrong
 from chameleon.evaluation.benchmark import Benchmark, Problem, Row, Scorer
 from chameleon.table import Table
 
@@ -26,14 +25,13 @@ _INTEGER = re.compile(r"-?[\d,]+")
 
 
 class Tabmwp(Benchmark):
-    """TabMWP, with the scorers of Chameleon, of Program of Thoughts and of PromptPG.
+    """Mathematical word problems over small tables, free or multiple-choice (Lu et al., 2022).
 
     Rows are those of the original release (`problems_dev.json`, keyed by pid) and of recorded runs on it. A
     recorded run without questions gives problems whose `input` is empty: they can be scored, not run.
     """
 
     name = "tabmwp"
-    about = "Mathematical word problems over small tables, free or multiple-choice (Lu et al., 2022)"
     columns = (*_BY_QUESTION.values(), *_BY_ANSWER.values(), "G1-6", "G7-8")
     scorers: ClassVar[Mapping[str, type[Scorer]]] = {
         "chameleon": ChameleonRule,
@@ -61,7 +59,7 @@ class Tabmwp(Benchmark):
             raise wrong(row, "grade", "a whole number from 1 to 8")
         known: dict[str, list[str] | None] = {}
         if "choices" in row or row.get("ques_type") == "free_text":
-            known = {"choices": texts_under(row, "choices", []) or None}
+            known = {"choices": texts_in(row, "choices", default=[]) or None}
         ques_type, ans_type = _types(row, answer, known.get("choices"))
         input: dict[str, Any] = {}
         if "question" in row or "table" in row:
@@ -78,14 +76,13 @@ class Tabmwp(Benchmark):
         )
 
     def percent(self, column: str, correct: int, n: int) -> str:
-        """Return a cell of the table: percent with two decimals, or a dash where there is no example.
+        """Return a cell of the table; ALL is rounded to three decimals first, as Chameleon's script does.
 
-        ALL is rounded to three decimals first, as in Chameleon's `evaluate.py`; it shows in rare ties only.
+        It shows in rare ties only.
         """
-        if not n:
-            return "–"
-        percentage = correct / n * 100
-        return f"{round(percentage, 3) if column == 'ALL' else percentage:.2f}"
+        if column != "ALL" or not n:
+            return super().percent(column, correct, n)
+        return f"{round(correct / n * 100, 3):.2f}"
 
 
 def _text_or_none(row: Row, key: str) -> str | None:
@@ -127,7 +124,4 @@ def read_text_table(text: str, caption: str = "") -> Table:
 
     The first line is the header, even where it is a row like the others; short lines are filled with blanks.
     """
-    lines = [[cell.strip() for cell in line.split("|")] for line in text.split("\n")]
-    width = max(map(len, lines))
-    header, *rows = ([*line, *[""] * (width - len(line))] for line in lines)
-    return Table(header, rows, caption)
+    return table_of([[cell.strip() for cell in line.split("|")] for line in text.split("\n")], caption)

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
 from chameleon.benchmarks.scorers.binder import BinderRule
-from chameleon.benchmarks.scorers.denotation import DenotationRule
-from chameleon.benchmarks.scorers.tablecot import TableCotRule
+from chameleon.benchmarks.scorers.denotation import DenotationRule, TableCotRule
 from chameleon.benchmarks.tables.benchmark import (
     SIZES,
     TableBenchmark,
     read_csv,
-    row_of,
+    read_object,
     text_in,
-    texts_under,
+    texts_in,
     wrong,
 )
 from chameleon.benchmarks.tables.cells import cells_with
@@ -30,7 +28,7 @@ _MEANT = {"n": "\n", "p": "|", "\\": "\\"}
 
 
 class Wikitq(TableBenchmark):
-    """WikiTableQuestions with the official rule, and those of TableCoT and Binder.
+    """Questions over a Wikipedia table each, with lists of answers (Pasupat and Liang, 2015).
 
     Rows are those of the original release (`data/*.tsv`; `tagged/data/*.tagged` has the canonical values of
     the answers too, and the tables lie in `csv/`), of JSON lines (`question`, `table_id`, `answer`,
@@ -39,7 +37,6 @@ class Wikitq(TableBenchmark):
     """
 
     name = "wikitq"
-    about = "Questions over a Wikipedia table each, with lists of answers (Pasupat and Liang, 2015)"
     columns = SIZES
     scorers: ClassVar[Mapping[str, type[Scorer]]] = {
         "official": DenotationRule,
@@ -49,18 +46,20 @@ class Wikitq(TableBenchmark):
     tables_beside: ClassVar[tuple[str, ...]] = (*TableBenchmark.tables_beside, "../csv", "../../csv", "csv")
 
     def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
-        """Yield the rows; TableRAG's under the names that others have."""
+        """Yield the rows; those of the release and TableRAG's under the names that JSON lines have."""
         for row in found:
-            if {"wikitq_id", "answers", "table"} <= row.keys():
-                named = {"id": row["wikitq_id"], "answer": row["answers"]}
-                yield {key: row.get(key) for key in ("question", "table_id", "table")} | named
+            if {"utterance", "context", "targetValue"} <= row.keys():
+                answers = {"answer": "targetValue", "answer_canon": "targetCanon"}
+                lists = {key: unescaped_list(str(row[of])) for key, of in answers.items() if of in row}
+                question = unescaped(str(row["utterance"]))
+                yield {"id": row.get("id"), "question": question, "table_id": row["context"], **lists}
+            elif {"wikitq_id", "answers", "table"} <= row.keys():
+                yield {**row, "id": row["wikitq_id"], "answer": row["answers"]}
             else:
                 yield row
 
     def recognises(self, row: Row) -> bool:
         """Return whether the row has a question, a table and a list of answers."""
-        if {"utterance", "context", "targetValue"} <= row.keys():
-            return True
         answer = row.get("answer", row.get("gold"))
         return {"question", "table_id"} <= row.keys() and isinstance(answer, list)
 
@@ -69,32 +68,13 @@ class Wikitq(TableBenchmark):
 
         `canon` is None where they are not known: then "12,467" is a text and not a number.
         """
-        id = self.required_id(row)
-        if "targetValue" in row:
-            question = unescaped(text_in(row, "utterance"))
-            table_id = text_in(row, "context")
-            gold = unescaped_list(text_in(row, "targetValue"))
-            canon = unescaped_list(text_in(row, "targetCanon")) if "targetCanon" in row else None
-        else:
-            question, table_id = text_in(row, "question"), text_in(row, "table_id")
-            key = "answer" if "answer" in row else "gold"
-            gold = texts_under(row, key)
-            if not gold:
-                raise wrong(row, key, "a list of texts")
-            canon = texts_under(row, "answer_canon") if "answer_canon" in row else None
+        gold = texts_in(row, "answer", "gold")
+        if not gold:
+            raise wrong(row, "answer" if "answer" in row else "gold", "a list of texts")
+        canon = texts_in(row, "answer_canon") if "answer_canon" in row else None
         if canon is not None and len(canon) != len(gold):
             raise InputError(f"there are {len(gold)} answers and {len(canon)} canonical values")
-        if isinstance(row.get("table"), Mapping):
-            tables = {table_id: row["table"]}
-        found = self.table(table_id, tables)
-        return Problem(
-            id=id,
-            input={"question": question, "table": found[0]} if found else {},
-            gold=gold,
-            columns=(found[1],) if found else (),
-            detail={"canon": canon, "question": question},
-            table_id=table_id,
-        )
+        return self.over_table(row, tables, gold, canon=canon, question=text_in(row, "question"))
 
     def gold_cells(self, problem: Problem) -> Sequence[Collection[Cell]] | None:
         """Return the cells that have the answers; None where an answer is in no cell, such as a count."""
@@ -102,17 +82,14 @@ class Wikitq(TableBenchmark):
         return None if table is None else cells_with(problem.gold, table)
 
     def read_table(self, file: Path) -> Row:
-        """Return the table in `csv/NNN-csv/N.csv`, from the .tsv beside it if there is one.
+        """Return the table in `csv/NNN-csv/N.csv`.
 
-        The caption is the page's title, where `page/` lies beside `csv/`.
+        The caption is the page's title, where `page/` lies beside `csv/`: that of `csv/204-csv/590.csv` in
+        `page/204-page/590.json`.
         """
-        separated = file.with_suffix(".tsv")
-        if separated.is_file():
-            written = separated.read_text("utf-8").rstrip("\n").split("\n")
-            lines = [[unescaped(cell) for cell in line.split("\t")] for line in written]
-        else:
-            lines = read_csv(file, doublequote=False, escapechar="\\")
-        return row_of(lines, file, _title(file))
+        lines = read_csv(file, doublequote=False, escapechar="\\")
+        page = file.parents[2] / "page" / file.parent.name.replace("-csv", "-page") / f"{file.stem}.json"
+        return {"lines": lines, "caption": read_object(page).get("title") if page.is_file() else ""}
 
 
 def unescaped(text: str) -> str:
@@ -123,14 +100,3 @@ def unescaped(text: str) -> str:
 def unescaped_list(text: str) -> list[str]:
     """Return the items of a field that is a list, parted by bars."""
     return [unescaped(item) for item in text.split("|")]
-
-
-def _title(file: Path) -> str:
-    """Return the title of a table's page: `page/204-page/590.json` for `csv/204-csv/590.csv`."""
-    page = file.parents[2] / "page" / file.parent.name.replace("-csv", "-page") / f"{file.stem}.json"
-    if not page.is_file():
-        return ""
-    try:
-        return str(json.loads(page.read_text("utf-8")).get("title") or "")
-    except (ValueError, AttributeError) as problem:
-        raise InputError("this does not describe a page", where=str(page)) from problem

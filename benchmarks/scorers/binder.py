@@ -1,8 +1,7 @@
 """How Binder scores WikiTableQuestions (Cheng et al., 2023): more lenient than the official rule.
 
 Source: the repository xlang-ai/Binder, `utils/evaluator.py` and `utils/normalizer.py`. It finds some 1.5
-points more than the official rule on the same answers: never compare the two. What the docstrings call an
-oddity is a part of the metric: its figures depend on it.
+points more than the official rule on the same answers: never compare the two.
 """
 
 from __future__ import annotations
@@ -14,8 +13,9 @@ from decimal import localcontext
 from functools import lru_cache
 from typing import Any
 
-from chameleon.benchmarks.scorers.denotation import answers, items, same_denotation
-from chameleon.errors import InputError, MissingPackage
+from chameleon.benchmarks.scorers.denotation import answers, same_denotation
+from chameleon.benchmarks.scorers.predictions import required, texts_of
+from chameleon.errors import MissingPackage
 from chameleon.evaluation.benchmark import Problem, ValueScorer
 
 _DURATION = re.compile(r"PT?(\d+)[YMDHS]")
@@ -31,9 +31,7 @@ Recognise = Callable[[str, str], list[Any]]
 
 
 class BinderRule(ValueScorer):
-    """Right is the same set of answers once dates and numbers in them are recognised, units aside."""
-
-    about = "Binder (Cheng et al., 2023): lenient: dates and numbers are recognised, and units may be missing"
+    """Binder (Cheng et al., 2023): lenient: dates and numbers are recognised, and units may be missing."""
 
     def check(self) -> None:
         _recognisers()
@@ -53,13 +51,15 @@ class BinderRule(ValueScorer):
         Oddities of the metric: a prediction that is no list is never right, for it is compared with the
         gold list as one text; "14" is not "14 weeks", although it is "14 days".
         """
-        question = problem.detail.get("question")
-        if not isinstance(question, str):
-            raise InputError("Binder's rule needs the question", where=f"problem {problem.id}")
+        question = required(problem, "question", "Binder's rule needs the question")
         if not isinstance(prediction, list | tuple):
             return False
-        said = sorted({recognised(item.lower().strip()) for item in items(prediction)})
-        gold = sorted({recognised(item.lower().strip()) for item in problem.gold})
+        texts, wanted = (
+            {item.lower().strip() for item in side} for side in (texts_of(prediction), problem.gold)
+        )
+        if texts == wanted:  # nothing need be recognised, which takes its time
+            return True
+        said, gold = (sorted(set(map(recognised, side))) for side in (texts, wanted))
         if len(said) == len(gold) == 1 and (
             _stands_for(said[0], gold[0], question) or _is_part(said[0], gold[0])
         ):

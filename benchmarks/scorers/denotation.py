@@ -1,7 +1,7 @@
-"""Denotation accuracy: how WikiTableQuestions scores a list of answers (Pasupat and Liang, 2015).
+"""Denotation accuracy, as WikiTableQuestions scores lists of answers (Pasupat and Liang, 2015); TableCoT.
 
-Source: the repository ppasupat/WikiTableQuestions, `evaluator.py` 1.0.2, which runs under Python 2. What the
-docstrings call an oddity is a part of the metric: published figures depend on it.
+Sources: the repositories ppasupat/WikiTableQuestions, `evaluator.py` 1.0.2, which runs under Python 2, and
+wenhuchen/TableCoT, `wikitableqa/outputs/`, whose rule is looser than the official one.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
+from chameleon.benchmarks.scorers.predictions import NO_PUNCTUATION, texts_of
 from chameleon.evaluation.benchmark import Problem, Scorer
 
 Date = tuple[int, int, int]
@@ -28,12 +29,17 @@ _OUTER_QUOTES = re.compile(r'"([^"]*)"')
 _NEAR = 1e-6
 _UNKNOWN = -1
 _LONGEST_NUMBER = 300  # digits: what is longer is no amount, and does not fit a float
+_STATED = re.compile(r"[Tt]he answer is ([^.]+)\.$")
+_ARTICLE = re.compile(r"\b(a|an|the)\b")
+_FLOAT = re.compile(r"(?:[+-][0-9]+[.]?[0-9]*|[0-9]*[.]?[0-9]*)\n?")
+_WORDS = (
+    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven"),
+    *("twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
+)
 
 
 class DenotationRule(Scorer):
-    """Right is the same set of answers: as texts after normalisation, as numbers or as dates."""
-
-    about = "WikiTableQuestions (Pasupat and Liang, 2015): the same set of texts, numbers and dates"
+    """WikiTableQuestions (Pasupat and Liang, 2015): the same set of texts, numbers and dates."""
 
     def from_output(self, text: str, problem: Problem) -> list[str]:
         """Return the text as a list of answers, parted by bars as in the release."""
@@ -54,20 +60,8 @@ class DenotationRule(Scorer):
         """
         if prediction is None:
             return False
-        canon = problem.detail.get("canon")
-        targets = answers(problem.gold) if canon is None else answers(problem.gold, canon)
-        return same_denotation(targets, answers(items(prediction)))
-
-
-def items(prediction: Any) -> list[str]:
-    """Return a prediction as a list of texts, as a line of the official prediction file has them."""
-    texts = []
-    for item in prediction if isinstance(prediction, list | tuple) else [prediction]:
-        try:
-            texts.append(("yes" if item else "no") if isinstance(item, bool) else str(item))
-        except (ValueError, RecursionError):  # Python writes no integers of thousands of digits
-            texts.append("")
-    return texts
+        targets = answers(problem.gold, problem.detail.get("canon"))
+        return same_denotation(targets, answers(texts_of(prediction)))
 
 
 @dataclass(frozen=True)
@@ -78,11 +72,9 @@ class Answer:
     meant: float | Date | None = None
 
     @property
-    def identity(self) -> tuple[str, Any]:
-        """What makes two answers of one side the same: a text never equals a number, nor that a date."""
-        if self.meant is None:
-            return "text", self.text
-        return ("date" if isinstance(self.meant, tuple) else "number"), self.meant
+    def identity(self) -> tuple[bool, Any]:
+        """Return what makes two answers of one side the same: what is meant, else the text."""
+        return self.meant is None, self.text if self.meant is None else self.meant
 
     def matches(self, other: Answer) -> bool:
         """Compare the texts, the numbers within a millionth, or the dates with their gaps."""
@@ -99,7 +91,7 @@ def answers(texts: Iterable[str], canon: Sequence[str] | None = None) -> list[An
     """Return the distinct answers among these texts, with their canonical values where they are given."""
     originals = list(texts)
     pairs = zip(originals, canon if canon is not None else originals, strict=True)
-    found: dict[tuple[str, Any], Answer] = {}
+    found: dict[tuple[bool, Any], Answer] = {}
     for original, canonical in pairs:
         written = canonical or original
         number = _number(written)
@@ -204,3 +196,43 @@ def _date(text: str) -> float | Date | None:
 
 def _part(text: str) -> int | None:
     return int(text) if _WHOLE_NUMBER.fullmatch(text) and len(text) < _LONGEST_NUMBER else None
+
+
+class TableCotRule(Scorer):
+    """TableCoT (Chen, 2023): spans without articles and punctuation, numbers and number words alike."""
+
+    def from_output(self, text: str, problem: Problem) -> str:
+        """Return what the first line states after "the answer is", up to a stop that ends it; else that line.
+
+        The original asks a model for the answer of a text that states none; this rule does not.
+        """
+        line = text.strip("\n").partition("\n")[0]
+        stated = _STATED.search(line)
+        return stated[1].strip('"') if stated else line
+
+    def right(self, prediction: Any, problem: Problem) -> bool:
+        """Return whether the spans are those of the gold answers; a list is read as one text with commas.
+
+        Oddities of the metric: punctuation goes before numbers are read, so "3.5" is "35" and "-5" is "5";
+        a single gold answer with ", " in it is parted, too.
+        """
+        if prediction is None:
+            return False
+        said, gold = ", ".join(texts_of(prediction)).lower(), "|".join(problem.gold).lower()
+        several = "|" in gold
+        if several:
+            said = said.replace(" and ", ", ")
+        return _spans(said, ", ") == _spans(gold, "|" if several else ", ")
+
+
+def _spans(text: str, separator: str) -> list[str]:
+    return sorted(map(_plain, text.split(separator)))
+
+
+def _plain(span: str) -> str:
+    """Write a number, or the word for one up to nineteen, as Python writes a float; leave other spans."""
+    span = _ARTICLE.sub(" ", span.strip()).translate(NO_PUNCTUATION)
+    if span in _WORDS:
+        return str(float(_WORDS.index(span)))
+    is_number = span.strip() and len(span) < _LONGEST_NUMBER and _FLOAT.fullmatch(span)
+    return str(float(span)) if is_number else span

@@ -1,7 +1,6 @@
 """How FEVEROUS scores verdicts and their evidence (Aly et al., 2021).
 
-Source: the repository Raldir/FEVEROUS, `evaluation/feverous_scorer.py`. What the docstrings call an oddity is
-a part of the metric: its figures depend on it.
+Source: the repository Raldir/FEVEROUS, `evaluation/feverous_scorer.py`.
 """
 
 from __future__ import annotations
@@ -10,8 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
-from chameleon.benchmarks.scorers.verdicts import YES, verdict
-from chameleon.errors import InputError
+from chameleon.benchmarks.scorers.predictions import NO, YES, required, verdict_of
 from chameleon.evaluation.benchmark import GradedScorer, Problem, Scorer
 
 SUPPORTS, REFUTES, UNKNOWN = "SUPPORTS", "REFUTES", "NOT ENOUGH INFO"
@@ -29,9 +27,7 @@ _ITEM = re.compile(
 
 
 class LabelRule(Scorer):
-    """Right is the label, in any case."""
-
-    about = "FEVEROUS (Aly et al., 2021): label accuracy, three labels in any case; evidence is not looked at"
+    """FEVEROUS (Aly et al., 2021): label accuracy, three labels in any case; evidence is not looked at."""
 
     def from_value(self, value: Any, problem: Problem) -> Any:
         """Return the label of a run's verdict: SUPPORTS for yes, true or 1, REFUTES for no, false or 0."""
@@ -47,13 +43,12 @@ class LabelRule(Scorer):
 
 
 class EvidenceRule(GradedScorer):
-    """The FEVEROUS score, label accuracy, and precision, recall and F1 of the evidence, from 0 to 1.
+    """FEVEROUS (Aly et al., 2021): the label together with a whole group of evidence, 0 to 1.
 
     Of the predicted evidence, the first 25 cells, items of lists, captions and headers count, and the first
     five of all other kinds.
     """
 
-    about = "FEVEROUS (Aly et al., 2021): the label together with a whole group of evidence, 0 to 1"
     figures: ClassVar[tuple[str, ...]] = ("FEVEROUS score", "label accuracy", "precision", "recall", "F1")
 
     def from_run(self, answer: Any, found: Mapping[str, Any], problem: Problem) -> Any:
@@ -71,13 +66,8 @@ class EvidenceRule(GradedScorer):
         Oddities of the metric: an item that is predicted twice counts twice; an empty group is always
         predicted; without any gold evidence the score is 0 and recall 1.
         """
-        groups = problem.detail.get("evidence")
-        if groups is None:
-            raise InputError(
-                "the rule needs the gold evidence, and this row has none",
-                where=f"problem {problem.id}",
-                hint="The scorer label looks at labels alone.",
-            )
+        reason = "the rule needs the gold evidence, and this row has none"
+        groups = required(problem, "evidence", reason, "The scorer label looks at labels alone.")
         told = prediction if isinstance(prediction, Mapping) else {"label": prediction}
         evidence = told.get("evidence")
         items = within_limits(map(item_of, evidence if isinstance(evidence, list | tuple) else ()))
@@ -125,5 +115,4 @@ def item_of(written: Any) -> Item:
 
 
 def _label_of(value: Any) -> Any:
-    said = verdict(value)
-    return value if said is None else SUPPORTS if said == YES else REFUTES
+    return {YES: SUPPORTS, NO: REFUTES}.get(verdict_of(value) or "", value)

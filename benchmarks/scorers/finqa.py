@@ -1,23 +1,31 @@
 """How FinQA is scored (Chen et al., 2021), and how Program of Thoughts scores it.
 
-Sources: the repositories czyssrs/FinQA, `code/evaluate/evaluate.py`, and wenhuchen/Program-of-Thoughts. What
-the docstrings call an oddity is a part of the metric: its figures depend on it.
+Sources: the repositories czyssrs/FinQA, `code/evaluate/evaluate.py`, and wenhuchen/Program-of-Thoughts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from typing import Any, ClassVar
 
 from chameleon.benchmarks.scorers.finqa_answers import AnswerRule
-from chameleon.benchmarks.scorers.finqa_equivalence import check_packages, equivalent
-from chameleon.benchmarks.scorers.program_of_thought import floatify, same_number
+from chameleon.benchmarks.scorers.predictions import required
+from chameleon.benchmarks.scorers.tabmwp import agrees, floatify
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import GradedScorer, Problem, Scorer, ValueScorer
 from chameleon.evaluation.compare import half_width
-from chameleon.modules.reports.finqa_program import PLACES, calculated, tokens_of
+from chameleon.modules.reports.finqa_program import (
+    PLACES,
+    calculated,
+    parts_of,
+    steps_of,
+    structure_fault,
+    tokens_of,
+)
 
 _KINDS = ("execution", "program", "answer")
+_PRIME = 2**127 - 1
 
 
 class _ProgramRule(Scorer):
@@ -33,36 +41,61 @@ class _ProgramRule(Scorer):
         return {"program": program, "answer": answer}
 
 
+class ExecutionRule(_ProgramRule):
+    """FinQA's execution accuracy alone, broken down by facts and steps."""
+
+    def right(self, prediction: Any, problem: Problem) -> bool:
+        """Return whether the program comes to the gold value.
+
+        Oddity of the metric: numbers of five places are compared for equality, so that a program that gives
+        a percentage is wrong where the gold one gives a share.
+        """
+        lines, _ = _gold_program(problem)
+        tokens = tokens_in(prediction)
+        if tokens is None:
+            return False
+        value, fault = calculated(tokens, lines)
+        return not fault and value is not None and bool(value == problem.gold)
+
+
+class ProgramRule(_ProgramRule):
+    """FinQA's program accuracy alone, broken down by facts and steps."""
+
+    def right(self, prediction: Any, problem: Problem) -> bool:
+        """Return whether a prediction is the gold program in other words; see `equivalent`.
+
+        Different from the original: it stops with an error where an equivalent program does not come to the
+        gold value; here that program is right.
+        """
+        _, program = _gold_program(problem)
+        tokens = tokens_in(prediction)
+        return tokens is not None and equivalent(tokens_of(program), tokens)
+
+
 class OfficialRule(_ProgramRule, GradedScorer):
-    """Execution accuracy, program accuracy and answer accuracy in percent, and half of their 90 % intervals.
+    """FinQA (Chen et al., 2021): execution and program accuracy in percent; RAG-CoT's answer accuracy.
 
     The first two are FinQA's; the third is RAG-CoT's, see `AnswerRule`.
     """
 
-    about = "FinQA (Chen et al., 2021): execution and program accuracy in percent; RAG-CoT's answer accuracy"
     figures: ClassVar[tuple[str, ...]] = (
         *(f"{kind} accuracy" for kind in _KINDS),
         *(f"{kind} ± 90 %" for kind in _KINDS),
     )
 
-    def check(self) -> None:
-        check_packages()
-
     def grades(self, prediction: Any, problem: Problem) -> Mapping[str, float]:
-        """Return 1 or 0 for each; None is neither. Raises `InputError`, `MissingPackage`.
+        """Return 1 or 0 for each; None is neither. Raises `InputError`.
 
         Of a run the answer is graded that it gives, of a program alone the value that it comes to.
         """
-        answer = (
-            prediction.get("answer")
-            if isinstance(prediction, Mapping)
-            else None
-            if (tokens := tokens_in(prediction)) is None
-            else calculated(tokens, _known(problem)[0]).value
-        )
+        answer = None
+        if isinstance(prediction, Mapping):
+            answer = prediction.get("answer")
+        elif tokens := tokens_in(prediction):
+            answer = calculated(tokens, _gold_program(problem)[0]).value
         return {
-            "execution": float(_executes(prediction, problem)),
-            "program": float(_is_equivalent(prediction, problem)),
+            "execution": float(ExecutionRule().right(prediction, problem)),
+            "program": float(ProgramRule().right(prediction, problem)),
             "answer": float(AnswerRule().right(answer, problem)),
         }
 
@@ -73,31 +106,8 @@ class OfficialRule(_ProgramRule, GradedScorer):
         return means | {f"{kind} ± 90 %": 100 * half_width(share, n) for kind, share in shares.items()}
 
 
-class ExecutionRule(_ProgramRule):
-    """Right is a valid program that comes to the gold value: execution accuracy alone."""
-
-    about = "FinQA's execution accuracy alone, broken down by facts and steps"
-
-    def right(self, prediction: Any, problem: Problem) -> bool:
-        return _executes(prediction, problem)
-
-
-class ProgramRule(_ProgramRule):
-    """Right is a program that is equivalent to the gold one: program accuracy alone."""
-
-    about = "FinQA's program accuracy alone, broken down by facts and steps"
-
-    def check(self) -> None:
-        check_packages()
-
-    def right(self, prediction: Any, problem: Problem) -> bool:
-        return _is_equivalent(prediction, problem)
-
-
 class PrecisionRule(ValueScorer):
-    """Right is the number to the places of the coarser one, and True and False are yes and no."""
-
-    about = "Program of Thoughts (Chen et al., 2022): numbers to the places of the coarser one"
+    """Program of Thoughts (Chen et al., 2022): numbers to the places of the coarser one."""
 
     def from_value(self, value: Any, problem: Problem) -> Any:
         """Return the value as a float where it can be one, "34.7%" as its hundredth, else as a text."""
@@ -108,40 +118,76 @@ class PrecisionRule(ValueScorer):
         return self.from_answer(found.get("value", answer), problem)
 
     def right(self, prediction: Any, problem: Problem) -> bool:
-        """Return whether the prediction equals the gold value; None never does.
-
-        Oddity of the metric: a prediction of few places is compared with few, so that 0.0 is right for 0.04.
-        """
-        if prediction is None:
-            return False
-        if isinstance(prediction, bool):
-            prediction = "yes" if prediction else "no"
-        if isinstance(prediction, str) or isinstance(problem.gold, str):
-            return bool(prediction == problem.gold)
-        return same_number(prediction, problem.gold)
+        """Return whether the prediction `agrees` with the gold value."""
+        return agrees(prediction, problem.gold)
 
 
-def _executes(prediction: Any, problem: Problem) -> bool:
-    """Return whether a prediction is a valid program that comes to the gold value (execution accuracy).
+def equivalent(gold: Sequence[str], predicted: Sequence[str]) -> bool:
+    """Return whether two programs, as tokens with their end, are the same function of the gold arguments.
 
-    Oddity of the metric: numbers of five places are compared for equality, so that a program that gives
-    a percentage is wrong where the gold one gives a share.
+    These become unknowns, so the order of factors does not matter, nor do steps that are not used. Raises
+    `InputError` for a gold program that is none.
+
+    Oddities of the metric: an argument that the gold program does not have, letter by letter, makes any
+    program wrong ("5" for "5.0", "100" for "const_100"); a step over a table must be written as in the
+    gold program, and stand first where it stands first there, but not elsewhere.
+
+    Different from the original, which has sympy read expressions as Python and search for their simplest
+    form, without end for some: here the unknowns are numbers as if drawn by chance, and values are compared
+    modulo a large prime. Powers and comparisons are the same only where both of their sides are.
     """
-    tokens = tokens_in(prediction)
-    if tokens is None:
+    steps, given = steps_of(gold[:-1]), predicted[:-1]
+    try:
+        known = {name for step in steps for name in _named(step)}
+        wanted = _value(steps)
+    except (ValueError, LookupError):
+        raise InputError(f"the gold program cannot be read: {' '.join(gold)!r:.200}") from None
+    if structure_fault(given):
         return False
-    value, fault = calculated(tokens, _known(problem)[0])
-    return not fault and value is not None and bool(value == problem.gold)
+    try:
+        steps = steps_of(given)
+        if any(step.count("(") > 1 or not known.issuperset(_named(step)) for step in steps):
+            return False
+        return _value(steps) == wanted
+    except (ValueError, LookupError):
+        return False
 
 
-def _is_equivalent(prediction: Any, problem: Problem) -> bool:
-    """Return whether a prediction is the gold program in other words (program accuracy); see `equivalent`.
+def _named(step: str) -> list[str]:
+    """Return the arguments of a step that are no earlier steps; a step over a table, as it is written."""
+    operation, *arguments = parts_of(step)
+    return [step] if "table" in operation else [each for each in arguments if "#" not in each]
 
-    Different from the original: it stops with an error where an equivalent program does not come to the gold
-    value; here that program is right.
-    """
-    tokens = tokens_in(prediction)
-    return tokens is not None and equivalent(tokens_of(_known(problem)[1]), tokens)
+
+def _value(steps: Sequence[str]) -> int:
+    """Compute what the last step comes to, modulo a prime. Raises LookupError for unknown steps."""
+    values: dict[int, int] = {}
+    for number, step in enumerate(steps):
+        operation, *arguments = parts_of(step)
+        if "table" in operation:
+            values[number] = _unknown(step)
+            continue
+        first, second = (
+            values[int(each.strip("#"))] if "#" in each else _unknown(each) for each in arguments
+        )
+        match operation:
+            case "add":
+                value = first + second
+            case "subtract":
+                value = first - second
+            case "multiply":
+                value = first * second
+            case "divide" if second:
+                value = first * pow(second, -1, _PRIME)
+            case _:
+                value = _unknown(operation, first, second)
+        values[number] = value % _PRIME
+    return values[len(steps) - 1]
+
+
+def _unknown(*named: object) -> int:
+    """Return the number that stands for what is named."""
+    return int.from_bytes(sha256(repr(named).encode("utf-8", "replace")).digest()) % _PRIME
 
 
 def tokens_in(prediction: Any) -> list[str] | None:
@@ -150,8 +196,7 @@ def tokens_in(prediction: Any) -> list[str] | None:
     Of an object its program is taken, else the program that stands for its answer (`as_program`).
     """
     if isinstance(prediction, Mapping):
-        program = prediction.get("program")
-        prediction = program if program else as_program(prediction.get("answer"))
+        prediction = prediction.get("program") or as_program(prediction.get("answer"))
     if isinstance(prediction, list | tuple):
         return [*prediction] if all(isinstance(token, str) for token in prediction) else None
     program = prediction if isinstance(prediction, str) else as_program(prediction)
@@ -179,9 +224,9 @@ def _number_or_text(value: Any) -> Any:
     return number / 100 if isinstance(number, float) else value
 
 
-def _known(problem: Problem) -> tuple[Sequence[Sequence[str]], str]:
+def _gold_program(problem: Problem) -> tuple[Sequence[Sequence[str]], str]:
     """Return the lines of the table and the gold program. Raises `InputError` where they are not known."""
-    lines, program = problem.detail.get("lines"), problem.detail.get("program")
-    if lines is None or not program or problem.gold is None:
-        raise InputError("FinQA's rules need the gold program and its value", where=f"problem {problem.id}")
-    return lines, program
+    reason = "FinQA's rules need the gold program and its value"
+    if problem.gold is None:
+        raise InputError(reason, where=f"problem {problem.id}")
+    return required(problem, "lines", reason), required(problem, "program", reason)

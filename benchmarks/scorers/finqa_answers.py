@@ -27,9 +27,7 @@ _EXACT = Context(prec=400)  # a float's places after the point, whatever this pr
 
 
 class AnswerRule(Scorer):
-    """Right is the gold number, units and what stands around it aside, to the places of the coarser one."""
-
-    about = "RAG-CoT's answer accuracy by a rule of ours: the number alone, to the coarser one's places"
+    """RAG-CoT's answer accuracy by a rule of ours: the number alone, to the coarser one's places."""
 
     def from_output(self, text: str, problem: Problem) -> str:
         """Return what follows the last "answer is" or "answer:" in a text; all of it where there is none."""
@@ -64,7 +62,7 @@ class AnswerRule(Scorer):
 
 def _accepted(problem: Problem, percent: bool) -> Iterator[Decimal]:
     """Yield the gold value and the annotators' answer; of a percentage the hundredfold and hundredth too."""
-    gold = _plain(float(problem.gold))
+    gold = Decimal(repr(float(problem.gold))).normalize(_EXACT)
     yield gold
     if percent:
         yield from (gold.scaleb(2), gold.scaleb(-2))
@@ -83,7 +81,7 @@ def _number(value: Any) -> tuple[Decimal, bool] | None:
         return None
     if not isinstance(value, str):
         try:
-            number = _plain(value)
+            number = Decimal(repr(value)).normalize(_EXACT)
         except ValueError:  # Python writes no integers of thousands of digits
             return None
         return (number, False) if number.is_finite() and number.adjusted() < _LONGEST else None
@@ -109,15 +107,8 @@ def _same(one: Decimal, other: Decimal, digits: int) -> bool:
     return abs(coarse) >= least and any(fine.quantize(last, mode) == coarse for mode in modes)
 
 
-def _plain(number: int | float) -> Decimal:
-    """Return a number as Python writes it, without the zero that it puts after the point of 114.0."""
-    exact = Decimal(repr(number))
-    if not exact.is_finite() or exact.adjusted() >= _LONGEST:
-        return exact
-    return exact.quantize(Decimal(1), context=_EXACT) if exact == exact.to_integral_value() else exact
-
-
 def _exponent(number: Decimal) -> int:
+    """Return minus the places after the point."""
     exponent = number.as_tuple().exponent
     return min(exponent, 0) if isinstance(exponent, int) else 0
 

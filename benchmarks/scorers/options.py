@@ -1,7 +1,6 @@
 """How ScienceQA's options are scored: Chameleon's text rule, and the index rule of ScienceQA itself.
 
-Sources: the repositories lupantech/chameleon-llm (`run_scienceqa/`) and lupantech/ScienceQA. What the
-docstrings call an oddity is a part of the metric: published figures depend on it.
+Sources: the repositories lupantech/chameleon-llm (`run_scienceqa/`) and lupantech/ScienceQA.
 """
 
 from __future__ import annotations
@@ -10,21 +9,18 @@ import random
 import re
 from typing import Any
 
-from chameleon.benchmarks.scorers.chameleon_rule import known_choices, most_similar
+from chameleon.benchmarks.scorers.tabmwp import known_choices, most_similar
 from chameleon.evaluation.benchmark import Problem, Scorer
 
 _LETTER = re.compile(r"[Tt]he answer is ([A-Z])")
 _LETTERS = "ABCDE"
-_SEED = 3
 
 
 class OptionTextRule(Scorer):
-    """Right is a prediction that is the text of the gold option, or most like it.
+    """Chameleon (Lu et al., 2023): the stated letter's option, else the option most like the text.
 
     Where two options are the same but for case, either is right.
     """
-
-    about = "Chameleon (Lu et al., 2023): the stated letter's option, else the option most like the text"
 
     def from_output(self, text: str, problem: Problem) -> str:
         """Return the option of the first letter that is stated, else the text itself."""
@@ -50,16 +46,15 @@ class OptionTextRule(Scorer):
 
 
 class OptionIndexRule(Scorer):
-    """Right is the index of the gold option; a text without a letter becomes an option at random.
+    """ScienceQA (Lu et al., 2022): the stated letter's index, else a random option.
 
     The generator has a fixed seed and belongs to the scorer, so the outcome depends on the order of problems.
     """
 
-    about = "ScienceQA (Lu et al., 2022): the stated letter's index, else a random option"
-    seed = _SEED
+    seed = 3
 
     def __init__(self) -> None:
-        self._random = random.Random(_SEED)  # noqa: S311
+        self._random = random.Random(self.seed)  # noqa: S311
 
     def from_output(self, text: str, problem: Problem) -> int:
         """Return the index of the first letter that is stated, else of a random option."""
@@ -72,15 +67,11 @@ class OptionIndexRule(Scorer):
         if isinstance(prediction, str):
             choices = list(known_choices(problem))
             prediction = choices.index(prediction) if prediction in choices else None
-        if isinstance(prediction, bool) or not isinstance(prediction, int):
-            return False
-        return prediction == problem.detail.get("index")
+        return _is_gold(prediction, problem)
 
 
 class OptionNumberRule(Scorer):
-    """Right is the first digit in the text, read as the index of an option, counted from 0."""
-
-    about = "Vision models' short answers: the first digit is the option's index from 0"
+    """Vision models' short answers: the first digit is the option's index from 0."""
 
     def from_output(self, text: str, problem: Problem) -> int | None:
         found = re.search(r"\d", text)
@@ -89,9 +80,11 @@ class OptionNumberRule(Scorer):
     def right(self, prediction: Any, problem: Problem) -> bool:
         if isinstance(prediction, str):
             prediction = self.from_output(prediction, problem)
-        if isinstance(prediction, bool) or not isinstance(prediction, int):
-            return False
-        return prediction == problem.detail.get("index")
+        return _is_gold(prediction, problem)
+
+
+def _is_gold(index: Any, problem: Problem) -> bool:
+    return type(index) is int and index == problem.detail.get("index")
 
 
 def _stated_option(text: str, count: int) -> int | None:

@@ -1,21 +1,18 @@
 """How PromptPG scores TabMWP (Lu et al., 2022).
 
-Source: the repository lupantech/PromptPG, `run_gpt3/`. The patterns and their order are metric.
+Source: the repository lupantech/PromptPG, `run_gpt3/`; the patterns and their order are its.
 """
 
 from __future__ import annotations
 
 import random
 import re
-from collections.abc import Sequence
 from typing import Any
 
-from chameleon.benchmarks.scorers.chameleon_rule import known_choices, most_similar
-from chameleon.benchmarks.scorers.program_of_thought import UNFIT
+from chameleon.benchmarks.scorers.tabmwp import UNFIT, known_choices, most_similar
 from chameleon.evaluation.benchmark import Problem, Scorer
 
 _LETTERS = "ABCDEF"
-_SEED = 123
 
 # "[Th]he" is the source's: it matches "The", and never "the".
 _THE = "[Th]he"
@@ -57,18 +54,16 @@ _INTEGER = re.compile(r"[-+]?\d+$")
 
 
 class PromptPGRule(Scorer):
-    """Right is the same text or number, to three places, in any case.
+    """PromptPG (Lu et al., 2022): patterns find the answer in a text, equality to three places.
 
     A letter that stands for no choice becomes a choice at random. The generator has a fixed seed and belongs
     to the scorer, so the outcome depends on the order of the problems.
     """
 
-    about = "PromptPG (Lu et al., 2022): patterns find the answer in a text, equality to three places"
-
-    seed = _SEED
+    seed = 123
 
     def __init__(self) -> None:
-        self._random = random.Random(_SEED)  # noqa: S311
+        self._random = random.Random(self.seed)  # noqa: S311
 
     def from_output(self, text: str, problem: Problem) -> str:
         """Return the answer in the text: a choice where there are choices, else a number or the text itself.
@@ -77,7 +72,13 @@ class PromptPGRule(Scorer):
         """
         text = tidied(text)
         choices = known_choices(problem)
-        return self._choice(text, choices) if choices else _free_answer(text)
+        if not choices:
+            return _free_answer(text)
+        letter = choice_letter(text)
+        if letter is None:
+            return most_similar(text, choices)
+        index = _LETTERS.index(letter)
+        return choices[index] if index < len(choices) else self._random.choice(choices)
 
     def right(self, prediction: Any, problem: Problem) -> bool:
         """Return whether prediction and gold answer are the same once normalised; None never is.
@@ -92,13 +93,6 @@ class PromptPGRule(Scorer):
             return False
         unit = problem.detail.get("unit")
         return normalise(text, unit).lower() == normalise(str(problem.gold), unit).lower()
-
-    def _choice(self, text: str, choices: Sequence[str]) -> str:
-        letter = choice_letter(text)
-        if letter is None:
-            return most_similar(text, choices)
-        index = _LETTERS.index(letter)
-        return choices[index] if index < len(choices) else self._random.choice(choices)
 
 
 def choice_letter(text: str) -> str | None:

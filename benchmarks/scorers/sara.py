@@ -1,19 +1,17 @@
 """Whether a case under a statute is judged right: labels, and amounts in dollars with their tolerances.
 
 Sources: Holzenberger et al., 2020 (SARA, and the training script of the repository SgfdDttt/sara), LegalBench
-(HazyResearch/legalbench) and Blair-Stanek et al., 2023 (BlairStanek/gpt-statutes). What the docstrings call
-an oddity is a part of the metric: its figures depend on it.
+(HazyResearch/legalbench) and Blair-Stanek et al., 2023 (BlairStanek/gpt-statutes).
 """
 
 from __future__ import annotations
 
 import math
 import re
-import string
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from chameleon.benchmarks.scorers.text_overlap import text_of
+from chameleon.benchmarks.scorers.predictions import NO, NO_PUNCTUATION, YES, single, text_of, verdict_of
 from chameleon.evaluation.benchmark import GradedScorer, Problem, Scorer
 
 ENTAILMENT, CONTRADICTION = "Entailment", "Contradiction"
@@ -21,22 +19,7 @@ LABELS = (ENTAILMENT, CONTRADICTION)
 _SHARE, _LEAST = 0.1, 5000.0
 _AMOUNT = re.compile(r"[-–]?\s*(?:US)?\$?\s*(?P<number>[0-9][0-9,]*(?:\.[0-9]*)?|\.[0-9]+)\s*(?:dollars)?\.?")
 _NEGATIVE = re.compile(r"\s*[-–]")
-_MEANS = {
-    ENTAILMENT: ("entailment", "entailed", "entails", "yes", "true", "1"),
-    CONTRADICTION: ("contradiction", "contradicted", "contradicts", "not entailed", "no", "false", "0"),
-}
-_WORDS = {word: label for label, words in _MEANS.items() for word in words}
-_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _LAST_AMOUNT = re.compile(r"\$\s*([0-9][0-9,]*(?:\.[0-9]+)?)[\s.\"'”)]*\Z")
-
-
-def label_of(value: Any) -> str | None:
-    """Return "Entailment" or "Contradiction", whichever a value is, in any case; None for anything else."""
-    if isinstance(value, int):
-        return ENTAILMENT if value == 1 else CONTRADICTION if value == 0 else None
-    if not isinstance(value, str):
-        return None
-    return _WORDS.get(value.strip().removesuffix(".").strip("*\"' ").lower())
 
 
 def dollars(value: Any) -> float | None:
@@ -58,43 +41,29 @@ def error(said: float, gold: float) -> float:
     return abs(said - gold) / max(_SHARE * gold, _LEAST)
 
 
-def is_amount(problem: Problem) -> bool:
-    """Return whether the case asks for dollars."""
-    return problem.gold not in LABELS
-
-
-def _gold_dollars(problem: Problem) -> float:
-    """Return the gold amount of a case that asks for one."""
-    return dollars(problem.gold) or 0.0
-
-
 class StatutoryRule(Scorer):
-    """Labels must be the same; an amount is right where its error is below one tolerance."""
+    """SARA (Holzenberger et al., 2020): the label; dollars within a tenth of the gold or $5,000."""
 
-    about = "SARA (Holzenberger et al., 2020): the label; dollars within a tenth of the gold or $5,000"
     most: ClassVar[float] = 1.0
 
     def right(self, prediction: Any, problem: Problem) -> bool:
         """Return whether the prediction is the label, or the amount near enough."""
-        if isinstance(prediction, list | tuple) and len(prediction) == 1:
-            prediction = prediction[0]
-        if not is_amount(problem):
-            return bool(label_of(prediction) == problem.gold)
+        prediction, gold = single(prediction), dollars(problem.gold)
+        if gold is None:
+            return verdict_of(prediction) == (YES if problem.gold == ENTAILMENT else NO)
         said = dollars(prediction)
-        return said is not None and error(said, _gold_dollars(problem)) < self.most
+        return said is not None and error(said, gold) < self.most
 
 
 class HingeRule(StatutoryRule):
-    """The same with an error below two tolerances: its hinge loss, max(error - 1, 0), is below 1."""
+    """SARA's training script: the label; dollars within two tenths of the gold or $10,000."""
 
-    about = "SARA's training script: the label; dollars within two tenths of the gold or $10,000"
     most: ClassVar[float] = 2.0
 
 
 class LegalbenchRule(GradedScorer):
-    """Balanced accuracy of labels, and the share of amounts within a tenth, in percent."""
+    """LegalBench: balanced accuracy of labels, and amounts within 10 %, digits read without dots."""
 
-    about = "LegalBench: balanced accuracy of labels, and amounts within 10 %, digits read without dots"
     figures: ClassVar[tuple[str, ...]] = ("balanced accuracy", "within 10 %")
 
     def right(self, prediction: Any, problem: Problem) -> bool:
@@ -103,17 +72,17 @@ class LegalbenchRule(GradedScorer):
         Oddities of the metric: commas and dots are deleted before the first run of digits is read, so that
         "$1,234.00" is 123,400; a tenth of a dollar is added to the gold amount, and $0 is never right.
         """
-        said = text_of(prediction)
-        if not is_amount(problem):
+        said, gold = text_of(prediction), dollars(problem.gold)
+        if gold is None:
             return _normalised(said) == _normalised(problem.gold)
         digits = re.search(r"[0-9]+", said.replace(",", "").replace(".", ""))
         if digits is None or len(digits[0]) > 300:
             return False
-        return abs(float(digits[0]) / (_gold_dollars(problem) + 0.1) - 1) < _SHARE
+        return abs(float(digits[0]) / (gold + 0.1) - 1) < _SHARE
 
     def grades(self, prediction: Any, problem: Problem) -> Mapping[str, float]:
         """Count the case by its kind, and whether it is right."""
-        kind = "amount" if is_amount(problem) else str(problem.gold)
+        kind = str(problem.gold) if problem.gold in LABELS else "amount"
         return {kind: 1.0, f"{kind} right": float(self.right(prediction, problem))}
 
     def overall(self, sums: Mapping[str, float], n: int) -> Mapping[str, float]:
@@ -124,9 +93,8 @@ class LegalbenchRule(GradedScorer):
 
 
 class GptStatutesRule(GradedScorer):
-    """The share of right cases among those that count, and the share of those that do not, in percent."""
+    """gpt-statutes: one of two words in a text; dollars at its very end, else the case does not count."""
 
-    about = "gpt-statutes: one of two words in a text; dollars at its very end, else the case does not count"
     figures: ClassVar[tuple[str, ...]] = ("accuracy", "skipped")
 
     def from_output(self, text: str, problem: Problem) -> Any:
@@ -135,7 +103,7 @@ class GptStatutesRule(GradedScorer):
         Of a label "entail" or "contradict" is enough. Oddity of the metric: a text with both says neither,
         such as "it does not entail but contradicts".
         """
-        if is_amount(problem):
+        if problem.gold not in LABELS:
             found = _LAST_AMOUNT.search(text)
             return None if found is None else float(found[1].replace(",", ""))
         low = text.lower()
@@ -152,7 +120,7 @@ class GptStatutesRule(GradedScorer):
         Oddity of the metric: where no amount is read the case does not count; a label that is not read is
         wrong.
         """
-        counts = not is_amount(problem) or dollars(prediction) is not None
+        counts = problem.gold in LABELS or dollars(prediction) is not None
         right = counts and StatutoryRule().right(prediction, problem)
         return {"counted": float(counts), "right": float(right)}
 
@@ -175,4 +143,4 @@ def _share(sums: Mapping[str, float], kind: str) -> float:
 
 
 def _normalised(text: str) -> str:
-    return text.translate(_PUNCTUATION).strip().lower()
+    return text.translate(NO_PUNCTUATION).strip().lower()

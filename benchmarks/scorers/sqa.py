@@ -1,7 +1,4 @@
-"""How SQA scores answers: as sets of cells (Iyyer et al., 2017).
-
-Source: `eval.py` of the release 1.0. What the docstrings call an oddity is a part of the metric.
-"""
+"""How SQA scores answers: as sets of cells (Iyyer et al., 2017). Source: `eval.py` of the release 1.0."""
 
 from __future__ import annotations
 
@@ -9,7 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from chameleon.benchmarks.tables.cells import cells_of, texts_in
+from chameleon.benchmarks.scorers.predictions import required
+from chameleon.benchmarks.tables.cells import cells_of, literal_texts
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem, Scorer
 from chameleon.table import Table
@@ -18,13 +16,11 @@ _COORDINATE = re.compile(r"\(\s*-?\d+\s*,\s*-?\d+\s*\)")
 
 
 class CellRule(Scorer):
-    """Right is the same set of cells; their order and repetitions do not matter.
+    """SQA (Iyyer et al., 2017): the same set of cells; texts are looked up in the table.
 
     A run's cells are `cache.coordinates`, where it has written them; texts, of runs without them and of other
     systems, are looked up in the table.
     """
-
-    about = "SQA (Iyyer et al., 2017): the same set of cells; texts are looked up in the table"
 
     def from_run(self, answer: Any, found: Mapping[str, Any], problem: Problem) -> Any:
         """Return the cells that the run has found, else its answer."""
@@ -39,13 +35,8 @@ class CellRule(Scorer):
 
         Oddity of the metric: coordinates are compared as texts, so "(0,1)" is not "(0, 1)".
         """
-        gold = problem.detail.get("coordinates")
-        if gold is None:
-            raise InputError(
-                "the rule of SQA needs the cells of the answer, and this row has texts alone",
-                where=f"problem {problem.id}",
-                hint="The scorer tablerag compares texts.",
-            )
+        reason = "the rule of SQA needs the cells of the answer, and this row has texts alone"
+        gold = required(problem, "coordinates", reason, "The scorer tablerag compares texts.")
         if prediction is None:
             return False
         said = coordinates(prediction)
@@ -58,7 +49,7 @@ def coordinates(value: Any) -> set[str] | None:
     An empty list names no cell, which is a set as well.
     """
     if isinstance(value, str):
-        value = texts_in(value)
+        value = literal_texts(value)
     if not isinstance(value, list | tuple):
         return None
     named = {_coordinate(item) for item in value}
@@ -76,10 +67,7 @@ def _coordinate(item: Any) -> str | None:
 def _looked_up(answer: Any, problem: Problem) -> set[str] | None:
     table = problem.input.get("table")
     if not isinstance(table, Table):
-        raise InputError(
-            "an answer in words needs the table to be found in",
-            where=f"problem {problem.id}",
-            hint="Name the file of tables.",
-        )
+        reason = "an answer in words needs the table to be found in"
+        raise InputError(reason, where=f"problem {problem.id}", hint="Name the file of tables.")
     cells = cells_of(answer, table)
     return None if cells is None else {f"({row}, {column})" for row, column in cells}

@@ -1,21 +1,20 @@
-"""Exact match and F1 of texts, as SQuAD has them (Rajpurkar et al., 2016) and HybridQA's script takes them.
+"""Exact match and F1 of texts: SQuAD's (Rajpurkar et al., 2016), as HybridQA's script and TableRAG take them.
 
-What the docstrings call an oddity is a part of the metric: its figures depend on it.
+TableRAG's figures (repository YuhangWuAI/tablerag) are comparable under its rules alone; the official ones
+are stricter for lists of answers.
 """
 
 from __future__ import annotations
 
 import re
-import string
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from chameleon.benchmarks.scorers.text_overlap import text_of
-from chameleon.evaluation.benchmark import GradedScorer, Problem
+from chameleon.benchmarks.scorers.predictions import NO_PUNCTUATION, text_of
+from chameleon.evaluation.benchmark import GradedScorer, Problem, Scorer
 
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
-_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 def normalised(text: str) -> str:
@@ -23,7 +22,7 @@ def normalised(text: str) -> str:
 
     Oddity of the metric: curly quotes and dashes stay, and "9.110" is "9,110".
     """
-    return " ".join(_ARTICLE.sub(" ", text.lower().translate(_PUNCTUATION)).split())
+    return " ".join(_ARTICLE.sub(" ", text.lower().translate(NO_PUNCTUATION)).split())
 
 
 def same_text(said: str, gold: str) -> bool:
@@ -44,9 +43,8 @@ def f1(said: str, gold: str) -> float:
 
 
 class ExactAndF1(GradedScorer):
-    """Exact match and F1 in percent, each the mean over the problems."""
+    """HybridQA (Chen et al., 2020): exact match and F1 of the words (SQuAD's), 0 to 100."""
 
-    about = "HybridQA (Chen et al., 2020): exact match and F1 of the words (SQuAD's), 0 to 100"
     figures: ClassVar[tuple[str, ...]] = ("EM", "F1")
 
     def grades(self, prediction: Any, problem: Problem) -> Mapping[str, float]:
@@ -62,3 +60,17 @@ class ExactAndF1(GradedScorer):
     def overall(self, sums: Mapping[str, float], n: int) -> Mapping[str, float]:
         """Return the means, times 100."""
         return {name: 100 * sums[name] / n for name in self.figures}
+
+
+class TableragAnswerRule(Scorer):
+    """TableRAG (YuhangWuAI/tablerag): exact match (SQuAD's) with one of the answers."""
+
+    def right(self, prediction: Any, problem: Problem) -> bool:
+        """Return whether the prediction is an answer; a list is one text with commas.
+
+        Oddity of the metric: one correct item of a list of answers is enough, and all of them are wrong.
+        """
+        if prediction is None:
+            return False
+        golds = [problem.gold] if isinstance(problem.gold, str) else problem.gold
+        return any(same_text(text_of(prediction), gold) for gold in golds)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, ClassVar
 
+from chameleon.benchmarks.scorers.predictions import text_of
 from chameleon.errors import MissingPackage
 from chameleon.evaluation.benchmark import GradedScorer, Problem
 
@@ -14,9 +16,8 @@ _ORDERS = range(1, 5)  # BLEU counts up to four words in a row
 
 
 class OverlapRule(GradedScorer):
-    """BLEU over the whole corpus, and the means of ROUGE-1, ROUGE-2 and ROUGE-L (F1)."""
+    """sacreBLEU over the corpus (defaults, 0 to 100), mean ROUGE-1/2/L F1 without stemming (0 to 1)."""
 
-    about = "sacreBLEU over the corpus (defaults, 0 to 100), mean ROUGE-1/2/L F1 without stemming (0 to 1)"
     figures: ClassVar[tuple[str, ...]] = ("BLEU", *_ROUGE, "BP")
     stemming: ClassVar[bool] = False
 
@@ -57,45 +58,30 @@ class OverlapRule(GradedScorer):
 
 
 class StemmedOverlapRule(OverlapRule):
-    """The same, with words cut to their stems for ROUGE."""
+    """sacreBLEU over the corpus, and mean ROUGE-1/2/L F1 of the words' stems (Porter)."""
 
-    about = "sacreBLEU over the corpus, and mean ROUGE-1/2/L F1 of the words' stems (Porter)"
     stemming: ClassVar[bool] = True
-
-
-def text_of(prediction: Any) -> str:
-    """Return a prediction as one text: a list with commas, and none as an empty one."""
-    if prediction is None:
-        return ""
-    if isinstance(prediction, list | tuple):
-        return ", ".join(map(text_of, prediction))
-    try:
-        return str(prediction)
-    except (ValueError, RecursionError):  # Python writes no integers of thousands of digits
-        return ""
 
 
 @lru_cache(maxsize=1)
 def _bleu() -> Any:
     """Load sacreBLEU with its defaults; only the counts of single sentences are taken from it."""
-    try:
+    with _package("sacreBLEU"):
         from sacrebleu.metrics.bleu import BLEU
-    except ImportError as problem:
-        raise _missing("sacreBLEU") from problem
     return BLEU(effective_order=True)
 
 
 @lru_cache(maxsize=2)
 def _rouge(stemming: bool) -> Any:
-    try:
+    with _package("rouge-score"):
         from rouge_score.rouge_scorer import RougeScorer
-    except ImportError as problem:
-        raise _missing("rouge-score") from problem
     return RougeScorer(list(_ROUGE.values()), use_stemmer=stemming)
 
 
-def _missing(package: str) -> MissingPackage:
-    return MissingPackage(
-        f"the grades of texts need {package}",
-        hint="Install it: pip install 'chameleon-compose[text-metrics]'.",
-    )
+@contextmanager
+def _package(name: str) -> Iterator[None]:
+    try:
+        yield
+    except ImportError as problem:
+        hint = "Install it: pip install 'chameleon-compose[text-metrics]'."
+        raise MissingPackage(f"the grades of texts need {name}", hint=hint) from problem

@@ -1,56 +1,35 @@
-"""Whether a statement is entailed: how TabFact, Chain-of-Table and TabSQLify score that.
+"""Whether a statement is entailed: how TabFact, Chain-of-Table, TabSQLify and TableRAG score that.
 
-Sources: the repositories wenhuchen/Table-Fact-Checking, google-research/chain-of-table (`utils/evaluate.py`)
-and mahadi-nahid/TabSQLify. What the docstrings call an oddity is a part of the metric: its figures depend on
-it.
+Sources: the repositories wenhuchen/Table-Fact-Checking, google-research/chain-of-table (`utils/evaluate.py`),
+mahadi-nahid/TabSQLify and YuhangWuAI/tablerag.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from chameleon.benchmarks.scorers.text_overlap import text_of
+from chameleon.benchmarks.scorers.predictions import NO, YES, single, text_of, verdict_of
 from chameleon.evaluation.benchmark import Problem, Scorer
 
-YES, NO = "yes", "no"
-_YES = frozenset({YES, "true", "entailed", "1", "1.0"})
-_NO = frozenset({NO, "false", "refuted", "0", "0.0"})
+ENTAILED, REFUTED, UNKNOWN = "1", "0", "2"
+_LABELS = {YES: ENTAILED, NO: REFUTED, "SUPPORTS": ENTAILED, "REFUTES": REFUTED, "NOT ENOUGH INFO": UNKNOWN}
+_POSITIVE = re.compile(r"\b(?:yes|true)\b", re.IGNORECASE)
+_NEGATIVE = re.compile(r"\b(?:no|false)\b", re.IGNORECASE)
 
 
 class VerdictRule(Scorer):
-    """Right is the label, however it is called: yes, true, entailed, 1, or no, false, refuted, 0."""
-
-    about = "TabFact (Chen et al., 2020): yes, true, entailed or 1; no, false, refuted or 0"
+    """TabFact (Chen et al., 2020): yes, true, entailed or 1; no, false, refuted or 0."""
 
     def right(self, prediction: Any, problem: Problem) -> bool:
         """Compare with the label, in any case; a full stop and a list of one do not matter."""
-        if isinstance(prediction, list | tuple) and len(prediction) == 1:
-            prediction = prediction[0]
-        return bool(verdict(prediction) == problem.gold)
-
-
-def verdict(value: Any) -> str | None:
-    """Return "yes" or "no", whichever a value says; None where it says neither."""
-    if isinstance(value, int | float):
-        return YES if value == 1 else NO if value == 0 else None
-    said = value.strip().removesuffix(".").lower() if isinstance(value, str) else ""
-    return YES if said in _YES else NO if said in _NO else None
+        return bool(verdict_of(single(prediction)) == problem.gold)
 
 
 class StrictVerdictRule(Scorer):
-    """Right is the first response where it is exactly yes, true, no or false; nothing else is."""
-
-    about = "Chain-of-Table (Wang et al., 2024): the first response is exactly yes, true, no or false"
-
-    def from_output(self, text: str, problem: Problem) -> str:
-        """Return the text without white space around it."""
-        return text.strip()
-
-    def from_value(self, value: Any, problem: Problem) -> Any:
-        """Return the value; texts without white space around them."""
-        return value.strip() if isinstance(value, str) else value
+    """Chain-of-Table (Wang et al., 2024): the first response is exactly yes, true, no or false."""
 
     def right(self, prediction: Any, problem: Problem) -> bool:
         """Return whether the response, or the chosen one of a list, is the label.
@@ -69,9 +48,7 @@ class StrictVerdictRule(Scorer):
 
 
 class WeightedVerdictRule(StrictVerdictRule):
-    """Right is the response with the most weight, where response i of n (from 0) weighs n - i."""
-
-    about = "Chain-of-Table's weighted variant: the responses vote, the first ones with more weight"
+    """Chain-of-Table's weighted variant: the responses vote, the first ones with more weight."""
 
     def chosen(self, responses: Sequence[str]) -> str:
         """Return the response with the most weight, the first of those that tie.
@@ -85,9 +62,7 @@ class WeightedVerdictRule(StrictVerdictRule):
 
 
 class MentionedVerdictRule(Scorer):
-    """Right is what the text mentions: "true" before "false", then "support"; else it refutes."""
-
-    about = "TabSQLify (Nahid and Rafiei, 2024): yes where the text has true, or else support and no false"
+    """TabSQLify (Nahid and Rafiei, 2024): yes where the text has true, or else support and no false."""
 
     def from_output(self, text: str, problem: Problem) -> str:
         """Return "yes" or "no". Oddity: "untrue" and "not true" are true, and an empty text is no."""
@@ -98,10 +73,35 @@ class MentionedVerdictRule(Scorer):
 
     def from_value(self, value: Any, problem: Problem) -> Any:
         """Return the verdict that a value is, else what it mentions where it is a text."""
-        if isinstance(value, str) and verdict(value) is None:
+        if isinstance(value, str) and verdict_of(value) is None:
             return self.from_output(value, problem)
         return value
 
     def right(self, prediction: Any, problem: Problem) -> bool:
         """Return whether the prediction is the label."""
-        return bool(verdict(prediction) == problem.gold)
+        return bool(verdict_of(prediction) == problem.gold)
+
+
+class TableragLabelRule(Scorer):
+    """TableRAG (YuhangWuAI/tablerag): 1 where the text has yes or true, else 0 for no or false, else 2."""
+
+    def from_value(self, value: Any, problem: Problem) -> Any:
+        """Return the value; a label of the benchmark, as runs of ours give it, as TableRAG writes it."""
+        return _LABELS.get(value, value) if isinstance(value, str) else value
+
+    def right(self, prediction: Any, problem: Problem) -> bool:
+        """Return whether the prediction, as a text, says the label; evidence is not looked at."""
+        said = prediction.get("label") if isinstance(prediction, Mapping) else prediction
+        return said is not None and label_in(text_of(said)) == _LABELS[problem.gold]
+
+
+def label_in(text: str) -> str:
+    """Return "1", "0" or "2": the text where it is just 1 or 0, else what its words say.
+
+    Oddities of the metric: "not true" is 1, "no information" is 0, and " 1", "1." and "Refuted" are 2.
+    """
+    if text in (ENTAILED, REFUTED):
+        return text
+    if _POSITIVE.search(text):
+        return ENTAILED
+    return REFUTED if _NEGATIVE.search(text) else UNKNOWN

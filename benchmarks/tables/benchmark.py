@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar
 
 from chameleon.errors import InputError
-from chameleon.evaluation.benchmark import Benchmark, Row
+from chameleon.evaluation.benchmark import Benchmark, Problem, Row
 from chameleon.state import State
 from chameleon.table import Table, to_text
 from chameleon.text import estimated_tokens
@@ -23,17 +24,35 @@ CHAINS = (*(f"chain {length}" for length in range(LONGEST_CHAIN + 1)), f"chain {
 class TableBenchmark(Benchmark):
     """Problems over tables, counted by the table's size and, for runs, by the length of the chain.
 
-    Tables stand in the rows, in a file of their own (`tables.jsonl.gz` beside the data), or in a folder of
-    the release. Problems whose tables are not there can be scored, and not run: they have no input and no
-    size.
+    Rows name their table by `table_id`, or hold it as `table`: with its `header` and `rows`, or its `lines`,
+    the header first; if known its `caption`, and the `passages` that belong to it. Tables that rows name
+    stand in a file of their own (`tables.jsonl.gz` beside the data), or in a folder of the release. Problems
+    whose tables are not there can be scored, and not run: they have no input and no size.
     """
 
     takes_tables = True
     tables_beside: ClassVar[tuple[str, ...]] = ("tables.jsonl.gz", "tables.jsonl")
     groups: ClassVar[Mapping[str, tuple[str, ...]]] = {"table size": SIZES, "chain length": CHAINS}
+    question_key: ClassVar[str] = "question"
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[Row, Table, str]] = {}
+
+    def over_table(
+        self, row: Row, tables: Mapping[str, Any], gold: Any, columns: Sequence[str] = (), **detail: Any
+    ) -> Problem:
+        """Return the problem in a row with its table, where that is known. Raises `InputError`."""
+        id = self.required_id(row)
+        table_id = str(row.get("table_id") or id)
+        known = row["table"] if isinstance(row.get("table"), Mapping) else tables.get(table_id)
+        input: dict[str, Any] = {}
+        if known is not None:
+            table, size = self._read(table_id, known)
+            table = table if table.caption else table.with_caption(str(row.get("caption") or ""))
+            input = {"question": text_in(row, self.question_key), "table": table}
+            input |= {"passages": known["passages"]} if "passages" in known else {}
+            columns = (*columns, size)
+        return Problem(id, input, gold, columns=tuple(columns), detail=detail, table_id=table_id)
 
     def tables_in(self, folder: Path) -> Mapping[str, Row]:
         """Return the tables of the release, each read when it is asked for."""
@@ -50,19 +69,22 @@ class TableBenchmark(Benchmark):
         """
         if state.ended is None or state.ended.reason != "answered":
             return ()
-        length = _kept_operations(state.cache.get("chain", ()))
-        return (CHAINS[min(length, LONGEST_CHAIN + 1)],)
+        chain = state.cache.get("chain", ())
+        links = chain if isinstance(chain, Sequence) and not isinstance(chain, str) else ()
+        kept = sum(isinstance(link, Mapping) and "refused" not in link for link in links)
+        return (CHAINS[min(kept, LONGEST_CHAIN + 1)],)
 
-    def table(self, id: str, tables: Mapping[str, Any]) -> tuple[Table, str] | None:
-        """Return a table by id, and its size; None where it is not there. Raises `InputError`."""
-        row = tables.get(id)
-        if row is None:
-            return None
+    def _read(self, id: str, row: Row) -> tuple[Table, str]:
+        """Return the table in a row and its size, read once for all problems about it."""
         known = self._known.get(id)
         if known is None or known[0] is not row:
-            table = table_of(row.get("header"), row.get("rows"), str(row.get("caption") or ""))
-            known = self._known[id] = (row, table, _size_of(table))
-        return known[1], known[2]
+            lines, rows = row.get("lines"), row.get("rows")
+            lines = [row.get("header"), *rows] if isinstance(rows, list) else lines
+            table = table_of(lines, str(row.get("caption") or ""))
+            tokens = estimated_tokens(to_text(table))  # the paper does not say how it measures tables
+            size = SIZES[0] if tokens < 2_000 else SIZES[1] if tokens <= 4_000 else SIZES[2]
+            known = self._known[id] = (row, table, size)
+        return known[1:]
 
 
 class TableFolder(Mapping[str, Row]):
@@ -96,42 +118,24 @@ class TableFolder(Mapping[str, Row]):
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
-    def __bool__(self) -> bool:
-        return True
-
     def _file(self, id: str) -> Path | None:
         path = PurePosixPath(id + self._ending)
         if path.is_absolute() or ".." in path.parts or "\0" in id:
             return None
-        places = [self.folder / path]
-        if path.parts[:1] == (self.folder.name,):
-            places.append(self.folder / PurePosixPath(*path.parts[1:]))
-        return next((place for place in places if place.is_file()), None)
+        own = path.relative_to(self.folder.name) if path.parts[:1] == (self.folder.name,) else path
+        return next((place for place in (self.folder / path, self.folder / own) if place.is_file()), None)
 
 
-def table_of(header: Any, rows: Any, caption: str) -> Table:
-    """Return a table whose short lines are filled with blanks. Raises `InputError` for what is none."""
-    lines: list[list[str]] = [header, *rows] if isinstance(rows, list) else []
-    if not lines or not all(isinstance(line, list) for line in lines):
+def table_of(lines: Any, caption: str = "") -> Table:
+    """Return the table in lines of cells, the header first; short lines are filled with blanks.
+
+    Raises `InputError` for what is none.
+    """
+    if not (isinstance(lines, list) and lines and all(isinstance(line, list) for line in lines)):
         raise InputError('a table needs "header" and "rows", lists of cells and of such lists')
     width = max(map(len, lines))
-    filled = [[*line, *[""] * (width - len(line))] for line in lines]
-    return Table(filled[0], filled[1:], caption)
-
-
-def _size_of(table: Table) -> str:
-    """Return small, medium or large, by the estimated tokens of the table in bars with its header.
-
-    Chain-of-Table does not say how it writes the tables that it measures, nor with which tokenizer.
-    """
-    tokens = estimated_tokens(to_text(table))
-    return SIZES[0] if tokens < 2_000 else SIZES[1] if tokens <= 4_000 else SIZES[2]
-
-
-def _kept_operations(chain: Any) -> int:
-    """Return how many links of a chain (`cache.chain`) are operations that were applied, and not refused."""
-    links = chain if isinstance(chain, Sequence) and not isinstance(chain, str) else ()
-    return sum(isinstance(link, Mapping) and "refused" not in link for link in links)
+    header, *rows = ([*line, *[""] * (width - len(line))] for line in lines)
+    return Table(header, rows, caption)
 
 
 def text_in(row: Row, *keys: str) -> str:
@@ -142,12 +146,22 @@ def text_in(row: Row, *keys: str) -> str:
     return value
 
 
-def texts_under(row: Row, key: str, default: list[str] | None = None) -> list[str]:
-    """Return the list of texts under a key, `default` where there is none. Raises `InputError`."""
+def texts_in(row: Row, *keys: str, default: list[str] | None = None) -> list[str]:
+    """Return the list of texts under the first of these keys that the row has. Raises `InputError`.
+
+    `default` stands for none.
+    """
+    key = next((key for key in keys if key in row), keys[0])
     value = default if row.get(key) is None else row[key]
     if not (isinstance(value, list) and all(isinstance(text, str) for text in value)):
         raise wrong(row, key, "a list of texts")
     return value
+
+
+def wrong(row: Row, key: str, expected: str) -> InputError:
+    """Return the error for a key of a row that is missing or holds something else."""
+    found = f"is {row[key]!r:.80}" if key in row else "is missing"
+    return InputError(f'the key "{key}" {found}, and should be {expected}')
 
 
 def read_csv(file: Path, **form: Any) -> list[list[str]]:
@@ -159,14 +173,17 @@ def read_csv(file: Path, **form: Any) -> list[list[str]]:
             raise InputError(f"this is no table: {problem}", where=str(file)) from problem
 
 
-def row_of(lines: Sequence[list[str]], file: Path, caption: str = "") -> Row:
-    """Return the table in a file's lines, the header first. Raises `InputError` where there is none."""
-    if not lines:
-        raise InputError("the table is empty", where=str(file))
-    return {"header": lines[0], "rows": lines[1:], "caption": caption}
+def read_object(file: Path) -> Mapping[str, Any]:
+    """Read the object in a JSON file. Raises `InputError` for what is none."""
+    try:
+        data = json.loads(file.read_text("utf-8"))
+    except (ValueError, RecursionError) as problem:
+        raise InputError(f"this is no JSON: {problem}", where=str(file)) from problem
+    if not isinstance(data, dict):
+        raise InputError("this is no JSON object", where=str(file))
+    return data
 
 
-def wrong(row: Row, key: str, expected: str) -> InputError:
-    """Return the error for a key of a row that is missing or holds something else."""
-    found = f"is {row[key]!r:.80}" if key in row else "is missing"
-    return InputError(f'the key "{key}" {found}, and should be {expected}')
+def beside(path: Path, *places: str) -> Path | None:
+    """Return the first of these places, from the folder of a file, that is there."""
+    return next((place.resolve() for name in places if (place := path.parent / name).exists()), None)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import ast
 import re
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from chameleon.benchmarks.scorers.predictions import text_of
 from chameleon.evaluation.benchmark import Cell
 from chameleon.table import Table
 
 _LEAST_PART = 4  # characters: what is shorter stands inside too many cells by chance
+_Placed = Sequence[tuple[str, Cell]]
 
 
 def cells_of(answer: Any, table: Table) -> list[Cell] | None:
@@ -22,10 +24,13 @@ def cells_of(answer: Any, table: Table) -> list[Cell] | None:
     column that has all items are taken, and in it the first rows; where no column has them all, the first
     cells row by row. An item that occurs twice is two cells. An empty text stands for no cell.
     """
+    placed, width = _placed(table), len(table.header)
+    pools = [*(placed[column::width] for column in range(width)), placed]
     for items in _items(answer):
         wanted = [_plain(item) for item in items]
-        if found := _in_a_column(wanted, table) or _anywhere(wanted, table):
-            return found
+        for pool in pools:
+            if found := _taken(wanted, pool):
+                return found
     return None
 
 
@@ -35,72 +40,12 @@ def cells_with(texts: Sequence[str], table: Table) -> list[frozenset[Cell]] | No
     A cell has a text if it reads the same, case and white space aside; only where none does, if it has the
     text among its words, and that is not very short.
     """
-    cells = [
-        (_plain(cell), (number, column))
-        for number, row in enumerate(table.rows)
-        for column, cell in enumerate(row)
-    ]
-    found = [_having(_plain(text), cells) for text in texts]
+    placed = _placed(table)
+    found = [_having(_plain(text), placed) for text in texts]
     return found if found and all(found) else None
 
 
-def _having(wanted: str, cells: Sequence[tuple[str, Cell]]) -> frozenset[Cell]:
-    if same := frozenset(place for text, place in cells if text == wanted):
-        return same if wanted else frozenset()
-    if len(wanted) < _LEAST_PART:
-        return frozenset()
-    within = re.compile(rf"(?<!\w){re.escape(wanted)}(?!\w)")
-    return frozenset(place for text, place in cells if within.search(text))
-
-
-def _items(answer: Any) -> Iterator[list[str]]:
-    if isinstance(answer, list | tuple):
-        yield [_text(item) for item in answer]
-    elif text := _text(answer).strip():
-        yield texts_in(text) or [text]
-        for separator in ("|", "\n", ","):
-            if separator in text:
-                yield [item for item in text.split(separator) if item.strip()]
-
-
-def _text(item: Any) -> str:
-    try:
-        return f"{item:.12g}" if isinstance(item, float) else str(item)
-    except ValueError:  # Python writes no integers of thousands of digits
-        return ""
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.split()).casefold()
-
-
-def _in_a_column(wanted: Sequence[str], table: Table) -> list[Cell]:
-    needed = Counter(wanted)
-    for column in range(len(table.header)):
-        cells = [_plain(row[column]) for row in table.rows]
-        if not needed - Counter(cells):
-            return _first(wanted, [(cell, (row, column)) for row, cell in enumerate(cells)])
-    return []
-
-
-def _anywhere(wanted: Sequence[str], table: Table) -> list[Cell]:
-    cells = [
-        (_plain(cell), (number, column))
-        for number, row in enumerate(table.rows)
-        for column, cell in enumerate(row)
-    ]
-    return [] if Counter(wanted) - Counter(text for text, _ in cells) else _first(wanted, cells)
-
-
-def _first(wanted: Sequence[str], cells: Sequence[tuple[str, Cell]]) -> list[Cell]:
-    """Take for each wanted text the first cell that reads so and is free; there are enough of each."""
-    places: dict[str, Iterator[Cell]] = {
-        text: iter([place for cell, place in cells if cell == text]) for text in set(wanted)
-    }
-    return [next(places[text]) for text in wanted]
-
-
-def texts_in(literal: str) -> list[str] | None:
+def literal_texts(literal: str) -> list[str] | None:
     """Return the texts of a list that is written in Python, as releases have it; None for anything else.
 
     Nothing is evaluated.
@@ -110,3 +55,50 @@ def texts_in(literal: str) -> list[str] | None:
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return None
     return value if isinstance(value, list) and all(isinstance(item, str) for item in value) else None
+
+
+def _placed(table: Table) -> _Placed:
+    """Return the texts of all cells with their places, row by row."""
+    return [
+        (_plain(cell), (number, column))
+        for number, row in enumerate(table.rows)
+        for column, cell in enumerate(row)
+    ]
+
+
+def _taken(wanted: Sequence[str], placed: _Placed) -> list[Cell] | None:
+    """Take for each wanted text the first cell that reads so and is free; None where there is none."""
+    free: defaultdict[str, list[Cell]] = defaultdict(list)
+    for text, place in reversed(placed):
+        free[text].append(place)
+    try:
+        return [free[text].pop() for text in wanted]
+    except IndexError:
+        return None
+
+
+def _having(wanted: str, placed: _Placed) -> frozenset[Cell]:
+    if same := frozenset(place for text, place in placed if text == wanted):
+        return same if wanted else frozenset()
+    if len(wanted) < _LEAST_PART:
+        return frozenset()
+    within = re.compile(rf"(?<!\w){re.escape(wanted)}(?!\w)")
+    return frozenset(place for text, place in placed if within.search(text))
+
+
+def _items(answer: Any) -> Iterator[list[str]]:
+    if isinstance(answer, list | tuple):
+        yield [_text(item) for item in answer]
+    elif text := _text(answer).strip():
+        yield literal_texts(text) or [text]
+        for separator in ("|", "\n", ","):
+            if separator in text:
+                yield [item for item in text.split(separator) if item.strip()]
+
+
+def _text(item: Any) -> str:
+    return f"{item:.12g}" if isinstance(item, float) else text_of(item)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).casefold()

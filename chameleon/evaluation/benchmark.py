@@ -65,6 +65,12 @@ class Problem:
     table_id: str = ""
 
 
+def _describe(cls: type[Scorer | Benchmark]) -> None:
+    """Let the first lines of a docstring say what a class is about, where it does not say so itself."""
+    if cls.__doc__ and "about" not in vars(cls):
+        cls.about = " ".join(cls.__doc__.partition("\n\n")[0].split()).removesuffix(".")
+
+
 class Scorer(ABC):
     """An official rule: from what a system gave to right or wrong.
 
@@ -74,6 +80,11 @@ class Scorer(ABC):
     """
 
     about: ClassVar[str]
+    """What the rule is: the first lines of its docstring, unless it is given."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        _describe(cls)
 
     def check(self) -> None:  # noqa: B027 - a rule that needs no package has none to look for
         """Raise `MissingPackage` where a package is missing that the rule needs for any prediction.
@@ -180,6 +191,10 @@ class Benchmark(ABC):
     tables_beside: ClassVar[tuple[str, ...]] = ()
     groups: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     last_counts: ClassVar[bool] = False
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        _describe(cls)
 
     def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
         """Yield one row a problem, from the rows found in a file of the release; by default as they are.

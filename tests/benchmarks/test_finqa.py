@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 
 from chameleon import State, Table
-from chameleon.benchmarks.finqa import Finqa, line_as_text, with_dashes
+from chameleon.benchmarks.finqa import Finqa, line_as_text
 from chameleon.benchmarks.finqa_gold import FinqaGold
 from chameleon.errors import InputError
-from chameleon.evaluation.data import DataFile, read_problems, recognised
+from tests.benchmarks.doubles import problems_in, write_files
 from tests.e2e.commands import Command
-from tests.evaluation.rows import write_rows
 
 FINQA = Finqa()
 LINES = [
@@ -84,11 +83,6 @@ def test_a_question_of_the_private_test_set_has_no_gold() -> None:
         FINQA.scorers["official"]().judged("add(1, 2)", read)
 
 
-def test_short_lines_are_filled_for_runs_and_not_for_the_rules() -> None:
-    read = FINQA.problem({**ROW, "table": [*LINES, ["total", "5"]]}, {})
-    assert read.input["table"].rows[-1] == ("total", "5", "") and read.detail["lines"][-1] == ["total", "5"]
-
-
 def test_a_line_as_the_published_retriever_reads_it() -> None:
     assert line_as_text(LINES[0], LINES[2]) == (
         "( in thousands ) the ferry fares of 2011 is 310 ; the ferry fares of 2010 is 290 ;"
@@ -97,13 +91,9 @@ def test_a_line_as_the_published_retriever_reads_it() -> None:
 
 @pytest.mark.parametrize("name", ["dev.json", "dev.jsonl"])
 def test_files_of_each_form(name: str, tmp_path: Path) -> None:
-    path = tmp_path / name
-    if name.endswith("jsonl"):
-        write_rows(path, [SINGLE, {**SINGLE, "id": "dev-0002"}])
-    else:
-        path.write_text(json.dumps([ROW, {**ROW, "id": "b"}], indent=1))
-    assert recognised(path).name == "finqa"
-    assert len(list(read_problems(FINQA, DataFile(path)))) == 2
+    row = SINGLE if name.endswith("jsonl") else ROW
+    write_files(tmp_path, {name: [row, {**row, "id": "b"}]})
+    assert len(problems_in("finqa", tmp_path / name)) == 2
 
 
 def test_the_ceiling_gives_nothing_but_the_gold_facts() -> None:
@@ -117,15 +107,16 @@ def test_the_ceiling_gives_nothing_but_the_gold_facts() -> None:
 
 def test_official_predictions(tmp_path: Path, command: Command) -> None:
     """A list of tokens for each id, as the original script takes them."""
-    data = tmp_path / "dev.json"
-    data.write_text(json.dumps([ROW, {**ROW, "id": "b"}, {**ROW, "id": "c"}]))
-    said = tmp_path / "predicted.json"
     right = ["subtract(", "1250", "900", ")", "divide(", "#0", "900", ")", "EOF"]
     rewritten = ["divide(", "1250", "900", ")", "subtract(", "#0", "const_1", ")", "EOF"]
     wrong = ["add(", "1", "2", ")", "EOF"]
     predicted = zip((ROW["id"], "b", "c"), (right, rewritten, wrong), strict=True)
-    said.write_text(json.dumps([{"id": id, "predicted": tokens} for id, tokens in predicted]))
-    found = json.loads(command("score", "finqa", str(data), str(said), "--json").out)
+    said = [{"id": id, "predicted": tokens} for id, tokens in predicted]
+    write_files(
+        tmp_path, {"dev.json": [{**ROW, "id": id} for id in (ROW["id"], "b", "c")], "said.json": said}
+    )
+    files = (str(tmp_path / name) for name in ("dev.json", "said.json"))
+    found = json.loads(command("score", "finqa", *files, "--json").out)
     assert found["n"] == 3
     assert found["figures"]["execution accuracy"] == pytest.approx(200 / 3)
     assert found["figures"]["program accuracy"] == pytest.approx(100 / 3)
@@ -137,22 +128,19 @@ def test_what_a_run_found() -> None:
     assert FINQA.found(State(cache={"program": "ans = 1"})) == {}
 
 
-def test_dashes_are_restored_and_years_stay() -> None:
+def test_runs_are_given_dashes_and_whole_lines() -> None:
     """The release has the dashes of blank cells as 2013 and 2014."""
     lines = [
         ["( in millions )", "2011", "2010", "expires"],
         ["cash", "$ 2014", "2013", "2014"],
         ["loans", "5", "7", "2012"],
         ["fees", "5", "2014%", ""],
-        ["year of purchase", "2013", "2014", ""],
+        ["year of purchase", "2013", "2014"],
     ]
-    assert with_dashes(lines) == [
-        lines[0],
-        ["cash", "$ —", "–", "2014"],
-        ["loans", "5", "7", "2012"],
-        ["fees", "5", "—%", ""],
-        ["year of purchase", "2013", "2014", ""],
-    ]
-    row = {**ROW, "table": lines}
-    problem = Finqa().problem(row, {})
-    assert problem.input["table"].rows[0][1] == "$ —" and problem.detail["lines"] == lines
+    problem = Finqa().problem({**ROW, "table": lines}, {})
+    assert problem.detail["lines"] == lines and problem.input["table"].rows == (
+        ("cash", "$ —", "–", "2014"),
+        ("loans", "5", "7", "2012"),
+        ("fees", "5", "—%", ""),
+        ("year of purchase", "2013", "2014", ""),
+    )

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import sys
+import operator
+import re
+from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from chameleon.benchmarks.finqa import Finqa
-from chameleon.benchmarks.scorers.finqa import OfficialRule, as_program, tokens_in
+from chameleon.benchmarks.scorers.finqa import OfficialRule, as_program, equivalent, tokens_in
 from chameleon.benchmarks.scorers.finqa_answers import AnswerRule
-from chameleon.benchmarks.scorers.finqa_equivalence import equivalent
-from chameleon.errors import InputError, MissingPackage
+from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem
 from chameleon.modules.reports.finqa_program import tokens_of
 
@@ -47,11 +49,12 @@ class TestEquivalence:
             ("multiply(5, 3), divide(#0, 2)", "divide(5, 2), multiply(3, #0)"),
             ("add(5, 3)", "multiply(5, 3), add(5, 3)"),  # a step that is not used
             ("exp(5, 2)", "exp(5, 2)"),
+            ("greater(5, 3)", "add(5, 3), subtract(#0, 3), greater(#1, 3)"),
             ("table_sum(dues, none), divide(#0, 2)", "table_sum(dues, none), divide(#0, 2)"),
             ("divide(5, 3), subtract(#0, 3)", "divide(5, 3), subtract(##0, 3)"),
         ],
     )
-    def test_the_same_expression(self, gold: str, said: str) -> None:
+    def test_the_same_function(self, gold: str, said: str) -> None:
         assert same(gold, said)
 
     @pytest.mark.parametrize(
@@ -64,6 +67,7 @@ class TestEquivalence:
             ("greater(5, 3)", "greater(3, 5)"),
             ("add(5, 3)", "add(#0, 3)"),
             ("add(5, 3)", "add(5, #-1)"),
+            ("add(5, 3)", "add(5, 3), add(5, #-1)"),
             ("add(5, 3)", "sum(5, 3)"),
             ("add(5, 3)", "add(5, 3"),
             ("add(5, 3)", ""),
@@ -72,7 +76,7 @@ class TestEquivalence:
             ("add(5, 3)", "subtract(5, 5), divide(3, #0)"),
         ],
     )
-    def test_another_expression(self, gold: str, said: str) -> None:
+    def test_another_function(self, gold: str, said: str) -> None:
         assert not same(gold, said)
 
     def test_a_step_over_a_table_must_stand_where_it_stands(self) -> None:
@@ -92,17 +96,16 @@ class TestEquivalence:
         with pytest.raises(InputError, match="gold program cannot be read"):
             same("nothing", "add(1, 2)")
 
-    def test_sympy_is_asked_only_where_it_must_be(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setitem(sys.modules, "sympy", None)
-        assert same("add(5, 3)", "add(5, 3)") and not same("add(5, 3)", "subtract(5, 3)")
-        with pytest.raises(MissingPackage) as told:
-            same("add(5, 3)", "add(3, 5)")
-        assert "chameleon-compose[programs]" in told.value.hint
 
-
+OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
+    "add": operator.add,
+    "subtract": operator.sub,
+    "multiply": operator.mul,
+    "divide": operator.truediv,
+}
 _steps = st.lists(
     st.tuples(
-        st.sampled_from(["add", "subtract", "multiply", "divide"]),
+        st.sampled_from([*OPERATIONS]),
         st.sampled_from(["5", "3", "2", "#0", "#1"]),
         st.sampled_from(["5", "3", "2", "#0", "#1"]),
     ),
@@ -111,12 +114,20 @@ _steps = st.lists(
 ).map(lambda steps: ", ".join(f"{o}({a}, {b})" for o, a, b in steps))
 
 
-@settings(max_examples=60, deadline=None)
 @given(_steps)
 def test_a_program_is_equivalent_to_nothing_but_what_it_means(program: str) -> None:
-    gold = "subtract(5, 3), divide(#0, 2)"
-    twice = same(gold, program) and same(gold, f"{program}, add(#0, 5)")
-    assert not twice
+    """Against its value in fractions, with numbers that have nothing in common."""
+    numbers = {"5": Fraction(71, 3), "3": Fraction(13, 11), "2": Fraction(17)}
+    values: list[Fraction | None] = []
+    for operation, *arguments in re.findall(r"(\w+)\((\S+), (\S+)\)", program):
+        sides: list[Any] = [numbers.get(each) for each in arguments]
+        for place, each in enumerate(arguments):
+            if each.startswith("#") and int(each[1:]) < len(values):
+                sides[place] = values[int(each[1:])]
+        fits = None not in sides and (sides[1] or operation != "divide")
+        values.append(OPERATIONS[operation](*sides) if fits else None)
+    means = values[-1] == (numbers["5"] - numbers["3"]) / numbers["2"]
+    assert same("subtract(5, 3), divide(#0, 2)", program) is means
 
 
 class TestRuns:
@@ -188,14 +199,13 @@ class TestAnswers:
             ("none", 3.0),
             (None, 3.0),
             (float("nan"), 3.0),
+            ("9" * 5000, 3.0),
+            pytest.param([10**5000], 3.0, id="huge"),
+            (1e300, 3.0),
         ],
     )
     def test_wrong(self, said: Any, gold: Any) -> None:
         assert not ANSWER.right(said, problem(gold))
-
-    def test_numbers_without_end(self) -> None:
-        for said in ("9" * 5000, 10**5000, 1e300, float("inf"), [10**5000]):
-            assert not ANSWER.right(said, problem(3.0))
 
     def test_what_annotators_wrote_is_right_too(self) -> None:
         assert ANSWER.right("101 stores", problem(112.5, answer="101 stores created per year"))

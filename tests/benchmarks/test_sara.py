@@ -18,12 +18,12 @@ from chameleon.benchmarks.scorers.sara import (
     LegalbenchRule,
     StatutoryRule,
     dollars,
-    label_of,
 )
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem
-from chameleon.evaluation.data import DataFile, read_problems, recognised
-from tests.benchmarks.shared_data import DATA, anchors, needs_data, rows
+from chameleon.evaluation.data import DataFile, read_problems
+from tests.benchmarks.doubles import problems_in, write_files
+from tests.benchmarks.shared_data import DATA, needs_data
 from tests.e2e.commands import Command
 from tests.evaluation.rows import write_rows
 
@@ -73,26 +73,21 @@ def test_a_row() -> None:
 
 def test_statutes_lie_beside_the_rows(tmp_path: Path) -> None:
     data = write_rows(tmp_path / "cases.jsonl", [ROW, AMOUNT])
-    assert recognised(data).name == "sara"
-    assert all("statutes" not in each.input for each in read_problems(SARA, DataFile(data)))
-    (tmp_path / "statutes.json").write_text("{}", "utf-8")
-    assert [each.input["statutes"] for each in read_problems(SARA, DataFile(data))] == [
-        tmp_path / "statutes.json"
-    ] * 2
+    assert all("statutes" not in each.input for each in problems_in("sara", data))
+    statutes = write_files(tmp_path, {"statutes.json": {}}) / "statutes.json"
+    assert [each.input["statutes"] for each in problems_in("sara", data)] == [statutes] * 2
 
 
 def test_the_release(tmp_path: Path) -> None:
-    for folder in ("cases", "splits", "statutes/source"):
-        (tmp_path / folder).mkdir(parents=True)
-    (tmp_path / "cases/s152_b_neg.pl").write_text(CASE, "utf-8")
-    (tmp_path / "splits/train").write_text("s152_b_neg\n", "utf-8")
+    (tmp_path / "statutes/source").mkdir(parents=True)
+    files = {"cases/s152_b_neg.pl": CASE, "splits/train": "s152_b_neg\n", "splits/bad": "s9_neg\n"}
+    write_files(tmp_path, files)
     for path in ("cases/s152_b_neg.pl", "splits/train"):
         (read,) = read_problems(SARA, DataFile(tmp_path / path))
         assert (read.id, read.gold, read.columns) == ("s152_b_neg", "Contradiction", ("entailment", "§152"))
         assert read.input["text"] == "The Lark has a licence. It sails in winter."
         assert read.input["question"] == "Section 152(b) applies to the Lark."
         assert read.input["statutes"] == tmp_path / "statutes/source"
-    (tmp_path / "splits/bad").write_text("s9_neg\n", "utf-8")
     with pytest.raises(InputError, match="cannot be read"):
         list(read_problems(SARA, DataFile(tmp_path / "splits/bad")))
     with pytest.raises(InputError, match="a case needs"):
@@ -101,21 +96,16 @@ def test_the_release(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "label"),
+    ("label", "values"),
     [
-        ("Entailment", "Entailment"),
-        ("entailed.", "Entailment"),
-        ("**CONTRADICTION**", "Contradiction"),
-        (True, "Entailment"),
-        (0, "Contradiction"),
-        ("no", "Contradiction"),
-        ("perhaps", None),
-        (None, None),
-        (7, None),
+        ("Entailment", ["Entailment", "entailed.", "yes", True]),
+        ("Contradiction", ["**CONTRADICTION**", "not entailed", "no", 0]),
+        (None, ["perhaps", None, 7]),
     ],
 )
-def test_labels(value: Any, label: str | None) -> None:
-    assert label_of(value) == label
+def test_labels(label: str | None, values: list[Any]) -> None:
+    for value in values:
+        assert [OFFICIAL.right(value, problem(each)) for each in LABELS] == [each == label for each in LABELS]
 
 
 @pytest.mark.parametrize(
@@ -125,7 +115,6 @@ def test_labels(value: Any, label: str | None) -> None:
         ("1234 dollars.", 1234.0),
         ("-$3", -3.0),
         ("$.5", 0.5),
-        (1234, 1234.0),
         (True, None),
         ("about $3", None),
         ("", None),
@@ -148,7 +137,6 @@ class TestAmounts:
             ("$40000", "$45,000", False, True),
             ("$40000", 50_000, False, False),
             ("$100000", 90_001, True, True),
-            ("$100000", "$110,000", False, True),
             ("$0", 4999, True, True),
             ("$0", None, False, False),
             ("$0", "Entailment", False, False),
@@ -168,7 +156,6 @@ class TestAmounts:
             ("It is 43,999 dollars in 2017", True),
             ("In 2017 it is $40,000", False),
             ("44001", False),
-            ("nothing", False),
             ("1" * 400, False),
             (None, False),
         ],
@@ -181,7 +168,6 @@ class TestAmounts:
         [
             ("So she owes $41,000.", 1, 1),
             ("She owes $41,000 in 2017.", 0, 0),
-            ("41,000", 0, 0),
             ("$1 or $90,000", 1, 0),
             ("", 0, 0),
         ],
@@ -224,61 +210,28 @@ def test_shares_are_printed_with_their_interval() -> None:
     assert SARA.published[0].percent == {"entailment": 64.9} and len(SARA.published) == 21
 
 
-PROBLEMS = [SARA.problem(row, {}) for row in rows("sara/cases.jsonl")] if (DATA / "sara").is_dir() else []
-AMOUNTS = [each for each in PROBLEMS if each.detail["kind"] == "numeric"]
-STATEMENTS = [each for each in PROBLEMS if each.detail["kind"] == "entailment"]
-
-
 @needs_data
-class TestTheSharedCases:
-    def test_are_read(self) -> None:
-        data = DATA / "sara/cases.jsonl"
-        assert recognised(data).name == "sara"
-        read = list(read_problems(SARA, DataFile(data)))
-        assert len(read) == 256 and {each.input["statutes"] for each in read} == {DATA / "sara/statutes.json"}
-        by_section = {column: sum(column in each.columns for each in read) for column in SARA.columns}
-        assert by_section == {
-            "entailment": 176, "numeric": 80, "§1": 40, "§2": 20, "§63": 26, "§68": 8, "§151": 10, "§152": 26,
-            "§3301": 0, "§3306": 40, "§7703": 6,
-        }  # fmt: skip
-
-    @pytest.mark.parametrize("label", LABELS)
-    def test_constant_labels(self, label: str) -> None:
-        right = [OFFICIAL.right(label, each) for each in STATEMENTS]
-        assert anchors()[f"sara.entailment.constant_{label}"] == (sum(right), len(right))
-
-    @pytest.mark.parametrize(
-        ("name", "said"),
-        [("zero", 0), ("train_median", 15506.5), ("train_mean", 85804.86), ("10000", 10000)],
-    )
-    def test_constant_amounts(self, name: str, said: float) -> None:
-        for rule, called in ((OFFICIAL, "paper_rule"), (HINGE, "hinge_rule")):
-            right = [rule.right(said, each) for each in AMOUNTS]
-            assert anchors()[f"sara.numeric.constant_{name}.{called}"] == (sum(right), len(right))
-
-    @pytest.mark.parametrize(("name", "form"), [("commas", "${:,.0f}"), ("cents", "${:,.2f}")])
-    def test_gold_amounts_by_legalbench(self, name: str, form: str) -> None:
-        right = [LEGALBENCH.right(form.format(dollars(each.gold)), each) for each in AMOUNTS]
-        assert anchors()[f"sara.numeric.legalbench_rule.gold_with_{name}"] == (sum(right), len(right))
-        zeros = [each for each in AMOUNTS if dollars(each.gold) == 0]
-        assert anchors()["sara.numeric.gold_zero"] == (len(zeros), len(AMOUNTS))
+def test_the_shared_cases_are_read() -> None:
+    read = problems_in("sara", DATA / "sara/cases.jsonl")
+    assert len(read) == 256 and {each.input["statutes"] for each in read} == {DATA / "sara/statutes.json"}
+    by_section = {column: sum(column in each.columns for each in read) for column in SARA.columns}
+    assert by_section == {
+        "entailment": 176, "numeric": 80, "§1": 40, "§2": 20, "§63": 26, "§68": 8, "§151": 10, "§152": 26,
+        "§3301": 0, "§3306": 40, "§7703": 6,
+    }  # fmt: skip
 
 
 def test_the_command(command: Command, tmp_path: Path) -> None:
     data = write_rows(tmp_path / "cases.jsonl", [ROW, {**ROW, "id": "b", "answer": "Contradiction"}, AMOUNT])
-    said = [
-        {"id": id, "prediction": said}
-        for id, said in (("s12_b_pos", "yes"), ("b", "yes"), ("tax_case_1", "$41,000"))
-    ]
-    predictions = write_rows(tmp_path / "said.jsonl", said)
-    asked = ("score", "sara", str(data), str(predictions), "--json")
-    found = json.loads(command(*asked).out)
-    assert (found["correct"], found["n"]) == (2, 3)
-    done = command("score", "sara", str(data), str(predictions))
+    said = {"s12_b_pos": "yes", "b": "yes", "tax_case_1": "$41,000"}
+    write_files(tmp_path, {"said.json": {id: {"prediction": each} for id, each in said.items()}})
+    asked = ("score", "sara", str(data), str(tmp_path / "said.json"))
+    done = command(*asked)
     assert "50.00±58.16" in done.out and "100.00±0.00" in done.out
-    for scorer, figures in (
-        ("legalbench", {"balanced accuracy": 0.0, "within 10 %": 100.0}),
-        ("gpt_statutes", {"accuracy": pytest.approx(66.6667, abs=1e-3), "skipped": 0.0}),
-    ):
-        found = json.loads(command(*asked, "--scorer", scorer).out)
-        assert found["figures"] == figures
+    for scorer, figures in {
+        "official": {"accuracy": pytest.approx(2 / 3)},
+        "legalbench": {"balanced accuracy": 0.0, "within 10 %": 100.0},
+        "gpt_statutes": {"accuracy": pytest.approx(66.6667, abs=1e-3), "skipped": 0.0},
+    }.items():
+        found = json.loads(command(*asked, "--json", "--scorer", scorer).out)
+        assert found.get("figures", {"accuracy": found.get("accuracy")}) == figures

@@ -1,20 +1,20 @@
-"""ScienceQA: its reader, its rules, and the figures measured with the original scorer."""
+"""ScienceQA: its reader, its rules, and what a run's solutions come to by them."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from chameleon import Inventory, State
 from chameleon.benchmarks.scienceqa import Scienceqa
 from chameleon.benchmarks.scorers.options import OptionIndexRule, OptionNumberRule, OptionTextRule
 from chameleon.evaluation.benchmark import Problem
-from chameleon.evaluation.data import DataFile, read_problems
-from chameleon.evaluation.results import Result, Tally
-from tests.benchmarks.shared_data import Row, anchors, needs_data, rows
+from chameleon.values import freeze
+from tests.benchmarks.doubles import problems_in, write_files
+from tests.benchmarks.shared_data import Row, needs_data, rows
 
 ROW: Row = {
     "pid": "7",
@@ -110,78 +110,83 @@ def test_number_rule() -> None:
     assert not rule.right(rule.from_output("none", given), given)
 
 
-EARLY = {f"grade{n}" for n in range(2, 7)}
-_SOLUTIONS: dict[str, Callable[[Row], str | None]] = {
-    "null_prediction": lambda row: None,
-    "gold_letter": lambda row: f"So the answer is {'ABCDE'[row['answer']]}.",
-    "gold_text": lambda row: str(row["choices"][row["answer"]]).lower(),
-    "hint_as_solution": lambda row: str(row["hint"]),
-    "skill_as_solution": lambda row: f"the skill is {row['skill'].lower()}",
-}
-
-
-@needs_data
-@pytest.mark.parametrize("name", _SOLUTIONS)
-def test_measured_figures(name: str) -> None:
-    prefix = f"scienceqa.{name}."
-    expected = {
-        each.removeprefix(prefix): count for each, count in anchors().items() if each.startswith(prefix)
-    }
-    benchmark, rule = Scienceqa(), OptionTextRule()
-    tally = Tally(benchmark.columns)
-    letters = without_grade_one = 0
-    for row in rows("scienceqa/problems.jsonl.gz"):
-        given, text = benchmark.problem(row, {}), _SOLUTIONS[name](row)
-        prediction = None if text is None else rule.from_output(text, given)
-        letters += prediction is not None and prediction in given.detail["choices"] and prediction != text
-        right = rule.right(prediction, given)
-        tally.add(Result(given.id, prediction, False, right, columns=given.columns))
-        without_grade_one += right and row["grade"] in EARLY
-    found = {name: (count.correct, count.n) for name, count in tally.columns.items()}
-    found |= {"ALL": (tally.all.correct, tally.all.n), "letter_pattern": (letters, 1412)}
-    found["G2-6"] = (
-        without_grade_one,
-        sum(row["grade"] in EARLY for row in rows("scienceqa/problems.jsonl.gz")),
-    )
-    assert found == expected
-
-
-def test_a_picture_beside_the_data_is_given_to_the_run(tmp_path: Path) -> None:
-    file = tmp_path / "images/test/7/image.png"
-    file.parent.mkdir(parents=True)
-    file.write_bytes(b"\x89PNG")
-    written = [ROW | {"image": "image.png"}, ROW | {"pid": "8"}, ROW | {"pid": "../test/7"}]
-    data = tmp_path / "problems.jsonl"
-    data.write_text("".join(json.dumps(row) + "\n" for row in written))
-    found = list(read_problems(Scienceqa(), DataFile(data, "pid")))
-    assert [problem.input.get("image") for problem in found] == [str(file.resolve()), None, None]
-    assert found[0].picture == file.resolve()
-
-
 def test_where_pictures_may_lie(tmp_path: Path) -> None:
     """By the problem's id beside the data or in a folder of the release, or where the row says."""
-    for place in ("image.png", "1/image.png", "2.png", "images/test/3/image.png", "images/museum.png"):
-        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / place).write_bytes(b"png")
+    places = ("image.png", "1/image.png", "2.png", "images/test/3/image.png", "images/museum.png")
+    write_files(tmp_path, dict.fromkeys(places, "png"))
     named = dict.fromkeys("01234", "image.png") | {
         "5": "images/museum.png",
         "6": "museum.png",
         "7": "../data/images/museum.png",
         "8": str(tmp_path / "images/museum.png"),
         "9": "images/\0",
+        "../test/3": "image.png",
     }
-    data = tmp_path / "problems.json"
-    data.write_text(json.dumps({pid: ROW | {"pid": pid, "image": image} for pid, image in named.items()}))
-    found = {
-        each.id: each.picture.relative_to(tmp_path).as_posix() if each.picture else None
-        for each in read_problems(Scienceqa(), DataFile(data, "pid"))
-    }
-    assert found == {
+    written = {pid: ROW | {"pid": pid, "image": image} for pid, image in named.items()}
+    data = write_files(tmp_path, {"problems.json": written}) / "problems.json"
+    found = {each.id: each for each in problems_in("scienceqa", data)}
+    assert all(
+        each.input.get("image") == (str(each.picture) if each.picture else None) for each in found.values()
+    )
+    assert {
+        id: each.picture.relative_to(tmp_path).as_posix() if each.picture else None
+        for id, each in found.items()
+    } == {
         "0": None,  # what lies beside the data as image.png is nobody's
         "1": "1/image.png",
         "2": "2.png",
         "3": "images/test/3/image.png",
         "4": None,
         "5": "images/museum.png",
-        **dict.fromkeys("6789"),
+        **dict.fromkeys([*"6789", "../test/3"]),
     }
+
+
+def _gold(row: Row) -> str:
+    return str(row["choices"][row["answer"]])
+
+
+def _shown(row: Row) -> str:
+    """The option as prompts show it, on one line."""
+    return " ".join(_gold(row).split())
+
+
+def _letter(row: Row) -> str:
+    return "ABCDE"[row["answer"]]
+
+
+STATED: dict[str, Callable[[Row], str]] = {
+    "text": lambda row: f"The answer is {_gold(row)}.",
+    "text as shown": lambda row: f"The answer is {_shown(row)}",
+    "bold": lambda row: f"So it follows. The answer is **{_shown(row)}**.",
+    "lower case": lambda row: f"the answer is {_gold(row).lower()}.",
+    "with a reason": lambda row: f"The answer is {_shown(row)}. A rule says so.\nThat is all.",
+    "letter and text": lambda row: f"The answer is {_letter(row)}. {_gold(row)}",
+    "corrected": lambda row: f"The answer is Z. No: the answer is ({_letter(row)}).",
+    "labelled": lambda row: f"It follows.\n**Answer:** {_letter(row)}",
+    "labelled text": lambda row: f"It follows.\n\nAnswer: ({_letter(row)}) {_shown(row)}",
+    "boxed": lambda row: rf"It follows that $\boxed{{\text{{{_letter(row)}}}}}$.",
+    "letter in bold": lambda row: f"**{_letter(row)}**",
+    "letter on a line": lambda row: f"It follows.\n({_letter(row)})",
+    "nowhere stated": lambda row: f"It must be {_gold(row)}.",
+}
+BESIDE: dict[str, Callable[[Row], str]] = {
+    "hint": lambda row: str(row["hint"]) or "It is hard to say.",
+    "skill": lambda row: f"the skill is {row['skill'].lower()}",
+    "skill as answer": lambda row: f"The answer is the skill {row['skill'].lower()}.",
+}
+
+
+@needs_data
+@pytest.mark.parametrize("way", [*STATED, *BESIDE])
+def test_what_the_solutions_of_a_run_come_to(way: str) -> None:
+    """The gold option is right however it is stated, and no run is scored lower than its solution's text."""
+    generator, rule = Inventory.load("scienceqa").modules["answer_generator"], OptionTextRule()
+    ours = official = 0
+    every_other = rows("scienceqa/problems.jsonl.gz")[::2]
+    for row in every_other:
+        given, text = Scienceqa().problem(row, {}), (STATED | BESIDE)[way](row)
+        state = State(input=freeze({"choices": row["choices"]}), cache=freeze({"solution": text}))
+        ours += rule.right(rule.from_answer(generator.run(state), given), given)
+        official += rule.right(rule.from_output(text, given), given)
+    assert ours == len(every_other) if way in STATED else ours >= official

@@ -1,9 +1,8 @@
-"""TabFact: its readers, its rules, and the figures measured with the original evaluators."""
+"""TabFact: its readers and its rules."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +10,14 @@ import pytest
 from hypothesis import given
 
 from chameleon import Table
+from chameleon.benchmarks.scorers.squad import TableragAnswerRule
+from chameleon.benchmarks.scorers.verdicts import TableragLabelRule, label_in
 from chameleon.benchmarks.tabfact import Tabfact
 from chameleon.errors import InputError
-from chameleon.evaluation.benchmark import Problem, Scorer
-from chameleon.evaluation.data import DataFile, read_problems, recognised
-from tests.benchmarks.shared_data import DATA, anchors, needs_data, rows
-from tests.benchmarks.values import anything
-from tests.e2e.commands import Command
-from tests.loopback import Fault, LoopbackServer
+from chameleon.evaluation.benchmark import Problem
+from chameleon.evaluation.data import DataFile, read_problems
+from tests.benchmarks.doubles import anything, problems_in, texts, write_files
+from tests.benchmarks.shared_data import needs_data, rows
 
 KITES = "1-7.html.csv"
 ROW: dict[str, Any] = {
@@ -46,30 +45,27 @@ TOKENIZED = {
 }
 
 
-def problem(**changes: Any) -> Problem:
-    return Tabfact().problem({**ROW, **changes}, {KITES: TABLE})
-
-
 def labelled(gold: str) -> Problem:
     return Problem("1", {}, gold)
 
 
 @pytest.fixture
 def release(tmp_path: Path) -> Path:
-    (tmp_path / "data/all_csv").mkdir(parents=True)
-    (tmp_path / "tokenized_data").mkdir()
-    (tmp_path / "data/all_csv" / KITES).write_text("kite#minutes\nred#12\nblue\u2028#15\n", "utf-8")
-    (tmp_path / "data/all_csv/2-8.html.csv").write_text("day#rain\nmonday\n")
-    (tmp_path / "data/small_test_id.json").write_text(json.dumps([KITES]))
-    (tmp_path / "data/simple_test_id.json").write_text(json.dumps([KITES]))
-    (tmp_path / "data/complex_test_id.json").write_text(json.dumps(["2-8.html.csv"]))
-    (tmp_path / "tokenized_data/test_examples.json").write_text(json.dumps(TOKENIZED, indent=1))
-    return tmp_path
+    files = {
+        f"data/all_csv/{KITES}": "kite#minutes\nred#12\nblue\u2028#15\n",
+        "data/all_csv/2-8.html.csv": "day#rain\nmonday\n",
+        "data/small_test_id.json": [KITES],
+        "data/simple_test_id.json": [KITES],
+        "data/complex_test_id.json": ["2-8.html.csv"],
+        "tokenized_data/test_examples.json": TOKENIZED,
+        "collected_data/r2_training_all.json": {"4-1.html.csv": [["it rained"], [1], "weather"]},
+    }
+    return write_files(tmp_path, files)
 
 
 class TestReader:
     def test_a_row(self) -> None:
-        read = problem()
+        read = Tabfact().problem(ROW, {KITES: TABLE})
         assert (read.id, read.gold, read.columns) == ("test-3", "no", ("complex", "small"))
         assert read.input["question"] == ROW["statement"]
         assert read.input["table"] == Table(["kite", "minutes"], [["red", "12"], ["blue", "15"]], "kites")
@@ -80,9 +76,7 @@ class TestReader:
         assert (read.id, read.gold, read.input) == (f"{KITES}: it flew", "yes", {})
 
     def test_the_release(self, release: Path) -> None:
-        data = release / "tokenized_data/test_examples.json"
-        assert recognised(data).name == "tabfact"
-        first, second, third = read_problems(Tabfact(), DataFile(data))
+        first, second, third = problems_in("tabfact", release / "tokenized_data/test_examples.json")
         assert first.id == f"{KITES}.0" and first.input["question"] == "the red kite flew 12 minutes"
         # U+2028 ends a line for Python's splitlines, and none of a file.
         rows = [["red", "12"], ["blue\u2028", "15"]]
@@ -93,32 +87,42 @@ class TestReader:
 
     def test_the_small_test_set(self, release: Path) -> None:
         data = release / "data/small_test_id.json"
-        assert recognised(data).name == "tabfact"
-        assert [each.id for each in read_problems(Tabfact(), DataFile(data))] == [f"{KITES}.0", f"{KITES}.1"]
+        assert [each.id for each in problems_in("tabfact", data)] == [f"{KITES}.0", f"{KITES}.1"]
         data.write_text(json.dumps(["3-9.html.csv"]))
         with pytest.raises(InputError, match="no statements about the table '3-9"):
             list(read_problems(Tabfact(), DataFile(data)))
 
     def test_collected_data_name_their_channel(self, release: Path) -> None:
-        (release / "collected_data").mkdir()
-        data = release / "collected_data/r2_training_all.json"
-        data.write_text(json.dumps({"4-1.html.csv": [["it rained"], [1], "weather"]}))
-        (read,) = read_problems(Tabfact(), DataFile(data))
+        [read] = problems_in("tabfact", release / "collected_data/r2_training_all.json")
         assert read.columns == ("complex",)
 
     def test_chain_of_tables_packed_file(self, tmp_path: Path) -> None:
-        data = tmp_path / "test.jsonl"
         row = {
             "statement": "red won",
             "label": 1,
             "table_caption": "kites",
             "table_text": [["kite"], ["red"]],
         }
-        data.write_text(f"{json.dumps(row)}\n" * 2)
-        assert recognised(data).name == "tabfact"
-        first, second = read_problems(Tabfact(), DataFile(data))
+        data = write_files(tmp_path, {"test.jsonl": [row, row]}) / "test.jsonl"
+        first, second = problems_in("tabfact", data)
         assert (first.id, second.id) == ("test-0", "test-1")
         assert first.input["table"] == Table(["kite"], [["red"]], "kites") and first.columns == ("small",)
+
+
+TABLERAG: dict[str, Any] = {
+    "id": "tabfact-1",
+    "table_id": "t",
+    "query": "the lark flew 20 minutes",
+    "label": "1",
+    "context": "",
+    "table": {"caption": "kites", "header": ["kite", "minutes"], "rows": [["lark", "20"]]},
+}
+
+
+def test_a_row_of_tablerag(tmp_path: Path) -> None:
+    [read] = problems_in("tabfact", write_files(tmp_path, {"small.jsonl": [TABLERAG]}) / "small.jsonl")
+    assert (read.id, read.gold, read.columns) == ("tabfact-1", "yes", ("small",))
+    assert read.input["question"] == TABLERAG["query"] and read.input["table"].caption == "kites"
 
 
 RULES = {name: rule() for name, rule in Tabfact.scorers.items()}
@@ -135,17 +139,14 @@ def test_vectors_of_chain_of_table() -> None:
 
 
 class TestRules:
-    @pytest.mark.parametrize("said", ["Yes", "true", "ENTAILED.", "1", 1, 1.0, True, ["yes"]])
-    def test_what_is_yes(self, said: Any) -> None:
-        assert RULES["official"].right(said, labelled("yes")) and not RULES["official"].right(
-            said, labelled("no")
-        )
-
-    @pytest.mark.parametrize("said", ["no", "False", "refuted", "0", 0, 0.0, False, (0,)])
-    def test_what_is_no(self, said: Any) -> None:
-        assert RULES["official"].right(said, labelled("no")) and not RULES["official"].right(
-            said, labelled("yes")
-        )
+    @pytest.mark.parametrize(
+        ("said", "label"),
+        [(said, "yes") for said in ("Yes", "true", "ENTAILED.", "1", 1, 1.0, True, ["yes"])]
+        + [(said, "no") for said in ("no", "False", "refuted", "0", 0, 0.0, False, (0,))],
+    )
+    def test_what_a_label_is_called(self, said: Any, label: str) -> None:
+        right = [RULES["official"].right(said, labelled(each)) for each in ("yes", "no")]
+        assert right == [label == each for each in ("yes", "no")]
 
     @pytest.mark.parametrize("said", ["Yes.", "entailed", 1, "1", None, [], "yes, it is"])
     def test_chain_of_table_is_strict(self, said: Any) -> None:
@@ -183,65 +184,39 @@ class TestRules:
             assert not (rule.right(value, labelled("yes")) and rule.right(value, labelled("no")))
 
 
-def counted(rule: Scorer, predictions: list[Any], asked: list[Problem]) -> tuple[int, int]:
-    pairs = zip(predictions, asked, strict=True)
-    return sum(rule.right(prediction, each) for prediction, each in pairs), len(asked)
+GOLD: dict[str, dict[str, str]] = {
+    "tabfact": {"1": "yes", "0": "no"},
+    "feverous": {"1": "SUPPORTS", "0": "REFUTES", "2": "NOT ENOUGH INFO"},
+}
 
 
 @needs_data
-class TestAnchors:
-    def test_the_constant(self) -> None:
-        asked = [Tabfact().problem(row, {}) for row in rows("tabfact/dev.jsonl")]
-        rule = RULES["official"]
-        assert counted(rule, ["entailed"] * 907, asked) == anchors()["tabfact.dev.constant_entailed.all"]
-        for channel in ("simple", "complex"):
-            part = [each for each in asked if channel in each.columns]
-            expected = anchors()[f"tabfact.dev.constant_entailed.{channel}"]
-            assert counted(rule, [1] * len(part), part) == expected
-        queries = [Tabfact().problem(row, {}) for row in rows("tabfact/queries.jsonl.gz")]
-        found = counted(rule, [True] * len(queries), queries)
-        assert found == anchors()["tabfact.queries.constant_entailed"]
-
-    @pytest.mark.parametrize(
-        ("anchor", "data", "options"),
-        [
-            (
-                "tablecot_davinci002_complex",
-                "queries.jsonl.gz",
-                ["--where", "run=tablecot_davinci002_complex"],
-            ),
-            ("tabsqlify_rc", "recorded.jsonl", ["--where", "run=tabsqlify_rc"]),
-            (
-                "tabsqlify_rc.text_rule",
-                "recorded.jsonl",
-                ["--where", "run=tabsqlify_rc", "--field", "output", "--scorer", "tabsqlify"],
-            ),
-        ],
-    )
-    def test_recorded_runs(self, command: Command, anchor: str, data: str, options: list[str]) -> None:
-        folder = DATA / "tabfact"
-        asked = ("score", "tabfact", str(folder / data), str(folder / "recorded.jsonl"), "--given", "--json")
-        found = json.loads(command(*asked, *options).out)
-        assert (found["correct"], found["n"]) == anchors()[f"tabfact.{anchor}"]
+def test_vectors_of_tablerag() -> None:
+    """They are of four benchmarks; TabFact has no third label."""
+    vectors = rows("vectors/tablerag_eval.jsonl")
+    for vector in vectors:
+        if "text" in vector:
+            assert label_in(vector["text"]) == vector["mapped"], vector["id"]
+            continue
+        labels, verdicts = GOLD.get(vector["dataset"]), []
+        for said, gold in zip(vector["pred"], vector["gold"], strict=True):
+            if labels is not None and gold not in labels:
+                verdicts.append(label_in(said) == gold)
+            else:
+                rule = TableragLabelRule() if labels else TableragAnswerRule()
+                verdicts.append(rule.right(said, labelled(labels[gold] if labels else gold)))
+        assert sum(verdicts) / len(verdicts) == vector["score"], vector["id"]
+    assert len(vectors) == 22
 
 
-def test_a_statement_whose_chain_failed_counts_as_wrong(
-    loopback: Callable[..., LoopbackServer], command: Command, tmp_path: Path
-) -> None:
-    """The published code drops it from the count."""
+def test_labels_of_a_run_are_written_as_tablerag_does() -> None:
+    rule, asked = TableragLabelRule(), labelled("REFUTES")
+    assert rule.right(rule.from_answer("REFUTES", asked), asked) and not rule.right("REFUTES", asked)
+    assert rule.right({"label": "no", "evidence": ["yes"]}, asked)
 
-    def reply(request: dict[str, Any]) -> str | Fault:
-        asked = request["messages"][-1]["content"]
-        if "it broke" in asked:
-            return Fault(400)
-        return "YES" if asked.rstrip().endswith("The answer is:") else "<END>"
 
-    loopback(reply)
-    text = [TABLE["header"], *TABLE["rows"]]
-    packed = {"table_id": KITES, "table_caption": "kites", "table_text": text, "label": 1}
-    data = tmp_path / "packed.jsonl"
-    statements = ("red flew 12 minutes", "it broke")
-    data.write_text("".join(json.dumps(packed | {"statement": said}) + "\n" for said in statements))
-    options = ("--model", "openai:local", "--workers", "1", "--store", "off", "--out", str(tmp_path / "out"))
-    found = json.loads(command("eval", "tabfact", str(data), "--json", *options).out)
-    assert (found["n"], found["correct"], found["answered"], found["accuracy"]) == (2, 1, 1, 0.5)
+@given(texts)
+def test_what_tablerag_reads_in_a_text(text: str) -> None:
+    assert label_in(text) in "012" and label_in(f"{text} yes") == "1"
+    asked = Problem("q", {}, ["nothing like it", text])
+    assert TableragAnswerRule().right(f"The {text}", asked) and not TableragAnswerRule().right(None, asked)

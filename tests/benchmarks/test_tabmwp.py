@@ -8,7 +8,6 @@ import pytest
 
 from chameleon import Table
 from chameleon.benchmarks.tabmwp import Tabmwp, breakdown_columns, inferred_types, read_text_table
-from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem
 
 ROW: dict[str, Any] = {
@@ -32,48 +31,32 @@ def problem(**changes: Any) -> Problem:
     return Tabmwp().problem({**ROW, **changes}, {})
 
 
-def without(*keys: str) -> dict[str, Any]:
-    return {key: value for key, value in ROW.items() if key not in keys}
-
-
 def test_a_row_of_the_release() -> None:
     read = problem()
-    assert read.id == "101"
-    assert read.gold == "blue"
-    assert read.columns == ("MC", "EXTR", "G1-6")
+    assert (read.id, read.gold, read.columns) == ("101", "blue", ("MC", "EXTR", "G1-6"))
     assert read.input == {
         "question": "Which kite flew longest?",
         "table": Table(["Kite", "Minutes"], [["red", "12"], ["blue", "15"]], "Minutes in the air"),
         "choices": ["red", "blue"],
         "unit": None,
     }
-    assert read.detail == {
-        "answer": "blue",
-        "ans_type": "extractive_text",
-        "unit": None,
-        "choices": ["red", "blue"],
-    }
+    choices = ["red", "blue"]
+    assert read.detail == {"answer": "blue", "ans_type": "extractive_text", "unit": None, "choices": choices}
 
 
 def test_a_row_without_title_types_and_grade() -> None:
     row = {"pid": 7, "table": ROW["table"], **FREE}
     read = Tabmwp().problem(row, {})
     assert (read.id, read.columns) == ("7", ("FREE", "INT"))
-    assert read.input["table"].caption == ""
+    assert read.input["table"].caption == "" and read.input["choices"] is None
     assert read.input["unit"] == read.detail["unit"] == "minutes"
-    assert read.input["choices"] is None
 
 
 def test_a_recorded_row_without_its_question() -> None:
     recorded = {"pid": "9", "answer": "blue", "ques_type": "multi_choice", "ans_type": "other_text"}
     read = Tabmwp().problem(recorded, {})
-    assert read.input == {}
-    assert read.columns == ("MC", "OTH")
-    assert Tabmwp.scorers["pot"]().right("blue", read)
-    assert Tabmwp.scorers["promptpg"]().right("Blue", read)
-    for judge in (Tabmwp.scorers["chameleon"]().right, Tabmwp.scorers["promptpg"]().from_output):
-        with pytest.raises(InputError, match="choices of this multiple-choice question are not known"):
-            judge("(B)", read)
+    assert (read.input, read.columns) == ({}, ("MC", "OTH"))
+    assert Tabmwp.scorers["pot"]().right("blue", read) and Tabmwp.scorers["promptpg"]().right("Blue", read)
     free = {"pid": "9", "answer": "2,001", "ques_type": "free_text", "ans_type": "integer_number"}
     assert Tabmwp.scorers["chameleon"]().right(2001.0, Tabmwp().problem(free, {}))
 
@@ -82,31 +65,6 @@ def test_gold_answers_do_not_enter_the_input() -> None:
     read = problem(answer="the gold answer", solution="the solution")
     assert "the gold answer" not in str(read.input)
     assert "the solution" not in str(read.input)
-
-
-@pytest.mark.parametrize(
-    ("row", "said"),
-    [
-        (without("pid"), 'needs its id as "pid"'),
-        (without("answer"), 'the key "answer" is missing, and should be a text'),
-        (without("question"), 'the key "question" is missing'),
-        (without("table"), 'the key "table" is missing'),
-        (without("choices"), 'the key "choices" is missing, and should be a list of texts or null'),
-        ({**ROW, "choices": "red, blue"}, "the key \"choices\" is 'red, blue'"),
-        ({**ROW, "choices": [1, 2]}, 'the key "choices" is [1, 2]'),
-        ({**ROW, "answer": 27}, 'the key "answer" is 27'),
-        ({**ROW, "unit": 3}, 'the key "unit" is 3'),
-        ({**ROW, "grade": "four"}, "the key \"grade\" is 'four'"),
-        ({**ROW, "grade": 9}, "a whole number from 1 to 8"),
-        ({**ROW, "ques_type": "essay"}, "should be one of free_text, multi_choice"),
-        ({**ROW, "ans_type": ["text"]}, 'the key "ans_type" is'),
-        ({**ROW, "ans_type": "date"}, "one of integer_number, decimal_number, extractive_text"),
-    ],
-)
-def test_rows_that_cannot_be_used(row: dict[str, Any], said: str) -> None:
-    with pytest.raises(InputError) as fault:
-        Tabmwp().problem(row, {})
-    assert said in str(fault.value)
 
 
 @pytest.mark.parametrize(
@@ -143,9 +101,7 @@ def test_columns() -> None:
 
 
 def test_all_is_rounded_twice() -> None:
-    benchmark = Tabmwp()
-    assert benchmark.percent("ALL", 7169, 7686) == "93.27"
-    assert benchmark.percent("ALL", 45, 7686) == "0.58"  # 0.58548… is 0.585 and then 0.58
-    assert benchmark.percent("FREE", 45, 7686) == "0.59"
-    assert benchmark.percent("OTH", 0, 0) == "–"
-    assert benchmark.percent("ALL", 0, 0) == "–"
+    percent = Tabmwp().percent
+    assert percent("ALL", 7169, 7686) == "93.27" and percent("OTH", 0, 0) == percent("ALL", 0, 0) == "–"
+    assert percent("ALL", 45, 7686) == "0.58"  # 0.58548… is 0.585 and then 0.58
+    assert percent("FREE", 45, 7686) == "0.59"

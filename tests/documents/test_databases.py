@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import sqlite3
-import zipfile
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -80,18 +78,6 @@ def test_a_sheet_that_cannot_be_read_leaves_the_others(tmp_path: Path) -> None:
     (plain,), (sums,) = read(path)
     assert plain.source["sheet"] == "Plain"
     assert "formula without a saved value" in sums.why and "'Sums'" in sums.where
-
-
-def test_a_workbook_that_unpacks_to_too_much_is_refused(tmp_path: Path) -> None:
-    held = io.BytesIO()
-    with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("[Content_Types].xml", "<Types/>")
-        archive.writestr("xl/worksheets/sheet1.xml", b"0" * (1 << 20))
-    data = bytearray(held.getvalue())
-    place = data.rindex(b"PK\x01\x02") + 24  # the size that the last entry says it unpacks to
-    data[place : place + 4] = (2_000_000_000).to_bytes(4, "little")
-    with pytest.raises(InputError, match="unpacks to 2,000 MB"):
-        read(written(tmp_path, "x.xlsx", bytes(data)))
 
 
 def test_tables_and_views_of_a_database(tmp_path: Path) -> None:

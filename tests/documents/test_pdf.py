@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chameleon.documents.reading import read_paper
@@ -320,6 +320,7 @@ class TestHeadsAndFeet:
         assert all(text.startswith("This is to certify that") for text in texts(*pages))
 
 
+@settings(max_examples=10)
 @given(
     st.lists(st.lists(st.sampled_from(["word", "12", "1,204", "(a)", "$", "7.2"]), min_size=1, max_size=9)),
     st.sampled_from([0, 140]),

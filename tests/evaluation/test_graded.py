@@ -33,7 +33,7 @@ def row(number: int) -> Row:
 
 
 ROWS = [row(number) for number in range(1, 7)]
-PROBLEMS = [Fetaqa().problem(each, {}) for each in ROWS]
+PROBLEMS = [Fetaqa().problem(each, {}) for each in Fetaqa().rows(ROWS, Path("rows.jsonl"))]
 
 
 def answer(state: State) -> str:

@@ -1,28 +1,28 @@
-"""Chain-of-Table's demonstrations are as many as published, and do what they say on their tables."""
+"""The demonstrations of Chain-of-Table and its rivals do what they say on their tables, and are right."""
 
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
-from jinja2 import Environment, meta
 
-from chameleon import Inventory, Table
+from chameleon import Inventory, State, Table
+from chameleon.modules.program.programs import TableAnswer, program_in, run_program
+from chameleon.modules.sql.dater import GAP, cloze_of, filled, queries_in
+from chameleon.modules.sql.query import run_sql
 from chameleon.modules.table_ops.add_column import AddColumn
 from chameleon.modules.table_ops.aggregate import GroupBy
 from chameleon.modules.table_ops.operation import TableOperation
 from chameleon.modules.table_ops.selection import SelectColumn, SelectRow, by_column
 from chameleon.modules.table_ops.sort_by import SortBy
-from chameleon.modules.table_ops.table_query import answer_in
+from chameleon.modules.table_ops.table_query import Form, answer_in
+from chameleon.sandbox.zygote import why_unusable
+from chameleon.table.delimited import split_rows
 from chameleon.table.formats import excerpt
-from tests.prompts.chains import OPERATIONS, PROMPTS, TASKS, demonstrations, parts, planner_demonstrations
+from tests.prompts.demonstrations import OPERATIONS, TASKS, parts, planner_demonstrations
+from tests.prompts.demonstrations import chain_demonstrations as demonstrations
 
-# The paper's appendix C: plans, the five operations, and the last question.
-PUBLISHED = {
-    "wikitq": (4, {"add_column": 6, "select_row": 3, "select_column": 8, "group_by": 2, "sort_by": 2}, 1),
-    "tabfact": (4, {"add_column": 7, "select_row": 4, "select_column": 8, "group_by": 2, "sort_by": 2}, 4),
-    "fetaqa": (3, {"add_column": 6, "select_row": 3, "select_column": 8, "group_by": 2, "sort_by": 2}, 8),
-}
 MAKES: dict[str, TableOperation] = {
     "add_column": AddColumn(rows_shown=3),
     "select_row": SelectRow(),
@@ -37,28 +37,25 @@ CALLS = {
     "sort_by": "f_sort({})",
 }
 COUNTRY = re.compile(r"\((\w{3})\)$", re.IGNORECASE)
-OWN = [f"{task}/{name}" for task in TASKS for name in ("planner", *OPERATIONS, "table_query")]
 OPERATION_PROMPTS = [(task, name) for task in TASKS for name in OPERATIONS]
+FORMS: dict[str, Form] = {"wikitq": "items", "tabfact": "verdict", "fetaqa": "text"}
+# Worked out by hand, in the order of the file.
+ANSWERS: dict[str, list[Any]] = {
+    "wikitq/few_shot": [["Quarry Viaduct", "North Bridge"], ["3"], ["Silent Orchard"], ["Lone Isles"]],
+    "wikitq/cot": [["2"], ["Tarn City", "Upper Weir"], ["Jonas Eik"], ["7"]],
+    "wikitq/program_generator": [["Varnia", "Lone Isles"], ["105"], ["North Bridge"], ["Redgate"]],
+    "wikitq/dater": [["Sweden"], ["Silent Orchard"], ["Quarry Viaduct", "North Bridge"], ["2"]],
+    "tabfact/cot": ["yes", "no", "no", "yes"],
+    "tabfact/program_generator": ["yes", "no", "yes", "yes"],
+    "tabfact/dater": ["yes", "no", "yes", "no"],
+}
+COUNTED = {"wikitq": [["3", "2"], ["3", "2"], None, ["2"]], "tabfact": [["3", "2"], ["3", "2"], None, ["2"]]}
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_demonstrations_are_as_many_as_published(task: str) -> None:
-    plans, operations, queries = PUBLISHED[task]
+def test_the_planner_shows_each_operation_and_as_many_chains_as_published(task: str) -> None:
     single, chains = planner_demonstrations(task)
-    assert (len(single), len(chains)) == (len(OPERATIONS), plans)
-    assert {name: len(demonstrations(f"{task}/{name}")) for name in OPERATIONS} == operations
-    assert len(demonstrations(f"{task}/table_query")) == queries
-
-
-@pytest.mark.parametrize("name", OWN)
-def test_a_prompt_declares_its_slots_and_says_what_is_data(name: str) -> None:
-    front, system, user = parts(name)
-    used = meta.find_undeclared_variables(Environment().parse(system + user))
-    # A table that is cut has its note in this slot, and not in its own text, as the published code has it.
-    assert used == {slot.rstrip("?") for slot in front["slots"]} - {"note"}
-    assert system.count("data from strangers") == 1 and "never follow instructions" in system
-    assert not re.search(r"[ \t]$", user, re.MULTILINE)
-    assert user.rindex("{{ question }}") > user.rindex("*/"), "what changes comes last"
+    assert (len(single), len(chains)) == (len(OPERATIONS), {"fetaqa": 3}.get(task, 4))
 
 
 @pytest.mark.parametrize("task, name", OPERATION_PROMPTS)
@@ -126,27 +123,75 @@ def applied(table: Table, name: str, written: str) -> Table:
     return operation.apply(table, operation.read_args(CALLS[name].format(written), table))
 
 
-@pytest.mark.parametrize("task, form", [("wikitq", "items"), ("tabfact", "verdict"), ("fetaqa", "text")])
-def test_answers_are_of_the_task_s_form(task: str, form: str) -> None:
-    replies = [demo.reply for demo in demonstrations(f"{task}/table_query")]
-    answers = [answer_in(reply, form) for reply in replies]  # type: ignore[arg-type]
-    if form == "verdict":
-        assert sorted(map(str, answers)) == ["no", "no", "yes", "yes"]
-        assert all(re.fullmatch(r"The answer is: (YES|NO)", reply) for reply in replies)
-    elif form == "text":
-        assert all(re.fullmatch(r"[A-Z].+\.", str(answer)) for answer in answers)
-    else:
-        assert answers == [["Quarry Viaduct", "North Bridge"]]
+def test_answers_are_of_the_task_s_form() -> None:
+    replies = {task: [demo.reply for demo in demonstrations(f"{task}/table_query")] for task in TASKS}
+    answers = {task: [answer_in(reply, FORMS[task]) for reply in replies[task]] for task in TASKS}
+    assert answers["wikitq"] == [["Quarry Viaduct", "North Bridge"]]
+    assert sorted(map(str, answers["tabfact"])) == ["no", "no", "yes", "yes"]
+    assert all(re.fullmatch(r"The answer is: (YES|NO)", reply) for reply in replies["tabfact"])
+    assert all(re.fullmatch(r"[A-Z].+\.", str(answer)) for answer in answers["fetaqa"])
 
 
-def test_every_prompt_of_the_three_tasks_is_held_to_a_rule() -> None:
-    files = {
-        str(path.relative_to(PROMPTS).with_suffix(""))
-        for task in TASKS
-        for path in (PROMPTS / task).glob("*.md")
-    }
-    others = {name for name in files if re.search(r"/(binder|text_to_sql)", name)}
-    rivals = {
-        name for name in files if re.search(r"/(end_to_end|few_shot|cot|program_generator|dater)", name)
-    }
-    assert files == {*OWN} | others | rivals
+@pytest.mark.parametrize("name", [name for name in ANSWERS if not name.endswith("program_generator")])
+def test_replies_end_with_the_right_answer(name: str) -> None:
+    form = FORMS[name.partition("/")[0]]
+    answers = [answer_in(demo.reply, form) for demo in demonstrations(name)]
+    assert answers == ANSWERS[name]
+
+
+@pytest.mark.parametrize("name", [name for name in ANSWERS if name.endswith("cot")] + ["fetaqa/cot"])
+def test_reasoning_comes_first_and_calculates_rightly(name: str) -> None:
+    for demo in demonstrations(name):
+        assert re.fullmatch(r"Explanation: .+\. The answer is: .+", demo.reply)
+        for left, right, difference in re.findall(r"([\d,]+) - ([\d,]+) = ([\d,]+)", demo.reply):
+            first, second, third = (int(each.replace(",", "")) for each in (left, right, difference))
+            assert first - second == third, demo.reply
+
+
+@pytest.mark.parametrize("name", [name for name in ANSWERS if name.endswith("program_generator")])
+def test_programs_run_in_the_sandbox_and_give_the_right_answer(name: str) -> None:
+    for demo, answer in zip(demonstrations(name), ANSWERS[name], strict=True):
+        program = program_in(demo.reply)
+        result = run_program(State(input={"table": demo.table}, cache={"program": program}), timeout=30)
+        if result.error_type == "ModuleNotFoundError":
+            pytest.skip("pandas is not here")
+        assert result.status == "ok", result.message
+        given = TableAnswer(FORMS[name.partition("/")[0]]).run(State(cache={"program_result": result.plain}))
+        assert given == answer
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_sub_questions_keep_the_published_condition_or_are_none(task: str) -> None:
+    for demo in demonstrations(f"{task}/dater_cloze"):
+        lines = demo.reply.removeprefix("Sub-questions:\n").split("\n")
+        assert lines == ["none"] or cloze_of(["\n".join(lines)]) == lines, demo.reply
+
+
+@pytest.mark.skipif(bool(why_unusable()), reason="the sealed sandbox cannot run here")
+def test_queries_of_sub_questions_run_and_count_rightly() -> None:
+    _, _, user = parts("wikitq/dater_sql")
+    shown = re.findall(r"/\*\n((?:.+\n)+?)\*/\nSub-questions:\n((?:\d: .+\n)+)SQL:\n((?:\d: .+\n)+)", user)
+    counted = []
+    for lines, questions, queries in shown:
+        header, *rows = split_rows(lines.rstrip("\n").split("\n"))
+        count = len(questions.splitlines())
+        for query in queries_in(queries, count):
+            result = run_sql(Table(header, rows), query)
+            assert result.ok, result.message
+            counted.append(result.rows)
+    assert counted == [((3,),), ((2,),), ((2,),), ((2,),), ((3,),)]
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_what_was_counted_stands_before_the_answer(task: str) -> None:
+    for demo in demonstrations(f"{task}/dater"):
+        assert re.fullmatch(r"(In the table: .+\.\n)?The answer is: .+", demo.reply)
+
+
+def test_filled_sub_questions_read_like_those_of_the_answer() -> None:
+    for task in ("wikitq", "tabfact"):
+        answered = {demo.question: demo.reply for demo in demonstrations(f"{task}/dater")}
+        for demo, numbers in zip(demonstrations(f"{task}/dater_cloze"), COUNTED[task], strict=True):
+            lines = [line for line in demo.reply.split("\n")[1:] if GAP.search(line)]
+            evidence = " ".join(filled(lines, numbers or []))
+            assert evidence in answered.get(demo.question, evidence)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +9,6 @@ from hypothesis import strategies as st
 from chameleon.table.html import page_tables
 from chameleon.table.html_grid import html_table
 from chameleon.table.records import Origin
-from tests.documents.reading import only, written
 
 pytest.importorskip("lxml")
 
@@ -87,10 +84,3 @@ def test_no_letter_of_a_cell_is_lost_or_doubled(cells: list[list[str]]) -> None:
     whole = "".join(cell for row in cells for cell in row)
     assert whole.replace(" ", "").endswith(body.replace(" ", ""))
     assert len({len(row) for _, row in found.records}) == 1
-
-
-def test_an_index_of_pages_has_such_tables_too(tmp_path: Path) -> None:
-    found = only(written(tmp_path, "filing.html", f"<h2>Income</h2>{INCOME}")).table
-    assert found is not None and found.caption.endswith("Income")
-    assert found.header[1:] == ("Year ended June 30, 2023", "Year ended June 30, 2022")
-    assert found.rows[1] == ("Dredging", "(800)", "(745)")

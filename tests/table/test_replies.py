@@ -165,7 +165,7 @@ def test_the_result_is_always_a_part_of_the_original(reply: Table, table: Table)
 
 def test_real_tables_come_back_through_a_reply(shared_data: Path) -> None:
     with gzip.open(shared_data / "wikitq" / "tables.jsonl.gz", "rt", encoding="utf-8") as file:
-        for line in list(file)[:300]:
+        for line in list(file)[:300:6]:
             table = Table.from_json(json.loads(line))
             clean = Table(
                 [clean_cell(c) for c in table.header], [[clean_cell(c) for c in row] for row in table.rows]

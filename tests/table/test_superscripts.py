@@ -83,11 +83,11 @@ def _seconds(call: Callable[[], object]) -> float:
 
 @pytest.mark.parametrize("drop_marks", [True, False])
 def test_many_marks_take_time_in_proportion(drop_marks: bool) -> None:
-    text = f"5{BEGIN}1{END} and " * 20_000
-    assert _seconds(lambda: set_superscripts(text, drop_marks=drop_marks)) < 1
+    text = f"5{BEGIN}1{END} and " * 5_000
+    assert _seconds(lambda: set_superscripts(text, drop_marks=drop_marks)) < 0.5
 
 
 @pytest.mark.parametrize("between", [" ", "(1)", "*"])
 def test_the_end_of_a_long_cell_is_looked_at_alone(between: str) -> None:
-    assert _seconds(lambda: without_marks(f"1 {between * 40_000}x")) < 1
-    assert _seconds(lambda: without_marks(f"1{between * 40_000}")) < 2
+    assert _seconds(lambda: without_marks(f"1 {between * 10_000}x")) < 0.3
+    assert _seconds(lambda: without_marks(f"1{between * 10_000}")) < 0.5

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from chameleon import Executor, Inventory, Table
-from chameleon.benchmarks.scorers.denotation import answers, items, same_denotation
+from chameleon.benchmarks.scorers.denotation import answers, same_denotation
+from chameleon.benchmarks.scorers.predictions import texts_of
 
 DATA = (Path(__file__).parents[3] / "../shared/data").resolve()
 pytestmark = pytest.mark.skipif(not (DATA / "tabfact").is_dir(), reason="the shared data are not here")
@@ -52,7 +53,7 @@ def test_wikitq_dev_is_answered_or_declined() -> None:
     said = _answers("wikitq_offline", "wikitq", [(row["question"], row["table_id"]) for row in rows])
     told = [(answer, row) for answer, row in zip(said, rows, strict=True) if answer is not None]
     right = sum(
-        same_denotation(answers(row["answer"], row["answer_canon"]), answers(items(_listed(answer))))
+        same_denotation(answers(row["answer"], row["answer_canon"]), answers(texts_of(_listed(answer))))
         for answer, row in told
     )
     assert len(told) / len(rows) > 0.37

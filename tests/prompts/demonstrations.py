@@ -1,4 +1,4 @@
-"""The demonstrations in the prompts of wikitq, tabfact and fetaqa, as data."""
+"""The demonstrations in prompts, as data: problems in blocks, and those of chains over tables."""
 
 from __future__ import annotations
 
@@ -24,6 +24,16 @@ _ITEM = re.compile(
 )
 
 
+_PROBLEM = re.compile(
+    r"(?:^Context:\n(?:.+\n)+\n)?^Question: (?P<question>.+)\n(?:<passage>\n(?:.+\n)+?</passage>\n)?"
+    r"(?:(?:Choices|Options): (?P<choices>.+)\n)?(?:Unit: .+\n)?"
+    r"(?:Title: (?P<title>.+)\n)?(?:About: (?P<about>.+)\n)?"
+    r"(?:<table>\n(?P<table>(?:.+\n)+?)</table>\n)?(?:Note: .+\n)?"
+    r"(?P<label>\w+):\s(?P<reply>[\s\S]+?)\s*(?=^Context:|^Question:|^\{%|\Z)",
+    re.MULTILINE,
+)
+
+
 @dataclass(frozen=True)
 class Demonstration:
     """A table, what is asked about it, and the lines that follow."""
@@ -31,6 +41,9 @@ class Demonstration:
     table: Table
     question: str
     reply: str
+    label: str = ""
+    choices: tuple[str, ...] = ()
+    about: str = ""
 
 
 def parts(name: str) -> tuple[dict[str, Any], str, str]:
@@ -41,13 +54,24 @@ def parts(name: str) -> tuple[dict[str, Any], str, str]:
     return yaml.safe_load(front), match[1], match[2]
 
 
-def normalised(text: str) -> str:
-    """Return the words of a text, for the same text written otherwise to be found."""
-    return " ".join(re.findall(r"\w+", text.lower()))
+def problem_demonstrations(name: str) -> list[Demonstration]:
+    """Those of a prompt for problems in blocks (tabmwp, tables, scienceqa), in the order of the file."""
+    text = re.split(r"^(?:Here is the |Now this one)", parts(name)[2], flags=re.MULTILINE)[0]
+    found = []
+    for match in _PROBLEM.finditer(text):
+        part = match.groupdict(default="")
+        lines = [line.split(" | ") for line in part["table"].rstrip("\n").split("\n")]
+        table = Table(lines[0], lines[1:], part["title"])
+        choices = [each.strip() for each in re.split(r" \| |\([A-E]\) ", part["choices"]) if each]
+        asked, reply = part["question"], part["reply"]
+        found.append(Demonstration(table, asked, reply, part["label"], tuple(choices), part["about"]))
+    assert len(found) == len(re.findall(r"^Question: ", text, re.MULTILINE)), f"{name}: odd demonstration"
+    assert len({demo.label for demo in found}) == 1
+    return found
 
 
-def demonstrations(name: str) -> list[Demonstration]:
-    """Those of a prompt, in the order of the file; without the case that it ends with."""
+def chain_demonstrations(name: str) -> list[Demonstration]:
+    """Those of a prompt for chains, in the order of the file; without the case that it ends with."""
     _, _, user = parts(name)
     text = user[: user.rindex("/*\n")]
     found = [_read(match) for match in _ITEM.finditer(text)]

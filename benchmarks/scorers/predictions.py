@@ -1,0 +1,73 @@
+"""What the rules share: predictions as texts, items and verdicts, and what a problem must have known."""
+
+from __future__ import annotations
+
+import string
+from typing import Any
+
+from chameleon.errors import InputError
+from chameleon.evaluation.benchmark import Problem
+
+YES, NO = "yes", "no"
+NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_VERDICTS = {
+    YES: ("yes", "true", "1", "1.0", "entailed", "entails", "entailment"),
+    NO: (
+        "no",
+        "false",
+        "0",
+        "0.0",
+        "refuted",
+        "contradicted",
+        "contradicts",
+        "contradiction",
+        "not entailed",
+    ),
+}
+_WORDS = {word: verdict for verdict, words in _VERDICTS.items() for word in words}
+
+
+def required(problem: Problem, key: str, reason: str, hint: str = "") -> Any:
+    """Return what the problem's `detail` has under a key. Raises `InputError` where that is not known."""
+    if (value := problem.detail.get(key)) is None:
+        raise InputError(reason, where=f"problem {problem.id}", hint=hint)
+    return value
+
+
+def single(prediction: Any) -> Any:
+    """Return a prediction; of a list of one, its item."""
+    return prediction[0] if isinstance(prediction, list | tuple) and len(prediction) == 1 else prediction
+
+
+def text_of(prediction: Any) -> str:
+    """Return a prediction as one text: a list with commas, and none as an empty one."""
+    if prediction is None:
+        return ""
+    if isinstance(prediction, list | tuple):
+        return ", ".join(map(text_of, prediction))
+    return _written(prediction)
+
+
+def texts_of(prediction: Any) -> list[str]:
+    """Return a prediction as a list of texts, with "yes" and "no" for True and False."""
+    items = prediction if isinstance(prediction, list | tuple) else [prediction]
+    return [(YES if item else NO) if isinstance(item, bool) else _written(item) for item in items]
+
+
+def _written(item: Any) -> str:
+    try:
+        return str(item)
+    except (ValueError, RecursionError):  # Python writes no integers of thousands of digits
+        return ""
+
+
+def verdict_of(value: Any) -> str | None:
+    """Return "yes" or "no", whichever a value says in one of its words or as 1 or 0; None for neither.
+
+    Case, a full stop at the end and quotes or stars around the word do not matter.
+    """
+    if isinstance(value, int | float):
+        return YES if value == 1 else NO if value == 0 else None
+    return (
+        _WORDS.get(value.strip().removesuffix(".").strip("*\"' ").lower()) if isinstance(value, str) else None
+    )
