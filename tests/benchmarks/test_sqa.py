@@ -170,7 +170,9 @@ def test_vectors() -> None:
     for vector in vectors:
         gold, said = ([dict(zip(names, row, strict=True)) for row in vector[key]] for key in ("gold", "pred"))
         tally, asked = Tally(SQA.columns, RULE), [SQA.problem(row, {}) for row in gold]
-        for result, _ in score(asked, said, SQA.id_of, Field("answer_coordinates"), RULE, last_counts=True):
+        for result in score(
+            asked, said, SQA.id_of, Field("answer_coordinates"), RULE, last_counts=True
+        ).results:
             assert result is not None
             tally.add(result)
         sequences = tally.columns[SEQUENCES]
