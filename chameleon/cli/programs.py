@@ -31,6 +31,7 @@ def run_file(file: Path, *, result: str, timeout: float, kind: Kind, as_json: bo
         guarantees = sandbox.guarantees()
     if as_json:
         fields = [
+            "value",
             "status",
             "value_type",
             "error_type",
@@ -42,7 +43,7 @@ def run_file(file: Path, *, result: str, timeout: float, kind: Kind, as_json: bo
             "tier",
         ]
         layers = [asdict(layer) for layer in guarantees.layers]
-        found = {"value": outcome.plain} | {field: getattr(outcome, field) for field in fields}
+        found = {field: getattr(outcome, field) for field in fields}
         echo_json(found | {"guarantees": layers})
         return 0 if outcome.ok else 1
     if outcome.stdout:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -153,7 +154,16 @@ def _values(
                 if row is not None:
                     end = "no program" if result is None else result.error_type or result.status
                     outcomes.programs["a value" if result is not None and result.ok else end] += 1
-                yield problem, row, result.value if result is not None and result.ok else None
+                yield problem, row, _number_or_value(result) if result is not None and result.ok else None
+
+
+def _number_or_value(result: ExecResult) -> Any:
+    """Return a program's answer; a fraction as the number that rules compare, not as the text "1/3"."""
+    if result.value_type == "fraction":
+        with suppress(AttributeError, ValueError, ArithmeticError):  # what a hostile program may send instead
+            above, below = result.value.split("/")
+            return int(above) / int(below)
+    return result.value
 
 
 def _result(problem: Problem, prediction: Any, judged: Judgement, *, answered: bool) -> Result:

@@ -14,12 +14,10 @@ from dataclasses import replace
 from typing import Any
 
 from chameleon.errors import MissingPackage, SandboxUnavailable
-from chameleon.sandbox.decode import BadFrame, Decoder
-from chameleon.sandbox.inside.encode import Encoder, TooLarge, Unsupported
+from chameleon.sandbox.inside.encode import Encoder, TooLarge, Unsupported, kind_of
 from chameleon.sandbox.inside.program import Printed
 from chameleon.sandbox.result import ExecResult, Guarantees, Layer, Limits, Status
 from chameleon.sandbox.sandbox import Sandbox
-from chameleon.sandbox.values import kind_of
 
 # Monty 1.4 rounds 2.675 to 2.68 where CPython gives 2.67; formatting is right in both.
 _PRELUDE = """
@@ -136,15 +134,14 @@ class MontySandbox(Sandbox):
     def _answer(self, value: Any, name: str) -> ExecResult:
         limits = self._limits
         try:
-            form = Encoder(limits.result_kb * 1024, limits.depth, limits.int_digits).encode(value)
-            plain = Decoder(limits.depth, limits.int_digits).decode(form)
-        except (Unsupported, BadFrame) as error:
+            encoder = Encoder(limits.result_kb * 1024, limits.depth, limits.int_digits)
+            return ExecResult("ok", encoder.encode(value), kind_of(value))
+        except Unsupported as error:
             message = f"'{name}' is {error}; an answer must be a number, text, date, list, dict or table"
             return ExecResult("error", error_type="UnsupportedAnswer", message=message)
         except TooLarge as error:
             message = f"'{name}' is too large: {error}"
             return ExecResult("too_large", error_type="AnswerTooLarge", message=message)
-        return ExecResult("ok", plain, kind_of(plain))
 
     def guarantees(self) -> Guarantees:
         limits = self._limits

@@ -36,7 +36,7 @@ from inside import outer
 outer.main()
 """
 # As `-I`, which would also ignore the hash seed; the environment is ours alone.
-_FLAGS = ("-s", "-P", "-B", "-X", "utf8")
+_FLAGS = ("-s", "-P", "-B", "-X", "utf8", "-c", _BOOT)
 _ENVIRONMENT = {
     "PYTHONHASHSEED": "0",
     "OPENBLAS_NUM_THREADS": "1",
@@ -94,15 +94,7 @@ class ZygoteClient:
     ) -> subprocess.Popen[bytes]:
         try:
             return subprocess.Popen(  # noqa: S603
-                [
-                    sys.executable,
-                    *_FLAGS,
-                    "-c",
-                    _BOOT,
-                    str(_INSIDE),
-                    str(theirs.fileno()),
-                    json.dumps(options),
-                ],
+                [sys.executable, *_FLAGS, str(_INSIDE), str(theirs.fileno()), json.dumps(options)],
                 env=_ENVIRONMENT,
                 cwd="/",
                 stdin=subprocess.DEVNULL,

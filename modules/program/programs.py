@@ -59,7 +59,7 @@ class ProgramVerifier(Module):
         result = run_program(state, self.timeout)
         if result.status != "ok":
             raise StepRejected(f"the program does not work: {in_words(result)}")
-        if result.value is None or result.plain in ("", (), [], {}):
+        if result.value in (None, "", [], {}):
             raise StepRejected("the program sets ans to nothing")
         return {"verdict": "it runs and sets ans", "type": result.value_type}
 
@@ -78,7 +78,7 @@ class ProgramExecutor(Module):
         result = run_program(state, self.timeout)
         if result.status != "ok":
             raise ModuleError(f"the program gave no answer: {in_words(result)}")
-        return result.plain
+        return result.value
 
 
 def run_program(state: State, timeout: float | None = None) -> ExecResult:

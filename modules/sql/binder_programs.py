@@ -6,7 +6,6 @@ and each one once.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
@@ -159,8 +158,7 @@ class _Run:
         result = self._query(sql)
         own = [index for index, name in enumerate(result.columns) if name.lower() != ROW_ID]
         kept = own or range(len(result.columns))
-        cells = (row[index] for row in result.rows for index in kept)
-        return [str(c) if isinstance(c, float) and not math.isfinite(c) else c for c in cells]
+        return [row[index] for row in result.rows for index in kept]
 
     def _mapped(self, call: QACall) -> Generator[Question, Any, str]:
         """Give the table a column of the call's answers, and return its name."""

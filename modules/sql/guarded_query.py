@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 import re
 import sqlite3
 import time
@@ -181,7 +182,7 @@ def _answer(request: Mapping[str, Any], guard: Guard) -> dict[str, Any]:
         if cursor.description is None:
             raise NotAllowed("there is no query in it")
         columns = [name for name, *_ in cursor.description]
-        return {"s": "ok", "v": ["l", [["l", columns], ["l", _rows(cursor, limits)]]]}
+        return {"s": "ok", "v": [columns, _rows(cursor, limits)], "k": "list"}
     finally:
         connection.close()
 
@@ -215,7 +216,7 @@ def _rows(cursor: sqlite3.Cursor, limits: Mapping[str, Any]) -> list[Any]:
             raise ResultTooLarge(f"the result has more than {_MOST_ROWS:,} rows")
         if any(isinstance(cell, bytes) for cell in row):
             raise NotAllowed("the query may not give binary data")
-        rows.append(["l", row])
+        rows.append([str(cell) if cell in (math.inf, -math.inf) else cell for cell in row])
     return rows
 
 

@@ -47,7 +47,7 @@ def test_an_everyday_question_is_answered(executor: Sandbox, name: str, question
     table = _table(name)
     result = executor.run(write_program(question, table).code, {"table": table.to_program_input()})
     assert result.ok, result.message
-    assert result.plain == (pytest.approx(expected) if isinstance(expected, float) else expected)
+    assert result.value == (pytest.approx(expected) if isinstance(expected, float) else expected)
 
 
 @pytest.mark.parametrize(
@@ -71,4 +71,4 @@ def test_programs_that_read_the_table_find_the_same(
         result = executor.run(program.code, {"table": table.to_program_input()})
         assert result.ok, f"{question}: {result.message} in\n{program.code}"
         same = pytest.approx(expected) if isinstance(expected, float) else expected
-        assert result.plain == same, f"{question}\n{program.code}"
+        assert result.value == same, f"{question}\n{program.code}"

@@ -214,7 +214,7 @@ def answer(executor: Sandbox, question: str, table: Table, *choices: str) -> Any
     program = write_program(question, table, choices)
     result = executor.run(program.code, {"table": table.to_program_input()})
     assert result.ok, f"{result.message} in\n{program.code}"
-    return result.plain
+    return result.value
 
 
 @pytest.mark.parametrize(("table", "question", "expected"), RIGHT, ids=[case[1] for case in RIGHT])

@@ -187,7 +187,7 @@ def test_what_question_and_story_tell_is_answered(
 ) -> None:
     result = executor.run(write_program(question, table).code, {"table": table.to_program_input()})
     assert result.ok, result.message
-    assert result.plain == (pytest.approx(expected) if isinstance(expected, float) else expected)
+    assert result.value == (pytest.approx(expected) if isinstance(expected, float) else expected)
 
 
 @pytest.mark.parametrize(("table", "question"), DECLINED, ids=[question for _, question in DECLINED])
@@ -205,4 +205,4 @@ def test_a_change_is_compared_without_its_sign_only_where_one_asks_for_it(execut
         ("Which option results in a higher price?", "adding a case"),
     ):
         program = write_program(story + question, on.CHANGES, choices)
-        assert executor.run(program.code, {"table": on.CHANGES.to_program_input()}).plain == expected
+        assert executor.run(program.code, {"table": on.CHANGES.to_program_input()}).value == expected

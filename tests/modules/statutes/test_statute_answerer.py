@@ -298,7 +298,7 @@ class TestTheDemonstrations:
         for each in shown:
             result = shared_sandbox().run(program_in(each["reply"]), None)
             assert result.status == "ok"
-            said = result.plain if isinstance(result.plain, str) else f"${result.plain}"
+            said = result.value if isinstance(result.value, str) else f"${result.value}"
             assert said == answers[each["facts"]]
 
     @needs_data
