@@ -166,7 +166,7 @@ class ProgramRun:
     def _query(self, sql: str) -> SqlResult:
         """Run SQL; a program of a single word, or a name in back-quotes, means its value in every row."""
         if _ONE_WORD.fullmatch(sql):
-            sql = f"SELECT {sql} FROM {self.table.name}"  # noqa: S608
+            sql = f"SELECT {sql} FROM w"  # noqa: S608
         result = self.run_query(self.table, sql)
         if not result.ok:
             raise ModuleError(result.failure)

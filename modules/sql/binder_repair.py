@@ -50,7 +50,7 @@ def repaired(program: str, table: SqlTable, title: str = "") -> str:
     if any(part.isalnum() for part in parts):
         titled = r"[\s_]*".join(part if part.isalnum() else f"{re.escape(part)}?" for part in parts)
         source = re.compile(rf"(\b(?:from|join)\s+)[\"'`\[]?{titled}(?!\w)[\"'`\]]?", re.IGNORECASE)
-        text = source.sub(lambda match: match[1] + table.name, text)
+        text = source.sub(lambda match: f"{match[1]}w", text)
     repair = Repair(table)
     return repair.with_nearest_cells(repair.with_quoted_columns(text))
 
@@ -102,7 +102,7 @@ class Repair:
         Patterns are left out, and those of `column < 'text'` and the like unless the column holds dates.
         """
         names = {name.lower(): name for name in self.table.header}
-        dates = {column.name for column in self.table.columns if column.type == "DATE"}
+        dates = {name for name, kind in self.table.columns.items() if kind == "DATE"}
         column: str | None = None
         for token, after in pairwise([*_TOKEN.finditer(text), None]):
             assert token is not None, "only the last is"
@@ -123,7 +123,7 @@ class Repair:
         """
         index = self.table.header.index(column)
         wanted = _MIDNIGHT.sub("", " ".join(value.lower().split()))
-        if self.table.columns[index].type == "DATE":
+        if self.table.columns[column] == "DATE":
             return plain_date(wanted)
         cells = dict.fromkeys(row[index] for row in self.table.rows[:_MOST_CELLS])
         texts = [cell for cell in cells if isinstance(cell, str)]

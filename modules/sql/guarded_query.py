@@ -1,6 +1,6 @@
-"""Run one SQL query over tables that came as a database's image; the sandbox loads this file by its path.
+"""Run one SQL query over a table `w` that came as a database's image; the sandbox loads this file by path.
 
-The query may read those tables, call harmless functions and repeat itself, and nothing else: SQLite asks
+The query may read that table, call harmless functions and repeat itself, and nothing else: SQLite asks
 about every such step before it begins, and whatever is not on a list here is refused. The functions left
 out are those that reach files, memory or extensions, that make data of any size from nothing, or that give
 another value at every call.
@@ -14,7 +14,7 @@ import math
 import re
 import sqlite3
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 FUNCTIONS = frozenset(
@@ -40,8 +40,6 @@ _CHANGES = {sqlite3.SQLITE_DELETE: "DELETE", sqlite3.SQLITE_INSERT: "INSERT", sq
 _MADE_BY_SQLITE = re.compile(
     r"\b(?:pragma_\w+|json_each|json_tree|dbstat|fts\d\w+|sqlite_\w+)", re.IGNORECASE
 )
-_CALLS_PRINTF = re.compile(r"printf|format", re.IGNORECASE)
-_REPEATED = re.compile(r"%[-+ 0#!,]*(?:\d+|\*)?\.(\d+|\*)l{0,2}c")
 
 _STEPS_BETWEEN_LOOKS = 1000
 _LONGEST_VALUE = 4 << 20
@@ -76,9 +74,8 @@ class ResultTooLarge(Exception):
 class Guard:
     """What SQLite asks before each step of a query; `denied` tells the first step that was refused."""
 
-    def __init__(self, tables: Sequence[str], sql: str) -> None:
-        self._tables, self._sql = {name.lower() for name in tables}, sql
-        self.denied = ""
+    def __init__(self, sql: str) -> None:
+        self._sql, self.denied = sql, ""
 
     def __call__(
         self, action: int, first: str | None, second: str | None, schema: str | None, inner: str | None
@@ -98,39 +95,12 @@ class Guard:
 
     def _read(self, table: str, column: str) -> int:
         # A name without a column is a subquery's or common table's, of which only the rows are counted.
-        own = table in self._tables or not column
-        return sqlite3.SQLITE_OK if own and not table.startswith("sqlite_") else self._deny(f"read {table}")
+        own = table == "w" or (not column and not table.startswith("sqlite_"))
+        return sqlite3.SQLITE_OK if own else self._deny(f"read {table}")
 
     def _deny(self, what: str) -> int:
         self.denied = self.denied or f"the query may not {what}"
         return sqlite3.SQLITE_DENY
-
-
-class Printf:
-    """SQLite's own `printf`, but for a character repeated beyond all limits.
-
-    SQLite writes "%.900000000c" to its end before it finds the value too large, and does not ask meanwhile
-    whether the time is over.
-    """
-
-    def __init__(self) -> None:
-        self._connection = sqlite3.connect(":memory:")
-        self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE)
-
-    def __call__(self, *given: Any) -> Any:
-        for times in _REPEATED.findall(str(given[0])) if given else ():
-            if any(_size(value) > _LONGEST_VALUE for value in (given[1:] if times == "*" else [times])):
-                raise OverflowError  # which SQLite is told as "string or blob too big"
-        placeholders = ", ".join("?" * len(given))
-        return self._connection.execute(f"SELECT printf({placeholders})", given).fetchone()[0]
-
-
-def _size(value: Any) -> float:
-    """Return how often a precision of that value repeats a character; 0 for what is no number."""
-    try:
-        return abs(float(value))
-    except (TypeError, ValueError):
-        return 0
 
 
 def run(request: Mapping[str, Any], hidden: Sequence[str] = ()) -> str:
@@ -140,7 +110,7 @@ def run(request: Mapping[str, Any], hidden: Sequence[str] = ()) -> str:
     An error of type NotAllowed is a refusal, one of type Interrupted a time-out.
     """
     reserve = bytearray(_RESERVE)
-    guard = Guard(request["tables"], request["sql"])
+    guard = Guard(request["sql"])
     try:
         return _to_json(_answer(request, guard))
     except MemoryError:
@@ -174,10 +144,6 @@ def _answer(request: Mapping[str, Any], guard: Guard) -> dict[str, Any]:
     try:
         connection.deserialize(base64.b64decode(request["image"]))
         _bind(connection, limits, guard)
-        if _CALLS_PRINTF.search(sql):
-            bounded = Printf()
-            connection.create_function("printf", -1, bounded, deterministic=True)
-            connection.create_function("format", -1, bounded, deterministic=True)
         cursor = connection.execute(sql)
         if cursor.description is None:
             raise NotAllowed("there is no query in it")
@@ -197,12 +163,9 @@ def _bind(connection: sqlite3.Connection, limits: Mapping[str, Any], guard: Guar
     for category, most in _BOUNDS.items():
         connection.setlimit(category, most)
     connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, limits["source_bytes"])
-    connection.set_progress_handler(_until(time.monotonic() + limits["wall_s"]), _STEPS_BETWEEN_LOOKS)
+    end = time.monotonic() + limits["wall_s"]
+    connection.set_progress_handler(lambda: time.monotonic() > end, _STEPS_BETWEEN_LOOKS)
     connection.set_authorizer(guard)
-
-
-def _until(end: float) -> Callable[[], bool]:
-    return lambda: time.monotonic() > end
 
 
 def _rows(cursor: sqlite3.Cursor, limits: Mapping[str, Any]) -> list[Any]:

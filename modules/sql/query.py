@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from chameleon.errors import SandboxUnavailable, StepRejected
 from chameleon.modules.program.answer_generator import tidy
-from chameleon.modules.sql.database import Cell, Database, SqlTable
+from chameleon.modules.sql.database import Cell, SqlTable
 from chameleon.modules.table_ops.table_query import Answer, Form
 from chameleon.sandbox import ExecResult, Sandbox, shared_sandbox
 from chameleon.sandbox.zygote import why_unusable
@@ -60,30 +60,23 @@ class SqlResult:
 
 
 def run_sql(
-    tables: Database | SqlTable | Table | Mapping[str, Table],
-    sql: str,
-    *,
-    timeout: float | None = None,
-    executor: Sandbox | None = None,
+    table: SqlTable | Table, sql: str, *, timeout: float | None = None, executor: Sandbox | None = None
 ) -> SqlResult:
-    """Run one SQLite query that reads tables, and nothing else, in the sandbox.
+    """Run one SQLite query that reads a table, and nothing else, in the sandbox.
 
         run_sql(table, "SELECT name FROM w ORDER BY points DESC LIMIT 1")
 
-    A single `Table` is called `w`; a mapping names several. `SqlTable.of` tells how columns are typed; make
-    an `SqlTable` or a `Database` to ask the same tables often. `timeout` is in seconds, by default the
-    executor's (2). The query runs in a sealed process with bounded time and memory, within which SQLite may
-    only read these tables and call harmless functions; the result has at most 10,000 rows and the
-    executor's bytes (1 MiB).
+    `SqlTable.of` tells how columns are typed; make an `SqlTable` to ask the same table often. `timeout` is
+    in seconds, by default the executor's (2). The query runs in a sealed process with bounded time and
+    memory, within which SQLite may only read this table and call harmless functions; the result has at most
+    10,000 rows and the executor's bytes (1 MiB).
 
     Never raises for what a query does. Raises `SandboxUnavailable` where the sandbox holds no SQLite, that
     is wherever programs run in Monty, and `InputError` for a table that SQL cannot hold.
     """
-    database = Database.of(tables)
+    typed = table if isinstance(table, SqlTable) else SqlTable.of(table)
     runner = executor or shared_sandbox()
-    names = [table.name for table in database.tables]
-    request = {"sql": sql, "image": database.image, "tables": names}
-    return SqlResult.of(runner.call(_GUARDED, request, timeout=timeout))
+    return SqlResult.of(runner.call(_GUARDED, {"sql": sql, "image": typed.image}, timeout=timeout))
 
 
 def check_sql() -> None:

@@ -13,7 +13,7 @@ from chameleon.llm import Reply
 from chameleon.modules.sql.binder_calls import all_calls
 from chameleon.modules.sql.binder_programs import Answerer, MapQuestion, ProgramRun, Question
 from chameleon.modules.sql.binder_repair import repaired
-from chameleon.modules.sql.database import Cell, SqlColumn, SqlTable, SqlType
+from chameleon.modules.sql.database import Cell, SqlTable, SqlType
 from chameleon.modules.sql.query import run_sql
 from chameleon.sandbox.zygote import why_unusable
 
@@ -79,22 +79,22 @@ def table_in(text: str) -> SqlTable:
     """The table that a prompt shows, which is told to be all of it (or to be cut) as it is."""
     match = DATABASE.fullmatch(text)
     assert match is not None, text
-    columns = []
+    columns: dict[str, SqlType] = {}
     for line in match["columns"].split(",\n"):
         name, kind = re.fullmatch(r'\t"(.+)" (\w+)', line).groups()  # type: ignore[union-attr]
         assert kind in get_args(SqlType)
-        columns.append(SqlColumn(name, kind))
+        columns[name] = kind
     header, *rows = (line.split("\t") for line in match["lines"].split("\n"))
-    assert header == [column.name for column in columns]
-    cells = [tuple(map(cell_of, row, columns)) for row in rows]
-    return SqlTable("w", tuple(columns), cells)
+    assert header == list(columns)
+    cells = [tuple(map(cell_of, row, columns.values())) for row in rows]
+    return SqlTable(columns, cells)
 
 
-def cell_of(text: str, column: SqlColumn) -> Cell:
+def cell_of(text: str, kind: SqlType) -> Cell:
     if not text:
         return None
     read: dict[str, Any] = {"INTEGER": int, "REAL": float}
-    return read.get(column.type, str)(text)  # type: ignore[no-any-return]
+    return read.get(kind, str)(text)  # type: ignore[no-any-return]
 
 
 def reader(questions: Sequence[Question], again: bool) -> list[Reply]:

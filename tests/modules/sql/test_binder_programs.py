@@ -16,7 +16,7 @@ from chameleon.llm import Reply
 from chameleon.modules.sql.binder_programs import Answerer, AnswerQuestion, MapQuestion, ProgramRun, Question
 from chameleon.modules.sql.binder_repair import repaired
 from chameleon.modules.sql.binder_table import binder_table
-from chameleon.modules.sql.database import Cell, SqlColumn, SqlTable, SqlType
+from chameleon.modules.sql.database import Cell, SqlTable, SqlType
 from chameleon.modules.sql.query import run_sql
 from chameleon.sandbox.zygote import why_unusable
 from tests.modules.sql.given import TABLE
@@ -55,9 +55,8 @@ def tables(shared_data: Path) -> dict[str, dict[str, Any]]:
 def as_recorded(table: dict[str, Any]) -> SqlTable:
     """The table as the original's recogniser left it."""
     kinds = [TYPES[kind] for kind in table["dtypes_out"]]
-    columns = tuple(SqlColumn(*each) for each in zip(table["columns_out"], kinds, strict=True))
     rows = [tuple(map(cell, row, kinds)) for row in table["rows_out"]]
-    return SqlTable("w", columns, rows)
+    return SqlTable(dict(zip(table["columns_out"], kinds, strict=True)), rows)
 
 
 def cell(text: str, kind: SqlType) -> Cell:
