@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,9 @@ from chameleon.modules.sql.binder_repair import repaired
 from chameleon.modules.sql.binder_table import binder_table
 from chameleon.modules.sql.database import Cell, SqlTable, SqlType
 from chameleon.modules.sql.query import run_sql
+from chameleon.sandbox import Limits
 from chameleon.sandbox.zygote import why_unusable
-from tests.modules.sql.given import TABLE
+from tests.modules.sql.given import TABLE, Unsealed
 
 pytestmark = pytest.mark.skipif(bool(why_unusable()), reason="the sealed sandbox cannot run here")
 
@@ -67,10 +69,13 @@ def cell(text: str, kind: SqlType) -> Cell:
     return text
 
 
+RUN_QUERY = partial(run_sql, executor=Unsealed(Limits()))
+
+
 def outcome_of(program: str, table: SqlTable) -> Any:
     """An outcome as the original writes it down: 0 for errors, no rows and NULL."""
     try:
-        cells = ProgramRun(table, run_sql, Answerer(lambda questions, again: [])).cells(program)
+        cells = ProgramRun(table, RUN_QUERY, Answerer(lambda questions, again: [])).cells(program)
     except ModuleError:
         return 0
     return 0 if cells in ([], [None]) else cells
