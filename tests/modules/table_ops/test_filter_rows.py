@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chameleon import State, StepRejected, Table
-from chameleon.modules.table_ops.filter_rows import FilterRows, RowFilter, condition_in
+from chameleon.modules.table_ops.filter_rows import FilterRows, RowFilter, rows_where
 from chameleon.modules.table_ops.order import number_in
 from tests.table.strategies import tables
 
@@ -23,7 +23,7 @@ STAGES = Table(
 
 def kept(condition: str, table: Table = STAGES) -> str:
     """The ranks of the rows that are left."""
-    held = condition_in(condition, table.header)(table)
+    held = rows_where(condition, table)
     return "".join(row[0] for row, holds in zip(table.rows, held, strict=True) if holds)
 
 
@@ -79,7 +79,7 @@ def test_a_condition_keeps_the_rows_that_it_says(condition: str, ranks: str) -> 
 )
 def test_what_is_not_understood_is_named(condition: str, named: str) -> None:
     with pytest.raises(StepRejected) as refused:
-        condition_in(condition, STAGES.header)
+        rows_where(condition, STAGES)
     assert named in refused.value.what
 
 
@@ -103,7 +103,7 @@ def test_a_condition_that_no_row_meets_is_refused() -> None:
 @given(text=st.text(max_size=60) | st.text(alphabet="Rank=<>()\"' andotr123", max_size=60))
 def test_any_text_is_a_condition_or_refused(text: str) -> None:
     try:
-        held = condition_in(text, STAGES.header)(STAGES)
+        held = rows_where(text, STAGES)
     except StepRejected:
         return
     assert len(held) == len(STAGES.rows) and all(isinstance(each, bool) for each in held)
@@ -115,8 +115,8 @@ def test_any_text_is_a_condition_or_refused(text: str) -> None:
 )
 def test_numbers_are_compared_as_numbers(table: Table, sign: str, wanted: int) -> None:
     table = Table(["key", *table.header[1:]], table.rows)
-    held = condition_in(f"key {sign} {wanted}", table.header)(table)
-    opposite = condition_in(f"not (key {sign} {wanted})", table.header)(table)
+    held = rows_where(f"key {sign} {wanted}", table)
+    opposite = rows_where(f"not (key {sign} {wanted})", table)
     assert opposite == [not each for each in held]
     if sign != "=":
         compared = {"<": "__lt__", "<=": "__le__", ">": "__gt__", ">=": "__ge__"}[sign]
@@ -133,9 +133,9 @@ def test_a_cell_in_quotes_finds_its_rows(table: Table, data: st.DataObject) -> N
     if '"' in first + second:
         return
     one, other = f'a = "{first}"', f'b = "{second}"'
-    has_one, has_other = (condition_in(each, table.header)(table) for each in (one, other))
+    has_one, has_other = (rows_where(each, table) for each in (one, other))
     assert all(held for row, held in zip(table.rows, has_one, strict=True) if row[0] == first)
-    both = condition_in(f"{one} and {other}", table.header)(table)
-    either = condition_in(f"{one} or {other}", table.header)(table)
+    both = rows_where(f"{one} and {other}", table)
+    either = rows_where(f"{one} or {other}", table)
     assert both == [x and y for x, y in zip(has_one, has_other, strict=True)]
     assert either == [x or y for x, y in zip(has_one, has_other, strict=True)]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from chameleon import StepRejected, Table
 from chameleon.modules.table_ops.aggregate import Aggregate
-from chameleon.modules.table_ops.filter_rows import condition_in
+from chameleon.modules.table_ops.filter_rows import rows_where
 from chameleon.modules.table_ops.order import datatype_of, date_in, keys_of, number_in, refuse_mixed_units
 from chameleon.modules.table_ops.sort_by import ASCENDING, DESCENDING, Sorting
 from chameleon.table import read_value
@@ -105,7 +105,7 @@ def test_sorting_orders_keys_keeps_ties_and_puts_the_rest_last(
 
 def test_months_with_their_year_are_dates_to_every_operation() -> None:
     released = Table(["Released"], [["May 2020"], ["June 2021"], ["April 2019"], [""]])
-    before = condition_in('Released < "May 2020"', released.header)(released)
+    before = rows_where('Released < "May 2020"', released)
     latest = Aggregate().apply(released, {"function": "max", "column": "Released", "by": None})
     assert (
         datatype_of(["Sept. 2009", "Oct 2009"]) == "date" and datatype_of(["May", "Marching 2009"]) == "text"
@@ -125,14 +125,14 @@ def test_no_operation_takes_grams_for_kilograms() -> None:
     with pytest.raises(StepRejected, match=NAMED):
         Aggregate().apply(GOODS, {"function": "sum", "column": "Weight", "by": None})
     with pytest.raises(StepRejected, match=NAMED):
-        condition_in('Weight > "1 kg"', GOODS.header)(GOODS)
+        rows_where('Weight > "1 kg"', GOODS)
 
 
 def test_the_unit_of_the_value_counts_as_well() -> None:
     kilograms = Table(["Weight"], [["2 kg"], ["0.5 kg"]])
-    assert condition_in("Weight > 1", kilograms.header)(kilograms) == [True, False]
+    assert rows_where("Weight > 1", kilograms) == [True, False]
     with pytest.raises(StepRejected, match="kg, g"):
-        condition_in('Weight > "900 g"', kilograms.header)(kilograms)
+        rows_where('Weight > "900 g"', kilograms)
 
 
 @pytest.mark.parametrize(
