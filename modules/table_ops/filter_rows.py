@@ -18,7 +18,7 @@ from operator import and_, ge, gt, le, lt, not_, or_
 
 from chameleon import StepRejected, Table
 from chameleon.modules.table_ops.names import column_named, inside_call, normal
-from chameleon.modules.table_ops.operation import Args, Operation, TableOperation
+from chameleon.modules.table_ops.operation import Args, TableOperation
 from chameleon.modules.table_ops.order import datatype_of, date_in, number_in, refuse_mixed_units
 from chameleon.table import read_value
 
@@ -51,13 +51,17 @@ _TWO_AT_ONCE = re.compile(r"[=<>≠≤≥]|\b(?:and|or)$", re.IGNORECASE)
 _ORDERS: dict[str, Callable[..., bool]] = {"<": lt, "<=": le, ">": gt, ">=": ge}
 
 
-class RowFilter(Operation):
-    """Keeps rows by a condition. `args`: {"condition": text}, such as `Points > 20 and Team = "Liquigas"`.
+class FilterRows(TableOperation):
+    """Keeps the rows that meet a condition on their columns. For long tables, and for many rows at once."""
 
-    Refused where no row meets it.
-    """
+    prompt = "chain_of_table/filter_rows"
 
     def apply(self, table: Table, args: Args) -> Table:
+        """Return the rows that meet a condition.
+
+        `args`: {"condition": text}, such as `Points > 20 and Team = "Liquigas"`. Refused where no row meets
+        it.
+        """
         held = rows_where(args["condition"], table)
         if not any(held):
             raise StepRejected(f"no row meets the condition {args['condition'][:60]!r}")
@@ -65,12 +69,6 @@ class RowFilter(Operation):
 
     def written(self, args: Args) -> str:
         return str(args["condition"])
-
-
-class FilterRows(TableOperation, RowFilter):
-    """Keeps the rows that meet a condition on their columns. For long tables, and for many rows at once."""
-
-    prompt = "chain_of_table/filter_rows"
 
     def read_args(self, text: str, table: Table) -> Args:
         """Read "f_filter_rows(Points > 20 and Team = "Liquigas")"."""

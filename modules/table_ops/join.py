@@ -9,34 +9,36 @@ from typing import Any
 
 from chameleon import State, StepRejected, Table
 from chameleon.modules.table_ops.names import AROUND, column_named, inside_call, normal, one_column
-from chameleon.modules.table_ops.operation import Args, Operation, TableOperation
+from chameleon.modules.table_ops.operation import Args, TableOperation
 from chameleon.prompt import named_tables, table_text
 
 _ON = re.compile(r",\s*on\b", re.IGNORECASE)
-_FILE = re.compile(r"(.+)\.(?:csv|tsv|xlsx?|jsonl?|md|html?|txt)", re.IGNORECASE)
+_MOST_CELLS = 1_000_000
+_ROWS_OF_OTHERS = 5
 
 
-class Joining(Operation):
-    """Joins the table with one of the input's `tables`. `args`: {"table": its name, "on": [name, name]}.
+class Join(TableOperation):
+    """Joins the table with another that the question comes with, on a column that both have."""
 
-    `on` names the column of this table and that of the other one whose cells must agree, up to case, space
-    and quotes; empty cells agree with none. A row that agrees with several is repeated, one that agrees with
-    none is left out, and the link's `note` tells how many. The other table's columns stand on the right,
-    without the one of `on`; a name that is taken gets its table's behind it in brackets. Refused where
-    nothing agrees.
-
-    The name is that of `named_tables`: the caption, or "table 2" for one that has none. `apply` takes the
-    other table itself as the further argument `other`: a chain holds only its name.
-    """
-
+    prompt = "chain_of_table/join"
     reads = ("input.question", "input.table", "input.tables", "cache.chain?")
-    most_cells = 1_000_000
 
     def applied(self, input: Mapping[str, Any], args: Args) -> Table:
         _, other = one_table(args["table"], input.get("tables", ()))
         return self.apply(input["table"], {**args, "other": other})
 
     def apply(self, table: Table, args: Args) -> Table:
+        """Return the pairs of rows that agree.
+
+        The other tables are `tables` of the input, called by their captions; one without is "table 2" and so
+        on. `args`: {"table": its name, "on": [name, name]}. `on` names the column of this table and that of
+        the other one whose cells must agree, up to case, space and quotes; empty cells agree with none. A row
+        that agrees with several is repeated, one that agrees with none is left out, and the link's `note`
+        tells how many. The other table's columns stand on the right, without the one of `on`; a name that is
+        taken gets its table's behind it in brackets. Refused where nothing agrees, or the table would get too
+        large. `apply` takes the other table itself as the further argument `other`: a chain holds only its
+        name.
+        """
         other: Table = args["other"]
         ours, theirs = args["on"]
         left, right = one_column(ours, table.header), one_column(theirs, other.header)
@@ -48,7 +50,7 @@ class Joining(Operation):
         names = (other.header[index] for index in kept)
         added = (n if column_named(n, table.header) is None else f"{n} ({args['table']})" for n in names)
         header = (*table.header, *added)
-        if size * len(header) > self.most_cells:
+        if size * len(header) > _MOST_CELLS:
             raise StepRejected(f"the joined table would have {size:,} rows, more than it may")
         rows = [
             (*table.rows[position], *(other.rows[match][i] for i in kept))
@@ -66,21 +68,6 @@ class Joining(Operation):
 
     def written(self, args: Args) -> str:
         return f"{args['table']}, on {' = '.join(args['on'])}"
-
-
-class Join(TableOperation, Joining):
-    """Joins the table with another that the question comes with, on a column that both have."""
-
-    prompt = "chain_of_table/join"
-
-    def __init__(self, most_cells: int = 1_000_000, others_rows: int = 5) -> None:
-        """The other tables are `tables` of the input; one without a caption is called "table 2" and so on.
-
-        - `most_cells`: a join that makes a larger table is refused.
-        - `others_rows`: how many rows of each other table the prompt shows.
-        """
-        super().__init__()
-        self.most_cells, self.others_rows = most_cells, others_rows
 
     def choose_args(self, state: State) -> Args:
         if not state.input.get("tables"):
@@ -100,7 +87,7 @@ class Join(TableOperation, Joining):
 
     def slots(self, state: State) -> dict[str, Any]:
         """Add `others`, the name and the first rows of each other table."""
-        limits = self.limits | {"max_rows": self.others_rows}
+        limits = self.limits | {"max_rows": _ROWS_OF_OTHERS}
         others = [
             {"name": name, "table": table_text(other, style=self.table_style, **limits)}
             for name, other in named_tables(state.input.get("tables", ()))
@@ -109,16 +96,14 @@ class Join(TableOperation, Joining):
 
 
 def one_table(name: str, tables: Sequence[Table]) -> tuple[str, Table]:
-    """Return the table of that name, up to case, space and quotes, or of that file: "teams.csv" is "teams".
+    """Return the table of that name, up to case, space and quotes, as it is called.
 
     Raises `StepRejected` where none has it.
     """
-    file = _FILE.fullmatch(name)
-    for wanted in (name, file[1]) if file else (name,):
-        for exactly in (True, False):
-            for called, table in named_tables(tables):
-                if called == wanted if exactly else normal(called) == normal(wanted):
-                    return called, table
+    named = named_tables(tables)
+    for called, table in [*(each for each in named if each[0] == name), *named]:
+        if normal(called) == normal(name):
+            return called, table
     raise StepRejected(f"no other table is called {name[:60]!r}")
 
 

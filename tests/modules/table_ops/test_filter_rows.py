@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chameleon import State, StepRejected, Table
-from chameleon.modules.table_ops.filter_rows import FilterRows, RowFilter, rows_where
+from chameleon.modules.table_ops.filter_rows import FilterRows, rows_where
 from chameleon.modules.table_ops.order import number_in
 from tests.table.strategies import tables
 
@@ -87,12 +87,12 @@ def test_a_reply_is_read_with_its_quotes_and_parentheses() -> None:
     reply = 'Explanation: two hold.\nSo: f_filter_rows((Rank = 1 or Rank = 2) and Remark != "fell").'
     args = FilterRows().read_args(reply, STAGES)
     assert args == {"condition": '(Rank = 1 or Rank = 2) and Remark != "fell"'}
-    assert RowFilter().apply(STAGES, args).rows == STAGES.rows[:1]
+    assert FilterRows().apply(STAGES, args).rows == STAGES.rows[:1]
 
 
 def test_a_condition_that_no_row_meets_is_refused() -> None:
     state = State(input={"question": "?", "table": STAGES})
-    operation = RowFilter()
+    operation = FilterRows()
     operation.choose_args = lambda state: {"condition": "Points > 5,000"}  # type: ignore[method-assign]
     output = operation.run(state)
     assert "no row meets the condition" in output["refused"]

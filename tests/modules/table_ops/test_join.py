@@ -9,7 +9,7 @@ from hypothesis import given, settings
 
 from chameleon import LLM, Executor, Inventory, State, StepRejected, Table
 from chameleon.llm import ScriptedModel
-from chameleon.modules.table_ops.join import Join, Joining, one_table
+from chameleon.modules.table_ops.join import Join
 from chameleon.prompt import named_tables
 from chameleon.table.replies import normal
 from tests.table.strategies import tables
@@ -52,14 +52,6 @@ def test_rows_that_agree_stand_side_by_side(on: str) -> None:
     assert table.caption == "riders"
 
 
-def test_a_table_may_be_named_by_its_file() -> None:
-    teams = Table(TEAMS.header, TEAMS.rows, "teams")
-    for name in ("teams.csv", "Teams.XLSX", "teams"):
-        assert one_table(name, (teams,)) == ("teams", teams)
-    with pytest.raises(StepRejected, match=r"no other table is called 'teams.csv'"):
-        one_table("teams.csv", (TEAMS,))
-
-
 @pytest.mark.parametrize(
     ("call", "named"),
     [
@@ -78,7 +70,7 @@ def test_what_cannot_be_joined_is_refused_by_name(call: str, named: str) -> None
 def test_a_join_that_would_grow_too_large_is_refused_before_it_is_made() -> None:
     many = Table(["k"], [["same"]] * 1_001, "many")
     with pytest.raises(StepRejected, match="1,002,001 rows"):
-        Joining().apply(many, {"table": "many", "on": ["k", "k"], "other": many})
+        Join().apply(many, {"table": "many", "on": ["k", "k"], "other": many})
 
 
 def test_without_other_tables_no_model_is_asked() -> None:
@@ -140,7 +132,7 @@ def test_a_join_is_all_pairs_of_rows_whose_keys_agree(left: Table, right: Table)
         if normal(one[0]) == normal(other[0]) != ""
     ]
     try:
-        table = Joining().apply(left, {"table": "right", "on": ["k", "k"], "other": right})
+        table = Join().apply(left, {"table": "right", "on": ["k", "k"], "other": right})
     except StepRejected:
         assert not pairs
     else:
