@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -32,16 +32,9 @@ TABLE = Table(
     "regatta",
 )
 
-
 ONE = "{how many crews are from sel?} crews are from sel."
-
-
 TWO = "{How many crews are from ost?} crews are from ost."
-
-
 SEL = "SELECT COUNT(*) FROM w WHERE Country = 'sel'"
-
-
 OST = "SELECT COUNT(*) FROM w WHERE Country = 'ost'"
 
 
@@ -87,44 +80,44 @@ class TestGenerator:
 
 @pytest.mark.skipif(bool(why_unusable()), reason="the sealed sandbox cannot run here")
 class TestFiller:
-    def test_fills_each_gap_with_what_most_queries_count(self) -> None:
-        right, wrong = f"1: {SEL}\n2: {OST}", "1: SELECT 9\n2: SELECT 7"
-        output, client = asks(ClozeFiller(), [right, wrong, right], cloze=[ONE, TWO])
-        assert output == {
-            "evidence": ["3 crews are from sel.", "1 crews are from ost."],
-            "fills": ["3", "1"],
-        }
+    RIGHT = f"1: {SEL}\n2: {OST}"
+    CUT: ClassVar = {"text": "1: SELECT 5", "finish": "length"}
+
+    def test_shows_the_sub_questions_and_the_columns(self) -> None:
+        output, client = asks(ClozeFiller(), [self.RIGHT], cloze=[ONE, TWO])
         cached = ClozeFiller().update_cache({}, output)
         assert cached == {"evidence": "3 crews are from sel. 1 crews are from ost."}
         asked = client.requests[0][-1][1]
         assert "1: how many crews are from sel?\n2: How many crews are from ost?\nSQL:" in asked
         assert '"Country" TEXT' in asked
 
-    def test_asks_nothing_where_there_is_nothing_to_fill(self) -> None:
-        for cache in ({}, {"cloze": []}):
-            output, client = asks(ClozeFiller(), [], **cache)
-            assert output == {"evidence": [], "fills": []} and not client.requests
-
-    def test_leaves_out_what_no_query_could_count(self) -> None:
-        output, _ = asks(ClozeFiller(), [f"1: {SEL}\n2: SELECT COUNT(*) FROM nowhere"], cloze=[ONE, TWO])
-        assert output == {"evidence": ["3 crews are from sel."], "fills": ["3", None]}
+    @pytest.mark.parametrize("cache", [{}, {"cloze": []}])
+    def test_asks_nothing_where_there_is_nothing_to_fill(self, cache: dict[str, Any]) -> None:
+        output, client = asks(ClozeFiller(), [], **cache)
+        assert output == {"evidence": [], "fills": []} and not client.requests
 
     @pytest.mark.parametrize(
-        "query", ["SELECT Crew FROM w", "SELECT Crew, Time FROM w LIMIT 1", "DROP TABLE w", "SELECT NULL", ""]
+        ("replies", "cloze", "fills"),
+        [
+            ([RIGHT, "1: SELECT 9\n2: SELECT 7", RIGHT], [ONE, TWO], ["3", "1"]),
+            ([RIGHT], [ONE, ONE], ["3", "1"]),  # equal sub-questions are kept apart
+            ([CUT, f"1: {SEL}"], [ONE], ["3"]),
+            *(
+                ([f"1: {query}\n2: {SEL}"], [ONE, TWO], [None, "3"])
+                for query in ("SELECT Crew FROM w", "SELECT Crew, Time FROM w LIMIT 1", "DROP TABLE w", "")
+            ),
+            (["1: SELECT NULL\n2: SELECT COUNT(*) FROM nowhere"], [ONE, TWO], [None, None]),
+        ],
     )
-    def test_believes_only_queries_that_give_one_value(self, query: str) -> None:
-        output, _ = asks(ClozeFiller(), [f"1: {query}\n2: {SEL}"], cloze=[ONE, TWO])
-        assert output["fills"] == [None, "3"]
+    def test_fills_each_gap_with_the_single_value_that_most_queries_give(
+        self, replies: list[Any], cloze: list[str], fills: list[str | None]
+    ) -> None:
+        output, _ = asks(ClozeFiller(), replies, cloze=cloze)
+        assert output == {"evidence": filled(cloze, fills), "fills": fills}
 
-    def test_keeps_equal_sub_questions_apart(self) -> None:
-        output, _ = asks(ClozeFiller(), [f"1: {SEL}\n2: {OST}"], cloze=[ONE, ONE])
-        assert output["fills"] == ["3", "1"]
-
-    def test_leaves_out_replies_that_were_cut_off(self) -> None:
-        cut = {"text": "1: SELECT 5", "finish": "length"}
-        assert asks(ClozeFiller(), [cut, f"1: {SEL}"], cloze=[ONE])[0]["fills"] == ["3"]
+    def test_fails_where_every_reply_was_cut_off(self) -> None:
         with pytest.raises(StepRejected, match="cut off"):
-            asks(ClozeFiller(), [cut], cloze=[ONE])
+            asks(ClozeFiller(), [self.CUT], cloze=[ONE])
 
 
 @pytest.mark.parametrize(
