@@ -13,12 +13,12 @@ from chameleon import LLMModule, Module, State, StepRejected, Table
 from chameleon.errors import ContextTooLong, EmptyReply, ModelError, ModuleError, Refused
 from chameleon.llm_module import AsksModel
 from chameleon.module import Keys
-from chameleon.modules.program.programs import program_in
+from chameleon.modules.program.programs import as_answer, program_in, truth_of
 from chameleon.modules.sql.binder_calls import all_calls
 from chameleon.modules.sql.binder_programs import Answerer, AnswerQuestion, ProgramRun, Question
 from chameleon.modules.sql.binder_repair import repaired
 from chameleon.modules.sql.binder_table import binder_table
-from chameleon.modules.sql.query import cells_as_answer, check_sql, run_sql, truth_of
+from chameleon.modules.sql.query import check_sql, run_sql
 from chameleon.modules.table_ops.table_query import Answer, Form
 from chameleon.prompt import Messages, Prompt
 
@@ -188,7 +188,7 @@ class BinderVote(Module):
                 truth = truth_of(answer)
                 answer = None if truth is None else (int(truth),)
             ballots.append(Ballot(None if answer is None else tuple(answer), told.get("logprob")))
-        return cells_as_answer(list(self.winning_answer(ballots)), self.form)  # type: ignore[arg-type]
+        return as_answer(self.winning_answer(ballots), self.form)
 
     def winning_answer(self, ballots: Sequence[Ballot]) -> tuple[Hashable, ...]:
         """Return the answer with the most votes: the order of its values counts; 1, 1.0 and True are one.

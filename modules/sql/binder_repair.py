@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from difflib import SequenceMatcher
+from difflib import get_close_matches
 from itertools import pairwise
 
 from chameleon.modules.sql.binder_calls import all_calls, column_in, outside_quotes
@@ -129,9 +129,8 @@ class Repair:
         texts = [cell for cell in cells if isinstance(cell, str)]
         if wanted in texts or len(wanted) > _LONGEST:
             return wanted if wanted in texts else None
-        likeness = {cell: _likeness(wanted, cell) for cell in texts if _figures_agree(wanted, cell)}
-        nearest = max(likeness, key=likeness.__getitem__, default="")
-        return nearest if likeness.get(nearest, 0.0) >= _NEAREST else None
+        likely = [cell for cell in texts if len(cell) <= _LONGEST and _figures_agree(wanted, cell)]
+        return next(iter(get_close_matches(wanted, likely, 1, _NEAREST)), None)
 
 
 def _quoted(match: re.Match[str]) -> str:
@@ -144,15 +143,6 @@ def _quoted(match: re.Match[str]) -> str:
         last = before.rpartition(" ")[2].lower()
         is_column = last in {"select", "by", "where", "and", "or", "="} or before[-1:] in set(",=<>(")
     return f"`{name}`" if is_column or name.lower() not in _KEYWORDS else name
-
-
-def _likeness(one: str, other: str) -> float:
-    if len(other) > _LONGEST:
-        return 0.0
-    matcher = SequenceMatcher(None, one, other, autojunk=False)
-    if matcher.real_quick_ratio() < _NEAREST or matcher.quick_ratio() < _NEAREST:
-        return 0.0
-    return matcher.ratio()
 
 
 def _figures_agree(one: str, other: str) -> bool:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from chameleon.errors import SandboxUnavailable, StepRejected
-from chameleon.modules.program.answer_generator import tidy
+from chameleon.errors import SandboxUnavailable
 from chameleon.modules.sql.database import Cell, SqlTable
-from chameleon.modules.table_ops.table_query import Answer, Form
 from chameleon.sandbox import ExecResult, Sandbox, shared_sandbox
 from chameleon.sandbox.zygote import why_unusable
 from chameleon.table import Table
@@ -19,7 +16,6 @@ SqlStatus = Literal["ok", "error", "timeout", "refused", "too_large", "memory", 
 
 _GUARDED = Path(__file__).with_name("guarded_query.py")
 _REFUSALS: dict[str, SqlStatus] = {"NotAllowed": "refused", "Interrupted": "timeout"}
-_TRUE, _FALSE = ("yes", "true", "1"), ("no", "false", "0", "none")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,35 +79,3 @@ def check_sql() -> None:
     """Raise `SandboxUnavailable` where `run_sql` has no sandbox that holds SQLite; starts nothing."""
     if reason := why_unusable():
         raise SandboxUnavailable(f"SQL runs in the sealed sandbox alone: {reason}")
-
-
-def cells_as_answer(cells: Sequence[Cell], form: Form) -> Answer:
-    """Return the cells of a result, row by row, as an answer.
-
-    - "items": a text for each, NULL left out; 3.0 is "3";
-    - "verdict": "yes" or "no", see `truth_of`;
-    - "text": the items with commas between them.
-
-    Raises `StepRejected` when nothing is left, or when the cells are no verdict.
-    """
-    if form == "verdict":
-        truth = truth_of(cells)
-        if truth is None:
-            raise StepRejected("the query gives neither true nor false")
-        return "yes" if truth else "no"
-    items = [str(tidy(cell)) for cell in cells if cell is not None]
-    if not items:
-        raise StepRejected("the query finds nothing")
-    return items if form == "items" else ", ".join(items)
-
-
-def truth_of(cells: Sequence[Cell]) -> bool | None:
-    """Return whether a result says that a statement is true; None when it is no verdict.
-
-    1 and "yes" are true, 0 and "no" false, and so is a result without rows or a NULL: nothing in the table
-    bears the statement out. Several equal verdicts are one; any other number or text is none.
-    """
-    words = {"none" if cell is None else str(tidy(cell)).strip().lower() for cell in cells} or {"none"}
-    if words.issubset(_TRUE):
-        return True
-    return False if words.issubset(_FALSE) else None
