@@ -140,9 +140,8 @@ def as_answer(values: Sequence[Any], form: Form) -> Answer:
         if truth is None:
             raise StepRejected("the result is neither true nor false")
         return "yes" if truth else "no"
-    items = [
-        _YES_NO[each] if isinstance(each, bool) else str(tidy(each)) for each in values if each is not None
-    ]
+    kept = [each for each in values if each is not None]
+    items = [_YES_NO[each] if isinstance(each, bool) else str(tidy(each)) for each in kept]
     if not items:
         raise StepRejected("the result holds nothing")
     return items if form == "items" else ", ".join(items)
