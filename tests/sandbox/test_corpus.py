@@ -70,11 +70,12 @@ def is_right(program: dict[str, Any], status: str, value: Any) -> bool:
 
 def test_recorded_programs_end_as_in_plain_python(sealed: Sandbox) -> None:
     """Many in one process, and alone where they come to something else there."""
-    programs = rows("programs_dev.jsonl.gz")
+    # Those that name no library run where none is loaded.
+    programs = sorted(rows("programs_dev.jsonl.gz"), key=lambda program: "sympy" in program["code"])
     different = []
     for start in range(0, len(programs), AT_ONCE):
         some = programs[start : start + AT_ONCE]
-        together = sealed.run(MANY, {"codes": [program["code"] for program in some]})
+        together = sealed.run(MANY, {"codes": [program["code"] for program in some]}, timeout=60)
         ends = together.value if together.ok else [["error", None]] * len(some)
         for program, (status, value) in zip(some, ends, strict=True):
             if not is_right(program, status, value):

@@ -23,7 +23,7 @@ _BITS_PER_DIGIT = 3.3219280948873626
 # A subclass stands before what it extends.
 _KINDS = (bool, int, float, str, list, tuple, dict, set, frozenset, range, complex)
 _WRITTEN = (fractions.Fraction, decimal.Decimal, datetime.datetime, datetime.date, datetime.time)
-_LISTED = (deque, type({}.keys()), type({}.values()), type({}.items()))
+_LISTED: tuple[type[Any], ...] = (deque, type({}.keys()), type({}.values()), type({}.items()))
 
 
 class Unsupported(Exception):
