@@ -15,6 +15,7 @@ import re
 import sqlite3
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from typing import Any
 
 FUNCTIONS = frozenset(
@@ -112,14 +113,22 @@ def run(request: Mapping[str, Any], hidden: Sequence[str] = ()) -> str:
     reserve = bytearray(_RESERVE)
     guard = Guard(request["sql"])
     try:
-        return _to_json(_answer(request, guard))
+        return _to_json({"s": "ok", "v": _answer(request, guard), "k": "list"})
     except MemoryError:
         reserve.clear()
         return _frame("memory", "MemoryError", "the query needs too much memory")
     except ResultTooLarge as error:
         return _frame("too_large", "ResultTooLarge", str(error))
     except (sqlite3.Error, sqlite3.Warning, NotAllowed) as error:
-        return _failure(error, guard)
+        name = getattr(error, "sqlite_errorname", "")
+        if guard.denied:
+            return _frame("error", "NotAllowed", guard.denied)
+        if name == "SQLITE_INTERRUPT":
+            return _frame("error", "Interrupted", "the query took too long")
+        if name == "SQLITE_TOOBIG" or isinstance(error, sqlite3.DataError):
+            return _frame("too_large", "ValueTooLarge", f"a value or the query is too large ({error})")
+        refused = isinstance(error, (NotAllowed, sqlite3.Warning)) or type(error) is sqlite3.ProgrammingError
+        return _frame("error", "NotAllowed" if refused else type(error).__name__, str(error))
 
 
 def warm_up() -> None:
@@ -129,7 +138,7 @@ def warm_up() -> None:
     connection.close()
 
 
-def _answer(request: Mapping[str, Any], guard: Guard) -> dict[str, Any]:
+def _answer(request: Mapping[str, Any], guard: Guard) -> list[Any]:
     sql, limits = request["sql"], request["limits"]
     if "\0" in sql:
         raise NotAllowed("the query may not hold a NUL character")
@@ -140,59 +149,39 @@ def _answer(request: Mapping[str, Any], guard: Guard) -> dict[str, Any]:
     first = _FIRST_WORD.match(sql)
     if first is not None and (statement := first[1].upper()) in _STATEMENTS:
         raise NotAllowed(f"the query may not use {statement}, it may only read")
-    connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-    try:
+    with closing(sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)) as connection:
         connection.deserialize(base64.b64decode(request["image"]))
-        _bind(connection, limits, guard)
+        connection.text_factory = lambda data: data.decode("utf-8", "replace")
+        # Sorting must not look for a place on disk; the schema is ours, and yet is not to be trusted.
+        for pragma in ("temp_store=MEMORY", "trusted_schema=OFF", "query_only=ON", "cell_size_check=ON"):
+            connection.execute(f"PRAGMA {pragma}")
+        if limits["memory_bytes"]:
+            connection.execute(f"PRAGMA hard_heap_limit={int(limits['memory_bytes'])}")
+        for category, most in _BOUNDS.items():
+            connection.setlimit(category, most)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, limits["source_bytes"])
+        end = time.monotonic() + limits["wall_s"]
+        connection.set_progress_handler(lambda: time.monotonic() > end, _STEPS_BETWEEN_LOOKS)
+        connection.set_authorizer(guard)
         cursor = connection.execute(sql)
         if cursor.description is None:
             raise NotAllowed("there is no query in it")
-        columns = [name for name, *_ in cursor.description]
-        return {"s": "ok", "v": [columns, _rows(cursor, limits)], "k": "list"}
-    finally:
-        connection.close()
+        return [[name for name, *_ in cursor.description], _rows(cursor, limits["result_bytes"])]
 
 
-def _bind(connection: sqlite3.Connection, limits: Mapping[str, Any], guard: Guard) -> None:
-    connection.text_factory = lambda data: data.decode("utf-8", "replace")
-    # Sorting must not look for a place on disk; the schema is ours, and yet is not to be trusted.
-    for pragma in ("temp_store=MEMORY", "trusted_schema=OFF", "query_only=ON", "cell_size_check=ON"):
-        connection.execute(f"PRAGMA {pragma}")
-    if limits["memory_bytes"]:
-        connection.execute(f"PRAGMA hard_heap_limit={int(limits['memory_bytes'])}")
-    for category, most in _BOUNDS.items():
-        connection.setlimit(category, most)
-    connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, limits["source_bytes"])
-    end = time.monotonic() + limits["wall_s"]
-    connection.set_progress_handler(lambda: time.monotonic() > end, _STEPS_BETWEEN_LOOKS)
-    connection.set_authorizer(guard)
-
-
-def _rows(cursor: sqlite3.Cursor, limits: Mapping[str, Any]) -> list[Any]:
+def _rows(cursor: sqlite3.Cursor, most_bytes: int) -> list[Any]:
     rows: list[Any] = []
-    left = limits["result_bytes"]
+    left = most_bytes
     for row in cursor:
         left -= sum(len(cell) if isinstance(cell, str) else 4 for cell in row) + 2
         if left < 0:
-            raise ResultTooLarge(f"the result is larger than {limits['result_bytes'] // 1024} KiB")
+            raise ResultTooLarge(f"the result is larger than {most_bytes // 1024} KiB")
         if len(rows) == _MOST_ROWS:
             raise ResultTooLarge(f"the result has more than {_MOST_ROWS:,} rows")
         if any(isinstance(cell, bytes) for cell in row):
             raise NotAllowed("the query may not give binary data")
         rows.append([str(cell) if cell in (math.inf, -math.inf) else cell for cell in row])
     return rows
-
-
-def _failure(error: Exception, guard: Guard) -> str:
-    name = getattr(error, "sqlite_errorname", "")
-    if guard.denied:
-        return _frame("error", "NotAllowed", guard.denied)
-    if name == "SQLITE_INTERRUPT":
-        return _frame("error", "Interrupted", "the query took too long")
-    if name == "SQLITE_TOOBIG" or isinstance(error, sqlite3.DataError):
-        return _frame("too_large", "ValueTooLarge", f"a value or the query is too large ({error})")
-    refusal = isinstance(error, (NotAllowed, sqlite3.Warning)) or type(error) is sqlite3.ProgrammingError
-    return _frame("error", "NotAllowed" if refusal else type(error).__name__, str(error))
 
 
 def _frame(status: str, kind: str, message: str) -> str:

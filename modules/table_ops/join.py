@@ -23,8 +23,19 @@ class Join(TableOperation):
     prompt = "chain_of_table/join"
     reads = ("input.question", "input.table", "input.tables", "cache.chain?")
 
+    def other_table(self, name: str, input: Mapping[str, Any]) -> tuple[str, Table]:
+        """Return the table of that name, up to case, space and quotes, as it is called.
+
+        Raises `StepRejected` where none has it.
+        """
+        named = named_tables(input.get("tables", ()))
+        for called, table in [*(each for each in named if each[0] == name), *named]:
+            if normal(called) == normal(name):
+                return called, table
+        raise StepRejected(f"no other table is called {name[:60]!r}")
+
     def applied(self, input: Mapping[str, Any], args: Args) -> Table:
-        _, other = one_table(args["table"], input.get("tables", ()))
+        _, other = self.other_table(args["table"], input)
         return self.apply(input["table"], {**args, "other": other})
 
     def apply(self, table: Table, args: Args) -> Table:
@@ -61,7 +72,7 @@ class Join(TableOperation):
 
     def noted(self, input: Mapping[str, Any], args: Args) -> str:
         """Return how many rows agree with none of the other table, and were left out."""
-        table, (_, other) = input["table"], one_table(args["table"], input["tables"])
+        table, (_, other) = input["table"], self.other_table(args["table"], input)
         left, right = one_column(args["on"][0], table.header), one_column(args["on"][1], other.header)
         alone = sum(not found for found in _partners(table, left, other, right))
         return f"{alone:,} {'row has' if alone == 1 else 'rows have'} no partner" if alone else ""
@@ -81,7 +92,7 @@ class Join(TableOperation):
         if on is None:
             raise StepRejected('it names no columns ("on … = …")')
         table = state.input["table"]
-        name, other = one_table(inside[: on.start()].strip(AROUND), state.input["tables"])
+        name, other = self.other_table(inside[: on.start()].strip(AROUND), state.input)
         ours, theirs = _columns(inside[on.end() :], table.header, other.header)
         return {"table": name, "on": [table.header[ours], other.header[theirs]]}
 
@@ -93,18 +104,6 @@ class Join(TableOperation):
             for name, other in named_tables(state.input.get("tables", ()))
         ]
         return super().slots(state) | {"others": others}
-
-
-def one_table(name: str, tables: Sequence[Table]) -> tuple[str, Table]:
-    """Return the table of that name, up to case, space and quotes, as it is called.
-
-    Raises `StepRejected` where none has it.
-    """
-    named = named_tables(tables)
-    for called, table in [*(each for each in named if each[0] == name), *named]:
-        if normal(called) == normal(name):
-            return called, table
-    raise StepRejected(f"no other table is called {name[:60]!r}")
 
 
 def _partners(table: Table, left: int, other: Table, right: int) -> list[Sequence[int]]:

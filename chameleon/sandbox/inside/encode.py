@@ -73,7 +73,10 @@ class Encoder:
         if isinstance(value, list | tuple | range):
             return self._items(value, level)
         if isinstance(value, set | frozenset):
-            return sorted(self._items(value, level), key=_order)
+            items = self._items(value, level)
+            numbers = sorted(item for item in items if isinstance(item, int | float))
+            others = (item for item in items if not isinstance(item, int | float))
+            return [*numbers, *sorted(others, key=lambda item: (type(item).__name__, str(item)))]
         return self._other(value, level)
 
     def _spend(self, weight: int) -> None:
@@ -165,8 +168,3 @@ def _python_value(value: Any) -> Any:
         if kind not in ("DataFrame", "Series") and hasattr(value, "tolist"):  # an Index or a Categorical
             return list(value.tolist())
     return value
-
-
-def _order(item: Any) -> tuple[str, Any, str]:
-    """Sort what a set held: numbers first, by value; then by type, as text."""
-    return ("", item, "") if isinstance(item, int | float) else (type(item).__name__, 0, str(item))
