@@ -52,7 +52,7 @@ def run_file(file: Path, *, result: str, timeout: float, kind: Kind, as_json: bo
         echo(f"{result} = {harmless(repr(outcome.value))}  ({outcome.value_type}, {outcome.wall_ms:.1f} ms)")
     else:
         line = f", line {outcome.line}" if outcome.line else ""
-        fault = f"{outcome.error_type}{line}: " if outcome.error_type else ""
+        fault = f"{harmless(outcome.error_type)}{line}: " if outcome.error_type else ""
         echo(f"{outcome.status}: {fault}{harmless(outcome.message)}")
     echo(f"Guarantees of {guarantees}")
     return 0 if outcome.ok else 1

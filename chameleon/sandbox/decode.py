@@ -32,7 +32,9 @@ def read_frame(data: bytes, depth: int, digits: int) -> dict[str, Any]:
     }
     if frame["status"] == "ok":
         frame["value"] = checked(fields.get("v"), depth + _LEVELS_OF_TABLES, digits)
-        frame["value_type"] = _text(fields.get("k", ""))[:100]
+        frame["value_type"] = kind = _text(fields.get("k", ""))[:100]
+        if not kind.isidentifier():
+            raise BadFrame("no name of a type")
     return frame
 
 

@@ -125,13 +125,14 @@ def test_limits_on_depth_size_and_digits() -> None:
         b'{"s": 1}',
         b'{"s": "ok", "out": 3}',
         b'{"s": "ok", "k": 3}',
+        b'{"s": "ok", "v": 1, "k": "\\u001b[31m"}',
         b"[" * 100_000,
-        b'{"s": "ok", "v": ' + b"9" * 4200 + b"}",
-        b'{"s": "ok", "v": ' + b"9" * 5000 + b"}",
-        b'{"s": "ok", "v": NaN}',
-        b'{"s": "ok", "v": [1e999]}',
-        b'{"s": "ok", "v": ' + b"[" * 50 + b"]" * 50 + b"}",
-        b'{"s": "ok", "v": ' + b'{"a": ' * 50 + b"1" + b"}" * 50 + b"}",
+        b'{"s": "ok", "k": "x", "v": ' + b"9" * 4200 + b"}",
+        b'{"s": "ok", "k": "x", "v": ' + b"9" * 5000 + b"}",
+        b'{"s": "ok", "k": "x", "v": NaN}',
+        b'{"s": "ok", "k": "x", "v": [1e999]}',
+        b'{"s": "ok", "k": "x", "v": ' + b"[" * 50 + b"]" * 50 + b"}",
+        b'{"s": "ok", "k": "x", "v": ' + b'{"a": ' * 50 + b"1" + b"}" * 50 + b"}",
     ],
 )
 def test_frames_that_no_honest_child_sends(data: bytes) -> None:
@@ -139,7 +140,10 @@ def test_frames_that_no_honest_child_sends(data: bytes) -> None:
         read_frame(data, depth=12, digits=4000)
 
 
-@given(st.binary(max_size=200) | nested(same).map(lambda value: json.dumps({"s": "ok", "v": value}).encode()))
+@given(
+    st.binary(max_size=200)
+    | nested(same).map(lambda value: json.dumps({"s": "ok", "v": value, "k": "x"}).encode())
+)
 def test_any_bytes_end_in_a_frame_or_in_bad_frame(data: bytes) -> None:
     with contextlib.suppress(BadFrame):
         assert isinstance(read_frame(data, depth=12, digits=4000), dict)
