@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -26,6 +25,8 @@ if TYPE_CHECKING:
     from chameleon.llm import Reply
 
 VoteBy = Literal["simple", "prob", "answer_biased"]
+# One program's answer, None where it failed, and the log-probability of the program if it is known.
+Ballot = tuple[tuple[Hashable, ...] | None, float | None]
 
 # Errors that another prompt need not meet.
 _OF_ONE_CALL = (ContextTooLong, EmptyReply, ModelError, Refused)
@@ -155,14 +156,6 @@ class BinderExecutor(AsksModel, Module):
         return prompt.render(question.slots | {"title": state.input["table"].caption.lower()})
 
 
-@dataclass(frozen=True, slots=True)
-class Ballot:
-    """One program's answer, None where it failed, and the log-probability of the program if it is known."""
-
-    answer: tuple[Hashable, ...] | None
-    logprob: float | None = None
-
-
 class BinderVote(Module):
     """Gives the answer that most programs agree on. Follows binder_executor; always the last."""
 
@@ -181,13 +174,13 @@ class BinderVote(Module):
         self.weight = weight
 
     def run(self, state: State) -> Answer:
-        ballots = []
+        ballots: list[Ballot] = []
         for told in state.cache["ballots"]:
             answer = told.get("answer")
             if answer is not None and self.form == "verdict":
                 truth = truth_of(answer)
                 answer = None if truth is None else (int(truth),)
-            ballots.append(Ballot(None if answer is None else tuple(answer), told.get("logprob")))
+            ballots.append((None if answer is None else tuple(answer), told.get("logprob")))
         return as_answer(self.winning_answer(ballots), self.form)
 
     def winning_answer(self, ballots: Sequence[Ballot]) -> tuple[Hashable, ...]:
@@ -199,9 +192,9 @@ class BinderVote(Module):
         to the one given first. Raises `ModuleError` when nobody votes: the published code answers 0 then.
         """
         voters: dict[tuple[Hashable, ...], list[float]] = {}
-        for ballot in ballots:
-            if ballot.answer not in (None, (), (None,)):
-                voters.setdefault(ballot.answer, []).append(ballot.logprob or 0.0)
+        for answer, logprob in ballots:
+            if answer and answer != (None,):
+                voters.setdefault(answer, []).append(logprob or 0.0)
         if not voters:
             raise ModuleError("no program gave an answer")
 

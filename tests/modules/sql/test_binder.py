@@ -9,7 +9,7 @@ import pytest
 from chameleon import State, StepRejected
 from chameleon.errors import ModuleError
 from chameleon.llm import Reply
-from chameleon.modules.sql.binder import Ballot, BinderGenerator, BinderVote
+from chameleon.modules.sql.binder import BinderGenerator, BinderVote
 from chameleon.modules.sql.binder_calls import all_calls
 from chameleon.modules.sql.binder_programs import AnswerQuestion, MapQuestion
 from tests.modules.sql.given import TABLE, vectors
@@ -28,7 +28,7 @@ def test_votes_are_counted(vector: dict[str, Any]) -> None:
     ballots = []
     for answer, logprob in zip(vector["answers"], vector["logprobs"], strict=True):
         said = None if answer == "<error>" else nothing if answer in ([], [None]) else tuple(answer)
-        ballots.append(Ballot(said, logprob))
+        ballots.append((said, logprob))
 
     def winner() -> Any:
         weight = options.get("answer_biased_weight") or 1
@@ -40,7 +40,7 @@ def test_votes_are_counted(vector: dict[str, Any]) -> None:
         return
     won = winner()
     assert list(won) == vector["winner"]
-    voters = [[f"p{n}", ballot.logprob] for n, ballot in enumerate(ballots) if ballot.answer == won]
+    voters = [[f"p{n}", logprob] for n, (answer, logprob) in enumerate(ballots) if answer == won]
     assert voters == vector["winner_programs"]
 
 
