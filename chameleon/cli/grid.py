@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from chameleon.cli.columns import TextColumn, in_blocks, terminal_width
+from chameleon.cli.columns import TextColumn, in_blocks
 from chameleon.cli.evaluating import EvalRun, check_data
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import GridOptions, names
-from chameleon.cli.out import Interrupted, counted, echo, echo_json, one_line, say
-from chameleon.cli.progress import Progress
+from chameleon.cli.out import Interrupted, Progress, counted, echo, echo_json, one_line, say
 from chameleon.cli.scoring import Data
 from chameleon.cli.setup import set_up
 from chameleon.errors import ChameleonError, InputError, ParameterRefused
@@ -239,7 +238,7 @@ class GridRun:
             return
         echo(f"{self.grid.name} over {counted(over, 'problem')} of {benchmark}\n")
         columns = [TextColumn(name, cells, name != NEEDS) for name, cells in table.columns.items()]
-        echo(in_blocks(TextColumn("arm", table.names), columns, terminal_width()))
+        echo(in_blocks(TextColumn("arm", table.names), columns))
         for note in table.notes:
             echo(f"\n{one_line(note)}")
         if out is not None:
@@ -278,7 +277,7 @@ def _list_arms(grid: Grid, typed: str, *, as_json: bool) -> int:
     calls = [DASH if arm.calls is None else f"{arm.calls:,}" for arm in grid.arms.values()]
     about = [arm.about or "; ".join(arm.changes) or "as the inventory is" for arm in grid.arms.values()]
     columns = [TextColumn("calls each", calls), TextColumn("what it is", about, figures=False)]
-    echo(in_blocks(TextColumn("arm", list(grid.arms)), columns, terminal_width()))
+    echo(in_blocks(TextColumn("arm", list(grid.arms)), columns))
     for name, errors_of in lacks.items():
         for error in errors_of:
             echo(f"{name} cannot run here: {one_line(error)}")

@@ -6,8 +6,7 @@ import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
-from chameleon.cli.columns import TextColumn, in_blocks, terminal_width
-from chameleon.cli.counts import counts_table
+from chameleon.cli.columns import TextColumn, counts_table, in_blocks, terminal_width
 from chameleon.cli.out import echo, echo_json, one_line
 from chameleon.evaluation.data import find_benchmark
 from chameleon.evaluation.report import DASH, RunSummary, compare, facts
@@ -77,7 +76,7 @@ def print_report(runs: Sequence[Path], *, html: Path | None, problems: int, as_j
         columns = [TextColumn(name, cells) for name, cells in figures.items()]
         columns += [TextColumn(name, cells, figures=False) for name, cells in texts.items()]
         systems = TextColumn("system", [row.system for row in rows])
-        echo(f"{in_blocks(systems, columns, terminal_width())}\n")
+        echo(f"{in_blocks(systems, columns)}\n")
     for run in summaries:
         echo(one_line(run.name))
         for name, text in facts(run):
@@ -123,4 +122,4 @@ def _overview(runs: Sequence[RunSummary]) -> str:
     for row in published:
         shares = [f"{row.module_use[name]:.2f}" if name in row.module_use else DASH for name in modules]
         columns.append(TextColumn(row.system, [f"{row.n:,}" if row.n else DASH, DASH, DASH, *shares]))
-    return in_blocks(TextColumn("run", names), columns, terminal_width())
+    return in_blocks(TextColumn("run", names), columns)

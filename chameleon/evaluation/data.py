@@ -111,7 +111,10 @@ class DataFile:
         if not self.path.is_file():
             if not self.path.is_dir():
                 raise InputError("this is no file", where=str(self.path))
-            names = ", ".join(file.name for file in data_files(self.path)[:_MOST_NAMED])
+            inside = (file.name for file in self.path.iterdir() if file.is_file())
+            data = [name for name in inside if name.removesuffix(".gz").endswith(_ENDINGS)]
+            data = sorted(name for name in data if name.partition(".")[0] != "tables")
+            names = ", ".join(data[:_MOST_NAMED])
             hint = f"Name a file in it: {names}." if names else ""
             raise InputError("this is a folder", where=str(self.path), hint=hint)
         with self.path.open("rb") as file:
@@ -188,7 +191,7 @@ def read_problems(benchmark: Benchmark, data: DataFile, tables: Path | None = No
     Raises `InputError` naming the problem for a row that cannot be used, and for an id that occurs twice.
     """
     if tables is not None and not benchmark.takes_tables:
-        raise InputError(f"the problems of {benchmark.name} hold their tables", hint="Leave out --tables.")
+        raise InputError(f"the problems of {benchmark.name} hold their tables", hint="Leave out their file.")
     by_id: Mapping[str, Row] = {}
     if (place := tables or tables_beside(benchmark, data.path)) is not None:
         if place.is_dir():
@@ -216,12 +219,6 @@ def tables_beside(benchmark: Benchmark, data: Path) -> Path | None:
     """Find the tables of a data file, where they lie in a place that the benchmark knows."""
     places = (data.parent / name for name in benchmark.tables_beside)
     return next((place.resolve() for place in places if place.exists()), None)
-
-
-def data_files(folder: Path) -> list[Path]:
-    """List the files in a folder that may hold problems, by their names, without those of tables."""
-    found = (path for path in folder.iterdir() if path.name.removesuffix(".gz").endswith(_ENDINGS))
-    return sorted(path for path in found if path.is_file() and path.name.partition(".")[0] != "tables")
 
 
 def picture_places(benchmark: Benchmark, data: Path) -> str:

@@ -97,7 +97,7 @@ class Spending:
             return False
         if self.usage.cost is None:
             raise InputError(
-                "the provider reports no cost, so --max-cost cannot be kept",
+                "the provider reports no cost, so the highest cost cannot be kept",
                 hint="Give prices in the inventory (llm: {prices: {input: …, output: …}}, US dollars per "
                 "million tokens), or leave it out.",
             )
@@ -245,7 +245,7 @@ class Evaluation:
             raise Stopped(
                 f"{failed} problem{'s in a row' if failed > 1 else ''} failed, the last with: {error.advice}",
                 where=error.where,
-                hint="Once that is mended, the same command with --retry-failed goes on.",
+                hint="Once that is mended, try the failed problems again.",
             )
 
     def _state(self, problem: Problem) -> State:

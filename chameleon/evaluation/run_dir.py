@@ -20,7 +20,7 @@ from chameleon.usage import Usage
 
 SETTINGS, RESULTS, EVENTS = "settings.json", "results.jsonl", "events.jsonl"
 _PROBLEMS, _BACK = "problems", "back"
-_ELSEWHERE = "Give another folder with --out."
+_ELSEWHERE = "Give another folder for the results."
 _ID = '{"id": '
 
 
@@ -187,14 +187,14 @@ class Run:
 
 
 def read_run(path: str | os.PathLike[str]) -> Run:
-    """Read a directory that `chameleon eval --out` has written; one that is being written to may be read too.
+    """Read a directory that an evaluation has written; one that is being written to may be read too.
 
     Raises `InputError` for a directory that is none, `LogError` for a damaged one.
     """
     run_dir = Path(path)
     for name in (SETTINGS, RESULTS):
         if not (run_dir / name).is_file():
-            hint = "Make one with `chameleon eval INVENTORY DATA --out DIR`."
+            hint = "An evaluation that is kept makes one."
             inside = sorted(file.parent.name for file in run_dir.glob(f"*/{SETTINGS}"))
             if inside:
                 names = f"{', '.join(inside[:5])}{' …' if inside[5:] else ''}"

@@ -188,7 +188,7 @@ def _by_id(rows: Iterable[Row], id_of: Callable[[Row], str | None], last_counts:
             raise InputError("a row of the predictions names no problem", hint=told)
         if id in given and not last_counts:
             told = f"there are two predictions for problem {id}"
-            raise InputError(told, hint="--where KEY=VALUE picks one run of several in a file.")
+            raise InputError(told, hint="Score the rows of one run of several alone.")
         given[id] = row
     return given
 

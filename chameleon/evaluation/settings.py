@@ -117,7 +117,7 @@ def _resolved(executor: Executor) -> Iterator[tuple[str, Any]]:
 def _pictures(problems: Iterable[Problem]) -> Mapping[str, Any]:
     """Count the pictures of the problems, and digest which problem has which; empty without any.
 
-    All problems of the data count, whatever --limit says, so that it may grow.
+    All problems of the data count, whatever the limit, so that it may grow.
     """
     digest, count = hashlib.sha256(), 0
     for problem in problems:

@@ -145,7 +145,7 @@ def test_another_process_has_the_folder(tmp_path: Path) -> None:
     try:
         with pytest.raises(LogError) as error:
             RunDir(tmp_path, SETTINGS)
-        assert "another run is writing to it. Wait for it. Give another folder with --out." in str(
+        assert "another run is writing to it. Wait for it. Give another folder for the results." in str(
             error.value
         )
     finally:

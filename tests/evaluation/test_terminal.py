@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from chameleon.cli.evaluating import running
-from chameleon.cli.progress import Progress
+from chameleon.cli.out import Progress
 from chameleon.evaluation.evaluate import Spending
 from chameleon.evaluation.results import Result, Tally
 from chameleon.state import Failure
@@ -146,7 +146,7 @@ def result(number: int, correct: bool = False, error: Failure | None = None) -> 
 
 def test_elsewhere_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
-    monkeypatch.setattr("chameleon.cli.progress.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("chameleon.cli.out.time.monotonic", lambda: now[0])
     stderr = io.StringIO()
     monkeypatch.setattr(sys, "stderr", stderr)
     tally, spending = Tally(()), Spending()
