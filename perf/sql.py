@@ -11,6 +11,7 @@ the figures; compare those of one table with each other.
 from __future__ import annotations
 
 import argparse
+import base64
 import sqlite3
 import statistics
 import time
@@ -57,7 +58,7 @@ def times(ask: Callable[[str], object], count: int, pause: float = 0.0) -> str:
 def measure(rows: int, count: int) -> None:
     table = table_of(rows)
     typed: list[SqlTable] = []
-    made = milliseconds(lambda: (typed.append(SqlTable.of(table)), typed[0].alone.image))
+    made = milliseconds(lambda: (typed.append(SqlTable.of(table)), typed[0].image))
     few = max(30, count if rows < 50_000 else count // 5)
     print(f"\n{rows:,} rows (made in {made:.1f} ms)                     p50 /     p95 ms")
     with make_sandbox("sealed") as executor:
@@ -71,7 +72,7 @@ def measure(rows: int, count: int) -> None:
         print(f"  sealed, idle                {times(ask, few // 3, IDLE_SECONDS)}")
         print(f"  sealed, back to back        {times(ask, few)}")
     with closing(sqlite3.connect(":memory:")) as connection:
-        typed[0].fill(connection)
+        connection.deserialize(base64.b64decode(typed[0].image))
         print(f"  sqlite3 in our own process  {times(lambda sql: connection.execute(sql).fetchall(), few)}")
 
 

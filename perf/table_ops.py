@@ -39,7 +39,7 @@ import polars as pl
 from measuring import Figure, surroundings, table
 
 from chameleon import Table
-from chameleon.modules.table_ops.add_column import ColumnAddition
+from chameleon.modules.table_ops.add_column import AddColumn
 from chameleon.modules.table_ops.aggregate import Grouping
 from chameleon.modules.table_ops.operation import Operation
 from chameleon.modules.table_ops.selection import ColumnSelection, RowSelection
@@ -163,7 +163,7 @@ Framed = Callable[[pl.DataFrame, Args], pl.DataFrame]
 WAYS: dict[str, tuple[Operation, Plain, Framed]] = {
     "select_row": (RowSelection(), plain_rows, polars_rows),
     "select_column": (ColumnSelection(), plain_columns, polars_columns),
-    "add_column": (ColumnAddition(), plain_added, polars_added),
+    "add_column": (AddColumn(), plain_added, polars_added),
     "group_by": (Grouping(), plain_groups, polars_groups),
     "sort_by": (Sorting(), plain_sorted, polars_sorted),
 }

@@ -31,6 +31,7 @@ def run_file(file: Path, *, result: str, timeout: float, kind: Kind, as_json: bo
         guarantees = sandbox.guarantees()
     if as_json:
         fields = [
+            "value",
             "status",
             "value_type",
             "error_type",
@@ -42,7 +43,7 @@ def run_file(file: Path, *, result: str, timeout: float, kind: Kind, as_json: bo
             "tier",
         ]
         layers = [asdict(layer) for layer in guarantees.layers]
-        found = {"value": outcome.plain} | {field: getattr(outcome, field) for field in fields}
+        found = {field: getattr(outcome, field) for field in fields}
         echo_json(found | {"guarantees": layers})
         return 0 if outcome.ok else 1
     if outcome.stdout:
@@ -51,7 +52,7 @@ def run_file(file: Path, *, result: str, timeout: float, kind: Kind, as_json: bo
         echo(f"{result} = {harmless(repr(outcome.value))}  ({outcome.value_type}, {outcome.wall_ms:.1f} ms)")
     else:
         line = f", line {outcome.line}" if outcome.line else ""
-        fault = f"{outcome.error_type}{line}: " if outcome.error_type else ""
+        fault = f"{harmless(outcome.error_type)}{line}: " if outcome.error_type else ""
         echo(f"{outcome.status}: {fault}{harmless(outcome.message)}")
     echo(f"Guarantees of {guarantees}")
     return 0 if outcome.ok else 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -153,18 +154,16 @@ def _run(programs: Mapping[str, Any], ends: Counter[str]) -> dict[str, Any]:
     for result in ended.values():
         told = "no program" if result is None else result.error_type or result.status
         ends["a value" if result is not None and result.ok else told] += 1
-    return {id: result.value if result is not None and result.ok else None for id, result in ended.items()}
+    return {
+        id: _number_or_value(result) if result is not None and result.ok else None
+        for id, result in ended.items()
+    }
 
 
-def _by_id(rows: Iterable[Row], id_of: Callable[[Row], str | None], last_counts: bool) -> dict[str, Row]:
-    given: dict[str, Row] = {}
-    for row in rows:
-        id = id_of(row)
-        if id is None:
-            told = f"Its fields: {', '.join(row)[:200]}."
-            raise InputError("a row of the predictions names no problem", hint=told)
-        if id in given and not last_counts:
-            told = f"there are two predictions for problem {id}"
-            raise InputError(told, hint="Score the rows of one run of several alone.")
-        given[id] = row
-    return given
+def _number_or_value(result: ExecResult) -> Any:
+    """Return a program's answer; a fraction as the number that rules compare, not as the text "1/3"."""
+    if result.value_type == "fraction":
+        with suppress(AttributeError, ValueError, ArithmeticError):  # what a hostile program may send instead
+            above, below = result.value.split("/")
+            return int(above) / int(below)
+    return result.value

@@ -31,7 +31,6 @@ _PACKAGES = (
     "recognizers-text-number",
     "rouge-score",
     "sacrebleu",
-    "sqlglot",
     "sympy",
 )
 # When it began, what a file is called and how far it is to go may differ.

@@ -9,14 +9,13 @@ from collections.abc import Sequence
 from typing import Literal, get_args
 
 from chameleon.errors import InputError, SandboxUnavailable
-from chameleon.sandbox.monty import LayeredSandbox, MontySandbox
+from chameleon.sandbox.monty import MontySandbox
 from chameleon.sandbox.result import Limits
 from chameleon.sandbox.sandbox import Sandbox
 from chameleon.sandbox.sealed import MONTY_HINT, SealedSandbox
-from chameleon.sandbox.unsafe import UnsafeInProcess, UnsafeSubprocess
 from chameleon.sandbox.zygote import why_unusable
 
-Kind = Literal["auto", "sealed", "monty", "monty+sealed", "unsafe_subprocess", "unsafe_inprocess"]
+Kind = Literal["auto", "sealed", "monty"]
 
 _DEFAULT_LIMITS = Limits()
 
@@ -30,10 +29,8 @@ def make_sandbox(
 ) -> Sandbox:
     """Start a sandbox for model-written programs; close it when done, or use it in a `with`.
 
-    `auto` is `sealed` on Linux x86_64 and `monty` elsewhere. `monty+sealed` tries Monty first and reruns
-    in the sealed sandbox what does not end well there. The `unsafe_*` kinds do not contain a hostile
-    program; they are never chosen, only named. `require` lists layers without which a sealed sandbox
-    does not start. Raises SandboxUnavailable, with the reason, rather than run with less.
+    `auto` is `sealed` on Linux x86_64 and `monty` elsewhere. `require` lists layers without which a sealed
+    sandbox does not start. Raises SandboxUnavailable, with the reason, rather than run with less.
     """
     if kind not in get_args(Kind):
         raise InputError(
@@ -43,18 +40,11 @@ def make_sandbox(
         raise InputError("workers must be at least 1", where="make_sandbox")
     if kind == "auto":
         kind = "monty" if why_unusable() else "sealed"
-    if kind == "unsafe_inprocess":
-        return UnsafeInProcess(limits)
-    if kind == "unsafe_subprocess":
-        return UnsafeSubprocess(libraries, limits)
     if kind == "monty":
         return MontySandbox(libraries, limits, workers)
     if reason := why_unusable():
         raise SandboxUnavailable(reason, hint=MONTY_HINT)
-    if kind == "sealed":
-        return SealedSandbox(libraries, limits, workers, require)
-    first = MontySandbox(libraries, limits, workers)
-    return LayeredSandbox(first, SealedSandbox(libraries, limits, workers, require), limits)
+    return SealedSandbox(libraries, limits, workers, require)
 
 
 _lock = threading.Lock()

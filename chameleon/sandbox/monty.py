@@ -14,13 +14,10 @@ from dataclasses import replace
 from typing import Any
 
 from chameleon.errors import MissingPackage, SandboxUnavailable
-from chameleon.sandbox.decode import BadFrame, Decoder
-from chameleon.sandbox.inside.encode import Encoder, TooLarge, Unsupported
+from chameleon.sandbox.inside.encode import Encoder, TooLarge, Unsupported, kind_of
 from chameleon.sandbox.inside.program import Printed
 from chameleon.sandbox.result import ExecResult, Guarantees, Layer, Limits, Status
 from chameleon.sandbox.sandbox import Sandbox
-from chameleon.sandbox.sealed import SealedSandbox
-from chameleon.sandbox.values import kind_of
 
 # Monty 1.4 rounds 2.675 to 2.68 where CPython gives 2.67; formatting is right in both.
 _PRELUDE = """
@@ -38,7 +35,6 @@ _RECURSION = 900
 _STATUS: dict[str, Status] = {"MemoryError": "memory", "TimeoutError": "timeout"}
 # What Monty lacks, as opposed to what a program did wrong.
 _UNKNOWN_TO_MONTY = {"ModuleNotFoundError", "ImportError", "NotImplementedError"}
-_TRIAL_SECONDS = 0.15
 _MOST_SOURCE = 32 * 1024
 # With these a program can reach a name without spelling it.
 _INDIRECT = {"eval", "exec", "globals", "locals", "vars", "__import__", "compile", "dir"}
@@ -69,7 +65,7 @@ class MontySandbox(Sandbox):
         if "file" in request:
             raise SandboxUnavailable(
                 "this needs the sealed sandbox, and programs run in Monty here",
-                hint="Use Linux on x86_64, or name kind='unsafe_subprocess' to do it without the seal.",
+                hint="Use Linux on x86_64.",
             )
         begun = time.monotonic()
         printed = Printed(self._limits.stdout_kb * 1024)
@@ -138,15 +134,14 @@ class MontySandbox(Sandbox):
     def _answer(self, value: Any, name: str) -> ExecResult:
         limits = self._limits
         try:
-            form = Encoder(limits.result_kb * 1024, limits.depth, limits.int_digits).encode(value)
-            plain = Decoder(limits.depth, limits.int_digits).decode(form)
-        except (Unsupported, BadFrame) as error:
+            encoder = Encoder(limits.result_kb * 1024, limits.depth, limits.int_digits)
+            return ExecResult("ok", encoder.encode(value), kind_of(value))
+        except Unsupported as error:
             message = f"'{name}' is {error}; an answer must be a number, text, date, list, dict or table"
             return ExecResult("error", error_type="UnsupportedAnswer", message=message)
         except TooLarge as error:
             message = f"'{name}' is too large: {error}"
             return ExecResult("too_large", error_type="AnswerTooLarge", message=message)
-        return ExecResult("ok", plain, kind_of(plain))
 
     def guarantees(self) -> Guarantees:
         limits = self._limits
@@ -174,11 +169,6 @@ class MontySandbox(Sandbox):
             self._forked = True
         self._lock, self._pool = threading.Lock(), None
 
-    @property
-    def forked(self) -> bool:
-        """Tell whether this is a forked copy of a sandbox that had workers; it can run nothing."""
-        return self._forked
-
 
 def _failure(error: Any, request: Mapping[str, Any]) -> ExecResult:
     cause = error.exception()
@@ -190,38 +180,6 @@ def _failure(error: Any, request: Mapping[str, Any]) -> ExecResult:
     if kind in _UNKNOWN_TO_MONTY or lacks_frame:
         status = "refused"
     return ExecResult(status, error_type=kind, message=str(cause)[:500], line=line)
-
-
-class LayeredSandbox(Sandbox):
-    """Only an `ok` of Monty is final: any other end may be Monty's own, so the program runs again."""
-
-    tier = "monty+sealed"
-
-    def __init__(self, first: MontySandbox, second: SealedSandbox, limits: Limits) -> None:
-        super().__init__(limits)
-        self._first, self._second = first, second
-
-    def _run(self, request: dict[str, Any], wall: float) -> ExecResult:
-        if "file" in request:
-            return self._second._run(request, wall)
-        code, inputs, result = request["code"], request["inputs"], request["result"]
-        spent_ms = 0.0
-        if len(code) <= _MOST_SOURCE and not self._first.forked:
-            first = self._first.run(code, inputs, result=result, timeout=min(_TRIAL_SECONDS, wall))
-            if first.ok:
-                return first
-            spent_ms = first.wall_ms
-        left = max(wall - spent_ms / 1000, _TRIAL_SECONDS)
-        second = self._second.run(code, inputs, result=result, timeout=left)
-        return replace(second, wall_ms=second.wall_ms + spent_ms)
-
-    def guarantees(self) -> Guarantees:
-        both = (*self._first.guarantees().layers, *self._second.guarantees().layers)
-        return Guarantees(self.tier, both)
-
-    def close(self) -> None:
-        self._first.close()
-        self._second.close()
 
 
 def drop_unused_imports(code: str, libraries: Set[str]) -> str:

@@ -9,7 +9,6 @@ from typing import Any, Literal
 from chameleon.errors import InputError
 from chameleon.sandbox.decode import BadFrame, read_frame
 from chameleon.sandbox.inside.program import EXHAUSTED, UNSEALED
-from chameleon.sandbox.values import kind_of, plain
 
 Status = Literal["ok", "no_answer", "error", "timeout", "memory", "too_large", "crashed", "refused"]
 
@@ -55,8 +54,8 @@ class Limits:
 class ExecResult:
     """How one program ended, and its answer if it ended well.
 
-    `value` is the answer rebuilt from plain data: numbers, text, dates, containers; a sympy expression
-    or pandas table comes as a small stand-in (chameleon.sandbox.values). `plain` is the same as JSON.
+    `value` is the answer as JSON (`inside/encode.py` lists the forms), `value_type` the name of its type in
+    the program: int, float, str, list, fraction, date, dataframe, sympy, …
     `error_type`, `message` (at most 500 characters) and `line` (of the program) suit a repair prompt.
     `wall_ms` is the program's own time, without the wait for a free worker. `tier` names the sandbox
     that gave the result.
@@ -76,11 +75,6 @@ class ExecResult:
     @property
     def ok(self) -> bool:
         return self.status == "ok"
-
-    @property
-    def plain(self) -> Any:
-        """Return the value as JSON; `chameleon.sandbox.values.plain` lists the forms."""
-        return plain(self.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,5 +163,4 @@ def _from_frame(data: bytes, limits: Limits, tier: str) -> ExecResult:
         return ExecResult("refused", error_type=_NEEDS_SCIENCE, message=message, tier=tier)
     if status not in _REPORTED:
         return ExecResult("crashed", error_type="BadFrame", message="an unknown status", tier=tier)
-    kind = kind_of(frame["value"]) if status == "ok" else ""
-    return ExecResult(status, value_type=kind, tier=tier, **frame)
+    return ExecResult(status, tier=tier, **frame)

@@ -32,20 +32,18 @@ import sys, importlib.util as u
 folder = sys.argv[1]
 s = u.spec_from_file_location("inside", folder + "/__init__.py", submodule_search_locations=[folder])
 m = u.module_from_spec(s); sys.modules["inside"] = m; s.loader.exec_module(m)
-from inside import {entry}
-{entry}.main()
+from inside import outer
+outer.main()
 """
 # As `-I`, which would also ignore the hash seed; the environment is ours alone.
-_FLAGS = ("-s", "-P", "-B", "-X", "utf8")
-ENVIRONMENT = {
+_FLAGS = ("-s", "-P", "-B", "-X", "utf8", "-c", _BOOT)
+_ENVIRONMENT = {
     "PYTHONHASHSEED": "0",
     "OPENBLAS_NUM_THREADS": "1",
     "OMP_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
     "NUMEXPR_MAX_THREADS": "1",
 }
-if sys.platform == "win32":  # without it Python finds no source of randomness there
-    ENVIRONMENT["SYSTEMROOT"] = os.environ.get("SYSTEMROOT", "")
 
 
 class Stuck(Exception):
@@ -96,8 +94,8 @@ class ZygoteClient:
     ) -> subprocess.Popen[bytes]:
         try:
             return subprocess.Popen(  # noqa: S603
-                command("outer", str(theirs.fileno()), json.dumps(options)),
-                env=ENVIRONMENT,
+                [sys.executable, *_FLAGS, str(_INSIDE), str(theirs.fileno()), json.dumps(options)],
+                env=_ENVIRONMENT,
                 cwd="/",
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -228,11 +226,6 @@ class ZygoteClient:
         self._spares.clear()
         self._process.kill()
         self._process.wait()
-
-
-def command(entry: str, *arguments: str) -> list[str]:
-    """Return the command line that runs `main` of `inside/<entry>.py`: bare, without the engine in it."""
-    return [sys.executable, *_FLAGS, "-c", _BOOT.format(entry=entry), str(_INSIDE), *arguments]
 
 
 def why_unusable() -> str:

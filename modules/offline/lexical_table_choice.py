@@ -88,7 +88,7 @@ class LexicalTableChoice(Module):
         answering = [fit.candidate for fit in fits]
         if len(fits) == 1:
             return answering
-        answers = [run_code(fit.program.code, fit.candidate.table).plain for fit in fits]
+        answers = [run_code(fit.program.code, fit.candidate.table).value for fit in fits]
         if any(answer != answers[0] for answer in answers):
             told = [
                 f"{fit.candidate.called}: {_short(answer)}" for fit, answer in zip(fits, answers, strict=True)

@@ -37,7 +37,7 @@ def _is_enough(part: TableRegion, state: State, table: Table) -> bool:
         found = run_code(write_program(*_asked(state, cut)).code, cut)
     except Declined:
         return False
-    return found.status == "ok" and found.plain == state.cache["program_result"]
+    return found.status == "ok" and found.value == state.cache["program_result"]
 
 
 def _asked(state: State, table: Table) -> tuple[str, Table, tuple[str, ...], str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from chameleon import LLMModule, Module, State, StepRejected, Table
@@ -14,6 +14,8 @@ from chameleon.sandbox import ExecResult, shared_sandbox
 
 _FENCED = re.compile(r"```[a-zA-Z0-9]*[ \t]*\n(.*?)(?:\n[ \t]*```|\Z)", re.DOTALL)
 _NAMES_TABLE = re.compile(r"\b(table|df)\b")
+_YES_NO = {True: "yes", False: "no"}
+_TRUE, _FALSE = ("yes", "true", "1"), ("no", "false", "0", "none")
 
 
 class ProgramGenerator(LLMModule):
@@ -59,7 +61,7 @@ class ProgramVerifier(Module):
         result = run_program(state, self.timeout)
         if result.status != "ok":
             raise StepRejected(f"the program does not work: {in_words(result)}")
-        if result.value is None or result.plain in ("", (), [], {}):
+        if result.value in (None, "", [], {}):
             raise StepRejected("the program sets ans to nothing")
         return {"verdict": "it runs and sets ans", "type": result.value_type}
 
@@ -78,7 +80,7 @@ class ProgramExecutor(Module):
         result = run_program(state, self.timeout)
         if result.status != "ok":
             raise ModuleError(f"the program gave no answer: {in_words(result)}")
-        return result.plain
+        return result.value
 
 
 def run_program(state: State, timeout: float | None = None) -> ExecResult:
@@ -110,23 +112,48 @@ class TableAnswer(Module):
         self.form: Form = form
 
     def run(self, state: State) -> Answer:
-        """Return the result in the form of an answer: 3.0 is ["3"] among items, True and 1 are verdicts.
+        """Return the result in the form of an answer, see `as_answer`.
 
         Raises `ModuleError` for a value that has no such form, such as a mapping or an empty list, and
-        `StepRejected` for a text that is no verdict.
+        `StepRejected` for what is no verdict.
         """
-        value, form = state.cache["program_result"], self.form
+        value = state.cache["program_result"]
         values = list(value) if isinstance(value, list | tuple) else [value]
         if not values or any(each is None or isinstance(each, Mapping | list | tuple) for each in values):
             raise ModuleError(f"the program's result is no answer: {str(value)[:80]}")
-        if form != "verdict":
-            texts = [
-                {True: "yes", False: "no"}[each] if isinstance(each, bool) else str(tidy(each))
-                for each in values
-            ]
-            return texts if form == "items" else ", ".join(texts)
-        if len(values) > 1:
-            raise ModuleError("the program's result is a list, and should be true or false")
-        if values[0] in (0, 1):  # True and False are equal to them
-            return "yes" if values[0] else "no"
-        return verdict_in(str(values[0]))
+        if self.form == "verdict" and len(values) == 1 and isinstance(value, str):
+            return verdict_in(value)
+        return as_answer(values, self.form)
+
+
+def as_answer(values: Sequence[Any], form: Form) -> Answer:
+    """Return the values that a program or query came to as an answer.
+
+    - "items": a text for each, None left out; 3.0 is "3", True "yes";
+    - "verdict": "yes" or "no", see `truth_of`;
+    - "text": the items with commas between them.
+
+    Raises `StepRejected` when nothing is left, or when the values are no verdict.
+    """
+    if form == "verdict":
+        truth = truth_of(values)
+        if truth is None:
+            raise StepRejected("the result is neither true nor false")
+        return "yes" if truth else "no"
+    kept = [each for each in values if each is not None]
+    items = [_YES_NO[each] if isinstance(each, bool) else str(tidy(each)) for each in kept]
+    if not items:
+        raise StepRejected("the result holds nothing")
+    return items if form == "items" else ", ".join(items)
+
+
+def truth_of(values: Sequence[Any]) -> bool | None:
+    """Return whether a result says that a statement is true; None when it is no verdict.
+
+    1 and "yes" are true, 0 and "no" false, and so is a result without rows or a NULL: nothing in the table
+    bears the statement out. Several equal verdicts are one; any other number or text is none.
+    """
+    words = {"none" if each is None else str(tidy(each)).strip().lower() for each in values} or {"none"}
+    if words.issubset(_TRUE):
+        return True
+    return False if words.issubset(_FALSE) else None

@@ -159,7 +159,7 @@ class ReportProgramExecutor(_ReportExecutor):
         result = run_program(state)
         if result.status != "ok":
             raise ModuleError(f"the program gave no answer: {in_words(result)}")
-        value: Any = result.plain
+        value: Any = result.value
         if isinstance(value, bool):
             value = "yes" if value else "no"
         elif isinstance(value, str) and value.strip().lower() in ("yes", "no"):

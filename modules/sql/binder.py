@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -13,12 +12,12 @@ from chameleon import LLMModule, Module, State, StepRejected, Table
 from chameleon.errors import ContextTooLong, EmptyReply, ModelError, ModuleError, Refused
 from chameleon.llm_module import AsksModel
 from chameleon.module import Keys
-from chameleon.modules.program.programs import program_in
+from chameleon.modules.program.programs import as_answer, program_in, truth_of
 from chameleon.modules.sql.binder_calls import all_calls
-from chameleon.modules.sql.binder_programs import AnswerQuestion, Question, run_programs
-from chameleon.modules.sql.binder_repair import repaired, require_sqlglot
+from chameleon.modules.sql.binder_programs import Answerer, AnswerQuestion, ProgramRun, Question
+from chameleon.modules.sql.binder_repair import repaired
 from chameleon.modules.sql.binder_table import binder_table
-from chameleon.modules.sql.query import cells_as_answer, check_sql, run_sql, truth_of
+from chameleon.modules.sql.query import check_sql, run_sql
 from chameleon.modules.table_ops.table_query import Answer, Form
 from chameleon.prompt import Messages, Prompt
 
@@ -26,6 +25,8 @@ if TYPE_CHECKING:
     from chameleon.llm import Reply
 
 VoteBy = Literal["simple", "prob", "answer_biased"]
+# One program's answer, None where it failed, and the log-probability of the program if it is known.
+Ballot = tuple[tuple[Hashable, ...] | None, float | None]
 
 # Errors that another prompt need not meet.
 _OF_ONE_CALL = (ContextTooLong, EmptyReply, ModelError, Refused)
@@ -46,9 +47,6 @@ class BinderGenerator(LLMModule):
         dropped unseen, as the published code does.
         """
         self.shown_rows = shown_rows
-
-    def check(self) -> None:
-        require_sqlglot()
 
     def slots(self, state: State) -> dict[str, Any]:
         """Add `database`: the table as Binder's programs see it."""
@@ -84,7 +82,7 @@ class BinderGenerator(LLMModule):
         fixed = repaired(program, binder_table(table), table.caption)
         if not fixed:
             raise StepRejected("the reply holds no program")
-        list(all_calls(fixed))  # raises for a call that cannot be read
+        all_calls(fixed)  # raises for a call that cannot be read
         return fixed
 
 
@@ -100,8 +98,7 @@ class BinderExecutor(AsksModel, Module):
         """`prompt` is that of QA("map@…"), `answer_prompt` that of QA("ans@…").
 
         `timeout`: seconds for one query, by default the sandbox's 2. What the programs ask about cells is
-        asked once for each different value, at most 50 to a call, and for all programs together; every call
-        that can be made at the same time is.
+        asked once for each different value, at most 50 to a call, and for all programs together.
         """
         self.answer_prompt, self.timeout = answer_prompt, timeout
 
@@ -119,43 +116,34 @@ class BinderExecutor(AsksModel, Module):
 
     def run(self, state: State) -> list[dict[str, Any]]:
         """Return a ballot for each program: the program with `answer`, a list of values, or with `failed`."""
-        programs: Sequence[Mapping[str, Any]] = state.cache["programs"]
-        outcomes = run_programs(
-            [each["program"] for each in programs if "failed" not in each],
-            binder_table(state.input["table"]),
-            partial(run_sql, timeout=self.timeout),
-            partial(self._ask, state),
-        )
-        ballots = []
-        for each in programs:
-            ballot = dict(each)
-            if "failed" not in each:
-                outcome = outcomes[each["program"]]
-                why = outcome.what if isinstance(outcome, ModuleError) else ""
-                ballot |= {"failed": why} if why else {"answer": outcome}
-            ballots.append(ballot)
-        return ballots
+        table, answerer = binder_table(state.input["table"]), Answerer(partial(self._ask, state))
+        outcomes: dict[str, dict[str, Any]] = {}
+        for each in state.cache["programs"]:
+            program = each["program"]
+            if "failed" not in each and program not in outcomes:
+                run = ProgramRun(table, partial(run_sql, timeout=self.timeout), answerer)
+                try:
+                    outcomes[program] = {"answer": run.cells(program)}
+                except ModuleError as error:
+                    outcomes[program] = {"failed": error.what}
+        return [
+            dict(each) if "failed" in each else {**each, **outcomes[each["program"]]}
+            for each in state.cache["programs"]
+        ]
 
-    def _ask(
-        self, state: State, questions: Sequence[Question], again: bool
-    ) -> list[dict[int, str] | str | ModuleError]:
+    def _ask(self, state: State, questions: Sequence[Question], again: bool) -> Sequence[Reply | ModuleError]:
+        """Return the model's replies; what is wrong with one prompt fails only programs that need it."""
         prompts = [self._messages(question, state) for question in questions]
-        replies: Sequence[Reply | ModuleError]
         try:
             # The same prompt may have got its reply before: to ask again is another sample.
-            replies = [] if again else self.model.ask_each(prompts)
+            if not again:
+                return self.model.ask_each(prompts)
         except ModelError as error:
             if type(error) not in _OF_ONE_CALL:
                 raise
-            replies = []
-        replies = replies or [self._ask_alone(messages, int(again)) for messages in prompts]
-        return [
-            reply if isinstance(reply, ModuleError) else question.read(reply)
-            for question, reply in zip(questions, replies, strict=True)
-        ]
+        return [self._ask_alone(messages, int(again)) for messages in prompts]
 
     def _ask_alone(self, messages: Messages, sample: int) -> Reply | ModuleError:
-        """Return the reply to one prompt; what is wrong with it fails only programs that need it."""
         try:
             return self.model.ask(messages, sample=sample)
         except ModelError as error:
@@ -164,19 +152,8 @@ class BinderExecutor(AsksModel, Module):
             return ModuleError(error.what, hint=error.hint)
 
     def _messages(self, question: Question, state: State) -> Messages:
-        slots: dict[str, Any] = {"asked": question.asked, "title": state.input["table"].caption.lower()}
-        if isinstance(question, AnswerQuestion):
-            return self.answer_template.render(slots | {"blocks": list(question.blocks)})
-        items = "\n".join(f"{number} | {' | '.join(item)}" for number, item in enumerate(question.items, 1))
-        return self.template.render(slots | {"columns": " | ".join(question.names), "items": items})
-
-
-@dataclass(frozen=True, slots=True)
-class Ballot:
-    """One program's answer, None where it failed, and the log-probability of the program if it is known."""
-
-    answer: tuple[Hashable, ...] | None
-    logprob: float | None = None
+        prompt = self.answer_template if isinstance(question, AnswerQuestion) else self.template
+        return prompt.render(question.slots | {"title": state.input["table"].caption.lower()})
 
 
 class BinderVote(Module):
@@ -197,14 +174,14 @@ class BinderVote(Module):
         self.weight = weight
 
     def run(self, state: State) -> Answer:
-        ballots = []
+        ballots: list[Ballot] = []
         for told in state.cache["ballots"]:
             answer = told.get("answer")
             if answer is not None and self.form == "verdict":
                 truth = truth_of(answer)
                 answer = None if truth is None else (int(truth),)
-            ballots.append(Ballot(None if answer is None else tuple(answer), told.get("logprob")))
-        return cells_as_answer(list(self.winning_answer(ballots)), self.form)  # type: ignore[arg-type]
+            ballots.append((None if answer is None else tuple(answer), told.get("logprob")))
+        return as_answer(self.winning_answer(ballots), self.form)
 
     def winning_answer(self, ballots: Sequence[Ballot]) -> tuple[Hashable, ...]:
         """Return the answer with the most votes: the order of its values counts; 1, 1.0 and True are one.
@@ -215,9 +192,9 @@ class BinderVote(Module):
         to the one given first. Raises `ModuleError` when nobody votes: the published code answers 0 then.
         """
         voters: dict[tuple[Hashable, ...], list[float]] = {}
-        for ballot in ballots:
-            if ballot.answer not in (None, (), (None,)):
-                voters.setdefault(ballot.answer, []).append(ballot.logprob or 0.0)
+        for answer, logprob in ballots:
+            if answer and answer != (None,):
+                voters.setdefault(answer, []).append(logprob or 0.0)
         if not voters:
             raise ModuleError("no program gave an answer")
 

@@ -13,59 +13,61 @@ from chameleon import StepRejected
 Role = Literal["col", "val", "complete_sql"]
 
 _DEEPEST = 8
-_QUOTES = "'\"`"
-_START = re.compile(r"\bQA\s*\(", re.IGNORECASE)
 # A question may hold quotation marks: the one that ends it stands before a semicolon or the bracket.
-_QUESTION = re.compile(r"\s*([\"'])\s*(map|ans)\s*@(.*?)\1\s*(?=[;)])", re.IGNORECASE | re.DOTALL)
+_TOKEN = re.compile(
+    r"""(?P<call>\bQA\s*\()(?P<question>\s*(["'])\s*(?P<kind>map|ans)\s*@(?P<asked>.{,2000}?)\3\s*(?=[;)]))?
+    |(?P<quoted>(['"`]).*?\7)|[;()]""",
+    re.IGNORECASE | re.DOTALL | re.VERBOSE,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class QACall:
-    """One call as it is written (`text`): which kind, what is asked, and about what."""
+    """One call as it is written (`text`), from `start` on: which kind, what is asked, and about what."""
 
+    start: int
     text: str
-    kind: Literal["map", "ans"]
+    kind: str
     asked: str
     params: tuple[str, ...]
 
-    @property
-    def question(self) -> str:
-        return f"{self.kind}@{self.asked}"
 
-
-def all_calls(program: str) -> Iterator[QACall]:
-    """Yield every call in a program, inner ones first. Raises `StepRejected` for one that is not closed."""
-    for call in outer_calls(program):
-        for param in call.params:
-            yield from all_calls(param)
-        yield call
-
-
-def outer_calls(text: str) -> Iterator[QACall]:
-    """Yield the calls in a text that stand in no other call and in no quotes."""
-    position = 0
-    while position < len(text):
-        if text[position] in _QUOTES:
-            position = _after_quote(text, position)
-        elif start := _START.match(text, position):
-            call = _call_at(text, position, start.end())
-            yield call
-            position += len(call.text)
-        else:
-            position += 1
+def all_calls(program: str) -> list[QACall]:
+    """Return every call in a program, inner ones first. Raises `StepRejected` for one that cannot be read."""
+    calls: list[QACall] = []
+    # Of each call that is open: its first token, its parameters, where the next begins, and brackets in it.
+    opened: list[tuple[re.Match[str], list[str], int, int]] = []
+    for token in _TOKEN.finditer(program):
+        if token["call"]:
+            if not token["question"]:
+                raise StepRejected("a QA() does not begin with a question in quotes that says map@ or ans@")
+            if len(opened) > _DEEPEST:
+                raise StepRejected(f"the calls of QA() are nested more than {_DEEPEST} deep")
+            opened.append((token, [], token.end() + 1, 0))
+        elif opened and not token["quoted"]:
+            first, params, begun, depth = opened.pop()
+            if depth == 0 and token[0] != "(":
+                params.append(program[begun : token.start()].strip())
+                begun = token.end()
+            if token[0] == ")" and depth == 0:
+                text, kind = program[first.start() : begun], first["kind"].lower()
+                given = tuple(filter(None, params))
+                calls.append(QACall(first.start(), text, kind, first["asked"].strip(), given))
+            else:
+                depth += {"(": 1, ")": -1}.get(token[0], 0)
+                opened.append((first, params, begun, depth))
+    if opened:
+        raise StepRejected("a QA() is not closed")
+    return calls
 
 
 def outside_quotes(text: str) -> Iterator[tuple[int, int]]:
     """Yield where the parts of a program lie that are in no quotes, those of calls' questions included."""
-    position = begun = 0
-    while position < len(text):
-        start = _START.match(text, position)
-        question = _QUESTION.match(text, start.end()) if start else None
-        if question or text[position] in _QUOTES:
-            yield begun, question.start() if question else position
-            position = begun = question.end() if question else _after_quote(text, position)
-        else:
-            position += 1
+    begun = 0
+    for token in _TOKEN.finditer(text):
+        if token["question"] or token["quoted"]:
+            yield begun, token.start("question" if token["question"] else "quoted")
+            begun = token.end()
     yield begun, len(text)
 
 
@@ -92,37 +94,3 @@ def value_of(param: str) -> object:
         return ast.literal_eval(param.strip())
     except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
         return NotImplemented
-
-
-def _call_at(text: str, start: int, inside: int, level: int = 0) -> QACall:
-    """Return the call that begins at `start` and whose parameters begin at `inside`."""
-    if level > _DEEPEST:
-        raise StepRejected(f"the calls of QA() are nested more than {_DEEPEST} deep")
-    question = _QUESTION.match(text, inside)
-    if question is None:
-        raise StepRejected("a QA() does not begin with a question in quotes that says map@ or ans@")
-    position, begun, depth = question.end(), question.end() + 1, 0
-    params: list[str] = []
-    while position < len(text):
-        character = text[position]
-        if character in _QUOTES:
-            position = _after_quote(text, position)
-            continue
-        if nested := _START.match(text, position):
-            position += len(_call_at(text, position, nested.end(), level + 1).text)
-            continue
-        if character in ";)" and depth == 0:
-            params.append(text[begun:position].strip())
-            begun = position + 1
-            if character == ")":
-                kind: Literal["map", "ans"] = "map" if question[2].lower() == "map" else "ans"
-                return QACall(text[start:begun], kind, question[3].strip(), tuple(filter(None, params)))
-        depth += (character == "(") - (character == ")")
-        position += 1
-    raise StepRejected("a QA() is not closed")
-
-
-def _after_quote(text: str, start: int) -> int:
-    """Return the position behind the quoted part that begins at `start`; an unclosed quote quotes nothing."""
-    end = text.find(text[start], start + 1)
-    return end + 1 if end >= 0 else start + 1

@@ -1,15 +1,10 @@
-"""Run Binder's programs: calls are answered from the inside out, and what is left is SQL.
-
-A program yields the questions that it has for the model, so that those of many programs are asked together
-and each one once.
-"""
+"""Run Binder's programs: calls are answered from the inside out, and what is left is SQL."""
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from chameleon.errors import CutOff, ModuleError, StepRejected
@@ -42,21 +37,26 @@ class MapQuestion:
     names: tuple[str, ...]
     items: tuple[Item, ...]
 
-    def read(self, reply: Reply) -> dict[int, str]:
-        """Return the answers in a reply by the number of their item, in lower case.
+    @property
+    def slots(self) -> dict[str, Any]:
+        """What the prompt shows."""
+        items = "\n".join(f"{number} | {' | '.join(item)}" for number, item in enumerate(self.items, 1))
+        return {"asked": self.asked, "columns": " | ".join(self.names), "items": items}
+
+    def read(self, reply: Reply) -> dict[Item, str]:
+        """Return the answers in a reply by their item, in lower case.
 
         A line is "3 | yes"; the last field is the answer, as in the published code, so that a reply may
         repeat the item. What is missing is missing: a number that was not asked about, or a line without one,
         counts for nothing, and neither does the last line of a reply that was cut off.
         """
-        found: dict[int, str] = {}
+        found: dict[Item, str] = {}
         text = reply.text.rpartition("\n")[0] if reply.truncated else reply.text
         for line in text.splitlines():
             match = _NUMBERED.match(line.strip().strip("|").strip())
-            if match and 1 <= (number := int(match[1])) <= len(self.items):
-                answer = _bare(re.split(r"[|\t]", match[2])[-1])
-                if answer and number not in found:
-                    found[number] = answer
+            answer = _bare(re.split(r"[|\t]", match[2])[-1]) if match else ""
+            if match and answer and 1 <= int(match[1]) <= len(self.items):
+                found.setdefault(self.items[int(match[1]) - 1], answer)
         return found
 
 
@@ -67,12 +67,22 @@ class AnswerQuestion:
     asked: str
     blocks: tuple[str, ...]
 
-    def read(self, reply: Reply) -> str | ModuleError:
-        """Return the first line of a reply that says something, in lower case, or what is wrong with it."""
+    @property
+    def slots(self) -> dict[str, Any]:
+        """What the prompt shows."""
+        return {"asked": self.asked, "blocks": list(self.blocks)}
+
+    def read(self, reply: Reply) -> str:
+        """Return the first line of a reply that says something, in lower case.
+
+        Raises `StepRejected` where none does, or the reply was cut off.
+        """
         if reply.truncated:
-            return CutOff(f"the reply to 'ans@{self.asked}' was cut off", hint=RAISE_LIMIT)
-        answers = (_bare(_LABEL.sub("", line.strip())) for line in reply.text.splitlines())
-        return next(filter(None, answers), None) or StepRejected("the reply holds no answer")
+            raise CutOff(f"the reply to 'ans@{self.asked}' was cut off", hint=RAISE_LIMIT)
+        for line in reply.text.splitlines():
+            if answer := _bare(_LABEL.sub("", line.strip())):
+                return answer
+        raise StepRejected("the reply holds no answer")
 
 
 def _bare(text: str) -> str:
@@ -83,46 +93,52 @@ def _bare(text: str) -> str:
 
 
 Question = MapQuestion | AnswerQuestion
-# What a question comes to: an answer for each item of a `MapQuestion`, else one text.
-Answers = Sequence[str] | str
-# The model's answers to questions, in their order: of a `MapQuestion` by the item's number, from 1; an error
-# where a reply is of no use. The second argument tells whether it was asked before.
-AskModel = Callable[[Sequence[Question], bool], Sequence[dict[int, str] | str | ModuleError]]
+# The model's replies to questions, in their order; an error where there is none. The second argument tells
+# whether it was asked before.
+AskModel = Callable[[Sequence[Question], bool], Sequence["Reply | ModuleError"]]
 
 
-def run_programs(
-    programs: Sequence[str], table: SqlTable, run_query: RunQuery, ask_model: AskModel
-) -> dict[str, list[Cell] | ModuleError]:
-    """Return what each program comes to: the cells of its answer, or why it has none. Equal ones run once."""
-    answerer = Answerer(ask_model)
-    runs = {program: _Run(table, run_query).steps(program) for program in programs}
-    outcomes: dict[str, list[Cell] | ModuleError] = {}
-    waiting: dict[str, Question | None] = dict.fromkeys(runs)
-    told: dict[Question, Answers | ModuleError] = {}
-    while waiting:
-        for program, question in list(waiting.items()):
-            run, answers = runs[program], told[question] if question else None
-            try:
-                failed = isinstance(answers, ModuleError)
-                waiting[program] = run.throw(answers) if failed else run.send(answers)  # type: ignore[arg-type]
-            except StopIteration as end:
-                outcomes[program] = end.value
-                del waiting[program]
-            except ModuleError as error:
-                outcomes[program] = error
-                del waiting[program]
-        told = answerer.answers([each for each in dict.fromkeys(waiting.values()) if each])
-    return outcomes
+class Answerer:
+    """Asks the model, 50 items to a call, and remembers: what many programs ask is asked once."""
+
+    def __init__(self, ask_model: AskModel) -> None:
+        self._ask_model = ask_model
+        self._by_item: dict[tuple[str, tuple[str, ...]], dict[Item, str]] = {}
+        self._single: dict[AnswerQuestion, Reply | ModuleError] = {}
+
+    def answer(self, question: AnswerQuestion) -> str:
+        """Return the one answer. Raises `ModuleError` where the model gives none."""
+        if question not in self._single:
+            (self._single[question],) = self._ask_model([question], False)
+        reply = self._single[question]
+        if isinstance(reply, ModuleError):
+            raise reply
+        return question.read(reply)
+
+    def answers(self, question: MapQuestion) -> dict[Item, str]:
+        """Return an answer for each item. Raises `ModuleError` where the model left one out, asked twice."""
+        known = self._by_item.setdefault((question.asked, question.names), {})
+        for again in (False, True):
+            missing = tuple(item for item in question.items if item not in known)
+            starts = range(0, len(missing), _MOST_ITEMS)
+            calls = [replace(question, items=missing[start : start + _MOST_ITEMS]) for start in starts]
+            for call, reply in zip(calls, self._ask_model(calls, again) if calls else (), strict=True):
+                known.update({} if isinstance(reply, ModuleError) else call.read(reply))
+        found = {item: known[item] for item in question.items if item in known}
+        if (total := len(question.items)) > len(found):
+            asked = f"'map@{question.asked}', though asked twice"
+            raise ModuleError(f"the model answered {len(found)} of {total} items of {asked}")
+        return found
 
 
-class _Run:
+class ProgramRun:
     """One run of a program, over a table that gets a column for each call of QA("map@…")."""
 
-    def __init__(self, table: SqlTable, run_query: RunQuery) -> None:
-        self.table, self.run_query = table, run_query
+    def __init__(self, table: SqlTable, run_query: RunQuery, answerer: Answerer) -> None:
+        self.table, self.run_query, self.answerer = table, run_query, answerer
 
-    def steps(self, program: str) -> Generator[Question, Any, list[Cell]]:
-        """Yield each question, be sent what it comes to, and return the cells of the answer, row by row.
+    def cells(self, program: str) -> list[Cell]:
+        """Return the cells of the program's answer, row by row.
 
         They are those of the query without `row_id`; the published code also selects `row_id` wherever that
         works, which changes the answer of none of 477 recorded programs. Raises `ModuleError` when the
@@ -130,50 +146,41 @@ class _Run:
         """
         text = program.strip()
         for _ in range(_MOST_STEPS):
-            call = next(all_calls(text), None)
+            call = next(iter(all_calls(text)), None)
             if call is None:
-                return self._cells(text)
-            if call.kind == "ans":
-                question = AnswerQuestion(call.asked, tuple(map(self._block, call.params)))
-                answer: str = yield question
-                if text == call.text:
-                    return [answer]
-                number = plain_number(answer)
-                value = "'" + answer.replace("'", "''") + "'" if number is None else str(number)
-                text = text.replace(call.text, value)
-            else:
-                name = yield from self._mapped(call)
-                text = text.replace(call.text, f"`{name}`")
+                result = self._query(text)
+                own = [index for index, name in enumerate(result.columns) if name.lower() != ROW_ID]
+                kept = own or range(len(result.columns))
+                return [row[index] for row in result.rows for index in kept]
+            if call.kind == "map":
+                text = text.replace(call.text, f"`{self._mapped(call)}`")
+                continue
+            answer = self.answerer.answer(AnswerQuestion(call.asked, tuple(map(self._block, call.params))))
+            if text == call.text:
+                return [answer]
+            number = plain_number(answer)
+            value = "'" + answer.replace("'", "''") + "'" if number is None else str(number)
+            text = text.replace(call.text, value)
         raise ModuleError(f"the program calls QA() more than {_MOST_STEPS} times")
 
     def _query(self, sql: str) -> SqlResult:
         """Run SQL; a program of a single word, or a name in back-quotes, means its value in every row."""
         if _ONE_WORD.fullmatch(sql):
-            sql = f"SELECT {sql} FROM {self.table.name}"  # noqa: S608
+            sql = f"SELECT {sql} FROM w"  # noqa: S608
         result = self.run_query(self.table, sql)
         if not result.ok:
             raise ModuleError(result.failure)
         return result
 
-    def _cells(self, sql: str) -> list[Cell]:
-        result = self._query(sql)
-        own = [index for index, name in enumerate(result.columns) if name.lower() != ROW_ID]
-        kept = own or range(len(result.columns))
-        cells = (row[index] for row in result.rows for index in kept)
-        return [str(c) if isinstance(c, float) and not math.isfinite(c) else c for c in cells]
-
-    def _mapped(self, call: QACall) -> Generator[Question, Any, str]:
+    def _mapped(self, call: QACall) -> str:
         """Give the table a column of the call's answers, and return its name."""
         if not call.params:
-            raise ModuleError(f"{call.question!r} asks about nothing")
+            raise ModuleError(f"'map@{call.asked}' asks about nothing")
         shown = [self._by_row(param) for param in call.params]
-        rows = [tuple(cells.get(row) for _, cells in shown) for row in range(len(self.table.rows))]
-        items = [tuple(map(as_text, row)) for row in rows]
+        rows = range(len(self.table.rows))
+        items = [tuple(as_text(cells.get(row)) for _, cells in shown) for row in rows]
         asked = tuple(dict.fromkeys(item for item in items if any(item)))
-        answers: dict[Item, str] = {}
-        if asked:
-            told = yield MapQuestion(call.asked, tuple(name for name, _ in shown), asked)
-            answers = dict(zip(asked, told, strict=True))
+        answers = self.answerer.answers(MapQuestion(call.asked, tuple(name for name, _ in shown), asked))
         header = self.table.header
         name = next(f"qa_{n}" for n in range(1, len(header) + 2) if f"qa_{n}" not in header)
         self.table = with_column(self.table, name, [answers.get(item) for item in items])
@@ -202,53 +209,3 @@ class _Run:
         lines = [" | ".join(map(as_text, row)) for row in (result.columns, *result.rows[:_MOST_ROWS])]
         hidden = len(result.rows) - _MOST_ROWS
         return "\n".join([*lines, f"… {hidden:,} more rows not shown"] if hidden > 0 else lines)
-
-
-class Answerer:
-    """Asks the model for what is not known yet, 50 items to a call, all calls at once; remembers the rest."""
-
-    def __init__(self, ask_model: AskModel) -> None:
-        self._ask_model = ask_model
-        self._by_item: dict[tuple[str, tuple[str, ...]], dict[Item, str]] = {}
-        self._single: dict[AnswerQuestion, str | ModuleError] = {}
-
-    def answers(self, questions: Sequence[Question]) -> dict[Question, Answers | ModuleError]:
-        """Return what each question comes to; an error where the model left something out, asked twice."""
-        for again in (False, True):
-            if calls := self._calls(questions, again):
-                for call, reply in zip(calls, self._ask_model(calls, again), strict=True):
-                    if isinstance(call, AnswerQuestion):
-                        self._single[call] = reply if isinstance(reply, str | ModuleError) else ""
-                    elif isinstance(reply, dict):
-                        read = {call.items[number - 1]: answer for number, answer in reply.items()}
-                        self._by_item[call.asked, call.names].update(read)
-        return {question: self._answers(question) for question in questions}
-
-    def _calls(self, questions: Sequence[Question], again: bool) -> list[Question]:
-        """Return the calls that are still to be made; items that several questions ask about stand in one."""
-        calls: list[Question] = []
-        wanted: dict[tuple[str, tuple[str, ...]], dict[Item, None]] = {}
-        for question in questions:
-            if isinstance(question, MapQuestion):
-                key = question.asked, question.names
-                known = self._by_item.setdefault(key, {})
-                items = wanted.setdefault(key, {})
-                items.update(dict.fromkeys(item for item in question.items if item not in known))
-            elif not again and question not in self._single:
-                calls.append(question)
-        for (asked, names), items in wanted.items():
-            listed = tuple(items)
-            starts = range(0, len(listed), _MOST_ITEMS)
-            calls += [MapQuestion(asked, names, listed[start : start + _MOST_ITEMS]) for start in starts]
-        return calls
-
-    def _answers(self, question: Question) -> Answers | ModuleError:
-        if isinstance(question, AnswerQuestion):
-            return self._single[question]
-        known = self._by_item[question.asked, question.names]
-        found, total = [known[item] for item in question.items if item in known], len(question.items)
-        if len(found) == total:
-            return found
-        return ModuleError(
-            f"the model answered {len(found)} of {total} items of 'map@{question.asked}', though asked twice"
-        )

@@ -1,20 +1,17 @@
 """Repair what models get wrong in SQL over one table: its name, its columns' quotes, its cells' spelling.
 
 Binder's post-processing (Cheng et al., 2023), on the program's text: what is not repaired stays to the
-letter. Needs the package sqlglot.
+letter.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from difflib import SequenceMatcher
-from importlib.util import find_spec
-from itertools import zip_longest
+from difflib import get_close_matches
+from itertools import pairwise
 
-from chameleon.errors import MissingPackage
-from chameleon.modules.sql.binder_calls import column_in, outer_calls, outside_quotes
+from chameleon.modules.sql.binder_calls import all_calls, column_in, outside_quotes
 from chameleon.modules.sql.binder_table import LINE_BREAK, plain_date
 from chameleon.modules.sql.database import SqlTable
 
@@ -34,17 +31,10 @@ isnull join left limit not notnull null on or order outer primary references rig
 transaction union unique update using values when where with
 """.split()  # noqa: SIM905
 )
-_COMPARE = ("EQ", "NEQ", "IN", "LIKE", "IS", "NOT")
-_ORDER = ("LT", "LTE", "GT", "GTE", "BETWEEN")
-_WITHIN_A_COMPARISON = (*_COMPARE, *_ORDER, "L_PAREN", "COMMA")
-
-
-def require_sqlglot() -> None:
-    """Raise `MissingPackage` when sqlglot is not installed."""
-    if find_spec("sqlglot") is None:
-        raise MissingPackage(
-            "programs in SQL are repaired with sqlglot, which is not installed", hint="pip install sqlglot"
-        )
+# A text, a name in quotes, a word or number, a sign.
+_TOKEN = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|`[^`]*`|\[[^]]*\]|[\w.]+|<>|[<>=!]=|\S")
+_COMPARE = frozenset(["=", "==", "<>", "!=", "in", "like", "is", "not"])
+_ORDER = frozenset(["<", "<=", ">", ">=", "between"])
 
 
 def repaired(program: str, table: SqlTable, title: str = "") -> str:
@@ -60,19 +50,9 @@ def repaired(program: str, table: SqlTable, title: str = "") -> str:
     if any(part.isalnum() for part in parts):
         titled = r"[\s_]*".join(part if part.isalnum() else f"{re.escape(part)}?" for part in parts)
         source = re.compile(rf"(\b(?:from|join)\s+)[\"'`\[]?{titled}(?!\w)[\"'`\]]?", re.IGNORECASE)
-        text = source.sub(lambda match: match[1] + table.name, text)
+        text = source.sub(lambda match: f"{match[1]}w", text)
     repair = Repair(table)
     return repair.with_nearest_cells(repair.with_quoted_columns(text))
-
-
-@dataclass(frozen=True, slots=True)
-class ComparedText:
-    """A text that a column is compared with, and where it stands in the program, quotes included."""
-
-    begun: int
-    ended: int
-    value: str
-    column: str
 
 
 class Repair:
@@ -105,40 +85,36 @@ class Repair:
     def with_nearest_cells(self, text: str) -> str:
         """Put the nearest cell in place of each text that a column is compared with, outside QA()."""
         masked = text
-        for call in outer_calls(text):
-            masked = masked.replace(call.text, "q" * len(call.text))
-        for found in reversed(list(self.comparisons(masked))):
-            cell = self.nearest_cell(found.value, found.column)
-            named = column_in(found.value, self.table.header) if cell is None else None
-            said = f"`{named}`" if named else "'" + (cell or found.value.lower()).replace("'", "''") + "'"
-            text = text[: found.begun] + said + text[found.ended :]
+        for call in all_calls(text):
+            end = call.start + len(call.text)
+            masked = masked[: call.start] + "q" * len(call.text) + masked[end:]
+        for token, column in reversed(list(self.comparisons(masked))):
+            value = token[0][1:-1].replace("''", "'")
+            cell = self.nearest_cell(value, column)
+            named = column_in(value, self.table.header) if cell is None else None
+            said = f"`{named}`" if named else "'" + (cell or value.lower()).replace("'", "''") + "'"
+            text = text[: token.start()] + said + text[token.end() :]
         return text
 
-    def comparisons(self, text: str) -> Iterator[ComparedText]:
-        """Yield the texts of `column = 'text'`, `column IN ('text', …)` and the like, but for patterns.
+    def comparisons(self, text: str) -> Iterator[tuple[re.Match[str], str]]:
+        """Yield the texts of `column = 'text'`, `column IN ('text', …)` and the like, each with its column.
 
-        Those of `column < 'text'` and the like only where the column holds dates.
+        Patterns are left out, and those of `column < 'text'` and the like unless the column holds dates.
         """
-        require_sqlglot()
-        import sqlglot
-
-        try:
-            tokens = sqlglot.tokenize(text, read="sqlite")
-        except sqlglot.errors.SqlglotError:
-            return  # SQLite will say what is wrong with it
         names = {name.lower(): name for name in self.table.header}
-        dates = {column.name for column in self.table.columns if column.type == "DATE"}
+        dates = {name for name, kind in self.table.columns.items() if kind == "DATE"}
         column: str | None = None
-        for token, after in zip_longest(tokens, tokens[1:]):
-            said = token.text.lower()
+        for token, after in pairwise([*_TOKEN.finditer(text), None]):
+            assert token is not None, "only the last is"
+            said = token[0].lower()
+            name = names.get(said.strip('"`[]'))
             # SQLite takes a name in double quotes that no column has for a text.
-            if token.token_type.name == "STRING" or (text[token.start] == '"' and said not in names):
-                if column is not None and not {said[:1], said[-1:]} & {"%", "_"}:
-                    yield ComparedText(token.start, token.end + 1, token.text, column)
-            elif token.token_type.name not in _WITHIN_A_COMPARISON:
-                sign = after.token_type.name if after is not None else ""
-                named = names.get(said)
-                column = named if sign in _COMPARE or (sign in _ORDER and named in dates) else None
+            if len(said) > 1 and (said[0] == "'" or (said[0] == '"' and name is None)):
+                if column is not None and not {said[1], said[-2]} & {"%", "_"}:
+                    yield token, column
+            elif said not in _COMPARE and said not in _ORDER and said not in ("(", ","):
+                sign = after[0].lower() if after is not None else ""
+                column = name if sign in _COMPARE or (sign in _ORDER and name in dates) else None
 
     def nearest_cell(self, value: str, column: str) -> str | None:
         """Return the cell of a column that a text stands for; None when no cell is near enough.
@@ -147,15 +123,14 @@ class Repair:
         """
         index = self.table.header.index(column)
         wanted = _MIDNIGHT.sub("", " ".join(value.lower().split()))
-        if self.table.columns[index].type == "DATE":
+        if self.table.columns[column] == "DATE":
             return plain_date(wanted)
         cells = dict.fromkeys(row[index] for row in self.table.rows[:_MOST_CELLS])
         texts = [cell for cell in cells if isinstance(cell, str)]
         if wanted in texts or len(wanted) > _LONGEST:
             return wanted if wanted in texts else None
-        likeness = {cell: _likeness(wanted, cell) for cell in texts if _figures_agree(wanted, cell)}
-        nearest = max(likeness, key=likeness.__getitem__, default="")
-        return nearest if likeness.get(nearest, 0.0) >= _NEAREST else None
+        likely = [cell for cell in texts if len(cell) <= _LONGEST and _figures_agree(wanted, cell)]
+        return next(iter(get_close_matches(wanted, likely, 1, _NEAREST)), None)
 
 
 def _quoted(match: re.Match[str]) -> str:
@@ -168,15 +143,6 @@ def _quoted(match: re.Match[str]) -> str:
         last = before.rpartition(" ")[2].lower()
         is_column = last in {"select", "by", "where", "and", "or", "="} or before[-1:] in set(",=<>(")
     return f"`{name}`" if is_column or name.lower() not in _KEYWORDS else name
-
-
-def _likeness(one: str, other: str) -> float:
-    if len(other) > _LONGEST:
-        return 0.0
-    matcher = SequenceMatcher(None, one, other, autojunk=False)
-    if matcher.real_quick_ratio() < _NEAREST or matcher.quick_ratio() < _NEAREST:
-        return 0.0
-    return matcher.ratio()
 
 
 def _figures_agree(one: str, other: str) -> bool:

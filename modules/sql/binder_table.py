@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import lru_cache
 
 from chameleon import Table
-from chameleon.modules.sql.database import Cell, SqlColumn, SqlTable, SqlType, plain_number, safe_names
+from chameleon.modules.sql.database import Cell, SqlTable, SqlType, plain_number, safe_names
 from chameleon.table import read_value
 
 ROW_ID = "row_id"
@@ -29,19 +28,19 @@ def binder_table(table: Table) -> SqlTable:
     are written "2024-05-04".
     """
     names = [LINE_BREAK.sub(" ", name).strip().lower() or _UNNAMED for name in table.header]
-    columns, cells = [SqlColumn(ROW_ID, "INTEGER")], [list[Cell](range(len(table.rows)))]
+    columns: dict[str, SqlType] = {ROW_ID: "INTEGER"}
+    cells: list[list[Cell]] = [list(range(len(table.rows)))]
     for name, column in zip(safe_names([ROW_ID, *names])[1:], table.columns, strict=True):
-        kind, values = _typed([LINE_BREAK.sub("; ", cell.strip()).lower() for cell in column.cells])
-        columns.append(SqlColumn(name, kind))
+        columns[name], values = _typed([LINE_BREAK.sub("; ", cell.strip()).lower() for cell in column.cells])
         cells.append(values)
-    return SqlTable("w", tuple(columns), list(zip(*cells, strict=True)))
+    return SqlTable(columns, list(zip(*cells, strict=True)))
 
 
 def with_column(table: SqlTable, name: str, cells: Sequence[str | None]) -> SqlTable:
     """Return the table with another column at its right, typed by its cells; None stands for nothing."""
     kind, values = _typed([cell or "" for cell in cells])
     rows = [(*row, value) for row, value in zip(table.rows, values, strict=True)]
-    return replace(table, columns=(*table.columns, SqlColumn(name, kind)), rows=rows)
+    return SqlTable({**table.columns, name: kind}, rows)
 
 
 def plain_date(text: str) -> str | None:

@@ -1,4 +1,4 @@
-"""Tables as SQL sees them: typed columns under safe names, and the database that holds them."""
+"""Tables as SQL sees them: typed columns under safe names, in a database of their own."""
 
 from __future__ import annotations
 
@@ -38,53 +38,36 @@ _QUOTES = str.maketrans(dict.fromkeys('"`\0', ""))
 _LONGEST_CELL = 200
 
 
-@dataclass(frozen=True, slots=True)
-class SqlColumn:
-    """A column's name, unique in its table whatever the case, and its declared type."""
-
-    name: str
-    type: SqlType
-
-
 @dataclass(frozen=True)
 class SqlTable:
-    """One table of a database: its name in SQL, its columns, and rows of numbers, texts and NULL."""
+    """A table that SQL calls `w`: its columns with their declared types, and rows of numbers, texts and NULL.
 
-    name: str
-    columns: tuple[SqlColumn, ...]
+    Names of columns differ whatever the case.
+    """
+
+    columns: Mapping[str, SqlType]
     rows: Sequence[tuple[Cell, ...]] = field(repr=False)
 
-    def __post_init__(self) -> None:
-        if not self.name.isidentifier() or self.name.lower().startswith("sqlite_"):
-            raise InputError(f"{self.name!r} cannot be a table's name in SQL", hint="Use letters and digits.")
-
     @classmethod
-    def of(cls, table: Table, name: str = "w") -> Self:
+    def of(cls, table: Table) -> Self:
         """Return the table with its columns typed by what their cells say (`Column.kind`).
 
         Numbers of one unit are INTEGER or REAL without it, dates DATE as "2024-05-04", times TIME as
         "09:45:00", all else TEXT, which compares without regard to case; empty cells are NULL everywhere.
         """
-        typed = [_typed_column(column) for column in table.columns]
-        names = safe_names(table.header)
-        columns = tuple(SqlColumn(name, kind) for name, (kind, _) in zip(names, typed, strict=True))
-        return cls(name, columns, list(zip(*(cells for _, cells in typed), strict=True)))
+        kinds, cells = zip(*map(_typed_column, table.columns), strict=True) if table.header else ((), ())
+        return cls(dict(zip(safe_names(table.header), kinds, strict=True)), list(zip(*cells, strict=True)))
 
     @property
     def header(self) -> list[str]:
         """The names of the columns."""
-        return [column.name for column in self.columns]
+        return list(self.columns)
 
     @property
     def definition(self) -> str:
         """The CREATE TABLE statement, a column to a line."""
-        lines = (f'\t"{column.name}" {column.type}' for column in self.columns)
-        return f"CREATE TABLE {self.name} (\n" + ",\n".join(lines) + "\n)"
-
-    @cached_property
-    def alone(self) -> Database:
-        """The database that holds this table and no other, made once."""
-        return Database((self,))
+        lines = (f'\t"{name}" {kind}' for name, kind in self.columns.items())
+        return "CREATE TABLE w (\n" + ",\n".join(lines) + "\n)"
 
     def described(self, title: str = "", rows: int | None = 3) -> str:
         """Return the CREATE TABLE statement and the first rows below it, tab-separated; None shows all rows.
@@ -104,46 +87,23 @@ class SqlTable:
         note = f"/* {told}, tab-separated:"
         return "\n".join([*named, self.definition, note, *map(unframed, lines), "*/"])
 
-    def fill(self, connection: sqlite3.Connection) -> None:
-        """Make the table in a database and fill it."""
-        columns = ", ".join(f'"{column.name}" {_DECLARED[column.type]}' for column in self.columns)
-        places = ", ".join("?" * len(self.columns))
-        try:
-            connection.execute(f'CREATE TABLE "{self.name}" ({columns})')
-            connection.executemany(f'INSERT INTO "{self.name}" VALUES ({places})', self.rows)  # noqa: S608
-        except sqlite3.Error as error:
-            raise InputError(f"the table cannot be held by SQL: {error}", where=self.name) from None
-
-
-@dataclass(frozen=True)
-class Database:
-    """Tables that are written into a database once, and then asked as often as one likes."""
-
-    tables: tuple[SqlTable, ...]
-
-    def __post_init__(self) -> None:
-        names = [table.name.lower() for table in self.tables]
-        if not names or len(set(names)) < len(names):
-            raise InputError("a database needs tables of different names")
-
-    @classmethod
-    def of(cls, tables: Database | SqlTable | Table | Mapping[str, Table]) -> Database:
-        """Return the tables as a database; what is one already is returned as it is."""
-        if isinstance(tables, Database):
-            return tables
-        if isinstance(tables, SqlTable | Table):
-            return (tables if isinstance(tables, SqlTable) else SqlTable.of(tables)).alone
-        return cls(tuple(SqlTable.of(table, name) for name, table in tables.items()))
-
     @cached_property
     def image(self) -> str:
-        """The database as SQLite serialises it, in base64. Raises `InputError` for what SQL cannot hold."""
+        """A database with the table, as SQLite serialises it, in base64; made once.
+
+        Raises `InputError` for what SQL cannot hold.
+        """
+        columns = ", ".join(f'"{name}" {_DECLARED[kind]}' for name, kind in self.columns.items())
+        places = ", ".join("?" * len(self.columns))
         with closing(sqlite3.connect(":memory:")) as connection:
             if not hasattr(connection, "serialize"):
                 raise SandboxUnavailable("this Python's SQLite cannot write a database into memory")
-            with connection:
-                for table in self.tables:
-                    table.fill(connection)
+            try:
+                with connection:
+                    connection.execute(f"CREATE TABLE w ({columns})")
+                    connection.executemany(f"INSERT INTO w VALUES ({places})", self.rows)  # noqa: S608
+            except sqlite3.Error as error:
+                raise InputError(f"the table cannot be held by SQL: {error}") from None
             return base64.b64encode(connection.serialize()).decode("ascii")
 
 

@@ -18,7 +18,7 @@ from chameleon.errors import CutOff
 from chameleon.llm_module import RAISE_LIMIT
 from chameleon.module import Keys
 from chameleon.modules.program.answer_generator import tidy
-from chameleon.modules.sql.database import Database, SqlTable
+from chameleon.modules.sql.database import SqlTable
 from chameleon.modules.sql.query import run_sql
 from chameleon.modules.table_ops.operation import Operation, link_of
 from chameleon.modules.table_ops.selection import SelectColumn, SelectRow
@@ -144,11 +144,11 @@ def filled(cloze: Sequence[str], fills: Sequence[str | None]) -> list[str]:
 
 def _counter(table: Table) -> Callable[[str], str | None]:
     """Return what gives a query's single value as text, else None. Equal queries run once."""
-    database = Database.of(table)
+    typed = SqlTable.of(table)
 
     @cache
     def value_of(query: str) -> str | None:
-        result = run_sql(database, query) if query else None
+        result = run_sql(typed, query) if query else None
         if result is None or not result.ok or len(result.rows) != 1 or len(result.rows[0]) != 1:
             return None
         value = result.rows[0][0]

@@ -1,6 +1,6 @@
-"""Run one SQL query over tables that came as a database's image; the sandbox loads this file by its path.
+"""Run one SQL query over a table `w` that came as a database's image; the sandbox loads this file by path.
 
-The query may read those tables, call harmless functions and repeat itself, and nothing else: SQLite asks
+The query may read that table, call harmless functions and repeat itself, and nothing else: SQLite asks
 about every such step before it begins, and whatever is not on a list here is refused. The functions left
 out are those that reach files, memory or extensions, that make data of any size from nothing, or that give
 another value at every call.
@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 import re
 import sqlite3
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 from typing import Any
 
 FUNCTIONS = frozenset(
@@ -39,8 +41,6 @@ _CHANGES = {sqlite3.SQLITE_DELETE: "DELETE", sqlite3.SQLITE_INSERT: "INSERT", sq
 _MADE_BY_SQLITE = re.compile(
     r"\b(?:pragma_\w+|json_each|json_tree|dbstat|fts\d\w+|sqlite_\w+)", re.IGNORECASE
 )
-_CALLS_PRINTF = re.compile(r"printf|format", re.IGNORECASE)
-_REPEATED = re.compile(r"%[-+ 0#!,]*(?:\d+|\*)?\.(\d+|\*)l{0,2}c")
 
 _STEPS_BETWEEN_LOOKS = 1000
 _LONGEST_VALUE = 4 << 20
@@ -75,9 +75,8 @@ class ResultTooLarge(Exception):
 class Guard:
     """What SQLite asks before each step of a query; `denied` tells the first step that was refused."""
 
-    def __init__(self, tables: Sequence[str], sql: str) -> None:
-        self._tables, self._sql = {name.lower() for name in tables}, sql
-        self.denied = ""
+    def __init__(self, sql: str) -> None:
+        self._sql, self.denied = sql, ""
 
     def __call__(
         self, action: int, first: str | None, second: str | None, schema: str | None, inner: str | None
@@ -97,39 +96,12 @@ class Guard:
 
     def _read(self, table: str, column: str) -> int:
         # A name without a column is a subquery's or common table's, of which only the rows are counted.
-        own = table in self._tables or not column
-        return sqlite3.SQLITE_OK if own and not table.startswith("sqlite_") else self._deny(f"read {table}")
+        own = table == "w" or (not column and not table.startswith("sqlite_"))
+        return sqlite3.SQLITE_OK if own else self._deny(f"read {table}")
 
     def _deny(self, what: str) -> int:
         self.denied = self.denied or f"the query may not {what}"
         return sqlite3.SQLITE_DENY
-
-
-class Printf:
-    """SQLite's own `printf`, but for a character repeated beyond all limits.
-
-    SQLite writes "%.900000000c" to its end before it finds the value too large, and does not ask meanwhile
-    whether the time is over.
-    """
-
-    def __init__(self) -> None:
-        self._connection = sqlite3.connect(":memory:")
-        self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE)
-
-    def __call__(self, *given: Any) -> Any:
-        for times in _REPEATED.findall(str(given[0])) if given else ():
-            if any(_size(value) > _LONGEST_VALUE for value in (given[1:] if times == "*" else [times])):
-                raise OverflowError  # which SQLite is told as "string or blob too big"
-        placeholders = ", ".join("?" * len(given))
-        return self._connection.execute(f"SELECT printf({placeholders})", given).fetchone()[0]
-
-
-def _size(value: Any) -> float:
-    """Return how often a precision of that value repeats a character; 0 for what is no number."""
-    try:
-        return abs(float(value))
-    except (TypeError, ValueError):
-        return 0
 
 
 def run(request: Mapping[str, Any], hidden: Sequence[str] = ()) -> str:
@@ -139,16 +111,24 @@ def run(request: Mapping[str, Any], hidden: Sequence[str] = ()) -> str:
     An error of type NotAllowed is a refusal, one of type Interrupted a time-out.
     """
     reserve = bytearray(_RESERVE)
-    guard = Guard(request["tables"], request["sql"])
+    guard = Guard(request["sql"])
     try:
-        return _to_json(_answer(request, guard))
+        return _to_json({"s": "ok", "v": _answer(request, guard), "k": "list"})
     except MemoryError:
         reserve.clear()
         return _frame("memory", "MemoryError", "the query needs too much memory")
     except ResultTooLarge as error:
         return _frame("too_large", "ResultTooLarge", str(error))
     except (sqlite3.Error, sqlite3.Warning, NotAllowed) as error:
-        return _failure(error, guard)
+        name = getattr(error, "sqlite_errorname", "")
+        if guard.denied:
+            return _frame("error", "NotAllowed", guard.denied)
+        if name == "SQLITE_INTERRUPT":
+            return _frame("error", "Interrupted", "the query took too long")
+        if name == "SQLITE_TOOBIG" or isinstance(error, sqlite3.DataError):
+            return _frame("too_large", "ValueTooLarge", f"a value or the query is too large ({error})")
+        refused = isinstance(error, (NotAllowed, sqlite3.Warning)) or type(error) is sqlite3.ProgrammingError
+        return _frame("error", "NotAllowed" if refused else type(error).__name__, str(error))
 
 
 def warm_up() -> None:
@@ -158,7 +138,7 @@ def warm_up() -> None:
     connection.close()
 
 
-def _answer(request: Mapping[str, Any], guard: Guard) -> dict[str, Any]:
+def _answer(request: Mapping[str, Any], guard: Guard) -> list[Any]:
     sql, limits = request["sql"], request["limits"]
     if "\0" in sql:
         raise NotAllowed("the query may not hold a NUL character")
@@ -169,66 +149,39 @@ def _answer(request: Mapping[str, Any], guard: Guard) -> dict[str, Any]:
     first = _FIRST_WORD.match(sql)
     if first is not None and (statement := first[1].upper()) in _STATEMENTS:
         raise NotAllowed(f"the query may not use {statement}, it may only read")
-    connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-    try:
+    with closing(sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)) as connection:
         connection.deserialize(base64.b64decode(request["image"]))
-        _bind(connection, limits, guard)
-        if _CALLS_PRINTF.search(sql):
-            bounded = Printf()
-            connection.create_function("printf", -1, bounded, deterministic=True)
-            connection.create_function("format", -1, bounded, deterministic=True)
+        connection.text_factory = lambda data: data.decode("utf-8", "replace")
+        # Sorting must not look for a place on disk; the schema is ours, and yet is not to be trusted.
+        for pragma in ("temp_store=MEMORY", "trusted_schema=OFF", "query_only=ON", "cell_size_check=ON"):
+            connection.execute(f"PRAGMA {pragma}")
+        if limits["memory_bytes"]:
+            connection.execute(f"PRAGMA hard_heap_limit={int(limits['memory_bytes'])}")
+        for category, most in _BOUNDS.items():
+            connection.setlimit(category, most)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, limits["source_bytes"])
+        end = time.monotonic() + limits["wall_s"]
+        connection.set_progress_handler(lambda: time.monotonic() > end, _STEPS_BETWEEN_LOOKS)
+        connection.set_authorizer(guard)
         cursor = connection.execute(sql)
         if cursor.description is None:
             raise NotAllowed("there is no query in it")
-        columns = [name for name, *_ in cursor.description]
-        return {"s": "ok", "v": ["l", [["l", columns], ["l", _rows(cursor, limits)]]]}
-    finally:
-        connection.close()
+        return [[name for name, *_ in cursor.description], _rows(cursor, limits["result_bytes"])]
 
 
-def _bind(connection: sqlite3.Connection, limits: Mapping[str, Any], guard: Guard) -> None:
-    connection.text_factory = lambda data: data.decode("utf-8", "replace")
-    # Sorting must not look for a place on disk; the schema is ours, and yet is not to be trusted.
-    for pragma in ("temp_store=MEMORY", "trusted_schema=OFF", "query_only=ON", "cell_size_check=ON"):
-        connection.execute(f"PRAGMA {pragma}")
-    if limits["memory_bytes"]:
-        connection.execute(f"PRAGMA hard_heap_limit={int(limits['memory_bytes'])}")
-    for category, most in _BOUNDS.items():
-        connection.setlimit(category, most)
-    connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, limits["source_bytes"])
-    connection.set_progress_handler(_until(time.monotonic() + limits["wall_s"]), _STEPS_BETWEEN_LOOKS)
-    connection.set_authorizer(guard)
-
-
-def _until(end: float) -> Callable[[], bool]:
-    return lambda: time.monotonic() > end
-
-
-def _rows(cursor: sqlite3.Cursor, limits: Mapping[str, Any]) -> list[Any]:
+def _rows(cursor: sqlite3.Cursor, most_bytes: int) -> list[Any]:
     rows: list[Any] = []
-    left = limits["result_bytes"]
+    left = most_bytes
     for row in cursor:
         left -= sum(len(cell) if isinstance(cell, str) else 4 for cell in row) + 2
         if left < 0:
-            raise ResultTooLarge(f"the result is larger than {limits['result_bytes'] // 1024} KiB")
+            raise ResultTooLarge(f"the result is larger than {most_bytes // 1024} KiB")
         if len(rows) == _MOST_ROWS:
             raise ResultTooLarge(f"the result has more than {_MOST_ROWS:,} rows")
         if any(isinstance(cell, bytes) for cell in row):
             raise NotAllowed("the query may not give binary data")
-        rows.append(["l", row])
+        rows.append([str(cell) if cell in (math.inf, -math.inf) else cell for cell in row])
     return rows
-
-
-def _failure(error: Exception, guard: Guard) -> str:
-    name = getattr(error, "sqlite_errorname", "")
-    if guard.denied:
-        return _frame("error", "NotAllowed", guard.denied)
-    if name == "SQLITE_INTERRUPT":
-        return _frame("error", "Interrupted", "the query took too long")
-    if name == "SQLITE_TOOBIG" or isinstance(error, sqlite3.DataError):
-        return _frame("too_large", "ValueTooLarge", f"a value or the query is too large ({error})")
-    refusal = isinstance(error, (NotAllowed, sqlite3.Warning)) or type(error) is sqlite3.ProgrammingError
-    return _frame("error", "NotAllowed" if refusal else type(error).__name__, str(error))
 
 
 def _frame(status: str, kind: str, message: str) -> str:

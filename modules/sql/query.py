@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from chameleon.errors import SandboxUnavailable, StepRejected
-from chameleon.modules.program.answer_generator import tidy
-from chameleon.modules.sql.database import Cell, Database, SqlTable
-from chameleon.modules.table_ops.table_query import Answer, Form
+from chameleon.errors import SandboxUnavailable
+from chameleon.modules.sql.database import Cell, SqlTable
 from chameleon.sandbox import ExecResult, Sandbox, shared_sandbox
 from chameleon.sandbox.zygote import why_unusable
 from chameleon.table import Table
@@ -19,7 +16,6 @@ SqlStatus = Literal["ok", "error", "timeout", "refused", "too_large", "memory", 
 
 _GUARDED = Path(__file__).with_name("guarded_query.py")
 _REFUSALS: dict[str, SqlStatus] = {"NotAllowed": "refused", "Interrupted": "timeout"}
-_TRUE, _FALSE = ("yes", "true", "1"), ("no", "false", "0", "none")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,65 +56,26 @@ class SqlResult:
 
 
 def run_sql(
-    tables: Database | SqlTable | Table | Mapping[str, Table],
-    sql: str,
-    *,
-    timeout: float | None = None,
-    executor: Sandbox | None = None,
+    table: SqlTable | Table, sql: str, *, timeout: float | None = None, executor: Sandbox | None = None
 ) -> SqlResult:
-    """Run one SQLite query that reads tables, and nothing else, in the sandbox.
+    """Run one SQLite query that reads a table, and nothing else, in the sandbox.
 
         run_sql(table, "SELECT name FROM w ORDER BY points DESC LIMIT 1")
 
-    A single `Table` is called `w`; a mapping names several. `SqlTable.of` tells how columns are typed; make
-    an `SqlTable` or a `Database` to ask the same tables often. `timeout` is in seconds, by default the
-    executor's (2). The query runs in a sealed process with bounded time and memory, within which SQLite may
-    only read these tables and call harmless functions; the result has at most 10,000 rows and the
-    executor's bytes (1 MiB).
+    `SqlTable.of` tells how columns are typed; make an `SqlTable` to ask the same table often. `timeout` is
+    in seconds, by default the executor's (2). The query runs in a sealed process with bounded time and
+    memory, within which SQLite may only read this table and call harmless functions; the result has at most
+    10,000 rows and the executor's bytes (1 MiB).
 
     Never raises for what a query does. Raises `SandboxUnavailable` where the sandbox holds no SQLite, that
     is wherever programs run in Monty, and `InputError` for a table that SQL cannot hold.
     """
-    database = Database.of(tables)
+    typed = table if isinstance(table, SqlTable) else SqlTable.of(table)
     runner = executor or shared_sandbox()
-    names = [table.name for table in database.tables]
-    request = {"sql": sql, "image": database.image, "tables": names}
-    return SqlResult.of(runner.call(_GUARDED, request, timeout=timeout))
+    return SqlResult.of(runner.call(_GUARDED, {"sql": sql, "image": typed.image}, timeout=timeout))
 
 
 def check_sql() -> None:
     """Raise `SandboxUnavailable` where `run_sql` has no sandbox that holds SQLite; starts nothing."""
     if reason := why_unusable():
         raise SandboxUnavailable(f"SQL runs in the sealed sandbox alone: {reason}")
-
-
-def cells_as_answer(cells: Sequence[Cell], form: Form) -> Answer:
-    """Return the cells of a result, row by row, as an answer.
-
-    - "items": a text for each, NULL left out; 3.0 is "3";
-    - "verdict": "yes" or "no", see `truth_of`;
-    - "text": the items with commas between them.
-
-    Raises `StepRejected` when nothing is left, or when the cells are no verdict.
-    """
-    if form == "verdict":
-        truth = truth_of(cells)
-        if truth is None:
-            raise StepRejected("the query gives neither true nor false")
-        return "yes" if truth else "no"
-    items = [str(tidy(cell)) for cell in cells if cell is not None]
-    if not items:
-        raise StepRejected("the query finds nothing")
-    return items if form == "items" else ", ".join(items)
-
-
-def truth_of(cells: Sequence[Cell]) -> bool | None:
-    """Return whether a result says that a statement is true; None when it is no verdict.
-
-    1 and "yes" are true, 0 and "no" false, and so is a result without rows or a NULL: nothing in the table
-    bears the statement out. Several equal verdicts are one; any other number or text is none.
-    """
-    words = {"none" if cell is None else str(tidy(cell)).strip().lower() for cell in cells} or {"none"}
-    if words.issubset(_TRUE):
-        return True
-    return False if words.issubset(_FALSE) else None

@@ -6,9 +6,9 @@ import re
 from typing import Any
 
 from chameleon import LLMModule, Module, State, StepRejected, Table
-from chameleon.modules.program.programs import program_in
+from chameleon.modules.program.programs import as_answer, program_in
 from chameleon.modules.sql.database import Cell, SqlTable
-from chameleon.modules.sql.query import SqlResult, cells_as_answer, check_sql, run_sql
+from chameleon.modules.sql.query import SqlResult, check_sql, run_sql
 from chameleon.modules.table_ops.table_query import Answer, Form
 
 _LABEL = re.compile(r"^(?:sql|query)\s*:\s*", re.IGNORECASE)
@@ -68,7 +68,7 @@ class SqlExecutor(Module):
         result = run_sql(typed, state.cache["sql"], timeout=self.timeout)
         if not result.ok:
             raise StepRejected(result.failure)
-        return cells_as_answer(_as_written(result, table, typed), self.form)
+        return as_answer(_as_written(result, table, typed), self.form)
 
 
 def _as_written(result: SqlResult, table: Table, typed: SqlTable) -> list[Cell]:

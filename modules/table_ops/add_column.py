@@ -14,7 +14,7 @@ from pydantic import PositiveInt
 from chameleon import State, StepRejected, Table
 from chameleon.llm_module import Weights
 from chameleon.modules.table_ops.names import call_in, column_named
-from chameleon.modules.table_ops.operation import Args, Operation, TableOperation
+from chameleon.modules.table_ops.operation import Args, TableOperation
 from chameleon.prompt import table_text
 from chameleon.table.delimited import split_rows
 
@@ -23,48 +23,7 @@ _VALUE = "The value:"
 _DIGITS = re.compile(r"\d+")
 
 
-class ColumnAddition(Operation):
-    """Adds a column on the right. `args`: {"column": name, "values": one text for each row}.
-
-    Refused, as published, where the values tell nothing new: they are all equal, one is empty, a column has
-    that name or those contents, or the name begins with "number of" (counting is another operation's); and
-    unless one column holds every value in its cells, since a value that no cell shows is made up.
-    """
-
-    def apply(self, table: Table, args: Args) -> Table:
-        name, values = args["column"], tuple(args["values"])
-        _check_name(table, name)
-        if len(values) != len(table.rows):
-            raise StepRejected(f"it gives {len(values)} values for {len(table.rows)} rows")
-        if not all(values):
-            raise StepRejected("a value is missing")
-        if values and all(map(eq, values, repeat(values[0]))):
-            raise StepRejected("all values are equal")
-        showing = [index for index in range(len(table.header)) if _agree(contains, table, index, values)]
-        if any(_agree(eq, table, index, values) for index in showing):
-            raise StepRejected("a column holds these values already")
-        if not showing:
-            raise StepRejected("no column shows these values")
-        return table.with_column(name, values)
-
-    def written(self, args: Args) -> str:
-        return str(args["column"])
-
-
-def _agree(how: Callable[[str, str], bool], table: Table, index: int, values: Sequence[str]) -> bool:
-    """Return whether all cells of a column, each with its value, are so, up to the first that is not."""
-    return all(map(how, map(itemgetter(index), table.rows), values))
-
-
-def _check_name(table: Table, name: str) -> None:
-    """Raise `StepRejected` for a name that no added column may have."""
-    if name.lower().startswith("number of"):
-        raise StepRejected("counting is not done by adding a column")
-    if column_named(name, table.header) is not None:
-        raise StepRejected(f"a column is named {name!r} already")
-
-
-class AddColumn(TableOperation, ColumnAddition):
+class AddColumn(TableOperation):
     """Adds a column with values that are hidden inside another one, such as a country in brackets."""
 
     prompt = "wikitq/add_column"
@@ -86,6 +45,32 @@ class AddColumn(TableOperation, ColumnAddition):
         """
         super().__init__(weights)
         self.rows_shown, self.rows_per_call, self.max_table_rows = rows_shown, rows_per_call, max_table_rows
+
+    def apply(self, table: Table, args: Args) -> Table:
+        """Return the table with the column on the right.
+
+        `args`: {"column": name, "values": one text for each row}. Refused, as published, where the values
+        tell nothing new: they are all equal, one is empty, a column has that name or those contents, or the
+        name begins with "number of" (counting is another operation's); and unless one column holds every
+        value in its cells, since a value that no cell shows is made up.
+        """
+        name, values = args["column"], tuple(args["values"])
+        _check_name(table, name)
+        if len(values) != len(table.rows):
+            raise StepRejected(f"it gives {len(values)} values for {len(table.rows)} rows")
+        if not all(values):
+            raise StepRejected("a value is missing")
+        if values and all(map(eq, values, repeat(values[0]))):
+            raise StepRejected("all values are equal")
+        showing = [index for index in range(len(table.header)) if _agree(contains, table, index, values)]
+        if any(_agree(eq, table, index, values) for index in showing):
+            raise StepRejected("a column holds these values already")
+        if not showing:
+            raise StepRejected("no column shows these values")
+        return table.with_column(name, values)
+
+    def written(self, args: Args) -> str:
+        return str(args["column"])
 
     def read_args(self, text: str, table: Table) -> Args:
         """Read "… f_add_column(country). The value: ind | kaz | ind": values of the first rows."""
@@ -140,6 +125,19 @@ class AddColumn(TableOperation, ColumnAddition):
         shown = table_text(first, style=self.table_style, **self.limits)
         masked = _DIGITS.sub("_", state.input["question"])
         return super().slots(state) | {"table": shown, "question": masked, "explained": ""}
+
+
+def _agree(how: Callable[[str, str], bool], table: Table, index: int, values: Sequence[str]) -> bool:
+    """Return whether all cells of a column, each with its value, are so, up to the first that is not."""
+    return all(map(how, map(itemgetter(index), table.rows), values))
+
+
+def _check_name(table: Table, name: str) -> None:
+    """Raise `StepRejected` for a name that no added column may have."""
+    if name.lower().startswith("number of"):
+        raise StepRejected("counting is not done by adding a column")
+    if column_named(name, table.header) is not None:
+        raise StepRejected(f"a column is named {name!r} already")
 
 
 def _values_in(text: str) -> list[str]:

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from chameleon import StepRejected, Table
-from chameleon.llm_module import Weights
 from chameleon.modules.table_ops.names import call_in, column_in_call, column_named, inside_call, one_column
 from chameleon.modules.table_ops.operation import Args, Operation, TableOperation
 from chameleon.modules.table_ops.order import datatype_of, keys_of, number_in, refuse_mixed_units
@@ -51,29 +50,27 @@ class GroupBy(TableOperation, Grouping):
 
     prompt = "wikitq/group_by"
 
-    def __init__(self, weights: Weights = "given", most_distinct: float = 0.8) -> None:
-        """`most_distinct`: the share of different values among the filled cells up to which it groups."""
-        super().__init__(weights)
-        self.most_distinct = most_distinct
-
     def read_args(self, text: str, table: Table) -> Args:
         """Read "f_group(Country)" or "f_group([Country])"."""
         index = column_in_call(call_in(text, "group", "group_by", "group_column"), table.header)
         return {"column": table.header[index]}
 
 
-class Aggregation(Operation):
-    """Sums up a column, by the values of another one. `args`: {"function", "column", "by"}.
+class Aggregate(TableOperation):
+    """Takes the sum, average, count, minimum or maximum of a column, over all rows or for each group."""
 
-    `function` is "sum", "average", "count", "min" or "max"; `column` may be None for "count", which then
-    counts rows; `by` may be None: then all rows are one group. The table that comes out has a row for each
-    group, in the order in which they come first, under a header such as "Team | Sum of Points". Sums and
-    averages are bare numbers, without a unit. Cells that hold no number (for "min" and "max": nothing of the
-    column's type) are left out; refused where none is left at all, and where cells have different units of
-    measure.
-    """
+    prompt = "chain_of_table/aggregate"
 
     def apply(self, table: Table, args: Args) -> Table:
+        """Return a row for each group, with what the function makes of the column.
+
+        `args`: {"function", "column", "by"}. `function` is "sum", "average", "count", "min" or "max";
+        `column` may be None for "count", which then counts rows; `by` may be None: then all rows are one
+        group. The table that comes out has a row for each group, in the order in which they come first, under
+        a header such as "Team | Sum of Points". Sums and averages are bare numbers, without a unit. Cells
+        that hold no number (for "min" and "max": nothing of the column's type) are left out; refused where
+        none is left at all, and where cells have different units of measure.
+        """
         function, column, by = args["function"], args["column"], args["by"]
         if not table.rows:
             raise StepRejected("the table has no rows")
@@ -99,12 +96,6 @@ class Aggregation(Operation):
     def written(self, args: Args) -> str:
         of = f" of {args['column']}" if args["column"] is not None else ""
         return f"{args['function']}{of}" + (f" by {args['by']}" if args["by"] is not None else "")
-
-
-class Aggregate(TableOperation, Aggregation):
-    """Takes the sum, average, count, minimum or maximum of a column, over all rows or for each group."""
-
-    prompt = "chain_of_table/aggregate"
 
     def read_args(self, text: str, table: Table) -> Args:
         """Read "f_aggregate(sum of Points by Team)" or "f_aggregate(average of Points)"."""

@@ -14,19 +14,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from itertools import compress
-from operator import ge, gt, le, lt
+from operator import and_, ge, gt, le, lt, not_, or_
 
 from chameleon import StepRejected, Table
 from chameleon.modules.table_ops.names import column_named, inside_call, normal
-from chameleon.modules.table_ops.operation import Args, Operation, TableOperation
+from chameleon.modules.table_ops.operation import Args, TableOperation
 from chameleon.modules.table_ops.order import datatype_of, date_in, number_in, refuse_mixed_units
 from chameleon.table import read_value
 
-Test = Callable[[Table], list[bool]]
-
 _LONGEST = 2_000
 _DEEPEST = 40
-_RELATIONS = {
+_SPELLINGS = {
     "=": "== equals is",
     "!=": "<> ≠ is_not",
     "<=": "≤",
@@ -38,31 +36,33 @@ _RELATIONS = {
     "is empty": "",
     "is not empty": "",
 }
-_MEANING = {
-    word.replace("_", " "): relation
-    for relation, words in _RELATIONS.items()
-    for word in (relation, *words.split())
+_RELATIONS = {
+    spelling.replace("_", " "): relation
+    for relation, others in _SPELLINGS.items()
+    for spelling in (relation, *others.split())
 }
-_SIGNS = (
-    re.escape(sign).replace(r"\ ", r"\s+") + (r"\b" if sign[-1].isalpha() else "")
-    for sign in sorted(_MEANING, key=len, reverse=True)
+_RELATION = "|".join(
+    re.escape(spelling).replace(r"\ ", r"\s+") + (r"\b" if spelling[-1].isalpha() else "")
+    for spelling in sorted(_RELATIONS, key=len, reverse=True)
 )
-_RELATION = re.compile("|".join(_SIGNS), re.IGNORECASE)
-_QUOTES = {'"': '"', "'": "'", "“": "”", "`": "`", "[": "]"}
+_QUOTED = r"\"[^\"]*\"|'[^']*'|“[^”]*”|`[^`]*`|\[[^]]*\]"
 _AND_OR = re.compile(r"\b(?:and|or)\b", re.IGNORECASE)
 _TWO_AT_ONCE = re.compile(r"[=<>≠≤≥]|\b(?:and|or)$", re.IGNORECASE)
-_SPACE = re.compile(r"\s*")
 _ORDERS: dict[str, Callable[..., bool]] = {"<": lt, "<=": le, ">": gt, ">=": ge}
 
 
-class RowFilter(Operation):
-    """Keeps rows by a condition. `args`: {"condition": text}, such as `Points > 20 and Team = "Liquigas"`.
+class FilterRows(TableOperation):
+    """Keeps the rows that meet a condition on their columns. For long tables, and for many rows at once."""
 
-    Refused where no row meets it.
-    """
+    prompt = "chain_of_table/filter_rows"
 
     def apply(self, table: Table, args: Args) -> Table:
-        held = condition_in(args["condition"], table.header)(table)
+        """Return the rows that meet a condition.
+
+        `args`: {"condition": text}, such as `Points > 20 and Team = "Liquigas"`. Refused where no row meets
+        it.
+        """
+        held = rows_where(args["condition"], table)
         if not any(held):
             raise StepRejected(f"no row meets the condition {args['condition'][:60]!r}")
         return table.take_rows(compress(range(len(held)), held))
@@ -70,165 +70,128 @@ class RowFilter(Operation):
     def written(self, args: Args) -> str:
         return str(args["condition"])
 
-
-class FilterRows(TableOperation, RowFilter):
-    """Keeps the rows that meet a condition on their columns. For long tables, and for many rows at once."""
-
-    prompt = "chain_of_table/filter_rows"
-
     def read_args(self, text: str, table: Table) -> Args:
         """Read "f_filter_rows(Points > 20 and Team = "Liquigas")"."""
         condition = inside_call(text, "filter_rows", "filter").strip(" \t\r\n*")
-        condition_in(condition, table.header)
+        rows_where(condition, table)
         return {"condition": condition}
 
 
-def condition_in(text: str, header: Sequence[str]) -> Test:
-    """Return the condition as a function that tells of each row of a table with this header whether it holds.
+def rows_where(condition: str, table: Table) -> list[bool]:
+    """Return of each row whether it meets a condition.
 
-    Raises `StepRejected` naming what was not understood.
+    Raises `StepRejected` naming what is not understood.
     """
-    if len(text) > _LONGEST:
+    if len(condition) > _LONGEST:
         raise StepRejected(f"the condition has more than {_LONGEST:,} characters")
-    return _ConditionReader(text, header).whole()
+    reader = _ConditionReader(condition, table)
+    held = reader.any_of()
+    if reader.word is not None:
+        raise StepRejected(f"the condition goes on with {reader.here}, which is not understood")
+    return held
 
 
 class _ConditionReader:
-    """Reads a condition from left to right; `position` is how far it came."""
+    """Reads a condition from left to right, part by part; `at` is the next part."""
 
-    def __init__(self, text: str, header: Sequence[str]) -> None:
-        self.text, self.header, self.position, self.depth = text, header, 0, 0
-        by_length = sorted(filter(str.strip, header), key=len, reverse=True)
-        names = (r"\s+".join(map(re.escape, name.split())) for name in by_length)
-        self.columns = re.compile("|".join(rf"(?:{name})(?!\w)" for name in names) or r"(?!)", re.IGNORECASE)
+    def __init__(self, text: str, table: Table) -> None:
+        by_length = sorted(filter(str.strip, table.header), key=len, reverse=True)
+        names = "|".join(r"\s+".join(map(re.escape, name.split())) for name in by_length)
+        part = (
+            rf"(?P<quoted>{_QUOTED})|(?P<column>(?:{names or '(?!)'})(?!\w))|(?P<relation>{_RELATION})|[()]"
+        )
+        self.parts = [*re.finditer(rf"{part}|[^\s()=<>≠≤≥!]+|\S", text, re.IGNORECASE)]
+        self.text, self.table, self.at, self.depth = text, table, 0, 0
 
-    def whole(self) -> Test:
-        test = self._any_of()
-        if self.text[self.position :].strip():
-            raise StepRejected(f"the condition goes on with {self._here()}, which is not understood")
-        return test
+    @property
+    def word(self) -> str | None:
+        return self.parts[self.at][0].lower() if self.at < len(self.parts) else None
 
-    def _any_of(self) -> Test:
-        tests = [self._all_of()]
-        while self._takes(r"or\b"):
-            tests.append(self._all_of())
-        return lambda table: list(map(any, zip(*(test(table) for test in tests), strict=True)))
+    @property
+    def here(self) -> str:
+        """The place, as errors name it."""
+        return repr(self.text[self.parts[self.at].start() :].strip()[:60]) if self.word else "its end"
 
-    def _all_of(self) -> Test:
-        tests = [self._one()]
-        while self._takes(r"and\b"):
-            tests.append(self._one())
-        return lambda table: list(map(all, zip(*(test(table) for test in tests), strict=True)))
+    def any_of(self) -> list[bool]:
+        held = self._all_of()
+        while self._takes("or"):
+            held = list(map(or_, held, self._all_of()))
+        return held
 
-    def _one(self) -> Test:
+    def _all_of(self) -> list[bool]:
+        held = self._one()
+        while self._takes("and"):
+            held = list(map(and_, held, self._one()))
+        return held
+
+    def _one(self) -> list[bool]:
         """Read a comparison, or what `not` and parentheses stand before."""
         self.depth += 1
         if self.depth > _DEEPEST:
             raise StepRejected(f"the condition is nested more than {_DEEPEST} levels deep")
-        start = self.position
-        column = self._column()
-        if column is not None and (relation := self._relation()):
-            test = self._comparison(column, relation)
+        if compared := self._compared_column(self.at):
+            self.at += 2
+            held = self._comparison(*compared)
+        elif self._takes("not"):
+            held = list(map(not_, self._one()))
+        elif self._takes("("):
+            held = self.any_of()
+            if not self._takes(")"):
+                raise StepRejected(f"a parenthesis is not closed before {self.here}")
         else:
-            self.position = start
-            if self._takes(r"not\b"):
-                inner = self._one()
-                test = lambda table: [not held for held in inner(table)]  # noqa: E731
-            elif self._takes(r"\("):
-                test = self._any_of()
-                if not self._takes(r"\)"):
-                    raise StepRejected(f"a parenthesis is not closed before {self._here()}")
-            else:
-                raise StepRejected(f"no comparison of a column begins at {self._here()}")
+            raise StepRejected(f"no comparison of a column begins at {self.here}")
         self.depth -= 1
-        return test
+        return held
 
-    def _comparison(self, column: int, relation: str) -> Test:
-        if relation.endswith("empty"):
-            return lambda table: _compared(table, column, relation, "")
-        self._skip()
-        value = self._quoted()
-        if value is None:
-            value = self._bare_value()
-            if not value or _TWO_AT_ONCE.search(value) or (relation in _ORDERS and _AND_OR.search(value)):
-                said = f"{self.header[column]} {relation}"
-                raise StepRejected(f"what stands after {said!r} is no value: {value[:60]!r}")
-        return lambda table: _compared(table, column, relation, value)
+    def _takes(self, word: str) -> bool:
+        found = self.word == word
+        self.at += found
+        return found
 
-    def _column(self) -> int | None:
-        """Take the column that is named here; None where none is."""
-        self._skip()
-        if (quoted := self._quoted()) is not None:
-            return column_named(quoted, self.header)
-        if (found := self.columns.match(self.text, self.position)) is None:
-            return None
-        self.position = found.end()
-        return column_named(found[0], self.header)
+    def _compared_column(self, at: int) -> tuple[int, str] | None:
+        """Return the column and the relation that stand there; None where they do not."""
+        match self.parts[at : at + 2]:
+            case [name, sign] if name.lastgroup in ("quoted", "column") and sign.lastgroup == "relation":
+                named = name[0][1:-1] if name.lastgroup == "quoted" else name[0]
+                column = column_named(named, self.table.header)
+                return None if column is None else (column, _RELATIONS[" ".join(sign[0].lower().split())])
+        return None
 
-    def _relation(self) -> str:
-        """Take the relation that stands here; "" where none does."""
-        self._skip()
-        if (found := _RELATION.match(self.text, self.position)) is None:
-            return ""
-        self.position = found.end()
-        return _MEANING[" ".join(found[0].lower().split())]
+    def _comparison(self, column: int, relation: str) -> list[bool]:
+        """Read the value, and return of each row whether its cell is so; equal cells are looked at once."""
+        name, cells = self.table.header[column], [row[column] for row in self.table.rows]
+        value = "" if relation.endswith("empty") else self._value(name, relation)
+        if relation in _ORDERS:
+            refuse_mixed_units(name, [*cells, value])
+        holds = _holds(relation, value, cells)
+        negated = relation in ("!=", "does not contain", "is not empty")
+        known = {cell: holds(cell) != negated for cell in set(cells)}
+        return [known[cell] for cell in cells]
 
-    def _bare_value(self) -> str:
-        """Take a value without quotes: up to a bracket that closes more, or to what begins a comparison."""
-        start, depth = self.position, 0
-        while self.position < len(self.text):
-            sign = self.text[self.position]
-            if (sign == ")" and depth == 0) or (sign.isspace() and depth == 0 and self._something_follows()):
-                break
-            depth += {"(": 1, ")": -1}.get(sign, 0)
-            self.position += 1
-        return self.text[start : self.position].strip()
+    def _value(self, name: str, relation: str) -> str:
+        """Read the value in quotes, or up to a bracket that closes more, or to what begins a comparison."""
+        begun, depth = self.at, 0
+        if self.word and self.parts[begun].lastgroup == "quoted":
+            self.at += 1
+            return self.parts[begun][0][1:-1]
+        while (word := self.word) and not (depth == 0 and (word == ")" or self._another_follows())):
+            depth += {"(": 1, ")": -1}.get(word, 0)
+            self.at += 1
+        value = (
+            self.text[self.parts[begun].start() : self.parts[self.at - 1].end()] if self.at > begun else ""
+        )
+        if not value or _TWO_AT_ONCE.search(value) or (relation in _ORDERS and _AND_OR.search(value)):
+            raise StepRejected(f"what stands after '{name} {relation}' is no value: {value[:60]!r}")
+        return value
 
-    def _something_follows(self) -> bool:
+    def _another_follows(self) -> bool:
         """Return whether an `and` or `or` stands here with a comparison behind it, not as part of a name."""
-        start = self.position
-        try:
-            if not self._takes(r"(?:and|or)\b"):
-                return False
-            while self._takes(r"not\b|\("):
-                pass
-            return self._column() is not None and bool(self._relation())
-        finally:
-            self.position = start
-
-    def _quoted(self) -> str | None:
-        """Take the text in quotes that begins here; None where none does or the quote is not closed."""
-        begin = self.text[self.position : self.position + 1]
-        end = self.text.find(_QUOTES[begin], self.position + 1) if begin in _QUOTES else -1
-        if end < 0:
-            return None
-        inside, self.position = self.text[self.position + 1 : end], end + 1
-        return inside
-
-    def _takes(self, pattern: str) -> bool:
-        self._skip()
-        found = re.compile(pattern, re.IGNORECASE).match(self.text, self.position)
-        self.position = found.end() if found else self.position
-        return found is not None
-
-    def _skip(self) -> None:
-        self.position = _SPACE.match(self.text, self.position).end()  # type: ignore[union-attr]
-
-    def _here(self) -> str:
-        """Return the place, as errors name it."""
-        rest = self.text[self.position :].strip()
-        return repr(rest[:60]) if rest else "its end"
-
-
-def _compared(table: Table, column: int, relation: str, value: str) -> list[bool]:
-    """Return of each row whether its cell in the column is so; each different cell is looked at once."""
-    cells = [row[column] for row in table.rows]
-    negated = relation in ("!=", "does not contain", "is not empty")
-    if relation in _ORDERS:
-        refuse_mixed_units(table.header[column], [*cells, value])
-    holds = _holds(relation, value, cells)
-    known = {cell: holds(cell) != negated for cell in set(cells)}
-    return [known[cell] for cell in cells]
+        if self.word not in ("and", "or"):
+            return False
+        at = self.at + 1
+        while at < len(self.parts) and self.parts[at][0].lower() in ("not", "("):
+            at += 1
+        return self._compared_column(at) is not None
 
 
 def _holds(relation: str, value: str, cells: Sequence[str]) -> Callable[[str], bool]:

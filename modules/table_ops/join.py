@@ -9,34 +9,47 @@ from typing import Any
 
 from chameleon import State, StepRejected, Table
 from chameleon.modules.table_ops.names import AROUND, column_named, inside_call, normal, one_column
-from chameleon.modules.table_ops.operation import Args, Operation, TableOperation
+from chameleon.modules.table_ops.operation import Args, TableOperation
 from chameleon.prompt import named_tables, table_text
 
 _ON = re.compile(r",\s*on\b", re.IGNORECASE)
-_FILE = re.compile(r"(.+)\.(?:csv|tsv|xlsx?|jsonl?|md|html?|txt)", re.IGNORECASE)
+_MOST_CELLS = 1_000_000
+_ROWS_OF_OTHERS = 5
 
 
-class Joining(Operation):
-    """Joins the table with one of the input's `tables`. `args`: {"table": its name, "on": [name, name]}.
+class Join(TableOperation):
+    """Joins the table with another that the question comes with, on a column that both have."""
 
-    `on` names the column of this table and that of the other one whose cells must agree, up to case, space
-    and quotes; empty cells agree with none. A row that agrees with several is repeated, one that agrees with
-    none is left out, and the link's `note` tells how many. The other table's columns stand on the right,
-    without the one of `on`; a name that is taken gets its table's behind it in brackets. Refused where
-    nothing agrees.
-
-    The name is that of `named_tables`: the caption, or "table 2" for one that has none. `apply` takes the
-    other table itself as the further argument `other`: a chain holds only its name.
-    """
-
+    prompt = "chain_of_table/join"
     reads = ("input.question", "input.table", "input.tables", "cache.chain?")
-    most_cells = 1_000_000
+
+    def other_table(self, name: str, input: Mapping[str, Any]) -> tuple[str, Table]:
+        """Return the table of that name, up to case, space and quotes, as it is called.
+
+        Raises `StepRejected` where none has it.
+        """
+        named = named_tables(input.get("tables", ()))
+        for called, table in [*(each for each in named if each[0] == name), *named]:
+            if normal(called) == normal(name):
+                return called, table
+        raise StepRejected(f"no other table is called {name[:60]!r}")
 
     def applied(self, input: Mapping[str, Any], args: Args) -> Table:
-        _, other = one_table(args["table"], input.get("tables", ()))
+        _, other = self.other_table(args["table"], input)
         return self.apply(input["table"], {**args, "other": other})
 
     def apply(self, table: Table, args: Args) -> Table:
+        """Return the pairs of rows that agree.
+
+        The other tables are `tables` of the input, called by their captions; one without is "table 2" and so
+        on. `args`: {"table": its name, "on": [name, name]}. `on` names the column of this table and that of
+        the other one whose cells must agree, up to case, space and quotes; empty cells agree with none. A row
+        that agrees with several is repeated, one that agrees with none is left out, and the link's `note`
+        tells how many. The other table's columns stand on the right, without the one of `on`; a name that is
+        taken gets its table's behind it in brackets. Refused where nothing agrees, or the table would get too
+        large. `apply` takes the other table itself as the further argument `other`: a chain holds only its
+        name.
+        """
         other: Table = args["other"]
         ours, theirs = args["on"]
         left, right = one_column(ours, table.header), one_column(theirs, other.header)
@@ -48,7 +61,7 @@ class Joining(Operation):
         names = (other.header[index] for index in kept)
         added = (n if column_named(n, table.header) is None else f"{n} ({args['table']})" for n in names)
         header = (*table.header, *added)
-        if size * len(header) > self.most_cells:
+        if size * len(header) > _MOST_CELLS:
             raise StepRejected(f"the joined table would have {size:,} rows, more than it may")
         rows = [
             (*table.rows[position], *(other.rows[match][i] for i in kept))
@@ -59,28 +72,13 @@ class Joining(Operation):
 
     def noted(self, input: Mapping[str, Any], args: Args) -> str:
         """Return how many rows agree with none of the other table, and were left out."""
-        table, (_, other) = input["table"], one_table(args["table"], input["tables"])
+        table, (_, other) = input["table"], self.other_table(args["table"], input)
         left, right = one_column(args["on"][0], table.header), one_column(args["on"][1], other.header)
         alone = sum(not found for found in _partners(table, left, other, right))
         return f"{alone:,} {'row has' if alone == 1 else 'rows have'} no partner" if alone else ""
 
     def written(self, args: Args) -> str:
         return f"{args['table']}, on {' = '.join(args['on'])}"
-
-
-class Join(TableOperation, Joining):
-    """Joins the table with another that the question comes with, on a column that both have."""
-
-    prompt = "chain_of_table/join"
-
-    def __init__(self, most_cells: int = 1_000_000, others_rows: int = 5) -> None:
-        """The other tables are `tables` of the input; one without a caption is called "table 2" and so on.
-
-        - `most_cells`: a join that makes a larger table is refused.
-        - `others_rows`: how many rows of each other table the prompt shows.
-        """
-        super().__init__()
-        self.most_cells, self.others_rows = most_cells, others_rows
 
     def choose_args(self, state: State) -> Args:
         if not state.input.get("tables"):
@@ -94,32 +92,18 @@ class Join(TableOperation, Joining):
         if on is None:
             raise StepRejected('it names no columns ("on … = …")')
         table = state.input["table"]
-        name, other = one_table(inside[: on.start()].strip(AROUND), state.input["tables"])
+        name, other = self.other_table(inside[: on.start()].strip(AROUND), state.input)
         ours, theirs = _columns(inside[on.end() :], table.header, other.header)
         return {"table": name, "on": [table.header[ours], other.header[theirs]]}
 
     def slots(self, state: State) -> dict[str, Any]:
         """Add `others`, the name and the first rows of each other table."""
-        limits = self.limits | {"max_rows": self.others_rows}
+        limits = self.limits | {"max_rows": _ROWS_OF_OTHERS}
         others = [
             {"name": name, "table": table_text(other, style=self.table_style, **limits)}
             for name, other in named_tables(state.input.get("tables", ()))
         ]
         return super().slots(state) | {"others": others}
-
-
-def one_table(name: str, tables: Sequence[Table]) -> tuple[str, Table]:
-    """Return the table of that name, up to case, space and quotes, or of that file: "teams.csv" is "teams".
-
-    Raises `StepRejected` where none has it.
-    """
-    file = _FILE.fullmatch(name)
-    for wanted in (name, file[1]) if file else (name,):
-        for exactly in (True, False):
-            for called, table in named_tables(tables):
-                if called == wanted if exactly else normal(called) == normal(wanted):
-                    return called, table
-    raise StepRejected(f"no other table is called {name[:60]!r}")
 
 
 def _partners(table: Table, left: int, other: Table, right: int) -> list[Sequence[int]]:

@@ -54,7 +54,8 @@ _UNIT_SPELLINGS = {
     "bn": "B",
 }
 _UNITS = {name: unit for unit, names in _UNIT_SPELLINGS.items() for name in (unit, *names.split())}
-_UNIT_SIGN = re.compile(r"[$€£¥₹%]|[^\W\d_]+")
+_SIGNS = "$€£¥₹%"
+_UNIT_SIGN = re.compile(rf"[{_SIGNS}]|[^\W\d_]+")
 
 
 def keys_of(cells: Sequence[str], datatype: Datatype) -> list[Any]:
@@ -136,7 +137,7 @@ def refuse_mixed_units(column: str, cells: Iterable[str]) -> None:
     units: dict[tuple[str, ...], str] = {}
     for cell in dict.fromkeys(cells):
         signs = _UNIT_SIGN.findall(read_value(cell).unit)
-        known = [_UNITS.get(sign, "" if sign.isalpha() else sign) for sign in signs]
+        known = [_UNITS.get(sign, sign if sign in _SIGNS else "") for sign in signs]
         if known and all(known):
             units.setdefault(tuple(sorted(known)), read_value(cell).unit)
     if len(units) > 1:

@@ -23,7 +23,6 @@ from chameleon.modules.tablerag.conversation import turns
 from chameleon.modules.tablerag.cut import Cut, part, whole
 from chameleon.prompt import table_text
 from chameleon.sandbox import shared_sandbox
-from chameleon.sandbox.values import DataFrame
 from chameleon.sandbox.zygote import why_unusable
 from chameleon.table import read_value
 from chameleon.table.replies import normal, positions
@@ -153,41 +152,48 @@ def run_filter(code: str, table: Table, timeout: float | None = None) -> KeptPar
     if not result.ok:
         line = None if result.line is None else max(result.line - 1, 0) or None
         return f"the code failed: {in_words(replace(result, line=line))}"
+    if result.value_type != "dataframe":
+        return f"{_RESULT} is no table"
     return kept_in_frame(result.value, table, names)
 
 
-def kept_in_frame(value: Any, table: Table, names: Sequence[str]) -> KeptPart | str:
+def kept_in_frame(frame: Any, table: Table, names: Sequence[str]) -> KeptPart | str:
     """Return the rows and columns of the table that a frame shows, or what is wrong with the frame.
 
     Its rows are known by their labels where these are the positions in the table, else by their cells.
     """
-    if not isinstance(value, DataFrame):
-        return f"{_RESULT} is no table"
-    if not value.values or not value.columns:
+    match frame:
+        case {"columns": [*header], "rows": [*rows]} if all(isinstance(row, list) for row in rows):
+            labels = frame.get("index", list(map(str, range(len(rows)))))
+        case _:
+            return f"{_RESULT} is no table"
+    if not rows or not header:
         return f"{_RESULT} is empty"
-    if foreign := [name for name in value.columns if name not in names]:
-        return f"{_RESULT} has the column {foreign[0][:60]!r}, which the table does not have"
-    columns = [names.index(name) for name in value.columns]
-    if len(set(columns)) < len(columns) or any(len(row) != len(columns) for row in value.values):
+    if foreign := [name for name in header if name not in names]:
+        return f"{_RESULT} has the column {str(foreign[0])[:60]!r}, which the table does not have"
+    columns = [names.index(name) for name in header]
+    if len(set(columns)) < len(columns) or any(len(row) != len(columns) for row in rows):
         return f"{_RESULT} has a column twice, or rows of other widths"
     whole_rows = [tuple(row[column] for column in columns) for row in table.rows]
-    rows = _rows_by_label(value, whole_rows)
-    if rows is None and all(isinstance(cell, str) for cells in value.values for cell in cells):
-        rows = positions([tuple(cells) for cells in value.values], whole_rows)
-    if rows is None:
+    kept = _rows_by_label(labels, rows, whole_rows)
+    if kept is None and all(isinstance(cell, str) for cells in rows for cell in cells):
+        kept = positions([tuple(cells) for cells in rows], whole_rows)
+    if kept is None:
         return f"{_RESULT} has a row that the table does not have"
-    return KeptPart(tuple(sorted(set(rows))), tuple(sorted(columns)))
+    return KeptPart(tuple(sorted(set(kept))), tuple(sorted(columns)))
 
 
-def _rows_by_label(value: DataFrame, rows: Sequence[Row]) -> list[int] | None:
+def _rows_by_label(labels: Any, shown: Sequence[Sequence[Any]], rows: Sequence[Row]) -> list[int] | None:
     """Return the rows that the labels name, if the cells beside each label are those of that row."""
+    if not isinstance(labels, list) or len(labels) != len(shown):
+        return None
     found = []
-    for label, cells in zip(value.index, value.values, strict=False):
+    for label, cells in zip(map(str, labels), shown, strict=True):
         row = int(label[:9]) if label.isascii() and label.isdecimal() else len(rows)
         if row >= len(rows) or not all(map(_is_cell, cells, rows[row])):
             return None
         found.append(row)
-    return found if len(found) == len(value.values) else None
+    return found
 
 
 def _is_cell(shown: Any, cell: str) -> bool:
@@ -197,7 +203,7 @@ def _is_cell(shown: Any, cell: str) -> bool:
     """
     if isinstance(shown, str):
         return normal(shown) == normal(cell)
-    if shown is None or (isinstance(shown, float) and math.isnan(shown)):
+    if shown is None:
         return True
     if isinstance(shown, bool) or not isinstance(shown, int | float):
         return False

@@ -156,7 +156,7 @@ def test_programs_run_in_the_sandbox_and_give_the_right_answer(name: str) -> Non
         if result.error_type == "ModuleNotFoundError":
             pytest.skip("pandas is not here")
         assert result.status == "ok", result.message
-        given = TableAnswer(FORMS[name.partition("/")[0]]).run(State(cache={"program_result": result.plain}))
+        given = TableAnswer(FORMS[name.partition("/")[0]]).run(State(cache={"program_result": result.value}))
         assert given == answer
 
 

@@ -103,7 +103,7 @@ def test_programs_run_and_set_the_right_answer(name: str) -> None:
         assert demo.reply == f"```python\n{program}\n```" and re.search(r"^ans = ", str(program), re.M)
         result = run_program(State(input={"table": demo.table}, cache={"program": program}), timeout=30)
         if result.error_type != "ModuleNotFoundError":  # pandas need not be here
-            assert result.plain == pytest.approx(answer) and (not demo.choices or answer in demo.choices)
+            assert result.value == pytest.approx(answer) and (not demo.choices or answer in demo.choices)
 
 
 @pytest.mark.parametrize("name", [name for name in ANSWERS if not name.endswith("program_generator")])

@@ -11,9 +11,9 @@ import pytest
 
 from chameleon.llm import Reply
 from chameleon.modules.sql.binder_calls import all_calls
-from chameleon.modules.sql.binder_programs import MapQuestion, Question, run_programs
+from chameleon.modules.sql.binder_programs import Answerer, MapQuestion, ProgramRun, Question
 from chameleon.modules.sql.binder_repair import repaired
-from chameleon.modules.sql.database import Cell, SqlColumn, SqlTable, SqlType
+from chameleon.modules.sql.database import Cell, SqlTable, SqlType
 from chameleon.modules.sql.query import run_sql
 from chameleon.sandbox.zygote import why_unusable
 
@@ -79,35 +79,36 @@ def table_in(text: str) -> SqlTable:
     """The table that a prompt shows, which is told to be all of it (or to be cut) as it is."""
     match = DATABASE.fullmatch(text)
     assert match is not None, text
-    columns = []
+    columns: dict[str, SqlType] = {}
     for line in match["columns"].split(",\n"):
         name, kind = re.fullmatch(r'\t"(.+)" (\w+)', line).groups()  # type: ignore[union-attr]
         assert kind in get_args(SqlType)
-        columns.append(SqlColumn(name, kind))
+        columns[name] = kind
     header, *rows = (line.split("\t") for line in match["lines"].split("\n"))
-    assert header == [column.name for column in columns]
-    cells = [tuple(map(cell_of, row, columns)) for row in rows]
-    return SqlTable("w", tuple(columns), cells)
+    assert header == list(columns)
+    cells = [tuple(map(cell_of, row, columns.values())) for row in rows]
+    return SqlTable(columns, cells)
 
 
-def cell_of(text: str, column: SqlColumn) -> Cell:
+def cell_of(text: str, kind: SqlType) -> Cell:
     if not text:
         return None
     read: dict[str, Any] = {"INTEGER": int, "REAL": float}
-    return read.get(column.type, str)(text)  # type: ignore[no-any-return]
+    return read.get(kind, str)(text)  # type: ignore[no-any-return]
 
 
-def reader(questions: Sequence[Question], again: bool) -> list[Any]:
+def reader(questions: Sequence[Question], again: bool) -> list[Reply]:
     assert not again, "a demonstration asks what nobody has read"
-    return [read(question) for question in questions]
+    return [Reply(read(question)) for question in questions]
 
 
-def read(question: Question) -> Any:
+def read(question: Question) -> str:
     if not isinstance(question, MapQuestion):
         return SAID[question.asked]
-    if question.asked == "how many metres is it?":
-        return {number: METRES[item[0]] for number, item in enumerate(question.items, 1)}
-    return dict(zip(range(1, len(question.items) + 1), READ[question.asked], strict=True))
+    metres = question.asked == "how many metres is it?"
+    answers = [METRES[item[0]] for item in question.items] if metres else READ[question.asked]
+    assert len(answers) == len(question.items)
+    return "\n".join(f"{number} | {answer}" for number, answer in enumerate(answers, 1))
 
 
 @pytest.mark.parametrize(("name", "count"), [(name, len(answers)) for name, answers in ANSWERS.items()])
@@ -137,14 +138,14 @@ def test_every_program_gives_the_right_answer(name: str) -> None:
             assert repaired(program, table) == program, "a demonstration needs no repair"
         if "of the" in shot["database"].split("tab-separated")[0].rpartition("/*")[2]:
             continue  # the first rows alone do not give the answer
-        outcome = run_programs([program], table, run_sql, reader)[program]
-        assert outcome == answer, shot["asked"]
+        run = ProgramRun(table, run_sql, Answerer(reader))
+        assert run.cells(program) == answer, shot["asked"]
 
 
 def test_the_paper_s_kinds_of_calls_are_shown() -> None:
     for name, least in {"wikitq/binder": 5, "tabfact/binder": 5}.items():
         programs = [shot["program"] for shot in shots(name)]
-        calling = [program for program in programs if any(True for _ in all_calls(program))]
+        calling = [program for program in programs if all_calls(program)]
         assert least <= len(calling) < len(programs), "SQL alone is shown, and so is SQL that asks"
 
 
@@ -154,8 +155,8 @@ def test_the_answers_of_the_map_prompt_are_read_as_meant() -> None:
     assert len(found) == 8
     for values, answers in found:
         count = len(values.splitlines())
-        question = MapQuestion("?", ("a",), (("x",),) * count)
-        assert sorted(question.read(Reply(answers))) == list(range(1, count + 1))
+        question = MapQuestion("?", ("a",), tuple((str(number),) for number in range(count)))
+        assert set(question.read(Reply(answers))) == set(question.items)
 
 
 def test_the_prompt_for_single_answers_has_six_demonstrations() -> None:

@@ -63,7 +63,7 @@ def canary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Canary]:
 BROKEN_BY_SIZE = ["ans = " + "(" * 3000 + ")" * 3000, "ans = " + "-" * 100_000 + "1"]
 
 
-def attack(sandbox: Sandbox, canary: Canary, code: str, seconds: float = SECONDS) -> ExecResult:
+def attack(sandbox: Sandbox | Uncontained, canary: Canary, code: str, seconds: float = SECONDS) -> ExecResult:
     before = canary.state
     port = str(canary.listener.getsockname()[1])
     outcome = sandbox.run(code.replace("@port", port).replace("@", str(canary.folder)), timeout=seconds)
@@ -76,6 +76,28 @@ def attack(sandbox: Sandbox, canary: Canary, code: str, seconds: float = SECONDS
     following = sandbox.run("import math\nans = [math.sqrt(16), len('abc'), 'ab'.upper(), str(2**70)]")
     assert following.value == [4.0, 3, "AB", str(2**70)]
     return outcome
+
+
+class Uncontained:
+    """Runs a program in this very process."""
+
+    def run(self, code: str, timeout: float | None = None) -> ExecResult:
+        namespace: dict[str, object] = {}
+        exec(code, namespace)
+        return ExecResult("ok", namespace["ans"], wall_ms=1)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "with open('@/secret.txt') as file:\n    ans = file.read()",
+        "import os\nans = os.remove('@/keep/me')",
+        "import socket\nans = socket.create_connection(('127.0.0.1', @port)).close()",
+    ],
+)
+def test_the_canaries_notice_an_escape(canary: Canary, code: str) -> None:
+    with pytest.raises(AssertionError):
+        attack(Uncontained(), canary, code)
 
 
 @each_program("reads", "secrets", "network", "processes")

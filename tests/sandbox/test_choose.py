@@ -31,11 +31,10 @@ def test_a_required_layer_that_is_missing_stops_everything() -> None:
         make_sandbox("sealed", require=("seccomp", "moat"))
 
 
-@pytest.mark.parametrize("kind", ["sealed", "monty+sealed"])
-def test_no_filter_for_this_machine_stops_everything(monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+def test_no_filter_for_this_machine_stops_everything(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(seccomp.platform, "machine", lambda: "riscv64")
     with pytest.raises(SandboxUnavailable, match=r"riscv64.*monty"):
-        make_sandbox(kind)  # type: ignore[arg-type]
+        make_sandbox("sealed")
 
 
 @pytest.mark.parametrize("platform", ["darwin", "win32"])

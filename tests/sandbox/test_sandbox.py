@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import datetime
-from decimal import Decimal
-from fractions import Fraction
-
 import pytest
 
 from chameleon.errors import InputError
 from chameleon.sandbox import Limits, Sandbox
+from chameleon.sandbox.inside.encode import Encoder
 from tests.sandbox.conftest import LIMITS, each_program, in_plain_python
 
 TABLE = {"columns": ["city", "people"], "rows": [["Bern", 134], ["Chur", 38], ["Bern", 6]]}
@@ -21,16 +18,38 @@ TABLE = {"columns": ["city", "people"], "rows": [["Bern", 134], ["Chur", 38], ["
         ("ans = 6 * 7", 42, "int"),
         ("ans = None", None, "none"),
         ("ans = 1 / 3", 1 / 3, "float"),
-        ("ans = [1, 'a', (2, 3)]", [1, "a", (2, 3)], "list"),
-        ("ans = {3, 1}", {1, 3}, "set"),
-        ("from fractions import Fraction\nans = Fraction(2, 6)", Fraction(1, 3), "fraction"),
-        ("from decimal import Decimal\nans = Decimal('1.10')", Decimal("1.10"), "decimal"),
-        ("import datetime\nans = datetime.date(2020, 2, 29)", datetime.date(2020, 2, 29), "date"),
+        ("ans = [1, 'a', (2, 3)]", [1, "a", [2, 3]], "list"),
+        ("ans = 'a\\ud800'", "a?", "str"),
+        ("from fractions import Fraction\nans = Fraction(2, 6)", "1/3", "fraction"),
         ("def solve():\n    return sum(range(5))\nans = solve()", 10, "int"),
         ("if __name__ == '__main__':\n    ans = 'main'", "main", "str"),
         ("import numpy as np\nans = np.arange(4).reshape(2, 2)", [[0, 1], [2, 3]], "list"),
-        ("import numpy as np\nans = (np.float32(0.5), np.bool_(True), np.int8(3))", (0.5, True, 3), "tuple"),
+        ("import numpy as np\nans = (np.float32(0.5), np.bool_(True), np.int8(3))", [0.5, True, 3], "tuple"),
         ("import numpy as np\nans = np.longdouble(0.5)", 0.5, "float"),
+        ("import sympy\nx = sympy.Symbol('x')\nans = sympy.solve(x**2 - 2, x)[1]", "sqrt(2)", "sympy"),
+        (
+            "import sympy\nans = [sympy.Integer(4), sympy.Float(0.5), sympy.Rational(1, 3)]",
+            [4, 0.5, "1/3"],
+            "list",
+        ),
+        (
+            "import pandas as pd\nans = pd.DataFrame({'a': [1, 2.5], 'b': ['x', None]})",
+            {"columns": ["a", "b"], "rows": [[1, "x"], [2.5, None]]},
+            "dataframe",
+        ),
+        (
+            "import pandas as pd\nans = pd.DataFrame({'a': [1, None]}, index=['p', 'q'])",
+            {"columns": ["a"], "rows": [[1], [None]], "index": ["p", "q"]},
+            "dataframe",
+        ),
+        ("import pandas as pd\nans = pd.Series({'a': 1.5})", {"a": 1.5}, "series"),
+        ("import pandas as pd\nans = pd.Series([1, 2])", [1, 2], "series"),
+        ("import pandas as pd\nans = pd.Series([1, 2], index=['p', 'p'])", [1, 2], "series"),
+        (
+            "from pandas import *\nans = [Timestamp('2020-01-02'), NaT, Index([1]), Timedelta('1min')]",
+            ["2020-01-02T00:00:00", None, [1], 60.0],
+            "list",
+        ),
     ],
 )
 def test_answers(sealed: Sandbox, code: str, value: object, kind: str) -> None:
@@ -44,19 +63,7 @@ def test_answers(sealed: Sandbox, code: str, value: object, kind: str) -> None:
 def test_same_answer_as_plain_python(sealed: Sandbox, code: str) -> None:
     outcome = sealed.run(code)
     assert outcome.status == "ok", outcome
-    assert outcome.value == in_plain_python(code)
-
-
-def test_answers_of_libraries(sealed: Sandbox) -> None:
-    expression = sealed.run("import sympy\nx = sympy.Symbol('x')\nans = sympy.solve(x**2 - 2, x)[1]")
-    assert (str(expression.value), expression.value_type, expression.plain) == ("sqrt(2)", "sympy", "sqrt(2)")
-    assert sealed.run("import sympy\nans = sympy.Integer(4)").plain == 4
-    frame = sealed.run("import pandas as pd\nans = pd.DataFrame({'a': [1, 2], 'b': ['x', None]})")
-    assert frame.plain == {"columns": ["a", "b"], "rows": [[1, "x"], [2, None]]}
-    series = sealed.run("import pandas as pd\nans = pd.Series({'a': 1.5})")
-    assert series.plain == {"a": 1.5}
-    stamp = sealed.run("import pandas as pd\nans = [pd.Timestamp('2020-01-02'), pd.NaT, pd.Index([1])]")
-    assert stamp.value == [datetime.datetime(2020, 1, 2), None, [1]]
+    assert outcome.value == Encoder(1 << 20, depth=12, digits=4000).encode(in_plain_python(code))
 
 
 @pytest.mark.parametrize(
@@ -80,6 +87,8 @@ def test_answers_of_libraries(sealed: Sandbox) -> None:
         ("import os\nos._exit(0)", "crashed", "Exit", None),
         ("import os\nos._exit(97)", "refused", "Unsealed", None),
         ("import no_such_thing", "error", "ModuleNotFoundError", 1),
+        ("class E(Exception):\n    def __str__(self):\n        raise KeyError\nraise E()", "error", "E", 4),
+        pytest.param("#" * (LIMITS.source_kb * 1024 + 1), "too_large", "SourceTooLarge", None, id="long"),
     ],
 )
 def test_ends(sealed: Sandbox, code: str, status: str, error: str | None, line: int | None) -> None:
@@ -98,11 +107,6 @@ def test_messages_are_short_and_show_no_path_of_this_machine(sealed: Sandbox) ->
     assert "no_such_name" in message
 
 
-def test_errors_that_cannot_describe_themselves(sealed: Sandbox) -> None:
-    outcome = sealed.run("class E(Exception):\n    def __str__(self):\n        raise KeyError\nraise E()")
-    assert (outcome.status, outcome.error_type, outcome.line) == ("error", "E", 4)
-
-
 def test_output_is_kept_up_to_the_limit(sealed: Sandbox) -> None:
     short = sealed.run("print('a', 1)\nimport sys\nsys.stderr.write('no')\nans = 1")
     assert (short.stdout, short.stdout_truncated) == ("a 1\n", False)
@@ -113,16 +117,9 @@ def test_output_is_kept_up_to_the_limit(sealed: Sandbox) -> None:
     assert sealed.run("input()").error_type == "EOFError"
 
 
-def test_source_is_bounded(sealed: Sandbox) -> None:
-    outcome = sealed.run("#" * (LIMITS.source_kb * 1024) + "\nans = 1")
-    assert (outcome.status, outcome.error_type) == ("too_large", "SourceTooLarge")
-
-
-def test_inputs_are_globals(sealed: Sandbox) -> None:
-    outcome = sealed.run(
-        "total = sum(numbers) + len(name)", {"numbers": [1, 2], "name": "ab"}, result="total"
-    )
-    assert outcome.value == 5
+def test_inputs_are_globals_however_large(sealed: Sandbox) -> None:
+    inputs = {"numbers": [1, 2], "text": "x" * 5_000_000}
+    assert sealed.run("total = sum(numbers) + len(text)", inputs, result="total").value == 5_000_003
 
 
 def test_a_table_is_also_a_data_frame(sealed: Sandbox) -> None:
@@ -136,10 +133,6 @@ def test_a_table_is_also_a_data_frame(sealed: Sandbox) -> None:
 def test_inputs_that_no_program_can_use(sealed: Sandbox, inputs: dict[str, object]) -> None:
     with pytest.raises(InputError):
         sealed.run("ans = 1", inputs)
-
-
-def test_large_inputs_arrive(sealed: Sandbox) -> None:
-    assert sealed.run("ans = len(text)", {"text": "x" * 5_000_000}).value == 5_000_000
 
 
 def test_timeout_takes_the_place_of_the_limits(sealed: Sandbox) -> None:

@@ -1,9 +1,11 @@
-"""Turn a program's answer into tagged plain data, which crosses to the parent as JSON.
+"""Turn a program's answer into JSON, in which it crosses to the host.
 
-Scalars of JSON stand for themselves; everything else is a list whose first item is its tag:
-l list, t tuple, S set, F frozenset, d dict (pairs), q fraction, D decimal, c complex, r range,
-T date and time kinds, y sympy expression, P pandas frame or series. A library is recognised by the
-module of the value's type, so that nothing needs to be imported to ask.
+Lists, tuples, ranges and sets (in order) are arrays, and keys of objects are text. A fraction is "a/b", a
+decimal a number, dates and times are ISO text, a time span is seconds; a complex number, nan and the
+infinities are text. numpy's values are what Python has in their place. A pandas frame is {"columns",
+"rows"}, with "index" where the program set row labels; a series is an object of its labels, or an array
+without them; a missing cell of either is null. A sympy number is a number, any other expression its text.
+A library is recognised by the module of the value's type, so that nothing needs to be imported to ask.
 """
 
 from __future__ import annotations
@@ -11,11 +13,17 @@ from __future__ import annotations
 import datetime
 import decimal
 import fractions
+import math
+from collections import deque
 from collections.abc import Iterable
 from typing import Any
 
 _TEXT_OF_EXPRESSION = 4000
 _BITS_PER_DIGIT = 3.3219280948873626
+# A subclass stands before what it extends.
+_KINDS = (bool, int, float, str, list, tuple, dict, set, frozenset, range, complex)
+_WRITTEN = (fractions.Fraction, decimal.Decimal, datetime.datetime, datetime.date, datetime.time)
+_LISTED: tuple[type[Any], ...] = (deque, type({}.keys()), type({}.values()), type({}.items()))
 
 
 class Unsupported(Exception):
@@ -26,37 +34,59 @@ class TooLarge(Exception):
     """A value beyond the limits; the text names the limit."""
 
 
+def kind_of(value: Any) -> str:
+    """Return the name of a value's type in a result: none, int, list, fraction, date, dataframe, sympy, …"""
+    value = _python_value(value)
+    if (library := _library(value)) in ("pandas", "sympy"):
+        return library if library == "sympy" else type(value).__name__.lower()
+    kinds = (*_KINDS, *_WRITTEN, datetime.timedelta)
+    return next((kind.__name__.lower() for kind in kinds if isinstance(value, kind)), "none")
+
+
 class Encoder:
     """Encodes one value within `result_bytes`, `depth` levels and `digits` digits per integer."""
 
     def __init__(self, result_bytes: int, depth: int, digits: int) -> None:
         self._left, self._bytes = result_bytes, result_bytes
-        self._depth = depth
+        self._depth, self._digits = depth, digits
         self._bits = int(digits * _BITS_PER_DIGIT)
-        self._digits = digits
 
     def encode(self, value: Any, level: int = 0) -> Any:
         """Raise `Unsupported` or `TooLarge`; the value's own methods may run, as in the program itself."""
         if level > self._depth:
             raise TooLarge(f"it is nested more than {self._depth} levels deep")
+        if isinstance(value, str):
+            return self._text(str.__str__(value))
+        if _library(value) in ("numpy", "pandas") and hasattr(value, "size"):
+            self._spend(2 * value.size)
+        value = _python_value(value)
         if value is None or isinstance(value, bool):
             self._spend(2)
             return value
         if isinstance(value, int):
             return self._integer(int.__int__(value))
         if isinstance(value, float):
+            return self._float(float.__float__(value))
+        if isinstance(value, dict):
             self._spend(2)
-            return float.__float__(value)
-        if isinstance(value, str):
-            text = str.__str__(value)
-            self._spend(len(text))
-            return text
-        return self._container(value, level)
+            return {str(self.encode(k, level + 1)): self.encode(v, level + 1) for k, v in dict.items(value)}
+        if isinstance(value, list | tuple | range):
+            return self._items(value, level)
+        if isinstance(value, set | frozenset):
+            items = self._items(value, level)
+            numbers = sorted(item for item in items if isinstance(item, int | float))
+            others = (item for item in items if not isinstance(item, int | float))
+            return [*numbers, *sorted(others, key=lambda item: (type(item).__name__, str(item)))]
+        return self._other(value, level)
 
     def _spend(self, weight: int) -> None:
         self._left -= weight
         if self._left < 0:
             raise TooLarge(f"it is larger than {self._bytes // 1024} KiB")
+
+    def _text(self, text: str) -> str:
+        self._spend(len(text))
+        return text
 
     def _integer(self, value: int) -> int:
         if value.bit_length() > self._bits:
@@ -64,120 +94,77 @@ class Encoder:
         self._spend(2 + value.bit_length() // 4)
         return value
 
+    def _float(self, value: float) -> float | str:
+        self._spend(2)
+        return value if math.isfinite(value) else str(value)
+
     def _items(self, values: Iterable[Any], level: int) -> list[Any]:
         self._spend(2)
         return [self.encode(value, level + 1) for value in values]
 
-    def _container(self, value: Any, level: int) -> Any:
-        if isinstance(value, list):
-            return ["l", self._items(list.__iter__(value), level)]
-        if isinstance(value, tuple):
-            return ["t", self._items(tuple.__iter__(value), level)]
-        if isinstance(value, dict):
-            pairs = dict.items(value)
-            return ["d", [self._items(pair, level) for pair in pairs]]
-        if isinstance(value, set):
-            return ["S", self._items(set.__iter__(value), level)]
-        if isinstance(value, frozenset):
-            return ["F", self._items(frozenset.__iter__(value), level)]
-        return self._number(value, level)
-
-    def _number(self, value: Any, level: int) -> Any:
+    def _other(self, value: Any, level: int) -> Any:
         if isinstance(value, fractions.Fraction):
-            return ["q", self._integer(value.numerator), self._integer(value.denominator)]
+            return f"{self._integer(value.numerator)}/{self._integer(value.denominator)}"
         if isinstance(value, decimal.Decimal):
-            if value.is_finite() and abs(value.adjusted()) > self._digits:
-                raise TooLarge(f"it has more than {self._digits} digits")
-            text = decimal.Decimal.__str__(value)
-            self._spend(len(text))
-            return ["D", text]
+            number = math.inf if value.is_nan() else float(value)
+            return self._float(number) if math.isfinite(number) else self._text(str(value))
         if isinstance(value, complex):
-            return ["c", value.real, value.imag]
-        if isinstance(value, range):
-            # A range weighs what its list would, since that is what its reader will make of it.
-            self._spend(2 * max(0, (value.stop - value.start) // value.step))
-            return ["r", value.start, value.stop, value.step]
-        return self._moment(value, level)
-
-    def _moment(self, value: Any, level: int) -> Any:
-        library = type(value).__module__.partition(".")[0]
-        if library == "pandas":
-            return self._pandas(value, level)
-        if isinstance(value, datetime.datetime):
-            return ["T", "datetime", value.isoformat()]
-        if isinstance(value, datetime.date):
-            return ["T", "date", value.isoformat()]
-        if isinstance(value, datetime.time):
-            return ["T", "time", value.isoformat()]
+            return self._text(str(value))
+        if isinstance(value, datetime.date | datetime.time):
+            return value.isoformat()
         if isinstance(value, datetime.timedelta):
-            return ["T", "timedelta", [value.days, value.seconds, value.microseconds]]
-        if library == "numpy":
-            return self._numpy(value, level)
-        if library == "sympy":
-            return self._sympy(value)
-        return self._other(value, level)
-
-    def _numpy(self, value: Any, level: int) -> Any:
-        if hasattr(value, "ndim") and hasattr(value, "tolist"):
-            self._spend(2 * value.size)
-            plain = value.tolist()
-            if type(plain) is type(value):  # longdouble has no plain twin
-                plain = complex(value) if value.dtype.kind == "c" else float(value)
-            return self.encode(plain, level)
-        raise Unsupported(_describe(value))
-
-    def _pandas(self, value: Any, level: int) -> Any:
+            return value.total_seconds()
         kind = type(value).__name__
-        if kind == "DataFrame":
-            self._spend(2 * value.size)
-            columns = [str(column) for column in value.columns]
-            rows = value.to_numpy().tolist()
-            return ["P", "frame", columns, self._labels(value.index), self._rows(rows, level)]
-        if kind == "Series":
-            self._spend(2 * value.size)
-            return ["P", "series", self._labels(value.index), self._items(value.to_numpy().tolist(), level)]
+        if _library(value) == "pandas" and kind in ("DataFrame", "Series"):
+            return self._table(value, level)
+        if _library(value) == "sympy":
+            if getattr(value, "is_Integer", False) and abs(int(value)).bit_length() <= self._bits:
+                return self._integer(int(value))
+            number = getattr(value, "is_Float", False)
+            return self._float(float(value)) if number else self._text(str(value)[:_TEXT_OF_EXPRESSION])
+        raise Unsupported(f"{'an' if kind[:1].lower() in 'aeiou' else 'a'} {kind[:80]}")
+
+    def _table(self, value: Any, level: int) -> Any:
+        """Encode a frame or a series; row labels are left out where they are the default numbering."""
+        index, values = value.index, value.to_numpy().tolist()
+        numbered = type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
+        labels = [] if numbered else [self._text(str(label)) for label in index]
+        if type(value).__name__ == "DataFrame":
+            columns = [self._text(str(column)) for column in value.columns]
+            table = {"columns": columns, "rows": [self._cells(row, level + 1) for row in values]}
+            return table if numbered else table | {"index": labels}
+        cells = self._cells(values, level)
+        return cells if len(set(labels)) < len(cells) else dict(zip(labels, cells, strict=True))
+
+    def _cells(self, values: Iterable[Any], level: int) -> list[Any]:
+        return self._items(
+            (None if isinstance(cell, float) and math.isnan(cell) else cell for cell in values), level
+        )
+
+
+def _library(value: Any) -> str:
+    return type(value).__module__.partition(".")[0]
+
+
+def _python_value(value: Any) -> Any:
+    """Return what Python itself has in place of a library's value; else the value."""
+    library, kind = _library(value), type(value).__name__
+    if isinstance(value, _LISTED):
+        return list(value)
+    if library == "numpy" and hasattr(value, "tolist"):
+        plain = value.tolist()
+        if type(plain) is type(value):  # longdouble has no plain twin
+            return complex(value) if value.dtype.kind == "c" else float(value)
+        return plain
+    if library == "pandas":
         if kind in ("NaTType", "NAType"):
             return None
-        if hasattr(value, "to_pydatetime") and kind == "Timestamp":
-            return ["T", "datetime", value.to_pydatetime(warn=False).isoformat()]
-        if hasattr(value, "to_pytimedelta") and kind == "Timedelta":
-            return self.encode(value.to_pytimedelta(), level)
+        if kind == "Timestamp":
+            return value.to_pydatetime(warn=False)
+        if kind == "Timedelta":
+            return value.to_pytimedelta()
         if kind in ("Period", "Interval"):
-            return self.encode(str(value), level)
-        if hasattr(value, "tolist"):  # an Index, Categorical or other column of values
-            return self.encode(list(value.tolist()), level)
-        raise Unsupported(_describe(value))
-
-    def _labels(self, index: Any) -> Any:
-        """Return None for the default numbering, else the labels as text."""
-        if type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1:
-            return None
-        labels = [str(label) for label in index]
-        self._spend(sum(map(len, labels)))
-        return labels
-
-    def _rows(self, rows: list[list[Any]], level: int) -> list[list[Any]]:
-        return [self._items(row, level) for row in rows]
-
-    def _sympy(self, value: Any) -> Any:
-        text = str(value)[:_TEXT_OF_EXPRESSION]
-        self._spend(len(text))
-        number: Any = None
-        if getattr(value, "is_Integer", False) and abs(int(value)).bit_length() <= self._bits:
-            number = int(value)
-        elif getattr(value, "is_Float", False):
-            number = float(value)
-        return ["y", text, number]
-
-    def _other(self, value: Any, level: int) -> Any:
-        if isinstance(value, (type({}.keys()), type({}.values()), type({}.items()))):
-            return ["l", self._items(value, level)]
-        if type(value).__module__ == "collections" and type(value).__name__ == "deque":
-            return ["l", self._items(value, level)]
-        raise Unsupported(_describe(value))
-
-
-def _describe(value: Any) -> str:
-    name = type(value).__name__[:80]
-    article = "an" if name[:1].lower() in "aeiou" else "a"
-    return f"{article} {name}"
+            return str(value)
+        if kind not in ("DataFrame", "Series") and hasattr(value, "tolist"):  # an Index or a Categorical
+            return list(value.tolist())
+    return value

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from types import CodeType, ModuleType
 from typing import Any
 
-from .encode import Encoder, TooLarge, Unsupported
+from .encode import Encoder, TooLarge, Unsupported, kind_of
 
 # The host sends length, JSON and a nonce; the child answers with the nonce, length and JSON.
 LENGTH, NONCE = 4, 16
@@ -55,7 +55,7 @@ class Printed(io.TextIOBase):
 
 
 def run(request: Mapping[str, Any], hidden: Sequence[str] = ()) -> str:
-    """Run `request["code"]` and return a JSON object: s(tatus), v(alue), and what else applies.
+    """Run `request["code"]` and return a JSON object: s(tatus), v(alue), its k(ind), and what else applies.
 
     Statuses are ok, no_answer, error, memory and too_large. `hidden` are paths of this machine that no
     message may show.
@@ -103,7 +103,7 @@ def _encode(namespace: dict[str, Any], name: str, limits: Mapping[str, int]) -> 
         return {"s": "no_answer", "m": f"the program ended without setting '{name}'"}
     encoder = Encoder(limits["result_bytes"], limits["depth"], limits["int_digits"])
     try:
-        return {"s": "ok", "v": encoder.encode(namespace[name])}
+        return {"s": "ok", "v": encoder.encode(namespace[name]), "k": kind_of(namespace[name])}
     except Unsupported as error:
         message = f"'{name}' is {error}; an answer must be a number, text, date, list, dict or table"
         return {"s": "error", "t": "UnsupportedAnswer", "m": message}

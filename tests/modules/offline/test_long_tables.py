@@ -61,7 +61,7 @@ def test_a_long_table_is_answered(executor: Sandbox, orders: Table, question: st
     program = write_program(question, orders)
     result = executor.run(program.code, {"table": orders.to_program_input()}, timeout=20)
     assert result.ok, result.message
-    assert result.plain == expected
+    assert result.value == expected
 
 
 def test_rows_and_columns_of_a_long_table_are_kept_by_name(orders: Table) -> None:

@@ -41,7 +41,7 @@ def _outcome(asked: Asked, sandbox: Sandbox) -> tuple[str, Any]:
             return "declined", str(reason)
         result = sandbox.run(program.code, {"table": data.to_program_input()})
         assert result.ok, f"{result.message} in\n{program.code}"
-        return "answered", result.plain
+        return "answered", result.value
     state = _executor(asked.reader).run({"question": asked.question, "table": data})
     assert state.ended is not None
     if state.ended.reason == "declined":

@@ -29,7 +29,7 @@ def answer(executor: Sandbox, question: str, table: Table, *choices: str) -> Any
     program = write_program(question, table, choices)
     result = executor.run(program.code, {"table": table.to_program_input()})
     assert result.ok, f"{result.message} in\n{program.code}"
-    return result.plain
+    return result.value
 
 
 def test_the_answer_is_the_choice_as_it_is_written(executor: Sandbox) -> None:

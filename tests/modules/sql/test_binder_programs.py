@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import pytest
 
 from chameleon import Table
 from chameleon.errors import ModuleError
-from chameleon.modules.sql.binder_programs import AnswerQuestion, MapQuestion, Question, run_programs
+from chameleon.llm import Reply
+from chameleon.modules.sql.binder_programs import Answerer, AnswerQuestion, MapQuestion, ProgramRun, Question
 from chameleon.modules.sql.binder_repair import repaired
 from chameleon.modules.sql.binder_table import binder_table
-from chameleon.modules.sql.database import Cell, SqlColumn, SqlTable, SqlType
+from chameleon.modules.sql.database import Cell, SqlTable, SqlType
 from chameleon.modules.sql.query import run_sql
+from chameleon.sandbox import Limits
 from chameleon.sandbox.zygote import why_unusable
-from tests.modules.sql.given import TABLE
+from tests.modules.sql.given import TABLE, Unsealed
 
 pytestmark = pytest.mark.skipif(bool(why_unusable()), reason="the sealed sandbox cannot run here")
 
@@ -55,9 +57,8 @@ def tables(shared_data: Path) -> dict[str, dict[str, Any]]:
 def as_recorded(table: dict[str, Any]) -> SqlTable:
     """The table as the original's recogniser left it."""
     kinds = [TYPES[kind] for kind in table["dtypes_out"]]
-    columns = tuple(SqlColumn(*each) for each in zip(table["columns_out"], kinds, strict=True))
     rows = [tuple(map(cell, row, kinds)) for row in table["rows_out"]]
-    return SqlTable("w", columns, rows)
+    return SqlTable(dict(zip(table["columns_out"], kinds, strict=True)), rows)
 
 
 def cell(text: str, kind: SqlType) -> Cell:
@@ -68,13 +69,16 @@ def cell(text: str, kind: SqlType) -> Cell:
     return text
 
 
-def recorded(outcome: list[Cell] | ModuleError) -> Any:
-    """An outcome as the original writes it down: 0 for errors, no rows and NULL."""
-    return 0 if isinstance(outcome, ModuleError) or outcome in ([], [None]) else outcome
+RUN_QUERY = partial(run_sql, executor=Unsealed(Limits()))
 
 
 def outcome_of(program: str, table: SqlTable) -> Any:
-    return recorded(run_programs([program], table, run_sql, lambda questions, again: [])[program])
+    """An outcome as the original writes it down: 0 for errors, no rows and NULL."""
+    try:
+        cells = ProgramRun(table, RUN_QUERY, Answerer(lambda questions, again: [])).cells(program)
+    except ModuleError:
+        return 0
+    return 0 if cells in ([], [None]) else cells
 
 
 def test_recorded_programs_give_the_recorded_answers(
@@ -86,7 +90,8 @@ def test_recorded_programs_give_the_recorded_answers(
         outcome = outcome_of(each["sql_postprocessed"], by_id[each["table_id"]])
         if outcome != each["recorded_pred"]:
             wrong.add(each["id"])
-        if outcome != (0 if each["error"] else recorded(each["executed"])):
+        executed = 0 if each["error"] or each["executed"] in ([], [None]) else each["executed"]
+        if outcome != executed:
             unlike.add(each["id"])
     assert len(programs) == 477
     assert wrong == OF_THAT_DAY
@@ -111,112 +116,106 @@ def test_our_own_normaliser_and_repairs_come_near(
         id = each["table_id"]
         outcome = outcome_of(repaired(each["sql"], made[id], captions.get(id, "")), made[id])
         same += outcome == each["recorded_pred"]
-    assert same >= 435
+    assert same == 441
 
 
 NORMAL = binder_table(TABLE)
+CELLS = {"port crocs (qld)": "yes", "south cutters": "no", "1998": "8", "2000": "0"}
 
 
 class Model:
     """Answers from a dictionary, and notes what it is asked: each list is one round of calls."""
 
-    def __init__(self, answers: Mapping[str, str]) -> None:
-        self._answers = answers
+    def __init__(self, **answers: str) -> None:
+        self.answers = CELLS | answers
         self.rounds: list[list[Question]] = []
 
-    def __call__(self, questions: Sequence[Question], again: bool) -> list[Any]:
+    def __call__(self, questions: Sequence[Question], again: bool) -> list[Reply]:
         self.rounds.append(list(questions))
-        return [self._answer(question) for question in questions]
+        return [Reply(self.answer(question)) for question in questions]
 
-    def _answer(self, question: Question) -> Any:
+    def answer(self, question: Question) -> str:
         if isinstance(question, AnswerQuestion):
-            return self._answers[question.asked]
-        texts = [self._answers.get(" | ".join(item)) for item in question.items]
-        return {number: text for number, text in enumerate(texts, 1) if text is not None}
+            return self.answers[question.asked]
+        said = [self.answers.get(" | ".join(item), "") for item in question.items]
+        return "\n".join(f"{number} | {answer}" for number, answer in enumerate(said, 1))
 
 
-class TestRuns:
-    CELLS: Mapping[str, str] = {"port crocs (qld)": "yes", "south cutters": "no", "1998": "8", "2000": "0"}
+def run(program: str, model: Model | None = None) -> list[Cell]:
+    return ProgramRun(NORMAL, run_sql, Answerer(model or Model())).cells(program)
 
-    def outcome(self, program: str, answers: Mapping[str, str] = MappingProxyType({})) -> Any:
-        self.model = Model({**self.CELLS, **answers})
-        return run_programs([program], NORMAL, run_sql, self.model)[program]
 
-    @pytest.mark.parametrize(
-        ("program", "outcome"),
-        [
-            ("SELECT year FROM w WHERE QA(\"map@a croc?\"; runners up) = 'yes'", [1998, 2000]),
-            ('QA("map@a croc?"; `runners up`)', ["yes", "no", "yes"]),
-            ('SELECT SUM(QA("map@last digit?"; SELECT year FROM w WHERE score > 1)) FROM w', [8]),
-            ("SELECT * FROM w WHERE year = 1999", [1999, "south cutters", None, 8.0, "x", None, "b"]),
-            ("SELECT row_id FROM w WHERE year = 1999", [1]),
-            ("year", [1998, 1999, 2000]),
-            ("`runners up`", ["port crocs (qld)", "south cutters", "port crocs (qld)"]),
-            ("SELECT year FROM w WHERE 1 = 2", []),
-            ("SELECT 9e999", ["inf"]),
-        ],
-    )
-    def test_a_program_comes_to_its_cells(self, program: str, outcome: list[Any]) -> None:
-        assert self.outcome(program) == outcome
+@pytest.mark.parametrize(
+    ("program", "outcome"),
+    [
+        ("SELECT year FROM w WHERE QA(\"map@a croc?\"; runners up) = 'yes'", [1998, 2000]),
+        ('QA("map@a croc?"; `runners up`)', ["yes", "no", "yes"]),
+        ('SELECT SUM(QA("map@last digit?"; SELECT year FROM w WHERE score > 1)) FROM w', [8]),
+        ("SELECT * FROM w WHERE year = 1999", [1999, "south cutters", None, 8.0, "x", None, "b"]),
+        ("SELECT row_id FROM w WHERE year = 1999", [1]),
+        ("year", [1998, 1999, 2000]),
+        ("`runners up`", ["port crocs (qld)", "south cutters", "port crocs (qld)"]),
+        ("SELECT year FROM w WHERE 1 = 2", []),
+        ("SELECT 9e999", ["inf"]),
+    ],
+)
+def test_a_program_comes_to_its_cells(program: str, outcome: list[Any]) -> None:
+    assert run(program) == outcome
 
-    def test_a_value_is_asked_of_columns_results_and_values(self) -> None:
-        params = "runners up; SELECT MAX(year) FROM w; 'the war'"
-        program = f'SELECT year FROM w WHERE year > QA("ans@when?"; {params})'
-        assert self.outcome(program, {"when?": "1998"}) == [1999, 2000]
-        (question,) = self.model.rounds[0]
-        assert isinstance(question, AnswerQuestion)
-        column, result, value = question.blocks
-        assert column.splitlines()[:2] == ["runners up", "port crocs (qld)"]
-        assert (result, value) == ("MAX(year)\n2000", "the war")
 
-    def test_calls_within_calls_are_answered_first(self) -> None:
-        program = 'QA("ans@who?"; SELECT year FROM w WHERE QA("map@a croc?"; runners up) = \'no\')'
-        assert self.outcome(program, {"who?": "o'hara"}) == ["o'hara"]
-        first, second = (questions[0] for questions in self.model.rounds)
-        assert isinstance(first, MapQuestion) and isinstance(second, AnswerQuestion)
-        assert second.blocks == ("year\n1999",)
+def test_a_value_is_asked_of_columns_results_and_values() -> None:
+    params = "runners up; SELECT MAX(year) FROM w; 'the war'"
+    model = Model(**{"when?": "1998"})
+    assert run(f'SELECT year FROM w WHERE year > QA("ans@when?"; {params})', model) == [1999, 2000]
+    (question,) = model.rounds[0]
+    assert isinstance(question, AnswerQuestion)
+    column, result, value = question.blocks
+    assert column.splitlines()[:2] == ["runners up", "port crocs (qld)"]
+    assert (result, value) == ("MAX(year)\n2000", "the war")
 
-    def test_an_answer_cannot_end_its_quotes(self) -> None:
-        program = "SELECT year FROM w WHERE `group` = QA(\"ans@which?\"; 'x') OR year = 2000"
-        assert self.outcome(program, {"which?": "x' OR 1 = 1 --"}) == [2000]
 
-    def test_equal_questions_are_asked_once_in_a_round(self) -> None:
-        programs = [
-            "SELECT COUNT(*) FROM w WHERE QA(\"map@a croc?\"; runners up) = 'yes'",
-            "SELECT year FROM w WHERE QA(\"map@a croc?\"; `runners up`) = 'no'",
-            'QA("ans@who?"; runners up)',
-        ]
-        model = Model({**self.CELLS, "who?": "me"})
-        outcomes = run_programs([*programs, programs[0]], NORMAL, run_sql, model)
-        assert [outcomes[program] for program in programs] == [[2], [1999], ["me"]]
-        assert len(model.rounds) == 1
-        maps = [question for question in model.rounds[0] if isinstance(question, MapQuestion)]
-        assert [question.items for question in maps] == [(("port crocs (qld)",), ("south cutters",))]
+def test_calls_within_calls_are_answered_first() -> None:
+    model = Model(**{"who?": "o'hara"})
+    program = 'QA("ans@who?"; SELECT year FROM w WHERE QA("map@a croc?"; runners up) = \'no\')'
+    assert run(program, model) == ["o'hara"]
+    (first,), (second,) = model.rounds
+    assert isinstance(first, MapQuestion) and isinstance(second, AnswerQuestion)
+    assert second.blocks == ("year\n1999",)
 
-    def test_items_that_two_programs_ask_about_are_asked_about_once(self) -> None:
-        programs = [
-            'SELECT SUM(QA("map@last digit?"; year)) FROM w',
-            'SELECT SUM(QA("map@last digit?"; SELECT year FROM w WHERE score > 1)) FROM w',
-            'SELECT MAX(QA("map@last digit?"; year)) + SUM(QA("map@last digit?"; year)) FROM w',
-        ]
-        model = Model({**self.CELLS, "1999": "9"})
-        outcomes = run_programs(programs, NORMAL, run_sql, model)
-        assert list(outcomes.values()) == [[17], [8], [26]]
-        (calls,) = model.rounds
-        assert [call.items for call in calls if isinstance(call, MapQuestion)] == [
-            (("1998",), ("1999",), ("2000",))
-        ]
 
-    @pytest.mark.parametrize(
-        ("program", "reason"),
-        [
-            ("SELECT points FROM w", "no such column: points"),
-            ("ATTACH 'x' AS y", "refused"),
-            ('SELECT QA("map@a croc?"; `group`) FROM w', "answered 0 of 2 items"),
-            ('SELECT QA("map@a croc?") FROM w', "asks about nothing"),
-            ('SELECT QA("map@a croc?"; SELECT MAX(a) FROM b) FROM w', "no such table: b"),
-        ],
-    )
-    def test_what_does_not_work_says_why(self, program: str, reason: str) -> None:
-        outcome = self.outcome(program)
-        assert isinstance(outcome, ModuleError) and reason in outcome.what
+def test_an_answer_cannot_end_its_quotes() -> None:
+    program = "SELECT year FROM w WHERE `group` = QA(\"ans@which?\"; 'x') OR year = 2000"
+    assert run(program, Model(**{"which?": "x' OR 1 = 1 --"})) == [2000]
+
+
+def test_what_several_programs_ask_is_asked_once() -> None:
+    model = Model(**{"1999": "9", "who?": "me"})
+    answerer = Answerer(model)
+    programs = {
+        'SELECT SUM(QA("map@last digit?"; SELECT year FROM w WHERE score > 1)) FROM w': [8],
+        'SELECT SUM(QA("map@last digit?"; year)) FROM w': [17],
+        'SELECT MAX(QA("map@last digit?"; year)) + SUM(QA("map@last digit?"; year)) FROM w': [26],
+        'QA("ans@who?"; runners up)': ["me"],
+        'SELECT QA("ans@who?"; runners up)': ["me"],
+    }
+    for program, cells in programs.items():
+        assert ProgramRun(NORMAL, run_sql, answerer).cells(program) == cells
+    asked = [question for questions in model.rounds for question in questions]
+    items = [question.items for question in asked if isinstance(question, MapQuestion)]
+    assert items == [(("1998",), ("2000",)), (("1999",),)] and len(asked) == 3
+
+
+@pytest.mark.parametrize(
+    ("program", "reason"),
+    [
+        ("SELECT points FROM w", "no such column: points"),
+        ("ATTACH 'x' AS y", "refused"),
+        ('SELECT QA("map@a croc?"; `group`) FROM w', "answered 0 of 2 items"),
+        ('SELECT QA("map@a croc?") FROM w', "asks about nothing"),
+        ('SELECT QA("map@a croc?"; SELECT MAX(a) FROM b) FROM w', "no such table: b"),
+    ],
+)
+def test_what_does_not_work_says_why(program: str, reason: str) -> None:
+    with pytest.raises(ModuleError) as failed:
+        run(program)
+    assert reason in failed.value.what

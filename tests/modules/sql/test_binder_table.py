@@ -9,16 +9,16 @@ NORMAL = binder_table(TABLE)
 
 
 def test_a_table_is_normalised_as_published() -> None:
-    assert [(column.name, column.type) for column in NORMAL.columns] == [
-        ("row_id", "INTEGER"),
-        ("year", "INTEGER"),
-        ("runners up", "TEXT"),
-        ("score", "INTEGER"),
-        ("score_2", "REAL"),
-        ("filledcolumnname", "TEXT"),
-        ("day", "DATE"),
-        ("group", "TEXT"),
-    ]
+    assert NORMAL.columns == {
+        "row_id": "INTEGER",
+        "year": "INTEGER",
+        "runners up": "TEXT",
+        "score": "INTEGER",
+        "score_2": "REAL",
+        "filledcolumnname": "TEXT",
+        "day": "DATE",
+        "group": "TEXT",
+    }
     assert list(NORMAL.rows) == [
         (0, 1998, "port crocs (qld)", 3, 10.4, "none", "2024-05-04", "a"),
         (1, 1999, "south cutters", None, 8.0, "x", None, "b"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -32,16 +32,9 @@ TABLE = Table(
     "regatta",
 )
 
-
 ONE = "{how many crews are from sel?} crews are from sel."
-
-
 TWO = "{How many crews are from ost?} crews are from ost."
-
-
 SEL = "SELECT COUNT(*) FROM w WHERE Country = 'sel'"
-
-
 OST = "SELECT COUNT(*) FROM w WHERE Country = 'ost'"
 
 
@@ -87,44 +80,44 @@ class TestGenerator:
 
 @pytest.mark.skipif(bool(why_unusable()), reason="the sealed sandbox cannot run here")
 class TestFiller:
-    def test_fills_each_gap_with_what_most_queries_count(self) -> None:
-        right, wrong = f"1: {SEL}\n2: {OST}", "1: SELECT 9\n2: SELECT 7"
-        output, client = asks(ClozeFiller(), [right, wrong, right], cloze=[ONE, TWO])
-        assert output == {
-            "evidence": ["3 crews are from sel.", "1 crews are from ost."],
-            "fills": ["3", "1"],
-        }
+    RIGHT = f"1: {SEL}\n2: {OST}"
+    CUT: ClassVar = {"text": "1: SELECT 5", "finish": "length"}
+
+    def test_shows_the_sub_questions_and_the_columns(self) -> None:
+        output, client = asks(ClozeFiller(), [self.RIGHT], cloze=[ONE, TWO])
         cached = ClozeFiller().update_cache({}, output)
         assert cached == {"evidence": "3 crews are from sel. 1 crews are from ost."}
         asked = client.requests[0][-1][1]
         assert "1: how many crews are from sel?\n2: How many crews are from ost?\nSQL:" in asked
         assert '"Country" TEXT' in asked
 
-    def test_asks_nothing_where_there_is_nothing_to_fill(self) -> None:
-        for cache in ({}, {"cloze": []}):
-            output, client = asks(ClozeFiller(), [], **cache)
-            assert output == {"evidence": [], "fills": []} and not client.requests
-
-    def test_leaves_out_what_no_query_could_count(self) -> None:
-        output, _ = asks(ClozeFiller(), [f"1: {SEL}\n2: SELECT COUNT(*) FROM nowhere"], cloze=[ONE, TWO])
-        assert output == {"evidence": ["3 crews are from sel."], "fills": ["3", None]}
+    @pytest.mark.parametrize("cache", [{}, {"cloze": []}])
+    def test_asks_nothing_where_there_is_nothing_to_fill(self, cache: dict[str, Any]) -> None:
+        output, client = asks(ClozeFiller(), [], **cache)
+        assert output == {"evidence": [], "fills": []} and not client.requests
 
     @pytest.mark.parametrize(
-        "query", ["SELECT Crew FROM w", "SELECT Crew, Time FROM w LIMIT 1", "DROP TABLE w", "SELECT NULL", ""]
+        ("replies", "cloze", "fills"),
+        [
+            ([RIGHT, "1: SELECT 9\n2: SELECT 7", RIGHT], [ONE, TWO], ["3", "1"]),
+            ([RIGHT], [ONE, ONE], ["3", "1"]),  # equal sub-questions are kept apart
+            ([CUT, f"1: {SEL}"], [ONE], ["3"]),
+            *(
+                ([f"1: {query}\n2: {SEL}"], [ONE, TWO], [None, "3"])
+                for query in ("SELECT Crew FROM w", "SELECT Crew, Time FROM w LIMIT 1", "DROP TABLE w", "")
+            ),
+            (["1: SELECT NULL\n2: SELECT COUNT(*) FROM nowhere"], [ONE, TWO], [None, None]),
+        ],
     )
-    def test_believes_only_queries_that_give_one_value(self, query: str) -> None:
-        output, _ = asks(ClozeFiller(), [f"1: {query}\n2: {SEL}"], cloze=[ONE, TWO])
-        assert output["fills"] == [None, "3"]
+    def test_fills_each_gap_with_the_single_value_that_most_queries_give(
+        self, replies: list[Any], cloze: list[str], fills: list[str | None]
+    ) -> None:
+        output, _ = asks(ClozeFiller(), replies, cloze=cloze)
+        assert output == {"evidence": filled(cloze, fills), "fills": fills}
 
-    def test_keeps_equal_sub_questions_apart(self) -> None:
-        output, _ = asks(ClozeFiller(), [f"1: {SEL}\n2: {OST}"], cloze=[ONE, ONE])
-        assert output["fills"] == ["3", "1"]
-
-    def test_leaves_out_replies_that_were_cut_off(self) -> None:
-        cut = {"text": "1: SELECT 5", "finish": "length"}
-        assert asks(ClozeFiller(), [cut, f"1: {SEL}"], cloze=[ONE])[0]["fills"] == ["3"]
+    def test_fails_where_every_reply_was_cut_off(self) -> None:
         with pytest.raises(StepRejected, match="cut off"):
-            asks(ClozeFiller(), [cut], cloze=[ONE])
+            asks(ClozeFiller(), [self.CUT], cloze=[ONE])
 
 
 @pytest.mark.parametrize(
@@ -181,43 +174,34 @@ def test_numbers_that_are_all_0_or_all_1_are_not_believed(
 STATE = State(input={"question": "which crews are from sel?", "table": TABLE})
 
 
-def noted(module: Any, replies: list[str]) -> tuple[dict[str, Any], ScriptedModel]:
-    """What a choice writes to the cache, and the model that it asked; the table must stay."""
-    client = ScriptedModel(replies)
+def noted(module: Any, *replies: str) -> dict[str, Any]:
+    """What a choice writes to the cache; the table must stay."""
     module.samples = len(replies)
-    output = module.with_llm(LLM.connect(client)).run(STATE)
+    output = module.with_llm(LLM.connect(ScriptedModel(list(replies)))).run(STATE)
     assert module.update_input(STATE.input, output) == {}
-    return dict(module.update_cache(STATE.cache, output)), client
+    return dict(module.update_cache(STATE.cache, output))
 
 
-def cut(columns: str, rows: str) -> tuple[Table, list[Any]]:
-    """The table and the chain after choices for which the model gave these replies."""
-    cache = noted(ColumnChoice(), [columns])[0] | noted(RowChoice(), [rows])[0]
-    part: Module = TablePart()
-    output = part.run(State(input=STATE.input, cache=cache))
-    return part.update_input(STATE.input, output)["table"], part.update_cache(cache, output)["chain"]
-
-
-def test_a_choice_is_noted_by_vote_and_the_table_stays() -> None:
-    replies = ["f_row([row 1])", "f_row([row 3])", "f_row([row 3])", "f_row([row 2])", "f_row([row 1])"]
-    cache, client = noted(RowChoice(top=2), replies)
-    assert cache["row_choice"]["args"]["rows"] == (1, 3) and len(client.requests) == 5
-    assert "sel" in client.requests[0][-1][1].rpartition("/*")[2]
+def test_a_choice_is_noted_by_vote() -> None:
+    votes = [f"f_row([row {number}])" for number in (1, 3, 3, 2, 1)]
+    assert noted(RowChoice(top=2), *votes)["row_choice"]["args"]["rows"] == (1, 3)
 
 
 @pytest.mark.parametrize(
-    ("columns", "rows", "kept"),
+    ("columns", "rows", "kept", "refused"),
     [
-        ("f_col([Time, Crew])", "f_row([row 1, row 3])", TABLE.take_columns([0, 2]).take_rows([0, 2])),
-        ("f_col([Crew])", "f_row([*])", TABLE.take_columns([0])),
-        ("f_col([Depth])", "f_row([row 2])", TABLE.take_rows([1])),
-        ("none", "none", TABLE),
+        ("f_col([Time, Crew])", "f_row([row 1, 3])", TABLE.take_columns([0, 2]).take_rows([0, 2]), []),
+        ("f_col([Crew])", "f_row([*])", TABLE.take_columns([0]), []),
+        ("f_col([Depth])", "f_row([row 2])", TABLE.take_rows([1]), [0]),
+        ("none", "none", TABLE, [0, 1]),
     ],
 )
 def test_the_table_is_cut_to_both_and_a_refused_choice_cuts_nothing(
-    columns: str, rows: str, kept: Table
+    columns: str, rows: str, kept: Table, refused: list[int]
 ) -> None:
-    table, chain = cut(columns, rows)
-    assert table == kept
-    refused = ["refused" in link for link in chain]
-    assert refused == ["Depth" in columns or columns == "none", rows == "none"]
+    cache = noted(ColumnChoice(), columns) | noted(RowChoice(), rows)
+    part: Module = TablePart()
+    output = part.run(State(input=STATE.input, cache=cache))
+    assert part.update_input(STATE.input, output)["table"] == kept
+    chain = part.update_cache(cache, output)["chain"]
+    assert [place for place, link in enumerate(chain) if "refused" in link] == refused

@@ -240,5 +240,5 @@ class TestTheDemonstrations:
         for each in shown:
             result = shared_sandbox().run(program_in(each["reply"]), None)
             assert result.status == "ok"
-            said = result.plain if isinstance(result.plain, str) else f"${result.plain}"
+            said = result.value if isinstance(result.value, str) else f"${result.value}"
             assert said == answers[each["facts"]]

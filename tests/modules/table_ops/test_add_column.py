@@ -3,35 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from typing import Any
 
 import pytest
 
-from chameleon import State, Table
-from chameleon.llm import LLM, ScriptedModel
+from chameleon import Table
 from chameleon.modules.table_ops.add_column import AddColumn
-from chameleon.modules.table_ops.operation import TableOperation
-
-Messages = Sequence[tuple[str, str]]
-
-
-ROW = re.compile(r"^row (\d+) : (.*)$", re.M)
-
-
-def case_in(messages: Messages) -> str:
-    """What stands after the demonstrations: the table that is asked about, and the question."""
-    return messages[-1][1].rpartition("/*\n")[2]
-
-
-def run(
-    operation: TableOperation, table: Table, reply: Callable[[Messages], str] | Sequence[str], **settings: Any
-) -> tuple[dict[str, Any], ScriptedModel]:
-    for name, value in settings.items():
-        setattr(operation, name, value)
-    client = ScriptedModel(reply)
-    state = State(input={"question": "which row is meant?", "table": table})
-    return operation.with_llm(LLM.connect(client)).run(state), client
+from tests.modules.table_ops.doubles import Messages, case_in, rows_in, run
 
 
 def long_rows(rows: int = 50) -> Table:
@@ -59,7 +36,7 @@ def test_the_limits_hold_for_each_prompt_of_an_added_column(settings: dict[str, 
     table = long_rows()
     _, client = run(AddColumn(), table, codes, **settings)
     for request in client.requests:
-        rows = [row for _, row in ROW.findall(case_in(request))]
+        rows = rows_in(request).values()
         assert sum(map(len, rows)) < 6000 * 6
         assert len(rows) <= settings.get("max_rows", 50)
         assert all(len(row) <= settings.get("max_cell", 3000) for row in rows)

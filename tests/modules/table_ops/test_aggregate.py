@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chameleon import StepRejected, Table
-from chameleon.modules.table_ops.aggregate import Aggregate, Aggregation, GroupBy
+from chameleon.modules.table_ops.aggregate import Aggregate, GroupBy
 
 RACES = Table(
     ["Team", "Points", "Date", "Goals by half (m)"],
@@ -91,8 +91,8 @@ def test_the_call_is_written_as_it_can_be_read_again() -> None:
 @given(rows=st.lists(st.tuples(st.sampled_from("abc"), st.decimals(-999, 999, places=2)), min_size=1))
 def test_sums_of_groups_add_up_exactly(rows: list[tuple[str, object]]) -> None:
     table = Table(["group", "value"], [(group, str(value)) for group, value in rows])
-    of_groups = Aggregation().apply(table, {"function": "sum", "column": "value", "by": "group"})
-    (whole,) = Aggregation().apply(table, {"function": "sum", "column": "value", "by": None}).rows
+    of_groups = Aggregate().apply(table, {"function": "sum", "column": "value", "by": "group"})
+    (whole,) = Aggregate().apply(table, {"function": "sum", "column": "value", "by": None}).rows
     assert [row[0] for row in of_groups.rows] == list(dict.fromkeys(group for group, _ in rows))
     assert (
         sum(Fraction(row[1]) for row in of_groups.rows)

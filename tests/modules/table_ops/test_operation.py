@@ -44,31 +44,20 @@ def run(*operations: Operation) -> State:
     return executor.run({"question": "?", "table": TABLE})
 
 
-def test_each_step_applies_once() -> None:
-    first, second = Last(2), Last(1)
-    state = run(first, second)
-    assert state.answer.rows == (("3",),)
-    assert first.applied_to == [TABLE] and len(second.applied_to) == 1
-
-
-def test_a_refused_step_leaves_nothing_for_the_next() -> None:
-    first, second = Last(9), Last(1)
-    state = run(first, second)
-    assert [link.get("refused") for link in state.cache["chain"]] == ["there are fewer", None]
-    assert [link["call"] for link in state.cache["chain"]] == ["f_step_0(9)", "f_step_1(1)"]
-    assert state.answer.rows == (("3",),) and len(first.applied_to) == len(second.applied_to) == 1
-
-
-def test_the_output_holds_the_table_and_the_chain_does_not() -> None:
-    state = run(Last(2), Last(9))
-    first, second = (record.output for record in state.history[:2])
-    assert first["table"] is state.input["table"] and "table" not in second
+def test_each_step_applies_once_and_a_refused_one_leaves_nothing_for_the_next() -> None:
+    first, second, third = Last(2), Last(9), Last(1)
+    state = run(first, second, third)
+    assert [link.get("refused") for link in state.cache["chain"]] == [None, "there are fewer", None]
+    assert [link["call"] for link in state.cache["chain"]] == ["f_step_0(2)", "f_step_1(9)", "f_step_2(1)"]
+    assert state.answer.rows == (("3",),) and first.applied_to == [TABLE]
+    assert len(second.applied_to) == len(third.applied_to) == 1
+    outputs = [record.output for record in state.history[:3]]
+    assert ["table" in output for output in outputs] == [True, False, True]
+    assert outputs[2]["table"] is state.input["table"]
     assert all("table" not in link for link in state.cache["chain"])
 
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "table_operations.md"
-
-
 RIDERS = Table(["Rider", "Points"], [["Brandt", "12"], ["Ek", "60"], ["Holm", "31"], ["Paki", "48"]])
 
 

@@ -24,6 +24,7 @@ from chameleon.modules.table_ops.sort_by import SortBy
 from chameleon.planners.dynamic import Dynamic
 from chameleon.state import StepRecord
 from tests.engine.doubles import Does
+from tests.modules.table_ops.doubles import run
 
 VECTORS = Path(__file__).parents[4] / "shared" / "data" / "vectors"
 PLAIN = "---\nslots: [question, table]\n---\n# user\n{{ table }}\n{{ question }}\n"
@@ -163,19 +164,13 @@ def test_the_planner_chooses_as_published(row: dict[str, Any], tmp_path: Path) -
     [({}, [50, 10], 2), ({"rows_shown": 3, "rows_per_call": 1}, [3, *[1] * 57], 58)],
 )
 def test_the_values_of_fifty_rows_come_in_one_reply(
-    settings: dict[str, Any], given: list[int], calls: int, tmp_path: Path
+    settings: dict[str, Any], given: list[int], calls: int
 ) -> None:
     """The published code asks once for three rows, and once more for every row from the fourth on."""
-    (tmp_path / "plain.md").write_text("---\nslots: [question, table]\n---\n# user\n{{ table }}\n")
-    table = Table(["Crew"], [[f"crew {number} ({number % 7})"] for number in range(60)])
-    values = iter([str(number % 7) for number in range(60)])
+    lanes = [str(number % 7) for number in range(60)]
+    table = Table(["Crew"], [[f"crew {number} ({lane})"] for number, lane in enumerate(lanes)])
+    values = iter(lanes)
     replies = [" | ".join(next(values) for _ in range(count)) for count in given]
     replies[0] = f"We extract the value from Crew: f_add_column(Lane). The value: {replies[0]}"
-    operation = AddColumn(**settings)
-    operation.prompt, operation.folders = "plain", (tmp_path,)
-    client = ScriptedModel(replies)
-    state = State(input={"question": "?", "table": table}, step=Step("add_column"))
-    output = operation.with_llm(LLM.connect(client)).run(state)
-    after = operation.update_input(state.input, output)["table"]
-    assert [row[1] for row in after.rows] == [str(number % 7) for number in range(60)]
-    assert len(client.requests) == calls
+    output, client = run(AddColumn(**settings), table, replies)
+    assert [row[1] for row in output["table"].rows] == lanes and len(client.requests) == calls

