@@ -167,3 +167,17 @@ def _number_or_value(result: ExecResult) -> Any:
             above, below = result.value.split("/")
             return int(above) / int(below)
     return result.value
+
+
+def _by_id(rows: Iterable[Row], id_of: Callable[[Row], str | None], last_counts: bool) -> dict[str, Row]:
+    given: dict[str, Row] = {}
+    for row in rows:
+        id = id_of(row)
+        if id is None:
+            told = f"Its fields: {', '.join(row)[:200]}."
+            raise InputError("a row of the predictions names no problem", hint=told)
+        if id in given and not last_counts:
+            told = f"there are two predictions for problem {id}"
+            raise InputError(told, hint="Score the rows of one run of several alone.")
+        given[id] = row
+    return given
