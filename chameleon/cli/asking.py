@@ -69,7 +69,7 @@ def _prepare(options: QuestionOptions, given: Mapping[str, Any]) -> tuple[Setup,
     has no caption, so that sources name it. Raises `InputError` for an inventory that takes no index, or one
     table and is given more.
     """
-    setup = set_up(options.inventory, options, defaults=defaults_for(given), ask_for_end=True)
+    setup = set_up(options.inventory, options, defaults=defaults_for(given))
     name, takes = setup.executor.inventory.name, setup.executor.inventory.input_types
     if "index" in given and takes and "index" not in takes:
         raise InputError(

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import difflib
+import json
 import os
 import re
-from collections.abc import Mapping
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from chameleon.errors import NoModel
-from chameleon.llm.capabilities import SwitchOff, default_model, providers_with_default, switch_off
-from chameleon.llm.offer import offered_models
+from chameleon.llm.capabilities import default_model, providers_with_default, switch_off
+from chameleon.llm.deadline import within
+from chameleon.llm.failures import why_no_answer
 from chameleon.llm.providers import (
     base_url,
     full_name,
@@ -20,10 +26,12 @@ from chameleon.llm.providers import (
     providers,
 )
 from chameleon.llm.store import ResponseStore
-from chameleon.text import redact
+from chameleon.text import one_line, redact
 
 _NOT_FOR_CHAT = re.compile(r"embed|rerank|whisper|\btts\b|moderation", re.IGNORECASE)
-_LIST_SECONDS = 1.5
+_LIST_SECONDS = 3.0
+_LIST_BYTES = 4_000_000
+_MOST_LISTED = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +74,11 @@ def choose_model(
             return _chosen(full_name(name, environ), reason)
     address = base_url(environ)
     if replay is not None:
-        return _from_store(replay, own_server("openai", {"base_url": address}, environ))
+        model = replay.latest_model(own_server("openai", {"base_url": address}, environ))
+        if model is None:
+            hint = "Record first, with the store in mode auto."
+            raise NoModel("there is no recorded reply to replay", where=str(replay.path), hint=hint)
+        return ModelChoice(model, f"model {model}, because the response store recorded it last")
     if address and not is_openai_itself(address):
         return _from_server(address, environ.get("OPENAI_API_KEY"))
     return _from_keys(environ)
@@ -87,21 +99,10 @@ def _from_keys(environ: Mapping[str, str]) -> ModelChoice:
         provider = next((each for each in having if package_is_here(each)), having[0])
         return _chosen(str(default_model(provider)), f"{keys[provider]} is set and no model is named")
     unused = next(filter(None, keys.values()), "")
-    lacks = (
-        f"no default is known for {unused}"
-        if unused
-        else ("neither OPENAI_BASE_URL nor the key of a provider is set, such as OPENAI_API_KEY")
-    )
+    lacks = "neither OPENAI_BASE_URL nor the key of a provider is set, such as OPENAI_API_KEY"
+    lacks = f"no default is known for {unused}" if unused else lacks
     named = "none is named (by the caller, CHAMELEON_MODEL, the inventory's llm.model)"
     return ModelChoice(None, f"no model, because {named} and {lacks}")
-
-
-def _from_store(store: ResponseStore, address: str) -> ModelChoice:
-    model = store.latest_model(address)
-    if model is None:
-        hint = "Record first, with the store in mode auto."
-        raise NoModel("there is no recorded reply to replay", where=str(store.path), hint=hint)
-    return ModelChoice(model, f"model {model}, because the response store recorded it last")
 
 
 def _from_server(address: str, key: str | None) -> ModelChoice:
@@ -111,27 +112,55 @@ def _from_server(address: str, key: str | None) -> ModelChoice:
     except NoModel as error:
         hint = error.hint or "Name a model, or set CHAMELEON_MODEL."
         raise NoModel(error.what, hint=hint) from None
-    chat = [each for each in offered if not _NOT_FOR_CHAT.search(each.name)]
+    chat = [name for name in offered if not _NOT_FOR_CHAT.search(name)]
     if not chat:
         raise NoModel(f"{server} offers no chat model", hint="Load one into the server.")
-    model = f"openai:{chat[0].name}"
     which = "the only model" if len(offered) == 1 else f"the first chat model of {len(offered)} models"
-    ends = SwitchOff(chat[0].shutdown) if chat[0].shutdown else ""
-    return ModelChoice(model, f"model {model}, because it is {which} of {server}", str(ends))
+    return ModelChoice(f"openai:{chat[0]}", f"model openai:{chat[0]}, because it is {which} of {server}")
 
 
-def with_end(choice: ModelChoice, environ: Mapping[str, str] = os.environ) -> ModelChoice:
-    """Add to a choice the day on which its model is switched off, where its server lists that.
+def offered_models(address: str, key: str | None = None, seconds: float = _LIST_SECONDS) -> list[str]:
+    """Ask an OpenAI-compatible server which models it has; raise `NoModel` when it does not say."""
+    import urllib.error
+    import urllib.request
 
-    An OpenAI-compatible server is asked for its models, unless the day is known; one that does not answer
-    at once says nothing.
-    """
-    provider, _, name = (choice.model or "").partition(":")
-    if choice.ends or provider != "openai":
-        return choice
-    address, key = base_url(environ) or "https://api.openai.com/v1", environ.get("OPENAI_API_KEY")
-    day = None
-    with suppress(Exception):  # a courtesy: whatever keeps it from being told, the run stands
-        offered = offered_models(address, key, _LIST_SECONDS)
-        day = next((each.shutdown for each in offered if each.name == name), None)
-    return replace(choice, ends=str(SwitchOff(day))) if day else choice
+    try:
+        parts = urlsplit(address.rstrip("/") + "/models")
+    except ValueError:
+        parts = urlsplit("")
+    if parts.scheme not in ("http", "https") or not parts.netloc:
+        hint = "OPENAI_BASE_URL begins with http:// or https://."
+        raise NoModel(f"{redact(address)!r} is not an address", hint=hint)
+    login, at, host = parts.netloc.rpartition("@")
+    request = urllib.request.Request(parts._replace(netloc=host).geturl())  # noqa: S310 - checked above
+    given = f"Basic {b64encode(unquote(login).encode()).decode()}" if at else f"Bearer {key}" if key else ""
+    if given:  # unredirected: a redirect to another host must not carry the key there
+        request.add_unredirected_header("Authorization", given)
+
+    def listed() -> Any:
+        try:
+            with urllib.request.urlopen(request, timeout=seconds) as response:  # noqa: S310
+                return json.loads(response.read(_LIST_BYTES))
+        except urllib.error.HTTPError as error:
+            with closing(error):
+                raise
+
+    held = [key] if key else []
+    try:
+        listing = within(seconds, listed)  # a server may send a byte at a time
+        return [one_line(redact(str(entry["id"]), also=held), 200) for entry in listing["data"]]
+    except Exception as error:  # no server, no HTTP, no JSON, or JSON of another form
+        server = f"the server at {redact(address)}"
+        if isinstance(error, OSError) and not isinstance(error, urllib.error.HTTPError):
+            what = f"{server} cannot be reached ({why_no_answer(error)})"
+            raise NoModel(what, hint="Check that it runs and that OPENAI_BASE_URL is right.") from None
+        said = one_line(redact(str(error), also=held))
+        raise NoModel(f"{server} does not list its models: {said}") from None
+
+
+def offer(names: Sequence[str], wanted: str) -> str:
+    """Return a sentence that names those models of a server that are nearest to the wanted one, if any."""
+    nearest = difflib.get_close_matches(wanted, names, n=_MOST_LISTED, cutoff=0.3)
+    listed = [*nearest, *(name for name in names if name not in nearest)][:_MOST_LISTED]
+    more = f" and {len(names) - len(listed)} more" if len(names) > len(listed) else ""
+    return f"The server offers: {', '.join(listed)}{more}." if names else ""

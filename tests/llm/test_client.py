@@ -37,7 +37,7 @@ SCHEMA = {
 def test_another_model_shares_the_store_and_its_client_is_made_once(
     loopback: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import chameleon.llm.chat_clients as module
+    import chameleon.llm.chat_client as module
 
     made: list[str] = []
     make = module.make_client
@@ -61,11 +61,11 @@ def test_another_model_shares_the_store_and_its_client_is_made_once(
 
 def test_what_one_model_refuses_another_is_still_asked_with(hosted: Host) -> None:
     server = hosted()
-    llm = connect(server, "openai:o9-mini", temperature=0)
+    llm = connect(server, "openai:gpt-9-mini", temperature=0)
     assert set(llm.ask("hi").dropped) == {"temperature"}
     other = llm.with_model("gpt-4.1-mini")
     assert not other.ask("hi").dropped and server.requests[-1].body["temperature"] == 0
-    assert set(other.with_model("o9-mini").dropped()) == {"temperature"}
+    assert set(other.with_model("gpt-9-mini").dropped()) == {"temperature"}
 
 
 def test_a_model_of_another_provider_gets_no_key_of_this_one(
@@ -93,7 +93,7 @@ def test_an_effort_that_there_is_not_is_an_error_that_names_those_there_are(
 def test_many_threads_make_the_client_of_another_model_once(
     loopback: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import chameleon.llm.chat_clients as module
+    import chameleon.llm.chat_client as module
 
     made: list[str] = []
     make = module.make_client

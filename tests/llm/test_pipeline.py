@@ -45,7 +45,7 @@ FREE = Usage(calls=0, input_tokens=0, output_tokens=0, cost=0.0)
 
 
 def test_what_is_dropped_is_logged_with_the_call(hosted: Host) -> None:
-    llm = connect(hosted(), "openai:o9-mini")
+    llm = connect(hosted(), "openai:gpt-9-mini")
     with recording(Meter()) as recorder:
         llm.ask("hi", temperature=0)
         llm.ask("hi again", temperature=1)
@@ -61,7 +61,7 @@ def test_a_stored_reply_remembers_what_it_was_asked_without(hosted: Host, tmp_pa
     for mode in ("auto", "auto", "replay"):
         store = ResponseStore(tmp_path / "replies.sqlite", mode)  # type: ignore[arg-type]
         llm, strict = (
-            connect(server, "openai:o9-mini", store=store, temperature=0, allow_dropped=allow)
+            connect(server, "openai:gpt-9-mini", store=store, temperature=0, allow_dropped=allow)
             for allow in (True, False)
         )
         assert set(llm.ask("hi").dropped) == {"temperature"}

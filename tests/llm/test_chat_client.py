@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -137,20 +136,6 @@ def test_settings_of_a_users_own_client_tell_its_recorded_replies_apart(tmp_path
     assert texts == ["a", "b", "a"] and len(store) == 2
 
 
-@pytest.mark.parametrize("key", ["model_id", "repo_id", "model_path"])
-def test_clients_that_keep_their_models_name_elsewhere_are_told_apart(tmp_path: Path, key: str) -> None:
-    from langchain_core.language_models import FakeListChatModel
-
-    class Pipeline(FakeListChatModel):
-        llm: Any = None
-
-    store = ResponseStore(tmp_path / "r.sqlite")
-    wrapped = [SimpleNamespace(**{key: f"tiny/{text}"}) for text in "ab"]
-    llms = [LLM.connect(Pipeline(responses=["x"], llm=each), store=store) for each in wrapped]
-    assert [llm.name.partition(":")[2] for llm in llms] == ["tiny/a", "tiny/b"]
-    assert [llm.ask("q").cached for llm in llms] == [False, False]
-
-
 def test_replies_of_a_client_without_a_name_are_not_kept(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -160,22 +145,6 @@ def test_replies_of_a_client_without_a_name_are_not_kept(
     texts = [LLM.connect(FakeListChatModel(responses=[text]), store=store).ask("q").text for text in "ab"]
     assert texts == ["a", "b"] and len(store) == 0
     assert "are not recorded: it tells no name" in caplog.text
-
-
-@pytest.mark.parametrize(
-    "field", ["api_base", "azure_endpoint", "base_url", "endpoint_url", "host", "server_url", "url"]
-)
-def test_clients_of_two_servers_are_told_apart(tmp_path: Path, field: str) -> None:
-    from langchain_core.language_models import FakeListChatModel
-    from pydantic import create_model
-
-    client: Any = create_model(
-        "Client", __base__=FakeListChatModel, model_name=(str, "m"), **{field: (str, "")}
-    )
-    store = ResponseStore(tmp_path / "r.sqlite")
-    for name in "ab":
-        llm = LLM.connect(client(responses=[name], **{field: f"http://{name}.test/v1"}), store=store)
-        assert llm.ask("q").text == name
 
 
 def test_clients_built_on_openais_tell_their_servers_apart(tmp_path: Path, loopback: Any) -> None:
