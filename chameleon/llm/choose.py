@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import difflib
-import json
 import os
 import re
-from base64 import b64encode
 from collections.abc import Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
-from chameleon.errors import NoModel
+from chameleon.errors import MissingPackage, NoModel, Unreachable
 from chameleon.llm.capabilities import default_model, providers_with_default, switch_off
 from chameleon.llm.deadline import within
-from chameleon.llm.failures import why_no_answer
+from chameleon.llm.failures import classify
 from chameleon.llm.providers import (
     base_url,
     full_name,
-    is_openai_itself,
+    make_client,
     own_server,
     package_is_here,
     providers,
@@ -30,7 +26,6 @@ from chameleon.text import one_line, redact
 
 _NOT_FOR_CHAT = re.compile(r"embed|rerank|whisper|\btts\b|moderation", re.IGNORECASE)
 _LIST_SECONDS = 3.0
-_LIST_BYTES = 4_000_000
 _MOST_LISTED = 8
 
 
@@ -73,13 +68,14 @@ def choose_model(
         if name and name.strip():
             return _chosen(full_name(name, environ), reason)
     address = base_url(environ)
+    server = own_server("openai", {"base_url": address}, environ)
     if replay is not None:
-        model = replay.latest_model(own_server("openai", {"base_url": address}, environ))
+        model = replay.latest_model(server)
         if model is None:
             hint = "Record first, with the store in mode auto."
             raise NoModel("there is no recorded reply to replay", where=str(replay.path), hint=hint)
         return ModelChoice(model, f"model {model}, because the response store recorded it last")
-    if address and not is_openai_itself(address):
+    if server:
         return _from_server(address, environ.get("OPENAI_API_KEY"))
     return _from_keys(environ)
 
@@ -106,12 +102,23 @@ def _from_keys(environ: Mapping[str, str]) -> ModelChoice:
 
 
 def _from_server(address: str, key: str | None) -> ModelChoice:
+    """Choose the first chat model that an OpenAI-compatible server lists."""
     server = f"the server at {redact(address)}"
+    settings = {"base_url": address, **({"api_key": key} if key else {})}
+    hint = "Name a model, or set CHAMELEON_MODEL."
+    if not address.startswith(("http://", "https://")):
+        hint = "OPENAI_BASE_URL begins with http:// or https://."
+        raise NoModel(f"{redact(address)!r} is not an address", hint=hint)
     try:
-        offered = offered_models(address, key)
-    except NoModel as error:
-        hint = error.hint or "Name a model, or set CHAMELEON_MODEL."
-        raise NoModel(error.what, hint=hint) from None
+        offered = offered_models(make_client("openai:any", _LIST_SECONDS, settings))
+    except MissingPackage:
+        raise
+    except Exception as error:  # no server, no HTTP, no JSON, or JSON of another form
+        failure = classify(error, model=server, secrets=[key] if key else [])
+        if isinstance(failure.error, Unreachable) or failure.reason:
+            hint = "Check that it runs and that OPENAI_BASE_URL is right."
+            raise NoModel(f"{server} cannot be reached ({failure.reason})", hint=hint) from None
+        raise NoModel(f"{server} does not list its models: {failure.error.what}", hint=hint) from None
     chat = [name for name in offered if not _NOT_FOR_CHAT.search(name)]
     if not chat:
         raise NoModel(f"{server} offers no chat model", hint="Load one into the server.")
@@ -119,43 +126,10 @@ def _from_server(address: str, key: str | None) -> ModelChoice:
     return ModelChoice(f"openai:{chat[0]}", f"model openai:{chat[0]}, because it is {which} of {server}")
 
 
-def offered_models(address: str, key: str | None = None, seconds: float = _LIST_SECONDS) -> list[str]:
-    """Ask an OpenAI-compatible server which models it has; raise `NoModel` when it does not say."""
-    import urllib.error
-    import urllib.request
-
-    try:
-        parts = urlsplit(address.rstrip("/") + "/models")
-    except ValueError:
-        parts = urlsplit("")
-    if parts.scheme not in ("http", "https") or not parts.netloc:
-        hint = "OPENAI_BASE_URL begins with http:// or https://."
-        raise NoModel(f"{redact(address)!r} is not an address", hint=hint)
-    login, at, host = parts.netloc.rpartition("@")
-    request = urllib.request.Request(parts._replace(netloc=host).geturl())  # noqa: S310 - checked above
-    given = f"Basic {b64encode(unquote(login).encode()).decode()}" if at else f"Bearer {key}" if key else ""
-    if given:  # unredirected: a redirect to another host must not carry the key there
-        request.add_unredirected_header("Authorization", given)
-
-    def listed() -> Any:
-        try:
-            with urllib.request.urlopen(request, timeout=seconds) as response:  # noqa: S310
-                return json.loads(response.read(_LIST_BYTES))
-        except urllib.error.HTTPError as error:
-            with closing(error):
-                raise
-
-    held = [key] if key else []
-    try:
-        listing = within(seconds, listed)  # a server may send a byte at a time
-        return [one_line(redact(str(entry["id"]), also=held), 200) for entry in listing["data"]]
-    except Exception as error:  # no server, no HTTP, no JSON, or JSON of another form
-        server = f"the server at {redact(address)}"
-        if isinstance(error, OSError) and not isinstance(error, urllib.error.HTTPError):
-            what = f"{server} cannot be reached ({why_no_answer(error)})"
-            raise NoModel(what, hint="Check that it runs and that OPENAI_BASE_URL is right.") from None
-        said = one_line(redact(str(error), also=held))
-        raise NoModel(f"{server} does not list its models: {said}") from None
+def offered_models(chat: Any) -> list[str]:
+    """Ask the server of an OpenAI client which models it has; raise whatever the client raises."""
+    listing = within(_LIST_SECONDS, lambda: chat.root_client.models.list(timeout=_LIST_SECONDS))
+    return [one_line(redact(str(each.id)), 200) for each in listing.data]
 
 
 def offer(names: Sequence[str], wanted: str) -> str:

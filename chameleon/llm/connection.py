@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -168,15 +169,10 @@ class Connection:
     @cached_property
     def _offered(self) -> list[str]:
         """List the models of an OpenAI-compatible server; none of others, and where it does not say."""
-        dialect = self._dialect
-        if not isinstance(dialect, OpenAIDialect):
-            return []
-        key = getattr(self.client.chat, "openai_api_key", None)
-        reveal = getattr(key, "get_secret_value", None)
-        try:
-            return offered_models(str(dialect.address), reveal() if reveal else None)
-        except NoModel:  # the list is a courtesy: the error stands without it
-            return []
+        if isinstance(self._dialect, OpenAIDialect):
+            with suppress(Exception):  # the list is a courtesy: the error stands without it
+                return offered_models(self.client.chat)
+        return []
 
     def _learn(self, error: Exception, request: ModelRequest, wire: WireRequest, widened: int) -> bool:
         """Remember what an error teaches; tell whether the request is to be made again."""

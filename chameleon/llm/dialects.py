@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -170,25 +171,10 @@ def dialect_of(chat: BaseChatModel) -> type[Dialect]:
 
 def _response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return what asks OpenAI and compatible servers for JSON of the schema's form."""
-    title = str(schema.get("title") or "reply")
-    name = "".join(c if c.isascii() and (c.isalnum() or c in "_-") else "_" for c in title)
-    described = {"name": name[:64], "schema": dict(schema), "strict": _is_closed(schema)}
-    return {"type": "json_schema", "json_schema": described}
-
-
-def _is_closed(schema: Any) -> bool:
-    """Tell whether every object requires all its keys and allows no other: what `strict` takes."""
-    if isinstance(schema, list):
-        return all(_is_closed(item) for item in schema)
-    if not isinstance(schema, Mapping):
-        return True
-    if schema.get("type") == "object" or "properties" in schema:
-        properties = schema.get("properties")
-        if not isinstance(properties, Mapping) or schema.get("additionalProperties") is not False:
-            return False
-        if set(properties) != set(schema.get("required", ())):
-            return False
-    return all(_is_closed(value) for value in schema.values())
+    name = re.sub(r"[^A-Za-z0-9_-]", "_", str(schema.get("title") or "reply"))[:64]
+    # What `strict` takes: objects that require all their keys and allow no other.
+    strict = schema.get("additionalProperties") is False
+    return {"type": "json_schema", "json_schema": {"name": name, "schema": dict(schema), "strict": strict}}
 
 
 def _content(text: str) -> str | list[str | dict[Any, Any]]:
