@@ -24,7 +24,7 @@ from chameleon.retry import Backoff
 from chameleon.usage import UNKNOWN, Meter, Usage, current_recorder
 
 _log = logging.getLogger("chameleon")
-_MOST_AT_ONCE, _MOST_ASYNC = 32, 128
+_MOST_AT_ONCE = 32
 _MOST_WIDENED = 2  # a reply that is cut off at sixteen times its limit comes to no end
 
 
@@ -45,7 +45,6 @@ class Pipeline:
         self._flights: dict[str, Future[list[Reply] | None]] = {}
         self._lock = threading.Lock()
         self._warned: set[str] = set()
-        self.threads = ThreadPoolExecutor(_MOST_ASYNC, "chameleon-aask")
 
     def answer_samples(self, requests: Sequence[ModelRequest]) -> list[Reply | BaseException]:
         """Answer several samples of one question, in one request where the provider offers that."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import sqlite3
 import threading
@@ -499,13 +498,11 @@ def test_a_full_disk_does_not_lose_a_paid_reply(tmp_path: Path, caplog: pytest.L
     assert len(caplog.records) == 1
 
 
-def test_coroutines_and_copied_contexts_see_the_recorder() -> None:
-    llm = LLM.connect(ScriptedModel(["a", "b"]))
-    with recording(Meter()) as recorder:
-        asyncio.run(llm.aask("1"))
-        with ThreadPoolExecutor(1) as threads:
-            threads.submit(copy_context().run, llm.ask, "2").result()
-    assert [call.text for call in recorder.calls] == ["a", "b"]
+def test_copied_contexts_see_the_recorder() -> None:
+    llm = LLM.connect(ScriptedModel(["a"]))
+    with recording(Meter()) as recorder, ThreadPoolExecutor(1) as threads:
+        threads.submit(copy_context().run, llm.ask, "2").result()
+    assert [call.text for call in recorder.calls] == ["a"]
 
 
 @pytest.mark.parametrize("bad", [Reply(""), Reply("no", finish="content_filter"), Fault(400)])
