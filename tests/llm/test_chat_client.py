@@ -40,18 +40,6 @@ def test_a_user_made_client_is_retried_by_us_alone(loopback: Start) -> None:
     assert len(server.requests) == 2
 
 
-def test_a_client_keeps_its_server_whatever_the_environment_says_later(
-    loopback: Start, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from langchain_openai import ChatOpenAI
-
-    first = loopback(["first"])
-    chat = ChatOpenAI(model="local", api_key=KEY)
-    loopback(["second"])  # OPENAI_BASE_URL names this one now
-    assert LLM.connect(chat).ask("hi", temperature=0).text == "first"
-    assert len(first.requests) == 1 and first.requests[0]["temperature"] == 0
-
-
 def test_classes_of_ones_own_are_not_made_anew(loopback: Start) -> None:
     from langchain_openai import ChatOpenAI
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -87,26 +86,6 @@ def test_an_effort_that_there_is_not_is_an_error_that_names_those_there_are(
     llm = connect(loopback(), f"openai:{model}")
     with pytest.raises(ModelError, match=r"deep.*medium"):
         llm.ask("hi", reasoning="deep", max_tokens=60)
-
-
-def test_many_threads_make_the_client_of_another_model_once(
-    loopback: Start, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import chameleon.llm.chat_client as module
-
-    made: list[str] = []
-    make = module.make_client
-
-    def slowly(name: str, *args: Any) -> Any:
-        made.append(name)
-        threading.Event().wait(0.1)
-        return make(name, *args)
-
-    llm = connect(loopback(), "openai:first")
-    monkeypatch.setattr(module, "make_client", slowly)
-    with ThreadPoolExecutor(8) as threads:
-        list(threads.map(lambda _: llm.with_model("second"), range(8)))
-    assert made == ["openai:second"]
 
 
 def test_sends_messages_and_parameters_and_reads_the_reply(loopback: Start) -> None:
@@ -201,14 +180,3 @@ def test_wrong_roles_and_parameters_fail_before_anything_is_sent(loopback: Start
     with pytest.raises(ModelError, match="api_key is a setting of the connection"):
         llm.with_params(api_key="x")
     assert not server.requests
-
-
-def test_different_questions_are_asked_at_once_and_answered_in_their_order(loopback: Start) -> None:
-    def reply(request: dict[str, list[dict[str, str]]]) -> Reply:
-        number = int(request["messages"][0]["content"])
-        return Reply(str(number * number), delay=0.2 - number / 50)
-
-    server = loopback(reply)
-    replies = LLM.connect("openai:local").ask_each([str(number) for number in range(8)])
-    assert [reply.text for reply in replies] == [str(number * number) for number in range(8)]
-    assert server.peak > 1

@@ -84,13 +84,12 @@ def test_a_reply_that_is_cut_off_is_asked_for_with_more_room_and_no_oftener(loop
     assert len(server.requests) == 4 and server.requests[-1]["max_tokens"] == 60
 
 
-@pytest.mark.parametrize("halves", [1, 2])
-def test_the_first_whole_reply_is_taken(loopback: Start, tmp_path: Path, halves: int) -> None:
-    server = loopback([*[Reply("half", finish="length")] * halves, "whole"])
+def test_the_first_whole_reply_is_taken(loopback: Start, tmp_path: Path) -> None:
+    server = loopback([Reply("half", finish="length"), "whole"])
     llm = connect(server, "openai:local", store=ResponseStore(tmp_path / "replies.sqlite"))
     reply = llm.ask("hi", max_tokens=60)
-    assert (reply.text, reply.finish, reply.usage.calls) == ("whole", "stop", halves + 1)
-    assert llm.ask("hi", max_tokens=60).text == "whole" and len(server.requests) == halves + 1
+    assert (reply.text, reply.finish, reply.usage.calls) == ("whole", "stop", 2)
+    assert llm.ask("hi", max_tokens=60).text == "whole" and len(server.requests) == 2
 
 
 def test_half_a_reply_is_better_than_none(loopback: Start) -> None:
@@ -119,10 +118,7 @@ def test_samples_that_are_cut_off_are_asked_for_again_each(hosted: Host) -> None
     assert (spent.calls, spent.input_tokens, spent.output_tokens) == (2, told.input, told.output)
 
 
-@pytest.mark.parametrize(
-    "model",
-    ["openai:gpt-9-mini", "openai:gpt-5-mini", "anthropic:claude-opus-9", "google_genai:gemini-9-flash"],
-)
+@pytest.mark.parametrize("model", ["openai:gpt-9-mini", "anthropic:claude-opus-9"])
 def test_all_that_was_answered_is_booked(hosted: Host, model: str) -> None:
     server = hosted(lambda asked: "word " * 200, thinking=800)
     llm = connect(server, model)
@@ -136,7 +132,7 @@ def test_all_that_was_answered_is_booked(hosted: Host, model: str) -> None:
     assert spent.calls == len(server.served) == sum(call.usage.calls for call in recorder.calls)
 
 
-@pytest.mark.parametrize("model", ["gpt-4.1-mini", "gpt-5-mini", "o4-mini"])
+@pytest.mark.parametrize("model", ["gpt-4.1-mini", "gpt-5-mini"])
 def test_samples_are_one_request_where_that_is_offered(hosted: Host, model: str) -> None:
     server = hosted(lambda asked: f"answer {asked.sample}")
     llm = connect(server, f"openai:{model}")
@@ -174,13 +170,6 @@ def test_a_server_that_gives_one_sample_is_asked_for_each(loopback: Start) -> No
     llm.ask_many("hi again", 3)
     assert [request.get("n") for request in server.requests[5:]] == [None] * 3
     assert all(not reply.dropped and reply.usage.calls == 1 for reply in replies)
-
-
-def test_samples_with_seeds_are_asked_for_each(hosted: Host) -> None:
-    server = hosted(lambda asked: str(asked.body["seed"]))
-    replies = connect(server, "openai:gpt-4.1-mini", seed=7).ask_many("hi", 4)
-    assert [reply.text for reply in replies] == ["7", "8", "9", "10"]
-    assert not any("n" in seen.body for seen in server.requests)
 
 
 @pytest.mark.parametrize(
@@ -274,14 +263,14 @@ def test_silence_is_explained_once(loopback: Start, caplog: pytest.LogCaptureFix
 def test_a_call_ends_with_the_runs_seconds_and_its_late_reply_is_recorded(
     loopback: Start, tmp_path: Path
 ) -> None:
-    loopback(lambda request: Reply("late", delay=1))
+    loopback(lambda request: Reply("late", delay=0.5))
     store = ResponseStore(tmp_path / "r.sqlite")
     llm = LLM.connect("openai:local", store=store)
     begun = time.monotonic()
     said = r"its budget of 0\.3 seconds before openai:local"
     with recording(Meter(Budget(seconds=0.3))) as recorder, pytest.raises(BudgetExceeded, match=said):
         llm.ask("hi")
-    assert time.monotonic() - begun < 0.8
+    assert time.monotonic() - begun < 0.5
     assert recorder.meter.spent == recorder.calls[0].usage == UNKNOWN
     assert recorder.calls[0].error.startswith("BudgetExceeded")
     for thread in threading.enumerate():
@@ -295,7 +284,7 @@ def test_samples_and_waiters_end_with_the_runs_seconds_too(loopback: Start) -> N
 
     def reply(request: Json) -> Reply:
         begun.set()
-        return Reply("late", delay=1)
+        return Reply("late", delay=0.7)
 
     loopback(reply)
     llm = LLM.connect("openai:local")
@@ -355,18 +344,6 @@ def test_a_useless_reply_is_an_error_but_its_tokens_are_paid() -> None:
     with recording(Meter()) as recorder, pytest.raises(Refused):
         LLM.connect(ScriptedModel([reply])).ask("a")
     assert recorder.meter.spent == recorder.calls[0].usage == Usage(1, 10, 1, 0.1, None, None)
-
-
-def test_samples_are_logged_in_order_whoever_is_faster() -> None:
-    together = threading.Barrier(12, timeout=10)
-
-    def reply(messages: list[tuple[str, str]]) -> str:
-        together.wait()
-        return "x"
-
-    with recording(Meter()) as recorder:
-        LLM.connect(ScriptedModel(reply)).ask_many("hi", 12)
-    assert [call.sample for call in recorder.calls] == list(range(12))
 
 
 def test_one_failed_sample_fails_the_whole_and_the_others_are_still_logged() -> None:
@@ -506,18 +483,12 @@ def test_copied_contexts_see_the_recorder() -> None:
 
 
 @pytest.mark.parametrize("bad", [Reply(""), Reply("no", finish="content_filter"), Fault(400)])
-def test_a_bad_sample_costs_its_own_vote(loopback: Start, bad: Any) -> None:
+def test_a_bad_sample_costs_its_own_vote_and_bad_ones_alone_are_an_error(loopback: Start, bad: Any) -> None:
     loopback([Reply("a"), bad, Reply("b"), bad, Reply("c")])
     with recording(Meter()) as recorder:
         replies = local(seed=1).ask_many("hi", 5)
     assert sorted(reply.text for reply in replies) == ["a", "b", "c"]
     assert len(recorder.calls) == 5 and sum(bool(call.error) for call in recorder.calls) == 2
-
-
-def test_samples_that_are_all_bad_are_the_first_error(loopback: Start) -> None:
-    loopback([Reply("")])
-    with pytest.raises(EmptyReply):
-        local(seed=1).ask_many("hi", 3)
-    loopback([Reply("x", finish="content_filter")])
-    with pytest.raises(Refused):
+    loopback([bad])
+    with pytest.raises(ModelError):
         local(seed=1).ask_many("hi", 3)
