@@ -186,7 +186,7 @@ class LLM:
 
     def _request(self, messages: Messages, params: Mapping[str, Any], **others: Any) -> ModelRequest:
         to = self._pipeline.connection
-        known = {"own_settings": to.own_settings, "address": to.address}
+        known = {"own_settings": to.client.own_settings, "address": to.client.address}
         return ModelRequest.of(to.name, messages, self._merged(params), **known, **others)
 
     def _merged(self, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -219,7 +219,7 @@ class _Models:
         """Connect to a model; raise as `LLM.connect` does."""
         timeout = self.timeout if timeout is None else timeout
         is_of_another = self.provider and str(model).partition(":")[0] != self.provider
-        connection = Connection.open(
+        connection = Connection(
             model,
             timeout,
             {} if is_of_another else self.settings,

@@ -49,17 +49,8 @@ class Connection:
     refuses is remembered; where `allow_dropped` is False, that is an error instead.
     """
 
-    def __init__(self, client: ChatClient, prices: Prices | None, *, allow_dropped: bool = True) -> None:
-        self.client, self.allow_dropped = client, allow_dropped
-        self.name, self.address = client.name, client.address
-        self.has_name, self.own_settings = client.has_name, client.own_settings
-        self._prices = prices
-        self._lock = threading.Lock()
-        self._learned: Capabilities | None = None
-
-    @classmethod
-    def open(
-        cls,
+    def __init__(
+        self,
         model: str | BaseChatModel,
         timeout: float,
         settings: Mapping[str, Any],
@@ -67,17 +58,20 @@ class Connection:
         *,
         at_once: bool = True,
         allow_dropped: bool = True,
-    ) -> Connection:
+    ) -> None:
         """Connect to a model by its name, or through a LangChain client; `at_once` or when first asked."""
         if isinstance(model, str):
-            client = ChatClient.named(model, timeout, settings)
+            self.client = ChatClient.named(model, timeout, settings)
         elif settings:
             raise ModelError(f"{', '.join(settings)} must be set on the chat model itself")
         else:
-            client = ChatClient.given(model)
+            self.client = ChatClient.given(model)
         if at_once:
-            client.chat  # noqa: B018 - a missing package or key is an error now, not at the first question
-        return cls(client, prices, allow_dropped=allow_dropped)
+            self.client.chat  # noqa: B018 - a missing package or key is an error now, not at the first question
+        self.name, self.allow_dropped = self.client.name, allow_dropped
+        self._prices = prices
+        self._lock = threading.Lock()
+        self._learned: Capabilities | None = None
 
     @property
     def is_scripted(self) -> bool:

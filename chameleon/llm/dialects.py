@@ -7,7 +7,6 @@ import re
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from chameleon.errors import ModelError
@@ -47,8 +46,19 @@ class Dialect:
 
     def messages(self, request: ModelRequest, known: Capabilities) -> list[BaseMessage]:
         """Return the messages as LangChain has them."""
-        kinds = _message_kinds()
-        return [kinds[role](content=_content(text)) for role, text in request.messages]
+        from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
+
+        kinds = {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessage}
+        made: list[BaseMessage] = []
+        for role, text in request.messages:
+            content: str | list[str | dict[Any, Any]] = text
+            if isinstance(text, MultimodalText):
+                shown = (
+                    {"type": "image", "base64": p.base64, "mime_type": p.mime_type} for p in text.pictures
+                )
+                content = [{"type": "text", "text": text.text}, *shown]
+            made.append(kinds[role](content=content))
+        return made
 
     def invoke(
         self, chat: BaseChatModel, request: ModelRequest, extra: Mapping[str, Any], known: Capabilities
@@ -175,18 +185,3 @@ def _response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
     # What `strict` takes: objects that require all their keys and allow no other.
     strict = schema.get("additionalProperties") is False
     return {"type": "json_schema", "json_schema": {"name": name, "schema": dict(schema), "strict": strict}}
-
-
-def _content(text: str) -> str | list[str | dict[Any, Any]]:
-    """Return a message's content as LangChain takes it: the text, or its blocks of text and pictures."""
-    if not isinstance(text, MultimodalText):
-        return text
-    pictures = ({"type": "image", "base64": p.base64, "mime_type": p.mime_type} for p in text.pictures)
-    return [{"type": "text", "text": text.text}, *pictures]
-
-
-@cache
-def _message_kinds() -> Mapping[str, type[BaseMessage]]:
-    from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
-
-    return {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessage}

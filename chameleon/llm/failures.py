@@ -97,7 +97,7 @@ def classify(error: Exception, *, model: str = "the model", secrets: Iterable[st
         return CallFailure(ModelError(f"{model}: {said}"))
     names = " ".join(kind.__name__ for part in chain for kind in type(part).__mro__)
     rule = next(rule for rule in _rules() if rule.fits(status, message, names))
-    kind, why = type(error).__name__, why_no_answer(error)
+    kind, why = type(error).__name__, _why_no_answer(error)
     told = {"model": model, "said": said, "status": status, "kind": kind, "why": why}
     made: ModelError = getattr(errors, rule.error)(rule.said.format(**told), hint=rule.hint)
     return CallFailure(made, rule.retry, _retry_after(error), rule.reason.format(**told))
@@ -108,7 +108,7 @@ def says_too_long(message: str) -> bool:
     return next(rule for rule in _rules() if rule.words).fits(400, message, "")
 
 
-def why_no_answer(error: BaseException) -> str:
+def _why_no_answer(error: BaseException) -> str:
     """Say why a server cannot be reached, in a few words that hold nothing of the request."""
     # urllib keeps what went wrong as its reason, httpcore as its argument.
     parts = [part for link in _chain(error) for part in (link, getattr(link, "reason", None), *link.args)]

@@ -38,8 +38,8 @@ class Pipeline:
         self, connection: Connection, store: ResponseStore | None, backoff: Backoff, timeout: float
     ) -> None:
         self.connection = connection
-        self._store = store if connection.has_name else None
-        if store is not None and store.mode != "off" and not connection.has_name:
+        self._store = store if connection.client.has_name else None
+        if store is not None and store.mode != "off" and not connection.client.has_name:
             _log.warning("replies of %s are not recorded: it tells no name to know it by", connection.name)
         self._backoff, self._timeout = backoff, timeout
         self._flights: dict[str, Future[list[Reply] | None]] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -52,6 +52,11 @@ class Refusal:
     limit_name: str = ""
     by_server: bool = True
 
+    @property
+    def is_unknown(self) -> bool:
+        """Tell whether the server does not know such a parameter at all."""
+        return _UNKNOWN.search(self.said) is not None
+
 
 def learn(
     error: Exception, known: Capabilities, fitted: Fitted, *, limit: int, n: int, secrets: Sequence[str] = ()
@@ -70,7 +75,7 @@ def learn(
     if refusal is not None and refusal.limit_name and refusal.limit_name != known.limit_name:
         return replace(known, limit_name=refusal.limit_name)
     is_of_length = status_of(error) in (400, 413, 422) and says_too_long(message_of(error))
-    if is_of_length or (refusal is not None and refusal.name == "max_tokens" and not _is_unknown(refusal)):
+    if is_of_length or (refusal is not None and refusal.name == "max_tokens" and not refusal.is_unknown):
         # Less room beyond the limit that is asked for: the context, or the model, may have none for it.
         spare = fitted.sent.get("max_tokens", 0) - limit
         if spare <= 0:
@@ -85,14 +90,9 @@ def learn(
     if refusal.by_server:
         said = one_line(redact(refusal.said, also=secrets), 200)
     thinks = known.thinks or (
-        refusal.name == "reasoning" and fitted.sent["reasoning"] == "none" and not _is_unknown(refusal)
+        refusal.name == "reasoning" and fitted.sent["reasoning"] == "none" and not refusal.is_unknown
     )
     return replace(known, refuses={**known.refuses, refusal.name: said}, thinks=thinks)
-
-
-def _is_unknown(refusal: Refusal) -> bool:
-    """Tell whether the server does not know such a parameter at all."""
-    return _UNKNOWN.search(refusal.said) is not None
 
 
 def refusal_of(error: Exception, sent: Collection[str]) -> Refusal | None:
@@ -119,18 +119,16 @@ def refusal_of(error: Exception, sent: Collection[str]) -> Refusal | None:
 
 def _mentioned(said: str, wire: Mapping[str, Sequence[str]]) -> str | None:
     """Find the first parameter that a sentence mentions; of temperature and top_p together, the latter."""
-    places = {name: min(found) for name, names in wire.items() if (found := [*_places(said, names)])}
+    places: dict[str, int] = {}
+    for parameter, names in wire.items():
+        for name in names:
+            marked = (
+                rf"[`'\"]{name}(?=[`'\".])|\b{name}(?=:)|parameter:? {name}\b"
+                rf"|\b{name} (?:parameter|level)\b|(?:supplied:|support) {name}\b"
+            )
+            pattern = marked if name in _WORDS else rf"(?<!\w){name}(?!\w)"
+            if found := re.search(pattern, said, re.IGNORECASE):
+                places[parameter] = min(found.start(), places.get(parameter, found.start()))
     if {"temperature", "top_p"} <= places.keys():
         return "top_p"
     return min(places, key=places.__getitem__, default=None)
-
-
-def _places(said: str, names: Sequence[str]) -> Iterator[int]:
-    for name in names:
-        marked = (
-            rf"[`'\"]{name}(?=[`'\".])|\b{name}(?=:)|parameter:? {name}\b"
-            rf"|\b{name} (?:parameter|level)\b|(?:supplied:|support) {name}\b"
-        )
-        pattern = marked if name in _WORDS else rf"(?<!\w){name}(?!\w)"
-        if (found := re.search(pattern, said, re.IGNORECASE)) is not None:
-            yield found.start()

@@ -163,14 +163,22 @@ class ResponseStore:
                 "there is no recording to replay", where=str(self.path), hint="Record one first."
             )
         with self._translated("opened"):
-            if self.mode != "replay":
-                _create_private(self.path)
+            if self.mode != "replay" and not self.path.exists():
+                # Only its owner can read it: it holds prompts and replies.
+                self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
             with self._connections.borrow_to_write() as connection:
                 application = connection.execute("PRAGMA application_id").fetchone()[0]
                 version = connection.execute("PRAGMA user_version").fetchone()[0]
                 empty = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
                 if application == 0 and empty and self.mode != "replay":
-                    _lay_out(connection)
+                    connection.execute("PRAGMA journal_mode = WAL")
+                    connection.execute("BEGIN IMMEDIATE")
+                    # Another process may have laid it out while this one waited for the lock.
+                    if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
+                        for statement in _LAYOUT:
+                            connection.execute(statement)
+                    connection.execute("COMMIT")
                 elif (application, version) != (_APPLICATION, _VERSION):
                     raise StoreError(
                         "this database is not a response store of this version",
@@ -204,23 +212,6 @@ class ResponseStore:
         return reply
 
 
-def _create_private(path: Path) -> None:
-    """Create the file so that only its owner can read it: it holds prompts and replies."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    if not path.exists():
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-
-
-def _lay_out(connection: sqlite3.Connection) -> None:
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("BEGIN IMMEDIATE")
-    # Another process may have laid it out while this one waited for the lock.
-    if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
-        for statement in _LAYOUT:
-            connection.execute(statement)
-    connection.execute("COMMIT")
-
-
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -248,7 +239,11 @@ def _describe_miss(
         return f"this prompt is recorded, but with other settings: {'; '.join(told)}"
     if not other_prompts:
         return f"no reply is recorded for the prompt {_quote(prompt, 0)}"
-    other = max(map(_flat, other_prompts), key=lambda text: _overlap(prompt, text))
+    # Prompts of one template differ in the middle or at the end: what counts is what they share at both ends.
+    other = max(
+        map(_flat, other_prompts),
+        key=lambda text: min(len(text), shared_start(prompt, text) + shared_start(prompt[::-1], text[::-1])),
+    )
     place = shared_start(prompt, other)
     said = f"no reply is recorded for the prompt {_quote(prompt, place)}"
     return f"{said}; the nearest recorded one is {_quote(other, place)}"
@@ -265,13 +260,6 @@ def _shown(settings: Mapping[str, Any], name: str) -> str:
 
 def _flat(messages: Sequence[tuple[str, str]]) -> str:
     return "\n".join(f"{role}: {text}" for role, text in messages)
-
-
-def _overlap(a: str, b: str) -> int:
-    """Count what two prompts share at both ends: those of one template differ in the middle or at the end."""
-    start = shared_start(a, b)
-    rest = min(len(a), len(b)) - start
-    return start + shared_start(a[::-1][:rest], b[::-1][:rest])
 
 
 def _quote(text: str, position: int) -> str:
