@@ -44,7 +44,7 @@ def played(asked: Asked) -> str:
 def server() -> Iterator[HostedServer]:
     """The hosted APIs on this machine. One for all tests: clients keep the proxy that they were made with."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(RULES["openai"], "o9-mini", RULES["openai"]["o4-mini"])  # one that nobody knows
+        patch.setitem(RULES["openai"], "o9-mini", RULES["openai"]["gpt-5-mini"])  # one that nobody knows
         with HostedServer(played) as started:
             yield started
 
