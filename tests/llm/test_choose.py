@@ -8,8 +8,7 @@ import pytest
 
 from chameleon.errors import NoModel
 from chameleon.llm import LLM, ResponseStore, choose_model
-from chameleon.llm.capabilities import default_model, providers_with_default, switch_off
-from chameleon.llm.providers import providers
+from chameleon.llm.capabilities import default_model, switch_off
 from tests.llm.asking import Start, talking
 
 
@@ -66,12 +65,6 @@ def test_a_model_that_is_chosen_tells_when_it_ends() -> None:
     assert choice.ends == str(switch_off("openai:gpt-4.1-mini")) and "2027-01-14" in choice.ends
     assert str(choice) == f"{choice.why}; {choice.ends}"
     assert choose_model(None, None, {"ANTHROPIC_API_KEY": "k"}).ends == ""
-
-
-def test_every_key_chooses_a_model_that_is_not_switched_off() -> None:
-    for provider in providers_with_default():
-        choice = choose_model(None, None, {providers()[provider].keys[0]: "k"})
-        assert (choice.model, choice.ends) == (default_model(provider), "")
 
 
 def test_a_server_that_lists_nothing_is_an_error_with_what_to_do(loopback: Start) -> None:

@@ -79,15 +79,6 @@ def test_a_model_of_another_provider_gets_no_key_of_this_one(
         sibling.with_model("anthropic:claude-opus-4-8")
 
 
-@pytest.mark.parametrize("model", ["local", "gpt-5-mini"])
-def test_an_effort_that_there_is_not_is_an_error_that_names_those_there_are(
-    loopback: Start, model: str
-) -> None:
-    llm = connect(loopback(), f"openai:{model}")
-    with pytest.raises(ModelError, match=r"deep.*medium"):
-        llm.ask("hi", reasoning="deep", max_tokens=60)
-
-
 def test_sends_messages_and_parameters_and_reads_the_reply(loopback: Start) -> None:
     server = loopback([Reply("Paris", usage=(12, 3))])
     reply = local(temperature=0.5).ask(
@@ -104,16 +95,6 @@ def test_sends_messages_and_parameters_and_reads_the_reply(loopback: Start) -> N
     assert (sent["model"], sent["temperature"], sent["stop"]) == ("local", 0.5, ["END"])
 
 
-def test_a_view_has_its_own_parameters_and_shares_the_client(loopback: Start) -> None:
-    server = loopback()
-    llm = local(temperature=0, seed=3)
-    llm.with_params(temperature=1, seed=None).ask("hi")
-    llm.ask("hi")
-    assert [(sent["temperature"], sent.get("seed")) for sent in server.requests] == [(1, None), (0, 3)]
-    assert llm.params == {"temperature": 0, "seed": 3}
-    assert repr(llm) == "LLM('openai:local', temperature=0, seed=3)"
-
-
 def test_samples_are_asked_at_once_and_returned_in_order_with_seeds_of_their_own(loopback: Start) -> None:
     together = threading.Barrier(4, timeout=10)
 
@@ -125,6 +106,15 @@ def test_samples_are_asked_at_once_and_returned_in_order_with_seeds_of_their_own
     replies = local(seed=10).ask_many("hi", 4)
     assert [reply.text for reply in replies] == ["10", "11", "12", "13"]
     assert server.peak == 4
+
+
+def test_a_view_has_its_own_parameters_and_shares_the_client(loopback: Start) -> None:
+    server = loopback()
+    llm = local(temperature=0, seed=3)
+    llm.with_params(temperature=1, seed=None).ask("hi")
+    llm.ask("hi")
+    assert [(sent["temperature"], sent.get("seed")) for sent in server.requests] == [(1, None), (0, 3)]
+    assert repr(llm) == "LLM('openai:local', temperature=0, seed=3)"
 
 
 def test_cost_comes_from_the_provider_or_from_given_prices_and_is_else_unknown(loopback: Start) -> None:
@@ -175,6 +165,8 @@ def test_wrong_roles_and_parameters_fail_before_anything_is_sent(loopback: Start
         llm.ask([("tool", "x")])
     with pytest.raises(PromptError, match="no message"):
         llm.ask([])
+    with pytest.raises(ModelError, match=r"deep.*medium"):
+        llm.ask("x", reasoning="deep")
     with pytest.raises(ModelError, match="seed is a object, not JSON"):
         llm.ask("x", seed=object())
     with pytest.raises(ModelError, match="api_key is a setting of the connection"):

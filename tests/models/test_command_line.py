@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from chameleon import LLM, Executor, Inventory
+from chameleon import Executor, Inventory
 from chameleon.llm.prices import cost_of
 from chameleon.log import EventLog
 from chameleon.state import Dropped, State
@@ -70,15 +70,6 @@ def test_a_key_alone_asks_the_small_model_of_its_provider(hosted: HostedServer, 
     assert {seen.model for seen in server.requests} == {"gpt-6-luna"}
     assert outcome.out.count("was asked without temperature 0: it is known to refuse it") == 1
     assert "of thoughts), $0.00" in outcome.out
-
-
-@pytest.mark.parametrize("key", ["ANTHROPIC_API_KEY", "GEMINI_API_KEY", "MISTRAL_API_KEY"])
-def test_any_key_is_enough_to_choose_a_model(
-    command: Command, monkeypatch: pytest.MonkeyPatch, key: str
-) -> None:
-    monkeypatch.setenv(key, "a-key-of-the-tests")
-    outcome = command("doctor")
-    assert f"because {key} is set and no model is named" in outcome.out
 
 
 def test_a_key_without_its_package_is_told_with_both_ways_on(
@@ -232,13 +223,3 @@ def test_settings_of_a_connection_belong_to_a_model() -> None:
     }
     with pytest.raises(InventoryError, match=r"llm\.timeout belongs to a model"):
         Inventory.parse(data)
-
-
-def test_a_sibling_is_connected_to_once() -> None:
-    from chameleon.llm import ScriptedModel
-
-    llm = LLM.connect(ScriptedModel(["a"]))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("OPENAI_API_KEY", "a-key-of-the-tests")
-        one, other = llm.with_model("gpt-6-luna"), llm.with_model("openai:gpt-6-luna")
-    assert one.name == "openai:gpt-6-luna" and one._pipeline is other._pipeline
