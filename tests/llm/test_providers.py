@@ -62,18 +62,10 @@ def test_every_provider_that_langchain_has_built_in_is_known() -> None:
     assert ours <= theirs
 
 
-@pytest.mark.parametrize(
-    "name", ["api_key", "base_url", "openai_api_key", "default_headers", "azure_endpoint"]
-)
-def test_connection_settings(name: str) -> None:
-    assert belongs_to_connection(name)
-
-
-@pytest.mark.parametrize(
-    "name", ["temperature", "max_tokens", "stop", "top_p", "seed", "reasoning_effort", "num_ctx"]
-)
-def test_request_parameters(name: str) -> None:
-    assert not belongs_to_connection(name)
+def test_what_belongs_to_a_connection() -> None:
+    settings = ("api_key", "base_url", "openai_api_key", "default_headers", "azure_endpoint")
+    params = ("temperature", "max_tokens", "stop", "top_p", "seed", "reasoning_effort", "num_ctx")
+    assert all(map(belongs_to_connection, settings)) and not any(map(belongs_to_connection, params))
 
 
 def test_a_pipeline_of_hugging_face_is_asked_for_its_continuation_alone(
