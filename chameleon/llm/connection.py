@@ -17,7 +17,7 @@ from chameleon.llm.choose import offer, offered_models
 from chameleon.llm.dialects import Dialect, OpenAIDialect, dialect_of
 from chameleon.llm.failures import CallFailure, classify, message_of, says_too_long
 from chameleon.llm.message import ModelRequest, Reply
-from chameleon.llm.parameters import Fitted, efforts_of, fit, reasoning_fields
+from chameleon.llm.parameters import Fitted, fit, reasoning_fields
 from chameleon.llm.parse_reply import parse_reply
 from chameleon.llm.prices import Prices
 from chameleon.llm.refusals import learn
@@ -85,9 +85,7 @@ class Connection:
 
     @cached_property
     def _known_beforehand(self) -> Capabilities:
-        chat = self.client.chat
-        known = capabilities_of(self.name, getattr(chat, "profile", None))
-        return known if known.efforts else replace(known, efforts=efforts_of(type(chat).model_fields))
+        return capabilities_of(self.name, getattr(self.client.chat, "profile", None))
 
     @cached_property
     def _dialect(self) -> Dialect:

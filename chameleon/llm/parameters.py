@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, get_args
+from typing import Any
 
-from chameleon.llm.capabilities import EFFORTS, Capabilities
+from chameleon.llm.capabilities import Capabilities
 
 ROOM: Mapping[str, int] = {
     "none": 0,
@@ -84,14 +84,6 @@ def _effort(asked: str, known: Capabilities) -> tuple[str, str]:
         return "", ""
     effort = known.nearest_effort(asked)
     return effort, "" if effort == asked else f"with {effort} instead, the nearest that it takes"
-
-
-def efforts_of(fields: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the efforts that a client with these fields takes, where it names them."""
-    if "reasoning_effort" not in fields:
-        return ()
-    named = [get_args(part) for part in get_args(fields["reasoning_effort"].annotation)]
-    return tuple(effort for effort in EFFORTS if any(effort in values for values in named))
 
 
 def reasoning_fields(fields: Mapping[str, Any], effort: str, model: str = "") -> dict[str, Any] | None:
