@@ -66,6 +66,7 @@ class ChatClient:
         if root is not None and hasattr(root, "with_options"):
             calm = root.with_options(max_retries=0)  # its own retries would multiply with ours
             chat = chat.model_copy(update={"root_client": calm, "client": calm.chat.completions})
+        getattr(chat, "_client", None)  # of Anthropic's: made now, so that copies share its connections
         server = own_server(provider, {"base_url": str(address)}) if address else ""
         made = cls(f"{provider}:{model or type(chat).__name__}", server, secrets, lambda: chat)
         made.has_name = bool(model)

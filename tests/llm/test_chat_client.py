@@ -14,6 +14,7 @@ from chameleon.errors import (
     ParameterRefused,
 )
 from chameleon.llm import LLM, Backoff, ResponseStore
+from chameleon.llm.chat_client import ChatClient
 from tests.hosted import HostedServer
 from tests.llm.asking import Start
 from tests.loopback import Fault
@@ -72,6 +73,12 @@ def test_what_a_client_is_set_to_is_dropped_as_well(asked: dict[str, Any]) -> No
         assert reply.text == "ok" and set(reply.dropped) == {"temperature"} and not server.refused
         with pytest.raises(ParameterRefused):
             LLM.connect(chat, allow_dropped=False).ask("hi", **asked)
+
+
+def test_copies_of_a_client_share_its_connections() -> None:
+    anthropic = pytest.importorskip("langchain_anthropic")
+    chat = ChatClient.given(anthropic.ChatAnthropic(model="claude-opus-5", api_key=KEY)).chat
+    assert chat.model_copy(update={"max_tokens": 5})._client is chat._client
 
 
 def test_one_limit_takes_the_place_of_the_other(loopback: Start) -> None:
