@@ -29,7 +29,8 @@ from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.data import DataFile, find_benchmark, read_problems
 from chameleon.evaluation.evaluate import Evaluation
 from chameleon.evaluation.results import Result
-from chameleon.evaluation.run_dir import RunDir, read_run
+from chameleon.evaluation.run import read_run
+from chameleon.evaluation.run_dir import RunDir
 from chameleon.evaluation.settings import settings_of
 
 _PLAN = '["knowledge_retrieval", "solution_generator", "answer_generator"]'

@@ -26,8 +26,7 @@ from typing import Any
 from measuring import surroundings, table
 
 from chameleon.documents.reading import text_passages
-from chameleon.modules.documents.paper_retriever import PaperRetriever
-from chameleon.modules.documents.passages import nearness
+from chameleon.modules.documents.paper_retriever import PaperRetriever, nearness
 from chameleon.retrieval.ranking import similarities
 from chameleon.state import State
 from chameleon.table import Table, to_text

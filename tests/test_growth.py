@@ -14,11 +14,10 @@ from chameleon.documents.pdf_headings import _HYPHEN
 from chameleon.documents.text_files import markdown_tables, unmarked
 from chameleon.errors import Declined, InputError
 from chameleon.llm.parse_reply import parse_reply
-from chameleon.modules.documents.paper_program_generator import PaperProgramGenerator
+from chameleon.modules.documents.paper_readers import PaperProgramGenerator
 from chameleon.modules.offline.lexical.label_questions import wanted_by
 from chameleon.modules.offline.lexical.labelled import split_label, value_of
-from chameleon.modules.reports.program_reader import plain
-from chameleon.modules.reports.program_writer import number_text
+from chameleon.modules.reports.program_text import number_text, plain
 from chameleon.modules.sql.binder_table import LINE_BREAK
 from chameleon.modules.sql.text_to_sql import _START
 from chameleon.modules.statutes.statute_answerer import answer_in

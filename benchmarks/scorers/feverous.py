@@ -76,7 +76,7 @@ class EvidenceRule(GradedScorer):
             raise InputError(
                 "the rule needs the gold evidence, and this row has none",
                 where=f"problem {problem.id}",
-                hint="--scorer label looks at labels alone.",
+                hint="The scorer label looks at labels alone.",
             )
         told = prediction if isinstance(prediction, Mapping) else {"label": prediction}
         evidence = told.get("evidence")

@@ -12,7 +12,7 @@ from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal
 from typing import Any
 
 from chameleon.evaluation.benchmark import Problem, Scorer
-from chameleon.modules.reports.percent import asks_percent
+from chameleon.modules.reports.report_answer import asks_percent
 
 _NUMBER = re.compile(
     r"(?P<sign>[-−–]\s?)?[$€£¥]?\s?(?P<sign2>[-−])?(?P<digits>\d[\d,]*(?:\.\d+)?|\.\d+)(?![\d])"

@@ -44,7 +44,7 @@ class CellRule(Scorer):
             raise InputError(
                 "the rule of SQA needs the cells of the answer, and this row has texts alone",
                 where=f"problem {problem.id}",
-                hint="--scorer tablerag compares texts.",
+                hint="The scorer tablerag compares texts.",
             )
         if prediction is None:
             return False
@@ -79,7 +79,7 @@ def _looked_up(answer: Any, problem: Problem) -> set[str] | None:
         raise InputError(
             "an answer in words needs the table to be found in",
             where=f"problem {problem.id}",
-            hint="Name the tables with --tables.",
+            hint="Name the file of tables.",
         )
     cells = cells_of(answer, table)
     return None if cells is None else {f"({row}, {column})" for row, column in cells}

@@ -24,8 +24,6 @@ from chameleon.cli.options import (
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from chameleon.cli.listing import Kind
-
 app = typer.Typer(
     name="chameleon",
     help="Compose tools to answer questions over tables, pictures and texts: a planner picks modules, "
@@ -35,14 +33,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-lists = typer.Typer(help="List what there is.", no_args_is_help=True)
-app.add_typer(lists, name="list")
-LISTS: dict[Kind, str] = {
-    "planners": "List the planners that an inventory may name.",
-    "inventories": "List the inventories that are shipped.",
-    "grids": "List the grids that are shipped: variants of an inventory, to be compared.",
-    "benchmarks": "List the benchmarks that can be evaluated, with their scorers.",
-}
 DATA = argument("DATA", "The benchmark's release, or JSON lines; .gz is fine.")
 RUNS = argument("RUN…", "Folders that `eval --out` has written.")
 SCHEMA = option(default=False, help="Print the JSON Schema of such files.")
@@ -212,7 +202,7 @@ def grid(options: GridOptions, schema: bool = SCHEMA, json: bool = JSON) -> int:
     Exit codes: 0 done, 1 stopped before the end or no arm could run, 2 wrong usage, 130 after Ctrl-C.
     """
     if schema:
-        from chameleon.inventory.grid import GridSpec
+        from chameleon.evaluation.grid import GridSpec
 
         return _print_schema(GridSpec)
     if options.grid is None:
@@ -273,31 +263,24 @@ def sandbox(
     return run_file(file, result=result, timeout=timeout, kind=kind, as_json=json)
 
 
-@lists.command("modules")
+@app.command("list")
 @spread
-def list_modules(
-    name: str | None = argument("[NAME]", "Show this one in full.", default=None), json: bool = JSON
+def list_kind(
+    kind: Literal["modules", "planners", "inventories", "grids", "benchmarks"] = argument(
+        "KIND", "modules, planners, inventories, grids or benchmarks."
+    ),
+    name: str | None = argument("NAME", "Show this module in full.", default=None),
+    json: bool = JSON,
 ) -> None:
-    """List the modules that an inventory may name; with NAME what one reads, writes and takes."""
+    """List what there is; with the NAME of a module what it reads, writes and takes."""
     from chameleon.cli.listing import print_list, show_module
 
     if name is None:
-        print_list("modules", as_json=json)
-    else:
-        show_module(name, as_json=json)
-
-
-def _add_list(kind: Kind, about: str) -> None:
-    @lists.command(kind, help=about)
-    @spread
-    def print_kind(json: bool = JSON) -> None:
-        from chameleon.cli.listing import print_list
-
         print_list(kind, as_json=json)
-
-
-for kind, about in LISTS.items():
-    _add_list(kind, about)
+    elif kind == "modules":
+        show_module(name, as_json=json)
+    else:
+        raise typer.BadParameter("only modules are shown one by one", param_hint="NAME")
 
 
 def _print_schema(spec: type[BaseModel]) -> int:

@@ -9,13 +9,13 @@ from typing import Any
 
 import typer
 
-from chameleon.cli.given import STANDARD_INPUT, check_options, file_name, read_input, text_passages
+from chameleon.cli.given import STANDARD_INPUT, check_options, fit, read_input
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import QuestionOptions
 from chameleon.cli.out import echo_json
-from chameleon.cli.setup import Setup, defaults_for, set_up, that_takes
+from chameleon.cli.setup import Setup, defaults_for, set_up
 from chameleon.cli.show import RunPage, answer_text
-from chameleon.errors import Declined, InputError, StepRejected
+from chameleon.errors import Declined, StepRejected
 from chameleon.executor import Executor
 from chameleon.inventories import DEFAULTS
 from chameleon.log import EventLog, event_to_json
@@ -44,7 +44,8 @@ def run_question(
         )
     check_options(options)
     with read_input(options) as everything:
-        setup, given = _prepare(options, everything)
+        setup = set_up(options.inventory, options, defaults=defaults_for(everything))
+        given = fit(everything, setup.executor.inventory, options)
         page = RunPage(as_json=as_json, trace=trace, model=setup.executor.model)
         page.begin(setup.why)
         state = State()
@@ -60,37 +61,6 @@ def run_question(
         return 0
     page.end(state, options.unit or "")
     return EXIT_CODES[state.ended.reason]
-
-
-def _prepare(options: QuestionOptions, given: Mapping[str, Any]) -> tuple[Setup, Mapping[str, Any]]:
-    """Set up what will run, and return it with the input in the form that it takes.
-
-    That of a text is its passages or the text. A table beside passages takes the name of its file where it
-    has no caption, so that sources name it. Raises `InputError` for an inventory that takes no index, or one
-    table and is given more.
-    """
-    setup = set_up(options.inventory, options, defaults=defaults_for(given))
-    name, takes = setup.executor.inventory.name, setup.executor.inventory.input_types
-    if "index" in given and takes and "index" not in takes:
-        raise InputError(
-            f"the inventory {name} reads no index",
-            hint=f"Leave --inventory out, or name one that does{that_takes('index')}.",
-        )
-    if "tables" in given and takes and "tables" not in takes:
-        raise InputError(
-            f"the inventory {name} takes one table, and {1 + len(given['tables'])} are given",
-            hint=f"Name one that takes more with --inventory{that_takes('table', 'tables')}.",
-        )
-    if "text" in given and "passages" not in given and takes and "passages" in takes and "text" not in takes:
-        assert options.text
-        given = {**given, "passages": text_passages(given["text"], options.text[0])}
-    if "passages" not in given:
-        return setup, given
-    left_out = "text" if not takes or "passages" in takes else "passages"
-    fitted = {key: value for key, value in given.items() if key != left_out}
-    if "passages" in fitted and options.table and not fitted["table"].caption.strip():
-        fitted["table"] = fitted["table"].with_caption(file_name(options.table[0]))
-    return setup, fitted
 
 
 def _among_choices(state: State, choices: Sequence[str]) -> State:

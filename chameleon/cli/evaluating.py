@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from chameleon.cli.counts import show_counts
+from chameleon.cli.columns import show_counts
+from chameleon.cli.hints import in_options
 from chameleon.cli.options import EvalOptions
-from chameleon.cli.out import Interrupted, counted, say
-from chameleon.cli.progress import Progress
+from chameleon.cli.out import Interrupted, Progress, counted, say
 from chameleon.cli.scoring import Data
 from chameleon.cli.setup import dropped_by_model, set_up
 from chameleon.errors import InputError, InventoryError, ParameterRefused
@@ -105,14 +105,10 @@ class EvalRun:
         if not found:
             return
         spare = " ".join(f"--without {each.module}" for each in found if not each.stops)
-        hint = f"To evaluate without what a run can do without: {spare}" if spare else ""
-        if len(found) == 1:
-            error = found[0].error
-            both = f"{error.hint.rstrip('.')}. {hint}" if error.hint and hint else error.hint or hint
-            raise InventoryError(error.what, where=error.where, hint=both)
-        for each in found:
-            say(f"Missing: {harmless(str(each.error))}")
-        raise InventoryError(f"{len(found)} things keep {inventory.name} from running here", hint=hint)
+        raise InventoryError(
+            "; ".join(str(each.error).rstrip(".") for each in found),
+            hint=f"To evaluate without what a run can do without: {spare}" if spare else "",
+        )
 
     def warn(self) -> None:
         """Say which problems lack a picture, and where questions of a conversation are asked alone.
@@ -168,12 +164,11 @@ class EvalRun:
             evaluation = Evaluation(
                 self.executor,
                 self.data.new_scorer(),
+                benchmark,
                 run_dir=run_dir,
                 workers=min(self.options.workers, len(self.problems)),
                 spending=spending,
                 on_result=on_result,
-                run_columns=benchmark.run_columns,
-                found=benchmark.found,
                 gold_history=self.options.gold_history,
             )
             try:
@@ -213,7 +208,8 @@ class EvalRun:
             say(f"{counted(tally.failed, 'problem')} failed: {where}--retry-failed tries them again.")
         if stopped is not None:
             goes_on = ": the same command goes on" if out else ": --out DIR would keep what was done"
-            is_said = out and "goes on" in getattr(stopped, "hint", "")  # with --retry-failed, or a limit
+            # An error may say with which option it goes on.
+            is_said = out and "goes on" in in_options(getattr(stopped, "hint", ""))
             say(f"Stopped after {tally.all.n:,} of {len(self.problems):,}{'' if is_said else goes_on}.")
 
 

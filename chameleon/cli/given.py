@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from itertools import groupby
 from pathlib import Path
@@ -13,24 +13,27 @@ from typing import Any
 import typer
 
 from chameleon.cli.options import QuestionOptions
-from chameleon.cli.setup import defaults_for, input_of, that_takes
+from chameleon.cli.setup import that_takes
 from chameleon.errors import InputError
+from chameleon.inventory import Inventory
 from chameleon.pictures.opening import MAX_BYTES, check_picture, is_address
 from chameleon.table import read_table, read_table_stream
 
 STANDARD_INPUT = "-"
 _NAME = "standard input"
 _LARGEST_TEXT = 1_000_000
-_SOURCES = {"index": "index", "table": "table", "image": "picture", "text": "text"}
-_PICTURES_BEGIN = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"BM", b"II*\0", b"MM\0*")
+_FILES = {
+    "index": "index",
+    "table": "table",
+    "tables": "second table",
+    "image": "picture",
+    "text": "text",
+    "passages": "text",
+}
 
 
 def check_options(options: QuestionOptions) -> None:
-    """Raise an error for a blank question, and for files that do not go together.
-
-    `BadParameter` for wrong usage; `InputError` where no inventory is named, and no default takes what is
-    given.
-    """
+    """Raise `BadParameter` for wrong usage, and `InputError` for a question that comes alone."""
     if not options.question.strip():
         raise typer.BadParameter("is empty", param_hint="QUESTION")
     files = {name: list(getattr(options, name) or ()) for name in ("table", "image", "text")}
@@ -42,30 +45,11 @@ def check_options(options: QuestionOptions) -> None:
     if len(reading) > 1:
         hint = " and ".join(dict.fromkeys(reading))
         raise typer.BadParameter("only one of them can read standard input", param_hint=hint)
-    given = [key for key in _SOURCES if getattr(options, key)]
-    if options.inventory is not None:
-        return
-    if not given:
+    if options.inventory is None and options.index is None and not any(files.values()):
         raise InputError(
             "the question comes without anything to answer it from",
             hint="Give a table with --table, an index with --index, a picture with --image or a text "
             "with --text.",
-        )
-    names = defaults_for(given)
-    lacking = [_SOURCES[key] for key in given if key not in input_of(names[0])]
-    both = " and ".join(names)
-    if lacking and "index" in given:
-        raise typer.BadParameter(
-            f"is given with something else, and {both} take an index alone: leave one out, or name an "
-            "inventory that takes them with --inventory",
-            param_hint="--index",
-        )
-    if lacking:
-        keys = ["passages" if key == "text" else key for key in given]
-        raise InputError(
-            f"{' and '.join(f'a {_SOURCES[key]}' for key in given)} are given, and {both} take no "
-            f"{' and no '.join(lacking)}",
-            hint=f"Leave one out, or name an inventory that takes them with --inventory{that_takes(*keys)}.",
         )
 
 
@@ -145,15 +129,34 @@ def _read_text_or_paper(source: str) -> dict[str, Any]:
     return {"passages": passages, "text": "\n\n".join(parts).lstrip("\n")[:_LARGEST_TEXT]}
 
 
-def text_passages(text: str, source: str) -> list[dict[str, Any]]:
-    """Return a text as passages, which name where it was read from."""
+def fit(given: Mapping[str, Any], inventory: Inventory, options: QuestionOptions) -> Mapping[str, Any]:
+    """Return the input in the form that an inventory takes: a text as its passages or as the text.
+
+    A table beside passages takes the name of its file where it has no caption, so that sources name it.
+    Raises `InputError` where the inventory does not take all the files.
+    """
     from chameleon.documents import reading
 
-    return reading.text_passages(text, file_name(source))
+    takes, fitted = inventory.input_types, dict(given)
+    if "text" in fitted and takes and "passages" in takes and "text" not in takes:
+        assert options.text
+        fitted.setdefault("passages", reading.text_passages(fitted["text"], _file_name(options.text[0])))
+    if "passages" in fitted:
+        del fitted["passages" if takes and "passages" not in takes else "text"]
+    if "passages" in fitted and options.table and not fitted["table"].caption.strip():
+        fitted["table"] = fitted["table"].with_caption(_file_name(options.table[0]))
+    files = [key for key in _FILES if key in fitted]
+    lacking = [_FILES[key] for key in files if takes and key not in takes]
+    if lacking:
+        one = that_takes(*("passages" if key == "text" else key for key in files))
+        raise InputError(
+            f"the inventory {inventory.name} takes no {' and no '.join(lacking)}",
+            hint=f"Leave it out, or name one that takes it with --inventory{one}.",
+        )
+    return fitted
 
 
-def file_name(source: str) -> str:
-    """Return the name of a file, without its folders."""
+def _file_name(source: str) -> str:
     return _NAME if source == STANDARD_INPUT else Path(source).name
 
 
@@ -162,12 +165,8 @@ def _decode(data: bytes, where: str) -> str:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
-        is_picture = data.startswith(_PICTURES_BEGIN)
-        raise InputError(
-            f"the file is not UTF-8 text (byte {problem.start})",
-            where=where,
-            hint="Did you mean --image?" if is_picture else "Save it as UTF-8; a picture goes with --image.",
-        ) from problem
+        what, hint = "the file is not UTF-8 text", "Save it as UTF-8; a picture goes with --image."
+        raise InputError(f"{what} (byte {problem.start})", where=where, hint=hint) from problem
     if not text.strip():
         raise InputError("the text is empty", where=where, hint="There is nothing in it to answer from.")
     return text

@@ -14,23 +14,22 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from chameleon.cli.columns import TextColumn, in_blocks, terminal_width
+from chameleon.cli.columns import TextColumn, in_blocks
 from chameleon.cli.evaluating import EvalRun, check_data
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import GridOptions, names
-from chameleon.cli.out import Interrupted, counted, echo, echo_json, one_line, say
-from chameleon.cli.progress import Progress
+from chameleon.cli.out import Interrupted, Progress, counted, echo, echo_json, one_line, say
 from chameleon.cli.scoring import Data
 from chameleon.cli.setup import set_up
 from chameleon.errors import ChameleonError, InputError, ParameterRefused
+from chameleon.evaluation.arms import arm_figures, build_indexes, look_back, measure_arm
 from chameleon.evaluation.benchmark import Problem
-from chameleon.evaluation.compare import NEEDS, ArmEvaluation, ArmTable
+from chameleon.evaluation.compare import NEEDS, ArmTable, evaluation_figures
 from chameleon.evaluation.evaluate import Stopped
-from chameleon.evaluation.grid import arm_figures, build_indexes, look_back, measure_arm
+from chameleon.evaluation.grid import Arm, Grid
 from chameleon.evaluation.recall import read_corpus, recall_of, searching
-from chameleon.evaluation.report import DASH
-from chameleon.evaluation.run_dir import SETTINGS, read_run, spent_in, write_whole
-from chameleon.inventory.grid import Arm, Grid
+from chameleon.evaluation.run import DASH, Run, read_run
+from chameleon.evaluation.run_dir import SETTINGS, spent_in, write_whole
 from chameleon.llm import ResponseStore, choose_model
 from chameleon.table import Table
 from chameleon.text import harmless
@@ -90,7 +89,7 @@ class GridRun:
     options: GridOptions
     close: ExitStack
     stopped: Interrupted | Stopped | None = None
-    first: ArmEvaluation | None = None
+    first: Run | None = None
     spent: dict[str, Usage] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -201,9 +200,8 @@ class GridRun:
         except ChameleonError as problem:  # the index has not all tables: no reason to lose what was paid for
             say(f"{arm.name}: how well it searches is not measured: {harmless(str(problem))}")
             recall = None
-        found = ArmEvaluation(run.tally, kept.results)
-        evaluation = found.to_json(self.data.benchmark.name, self.first)
-        self.first = self.first or found
+        evaluation = evaluation_figures(kept, self.first)
+        self.first = self.first or kept
         return arm_figures(
             arm,
             problems=run.tally.all.n,
@@ -239,7 +237,7 @@ class GridRun:
             return
         echo(f"{self.grid.name} over {counted(over, 'problem')} of {benchmark}\n")
         columns = [TextColumn(name, cells, name != NEEDS) for name, cells in table.columns.items()]
-        echo(in_blocks(TextColumn("arm", table.names), columns, terminal_width()))
+        echo(in_blocks(TextColumn("arm", table.names), columns))
         for note in table.notes:
             echo(f"\n{one_line(note)}")
         if out is not None:
@@ -278,7 +276,7 @@ def _list_arms(grid: Grid, typed: str, *, as_json: bool) -> int:
     calls = [DASH if arm.calls is None else f"{arm.calls:,}" for arm in grid.arms.values()]
     about = [arm.about or "; ".join(arm.changes) or "as the inventory is" for arm in grid.arms.values()]
     columns = [TextColumn("calls each", calls), TextColumn("what it is", about, figures=False)]
-    echo(in_blocks(TextColumn("arm", list(grid.arms)), columns, terminal_width()))
+    echo(in_blocks(TextColumn("arm", list(grid.arms)), columns))
     for name, errors_of in lacks.items():
         for error in errors_of:
             echo(f"{name} cannot run here: {one_line(error)}")

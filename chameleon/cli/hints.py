@@ -27,6 +27,15 @@ IN_OPTIONS = {
     "Name the retriever that the index was built for, and": (
         "Name the retriever that the index was built for (--retriever NAME), and"
     ),
+    "Score the rows of one run of several alone.": "--where KEY=VALUE picks one run of several in a file.",
+    "Name the file of tables.": "Name the tables with --tables.",
+    "Leave out their file.": "Leave out --tables.",
+    "The scorer label looks": "--scorer label looks",
+    "The scorer tablerag compares": "--scorer tablerag compares",
+    "Give another folder for the results.": "Give another folder with --out.",
+    "An evaluation that is kept makes one.": "Make one with `chameleon eval INVENTORY DATA --out DIR`.",
+    "the highest cost cannot be kept": "--max-cost cannot be kept",
+    "try the failed problems again.": "the same command with --retry-failed goes on.",
 }
 
 

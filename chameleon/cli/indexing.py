@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from chameleon.cli.out import counted, echo, echo_json
-from chameleon.cli.progress import Progress
+from chameleon.cli.out import Progress, counted, echo, echo_json
 from chameleon.documents.indexing import Summary, index_files
 from chameleon.text import harmless
 

@@ -9,8 +9,8 @@ from typing import Any, Literal, get_args, get_origin
 from chameleon.cli.out import echo, echo_json
 from chameleon.errors import InventoryError
 from chameleon.evaluation.data import find_benchmark
+from chameleon.evaluation.grid import Grid
 from chameleon.inventory import Inventory, shipped_inventories
-from chameleon.inventory.grid import Grid
 from chameleon.inventory.resolve import find_class, hints_of, shipped
 from chameleon.inventory.source import shipped_grids
 from chameleon.llm_module import LLMModule

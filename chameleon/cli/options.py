@@ -94,7 +94,6 @@ def _read_params(given: Sequence[str]) -> Mapping[str, Any]:
 
     Raises `BadParameter` for what no `llm:` of an inventory may have.
     """
-
     import yaml
     from pydantic import ValidationError
 
@@ -107,23 +106,19 @@ def _read_params(given: Sequence[str]) -> Mapping[str, Any]:
     found: dict[str, Any] = {}
     names = [name for name in ModelSpec.model_fields if name not in ("model", "prices")]
     for each in given:
-        name, is_pair, text = each.partition("=")
-        name = name.strip()
+        name, is_pair, text = map(str.strip, each.partition("="))
         if not is_pair:
             raise bad(f"{each!r} is no KEY=VALUE, such as reasoning=none")
         if name not in names:
             raise bad(f"there is no parameter {name!r}. {nearest(name, names)}")
         try:
             value = yaml.safe_load(text)
+            found[name] = [value] if name == "stop" and isinstance(value, str) else value
+            ModelSpec.model_validate({name: found[name]})
         except yaml.YAMLError:
             raise bad(f"the value of {name} cannot be read: {text!r}") from None
-        found[name] = [value] if name == "stop" and isinstance(value, str) else value
-    try:
-        ModelSpec.model_validate(found)
-    except ValidationError as problem:
-        first = problem.errors()[0]
-        typed = next(each for each in given if each.strip().startswith(str(first["loc"][0])))
-        raise bad(f"{typed!r}: {first['msg'].lower()}") from None
+        except ValidationError as problem:
+            raise bad(f"{each!r}: {problem.errors()[0]['msg'].lower()}") from None
     return found
 
 

@@ -6,26 +6,24 @@ import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
-from chameleon.cli.columns import TextColumn, in_blocks, terminal_width
-from chameleon.cli.counts import counts_table
+from chameleon.cli.columns import TextColumn, counts_table, in_blocks, terminal_width
 from chameleon.cli.out import echo, echo_json, one_line
-from chameleon.evaluation.data import find_benchmark
-from chameleon.evaluation.report import DASH, RunSummary, compare, facts
+from chameleon.evaluation.report import Comparison
 from chameleon.evaluation.report_page import write_page
 from chameleon.evaluation.results import Count
-from chameleon.evaluation.run_dir import read_run
+from chameleon.evaluation.run import DASH, Run, read_run, told_apart
 
 _TOP_PROGRAMS, _MOST_NAMES = 10, 20
 
 
 def print_stats(runs: Sequence[Path], *, as_json: bool) -> None:
     """Print which modules the plans of the runs call, and in which order."""
-    summaries = RunSummary.of(read_run(path) for path in runs)
+    summaries = told_apart(read_run(path) for path in runs)
     if as_json:
         found = []
         for run in summaries:
             groups = {group: run.tally.counted(counts) for group, counts in _groups(run).items()}
-            about = {"run": run.name, "inventory": run.inventory, "model": run.model}
+            about = {"run": run.name, **{key: run.settings.get(key) for key in ("inventory", "model")}}
             found.append(about | run.plans.to_json() | ({"groups": groups} if groups else {}))
         echo_json({"runs": found})
         return
@@ -35,7 +33,7 @@ def print_stats(runs: Sequence[Path], *, as_json: bool) -> None:
         for group, counts in _groups(run).items():
             if [count.n for count in counts.values()] != [run.tally.all.n]:  # else all problems are alike
                 echo(f"\n{name}: by {group}")
-                echo(counts_table(counts, run.tally, find_benchmark(run.benchmark)))
+                echo(counts_table(counts, run.tally, run.benchmark))
         echo(f"\n{name}: what follows what")
         for before, followers in run.plans.probabilities.items():
             for after, share in followers.items():
@@ -56,8 +54,8 @@ def print_report(runs: Sequence[Path], *, html: Path | None, problems: int, as_j
 
     `html` is a file for the page, on which at most `problems` of each run are shown.
     """
-    summaries = RunSummary.of(read_run(path) for path in runs)
-    comparisons = compare(summaries, find_benchmark)
+    summaries = told_apart(read_run(path) for path in runs)
+    comparisons = Comparison.of(summaries)
     if html is not None:
         write_page(summaries, comparisons, html, problems)
     if as_json:
@@ -77,10 +75,10 @@ def print_report(runs: Sequence[Path], *, html: Path | None, problems: int, as_j
         columns = [TextColumn(name, cells) for name, cells in figures.items()]
         columns += [TextColumn(name, cells, figures=False) for name, cells in texts.items()]
         systems = TextColumn("system", [row.system for row in rows])
-        echo(f"{in_blocks(systems, columns, terminal_width())}\n")
+        echo(f"{in_blocks(systems, columns)}\n")
     for run in summaries:
         echo(one_line(run.name))
-        for name, text in facts(run):
+        for name, text in run.facts:
             begin = f"  {one_line(name, 30):10} "
             echo(
                 textwrap.fill(
@@ -96,10 +94,10 @@ def print_report(runs: Sequence[Path], *, html: Path | None, problems: int, as_j
         echo(f"Page: {one_line(str(html))}")
 
 
-def _groups(run: RunSummary) -> dict[str, dict[str, Count]]:
+def _groups(run: Run) -> dict[str, dict[str, Count]]:
     """Count by what the benchmark groups columns by, without the columns that are empty."""
     counts = run.tally.columns
-    groups = find_benchmark(run.benchmark).groups.items()
+    groups = run.benchmark.groups.items()
     found = {
         group: {name: counts[name] for name in names if name in counts and counts[name].n}
         for group, names in groups
@@ -107,9 +105,9 @@ def _groups(run: RunSummary) -> dict[str, dict[str, Count]]:
     return {group: columns for group, columns in found.items() if columns}
 
 
-def _overview(runs: Sequence[RunSummary]) -> str:
+def _overview(runs: Sequence[Run]) -> str:
     """Write counts and shares, one column for each run and each published system that tells its modules."""
-    benchmarks = [find_benchmark(name) for name in dict.fromkeys(run.benchmark for run in runs)]
+    benchmarks = {run.benchmark.name: run.benchmark for run in runs}.values()
     published = [row for benchmark in benchmarks for row in benchmark.published if row.module_use]
     modules = dict.fromkeys(name for run in runs for name in run.plans.modules)
     modules |= dict.fromkeys(name for row in published for name in row.module_use)
@@ -123,4 +121,4 @@ def _overview(runs: Sequence[RunSummary]) -> str:
     for row in published:
         shares = [f"{row.module_use[name]:.2f}" if name in row.module_use else DASH for name in modules]
         columns.append(TextColumn(row.system, [f"{row.n:,}" if row.n else DASH, DASH, DASH, *shares]))
-    return in_blocks(TextColumn("run", names), columns, terminal_width())
+    return in_blocks(TextColumn("run", names), columns)

@@ -8,25 +8,16 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 
-from chameleon.cli.counts import show_counts
+from chameleon.cli.columns import show_counts
 from chameleon.cli.options import DataOptions
 from chameleon.cli.out import counted, say
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Benchmark, Problem, Row, Scorer
-from chameleon.evaluation.data import (
-    DataFile,
-    data_files,
-    find_benchmark,
-    read_problems,
-    recognised,
-    tables_beside,
-)
+from chameleon.evaluation.data import DataFile, find_benchmark, read_problems, recognised, tables_beside
 from chameleon.evaluation.evaluate import Spending, in_turn
 from chameleon.evaluation.results import Tally
-from chameleon.evaluation.score import Field, Outcomes, score
+from chameleon.evaluation.score import Field, Scored, score
 from chameleon.text import nearest
-
-_LOOKED_AT = 20_000
 
 
 class Data:
@@ -74,23 +65,7 @@ class Predictions:
             raise InputError(f"--where {self.where!r} is no KEY=VALUE", hint="Such as --where run=cot.")
         return (row for row in rows if str(row.get(key)) == value)
 
-    def file_that_fits(self, data: Data) -> str:
-        """Say which file beside the data has the problems that the predictions are about; "" for none."""
-        id_of = data.benchmark.id_of
-        wanted = set(map(id_of, self.rows(data)))
-        given = {data.path.resolve(), self.path.resolve()}
-        for path in data_files(data.path.parent):
-            if path.resolve() in given:
-                continue
-            try:
-                rows = islice(data.benchmark.rows(DataFile(path, data.benchmark.id_key), path), _LOOKED_AT)
-                if any(data.benchmark.recognises(row) and id_of(row) in wanted for row in rows):
-                    return f" The file {path} has such problems."
-            except InputError:  # a file of some other kind
-                continue
-        return ""
-
-    def warn(self, outcomes: Outcomes, data: Data) -> None:
+    def warn(self, outcomes: Scored, data: Data) -> None:
         """Say which problems and rows have no counterpart, and what came of programs."""
         if outcomes.missing:
             verdict = "left out" if self.given else "wrong"
@@ -107,10 +82,10 @@ class Predictions:
 
 def score_predictions(data: Data, predictions: Predictions, *, as_json: bool) -> int:
     """Score recorded predictions, show the counts, and return the exit code."""
-    scorer, outcomes = data.new_scorer(), Outcomes()
+    scorer = data.new_scorer()
     tally = Tally(data.benchmark.columns, scorer)
     begun = time.monotonic()
-    scored = score(
+    outcomes = score(
         data.problems(),
         predictions.rows(data),
         data.benchmark.id_of,
@@ -119,19 +94,16 @@ def score_predictions(data: Data, predictions: Predictions, *, as_json: bool) ->
         given=predictions.given,
         last_counts=data.benchmark.last_counts,
     )
-    for result, seen in scored:
-        outcomes = seen
-        if result is not None:
-            tally.add(result)
+    for result in outcomes.results:
+        tally.add(result)
     if not outcomes.problems:
         raise InputError("there is no problem to score", where=str(data.path))
     if outcomes.missing and outcomes.missing == outcomes.problems:
         picked = f" that have {predictions.where}" if predictions.where else ""
-        same = f"A row belongs to the problem with the same {data.benchmark.id_key!r}."
         raise InputError(
             f"no row of the predictions{picked} belongs to a problem of the data",
             where=str(predictions.path),
-            hint=same + predictions.file_that_fits(data),
+            hint=f"A row belongs to the problem with the same {data.benchmark.id_key!r}.",
         )
     predictions.warn(outcomes, data)
     seconds = time.monotonic() - begun

@@ -29,19 +29,12 @@ def defaults_for(given: Collection[str]) -> tuple[str, str]:
     return next((names for key, names in DEFAULTS.items() if key in given), DEFAULTS["table"])
 
 
-def input_of(inventory: str) -> Mapping[str, str]:
-    """Return what a shipped inventory takes, by key."""
-    found: Mapping[str, str] = read_source(inventory).data.get("input", {})
-    return found
-
-
 def that_takes(*keys: str) -> str:
     """Name a shipped inventory that takes these keys and needs no others, as "such as NAME"; "" for none."""
-    enough = {"question", *keys}
     for name in shipped_inventories():
-        takes = input_of(name)
+        takes: Mapping[str, str] = read_source(name).data.get("input", {})
         needed = {key for key, kind in takes.items() if not kind.endswith("?")}
-        if takes.keys() >= set(keys) and needed <= enough:
+        if takes.keys() >= set(keys) and needed <= {"question", *keys}:
             return f", such as {name}"
     return ""
 

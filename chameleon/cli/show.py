@@ -1,4 +1,4 @@
-"""A run as a page of text: what runs and why, the plan, each step, and the answer."""
+"""A run as a page of text: what runs and why, the plan, each step, the answer, and where it came from."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 from chameleon.cli.out import counted, echo
-from chameleon.cli.sources import sources_in_words
 from chameleon.state import Dropped, Event, Failure, Plan, RunStarted, State, StepRecord
 from chameleon.table import Table, to_terminal
 from chameleon.text import harmless
@@ -19,6 +19,7 @@ from chameleon.values import to_json
 
 _INDENT = "     "
 _LONGEST = 12
+_MOST_ITEMS, _MOST_TABLES = 6, 4
 _LABELS = {
     "proposed": "Plan",
     "replan": "Another plan",
@@ -173,12 +174,10 @@ class RunPage:
         self._line(textwrap.indent(f"{len(table.rows)} × {len(table.header)} table\n{shown}", _INDENT))
 
     def _block(self, text: str) -> None:
-        lines = [harmless(line.rstrip().replace("\t", "    ")) for line in text.splitlines()] or [""]
-        indents = [len(raw) - len(raw.lstrip(" ")) for raw in text.splitlines()] or [0]
-        shown = [" " * indent + line.strip() for indent, line in zip(indents, lines, strict=True)]
-        if len(shown) > _LONGEST:
-            shown = [*shown[:_LONGEST], f"… {len(shown) - _LONGEST} more lines"]
-        self._line("\n".join(_INDENT + line[:500] for line in shown))
+        lines = [line.rstrip()[:500] for line in text.splitlines()] or [""]
+        if len(lines) > _LONGEST:
+            lines = [*lines[:_LONGEST], f"… {len(lines) - _LONGEST} more lines"]
+        self._line(textwrap.indent("\n".join(lines), _INDENT))
 
     def _line(self, text: str) -> None:
         if not self.silent:
@@ -235,3 +234,64 @@ def in_words(usage: Usage) -> str:
     if usage.calls and usage.cost is not None:
         parts.append(f"${usage.cost:.4f}")
     return ", ".join(parts)
+
+
+def sources_in_words(sources: Any) -> list[str]:
+    """Write a line for each table that an answer came from; none for what is no `cache.sources`."""
+    if not isinstance(sources, Sequence) or isinstance(sources, str):
+        return []
+    lines = [harmless(_source(source)) for source in sources if isinstance(source, Mapping)]
+    more = [f"and {len(lines) - _MOST_TABLES} more tables"] if len(lines) > _MOST_TABLES else []
+    return [*lines[:_MOST_TABLES], *more]
+
+
+def _source(source: Mapping[str, Any]) -> str:
+    """Write the place of the table or passage, then rows, columns and the row of the answer."""
+    parts = [_place(source)]
+    rows, of = source.get("rows"), source.get("of")
+    if isinstance(rows, Sequence) and rows and len(rows) != of:
+        parts.append(_listed("row", _ranges(rows)))
+    elif isinstance(of, int):
+        parts.append(f"all {of:,} rows" if of != 1 else "its one row")
+    if columns := source.get("columns"):
+        parts.append(_listed("column", list(map(str, columns))))
+    cells = source.get("cells") or ()
+    if isinstance(of, int) and cells and (not rows or len(rows) == of):
+        parts.append(f"the answer in {_listed('row', _ranges(sorted({cell[0] for cell in cells})))}")
+    return ", ".join(parts)
+
+
+def _place(source: Mapping[str, Any]) -> str:
+    """Write the file with the sheet, heading or table in it; without a file the table's or passage's name."""
+    if "passage" in source:
+        if "file" not in source:
+            return f"passage {source['passage']}"
+        parts = [str(source["file"]), *([str(source["heading"])] if "heading" in source else [])]
+        return ", ".join([*parts, *(f"{key} {source[key]}" for key in ("page", "table") if key in source)])
+    name = str(source.get("file") or source.get("table") or "a table")
+    for kind in ("sheet", "heading"):
+        if kind in source:
+            return f"{name}, {kind} {source[kind]}"
+    whole_file = str(source.get("id")) == name  # the file holds that one table
+    return name if whole_file or "file" not in source else f"{name}, table {source.get('table')}"
+
+
+def _ranges(rows: Sequence[int]) -> list[str]:
+    """Write numbers of rows, three or more neighbours as one: 3, 5 to 9."""
+    found: list[str] = []
+    for _, run in groupby(enumerate(rows), key=lambda placed: placed[1] - placed[0]):
+        first, *others = (row for _, row in run)
+        if len(others) > 1:
+            found.append(f"{first:,} to {others[-1]:,}")
+        else:
+            found += [f"{row:,}" for row in (first, *others)]
+    return found
+
+
+def _listed(noun: str, items: Sequence[str]) -> str:
+    """Write "rows 3 and 5", "column Team", "columns A, B and 7 more"."""
+    many = len(items) > 1 or " to " in items[0]
+    if len(items) > _MOST_ITEMS:
+        items = [*items[: _MOST_ITEMS - 1], f"{len(items) - _MOST_ITEMS + 1} more"]
+    said = items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
+    return f"{noun}{'s' if many else ''} {said}"

@@ -31,13 +31,15 @@ class Published:
 
 
 @cache
-def _published(name: str) -> Mapping[str, Any]:
-    """Read `benchmarks/published/NAME.yaml`; empty where there is none."""
+def _published(name: str) -> tuple[Published, ...]:
+    """Read `benchmarks/published/NAME.yaml`; nothing where there is none."""
     import yaml
 
     file = resources.files("chameleon.benchmarks").joinpath("published", f"{name}.yaml")
-    data: Mapping[str, Any] = yaml.safe_load(file.read_text("utf-8")) if file.is_file() else {}
-    return data
+    data = yaml.safe_load(file.read_text("utf-8")) if file.is_file() else {"columns": (), "rows": ()}
+    shares = [dict(zip(data["columns"], row["percent"], strict=False)) for row in data["rows"]]
+    rows = zip(data["rows"], shares, strict=True)
+    return tuple(Published(**{**row, "percent": share}) for row, share in rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +258,4 @@ class Benchmark(ABC):
 
         Systems that were not broken down have the first columns only.
         """
-        data = _published(self.name)
-        percent = [dict(zip(data["columns"], row["percent"], strict=False)) for row in data.get("rows", ())]
-        rows = zip(data.get("rows", ()), percent, strict=True)
-        return tuple(Published(**{**row, "percent": shares}) for row, shares in rows)
+        return _published(self.name)

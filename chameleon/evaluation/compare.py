@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from typing import Any, NamedTuple
 
-from chameleon.evaluation.report import DASH, figure
-from chameleon.evaluation.results import Result, Tally
+from chameleon.evaluation.run import DASH, Run
 
 Z_90 = 1.645
 """Half of a 90 % interval, in standard errors."""
@@ -51,43 +50,30 @@ def difference(ours: Mapping[str, bool], first: Mapping[str, bool]) -> Differenc
     return Difference(value, Z_90 * sqrt(variance / n), n)
 
 
-@dataclass(frozen=True)
-class ArmEvaluation:
-    """An arm's evaluation: its counts and its results."""
+def evaluation_figures(run: Run, first: Run | None) -> dict[str, Any]:
+    """Return the counts of an arm's run, and the difference to that of the first arm that was evaluated.
 
-    tally: Tally
-    results: Sequence[Result]
-
-    @property
-    def leading(self) -> float | None:
-        """The first of the figures that the benchmark reports."""
-        return next(iter(self.tally.figures(self.tally.all).values()))
-
-    def to_json(self, benchmark: str, first: ArmEvaluation | None) -> dict[str, Any]:
-        """Return the counts, and the difference to the first arm that was evaluated.
-
-        Where the rule grades, that is the one of the leading figures, without an interval.
-        """
-        tally, n, accuracy = self.tally, len(self.results), self.tally.all.accuracy
-        less: float | None = None
-        less_half: float | None = None
-        if first is not None and tally.graded is None:
-            verdicts = (
-                {result.id: bool(result.correct) for result in each.results} for each in (self, first)
-            )
-            if (found := difference(*verdicts)) is not None:
-                less, less_half = found.value, found.half_width
-        elif first is not None and self.leading is not None and first.leading is not None:
-            less = self.leading - first.leading
-        ungraded = tally.graded is None and accuracy is not None
-        return tally.to_json(benchmark) | {
-            "half_width_90": half_width(accuracy or 0.0, tally.all.n) if ungraded else None,
-            "difference": less,
-            "difference_half_width_90": less_half,
-            "declined": tally.all.n - tally.answered.n - tally.failed,
-            "failed": tally.failed,
-            "seconds_per_question": round(sum(each.seconds for each in self.results) / n, 6) if n else None,
-        }
+    Where the rule grades, that is the one of the leading figures, without an interval.
+    """
+    tally, n = run.tally, len(run.results)
+    less: float | None = None
+    less_half: float | None = None
+    if first is not None and tally.graded is None:
+        verdicts = ({result.id: bool(result.correct) for result in each.results} for each in (run, first))
+        if (found := difference(*verdicts)) is not None:
+            less, less_half = found.value, found.half_width
+    elif first is not None and n and first.results:
+        ours, theirs = (next(iter(each.tally.figures(each.tally.all).values())) for each in (run, first))
+        less = None if ours is None or theirs is None else ours - theirs
+    ungraded = tally.graded is None and n
+    return tally.to_json(run.benchmark.name) | {
+        "half_width_90": half_width(tally.all.accuracy or 0.0, n) if ungraded else None,
+        "difference": less,
+        "difference_half_width_90": less_half,
+        "declined": n - tally.answered.n - tally.failed,
+        "failed": tally.failed,
+        "seconds_per_question": round(run.seconds / n, 6) if n else None,
+    }
 
 
 @dataclass(frozen=True)
@@ -107,14 +93,10 @@ class ArmTable:
     @property
     def columns(self) -> dict[str, list[str]]:
         """The cells by the name of their column, of those that have something to say."""
-        evaluated = [arm["evaluation"] for arm in self.arms if arm["evaluation"]]
-        figures = evaluated[0].get("figures", {}) if evaluated else {}
-        shown: dict[str, Callable[[Mapping[str, Any]], str | None]] = {
-            **{name: _figure(name) for name in figures},
-            **({} if figures else {"accuracy, %": _cell("evaluation accuracy", _percent)}),
-            **_COLUMNS,
-        }
-        found = {name: [cell(arm) or DASH for arm in self.arms] for name, cell in shown.items()}
+        rows = [_cells(arm) for arm in self.arms]
+        # The figures of a rule that grades are only in the rows of arms that were evaluated.
+        names = max(rows, key=len, default={})
+        found = {name: [row.get(name) or DASH for row in rows] for name in names}
         return {name: cells for name, cells in found.items() if set(cells) != {DASH}}
 
     @property
@@ -145,69 +127,47 @@ class ArmTable:
         return "\n".join([*lines, *(f"\n- {note}" for note in self.notes)]) + "\n"
 
 
-def _cell(path: str, shown: Callable[[Any], str]) -> Callable[[Mapping[str, Any]], str | None]:
-    """Make a cell of the value at a path of keys; None where there is none."""
+def _cells(arm: Mapping[str, Any]) -> dict[str, str]:
+    """Write what there is to say of an arm by the names of columns; an empty text for nothing."""
+    found, search, table = (arm[key] or {} for key in ("evaluation", "retrieval", "table"))
+    usage, less = found.get("usage", {}), found.get("difference")
+    half, tokens = (
+        found.get("difference_half_width_90"),
+        [usage.get(f"{way}put_tokens") for way in ("in", "out")],
+    )
+    to_first = (
+        "" if less is None else f"{less:+.4f}" if half is None else f"{100 * less:+.2f} ± {100 * half:.2f}"
+    )
+    seconds = arm["seconds_per_question"]
+    return {
+        "accuracy, %": _written(found.get("accuracy"), ".2f", 100),
+        **{name: _written(value, ".4f") for name, value in found.get("figures", {}).items()},
+        "± 90 %": _written(found.get("half_width_90"), ".2f", 100),
+        "to the first": to_first,
+        "declined": _written(found.get("declined")),
+        "failed": _written(found.get("failed")),
+        "calls": _written(usage.get("calls")),
+        "tokens": "" if None in tokens else _written(sum(tokens)),
+        "cost, $": _written(usage.get("cost"), ".4f"),
+        "s a question": _written(found.get("seconds_per_question"), ".3f"),
+        **{f"R@{depth}": _written(search.get(f"recall@{depth}"), ".4f") for depth in (1, 5, 10)},
+        "MRR": _written(search.get("mrr"), ".4f"),
+        "queries/s": _written(search.get("queries_per_second"), ",.0f"),
+        "gold kept, %": _written(table.get("gold_kept"), ".2f", 100),
+        "of": _written(table.get("gold_known") or None),
+        "rows": _written(table.get("rows"), ",.1f"),
+        "columns": _written(table.get("columns"), ",.1f"),
+        "cells, %": _written(table.get("cells"), ".2f", 100),
+        "table tokens": _written(table.get("tokens"), ",.1f"),
+        "ms a question": "" if found else _written(seconds, ".1f", 1000),
+        "no table": _written(arm["failed"] or None),
+        "calls each": _written(arm["calls_per_question"]),
+        NEEDS: ", ".join(arm["needs_a_model"][:-1]),
+    }
 
-    def cell(arm: Mapping[str, Any]) -> str | None:
-        value: Any = arm
-        for key in path.split():
-            value = None if value is None else value[key]
-        return None if value is None else shown(value)
 
-    return cell
-
-
-def _figure(name: str) -> Callable[[Mapping[str, Any]], str | None]:
-    return lambda arm: figure(arm["evaluation"]["figures"][name]) if arm["evaluation"] else None
-
-
-def _less(arm: Mapping[str, Any]) -> str | None:
-    """Write the difference to the first arm."""
-    found = arm["evaluation"] or {}
-    less, half = found.get("difference"), found.get("difference_half_width_90")
-    if less is None:
-        return None
-    return f"{less:+.4f}" if half is None else f"{100 * less:+.2f} ± {100 * half:.2f}"
-
-
-def _tokens(arm: Mapping[str, Any]) -> str | None:
-    usage = (arm["evaluation"] or {}).get("usage", {})
-    both = usage.get("input_tokens"), usage.get("output_tokens")
-    return None if None in both else f"{sum(both):,}"
-
-
-def _milliseconds(arm: Mapping[str, Any]) -> str | None:
-    seconds = None if arm["evaluation"] else arm["seconds_per_question"]
-    return None if seconds is None else f"{1000 * seconds:.1f}"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.2f}"
-
-
-_COLUMNS: Mapping[str, Callable[[Mapping[str, Any]], str | None]] = {
-    "± 90 %": _cell("evaluation half_width_90", _percent),
-    "to the first": _less,
-    "declined": _cell("evaluation declined", "{:,}".format),
-    "failed": _cell("evaluation failed", "{:,}".format),
-    "calls": _cell("evaluation usage calls", "{:,}".format),
-    "tokens": _tokens,
-    "cost, $": _cell("evaluation usage cost", "{:.4f}".format),
-    "s a question": _cell("evaluation seconds_per_question", "{:.3f}".format),
-    **{f"R@{depth}": _cell(f"retrieval recall@{depth}", figure) for depth in (1, 5, 10)},
-    "MRR": _cell("retrieval mrr", figure),
-    "queries/s": _cell("retrieval queries_per_second", "{:,.0f}".format),
-    "gold kept, %": _cell("table gold_kept", _percent),
-    "of": _cell("table gold_known", lambda n: f"{n:,}" if n else DASH),
-    "rows": _cell("table rows", "{:,.1f}".format),
-    "columns": _cell("table columns", "{:,.1f}".format),
-    "cells, %": _cell("table cells", _percent),
-    "table tokens": _cell("table tokens", "{:,.1f}".format),
-    "ms a question": _milliseconds,
-    "no table": lambda arm: f"{arm['failed']:,}" if arm["failed"] else None,
-    "calls each": _cell("calls_per_question", "{:,}".format),
-    NEEDS: lambda arm: ", ".join(arm["needs_a_model"][:-1]),
-}
+def _written(value: float | None, form: str = ",", times: float = 1) -> str:
+    return "" if value is None else format(times * value, form)
 
 
 def _bars(cells: Iterable[str]) -> str:

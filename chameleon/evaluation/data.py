@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 from inspect import isabstract
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -65,12 +65,15 @@ def _looks_like(benchmark: Benchmark, found: list[Row], path: Path) -> bool:
 
 
 class DataFile:
-    """A file of rows, read as a stream where its form allows that.
+    """A file of rows.
 
     Files that end in .tsv or .tagged have a line of names and then a line a row; all others are JSON.
     `id_key` is the key that receives the id where a JSON object holds the rows by id, or a list the ids
-    alone, as original releases have it. Raises `InputError` naming the file and line for what cannot be read.
+    alone, as original releases have it. A file of one object that has no id holds rows, or predictions, by
+    id, unless `one_is_a_row`. Raises `InputError` naming the file and line for what cannot be read.
     """
+
+    one_is_a_row = False
 
     def __init__(self, path: str | Path, id_key: str = "id") -> None:
         self.path, self.id_key = Path(path), id_key
@@ -94,91 +97,77 @@ class DataFile:
 
     def __iter__(self) -> Iterator[Row]:
         with _readable(self.path), self._opened() as file:
-            if self.path.name.removesuffix(".gz").endswith(_TAB_SEPARATED):
-                yield from self._tab_separated(file)
-                return
-            number, first = next(((n, line) for n, line in enumerate(file, 1) if line.strip()), (1, b""))
-            if not _is_row(first):
-                yield from self._whole(first + file.read())
-            elif self._names_its_problem(first):
-                yield from self._lines(chain([first], file), number)
-            elif (rest := file.read()).strip():
-                yield from self._lines([first, *rest.splitlines()], number)
-            else:  # an object of predictions by id, on a line of its own
-                yield from self._whole(first)
+            text = file.read()
+        if self.path.name.removesuffix(".gz").endswith(_TAB_SEPARATED):
+            yield from self._tab_separated(text.splitlines())
+            return
+        if not text.strip():
+            raise InputError("the file is empty", where=str(self.path))
+        try:
+            data = _json(text)
+        except ValueError as problem:
+            lines = text.splitlines()
+            if not _begins_rows(lines):
+                what = f"this is neither JSON nor JSON lines: {problem}"
+                raise InputError(what, where=str(self.path)) from problem
+            yield from self._lines(lines)
+        else:
+            yield from self._whole(data)
 
     def _opened(self) -> IO[bytes]:
         if not self.path.is_file():
             if not self.path.is_dir():
                 raise InputError("this is no file", where=str(self.path))
-            names = ", ".join(file.name for file in data_files(self.path)[:_MOST_NAMED])
+            inside = (file.name for file in self.path.iterdir() if file.is_file())
+            data = [name for name in inside if name.removesuffix(".gz").endswith(_ENDINGS)]
+            data = sorted(name for name in data if name.partition(".")[0] != "tables")
+            names = ", ".join(data[:_MOST_NAMED])
             hint = f"Name a file in it: {names}." if names else ""
             raise InputError("this is a folder", where=str(self.path), hint=hint)
         with self.path.open("rb") as file:
             zipped = file.read(2) == b"\x1f\x8b"
         return cast(IO[bytes], gzip.open(self.path)) if zipped else self.path.open("rb")
 
-    def _names_its_problem(self, line: bytes) -> bool:
-        """Return whether a row has an id; a broken one is taken for one that has."""
-        try:
-            row = _json(line)
-        except ValueError:
-            return True
-        return self.id_key in row or "id" in row
-
-    def _lines(self, lines: Iterable[bytes], start: int) -> Iterator[Row]:
-        for number, line in enumerate(lines, start):
+    def _lines(self, lines: Iterable[bytes]) -> Iterator[Row]:
+        for number, line in enumerate(lines, 1):
             if not line.strip():
                 continue
+            where = f"{self.path}, line {number}"
             try:
                 row = _json(line)
             except ValueError as problem:
-                raise InputError(
-                    f"this is no JSON: {problem}", where=f"{self.path}, line {number}"
-                ) from problem
+                raise InputError(f"this is no JSON: {problem}", where=where) from problem
             if not isinstance(row, dict):
-                raise InputError(
-                    "each line must be a JSON object with the fields of one problem",
-                    where=f"{self.path}, line {number}",
-                )
+                what = "each line must be a JSON object with the fields of one problem"
+                raise InputError(what, where=where)
             yield row
 
-    def _tab_separated(self, file: Iterable[bytes]) -> Iterator[Row]:
+    def _tab_separated(self, lines: Iterable[bytes]) -> Iterator[Row]:
         names: list[str] = []
-        for number, line in enumerate(file, 1):
+        for number, line in enumerate(lines, 1):
+            where = f"{self.path}, line {number}"
             try:
-                cells = line.decode("utf-8").rstrip("\r\n").split("\t")
+                cells = line.decode("utf-8").split("\t")
             except UnicodeDecodeError as problem:
-                raise InputError("this is no UTF-8 text", where=f"{self.path}, line {number}") from problem
-            if not names:
-                names = cells
-            elif len(cells) != len(names):
-                raise InputError(
-                    f"this line has {len(cells)} fields, and the first line names {len(names)}",
-                    where=f"{self.path}, line {number}",
-                )
-            else:
+                raise InputError("this is no UTF-8 text", where=where) from problem
+            names = names or cells
+            if len(cells) != len(names):
+                what = f"this line has {len(cells)} fields, and the first line names {len(names)}"
+                raise InputError(what, where=where)
+            if number > 1:
                 yield dict(zip(names, cells, strict=True))
 
-    def _whole(self, text: bytes) -> Iterator[Row]:
-        if not text.strip():
-            raise InputError("the file is empty", where=str(self.path))
-        try:
-            data = _json(text)
-        except ValueError as problem:
-            raise InputError(
-                f"this is neither JSON nor JSON lines: {problem}", where=str(self.path)
-            ) from problem
+    def _whole(self, data: Any) -> Iterator[Row]:
+        if isinstance(data, dict) and (self.one_is_a_row or self.id_key in data or "id" in data):
+            data = [data]
         if isinstance(data, dict):
             rows = {name: row if isinstance(row, dict) else {"prediction": row} for name, row in data.items()}
             data = [{self.id_key: name, **row} for name, row in rows.items()]
         if isinstance(data, list) and all(isinstance(row, str) for row in data):
             data = [{self.id_key: row} for row in data]
         if not isinstance(data, list) or not all(isinstance(row, dict) for row in data):
-            raise InputError(
-                "this JSON holds no rows: a list of objects, or an object of objects by id, is needed",
-                where=str(self.path),
-            )
+            what = "this JSON holds no rows: a list of objects, or an object of objects by id, is needed"
+            raise InputError(what, where=str(self.path))
         yield from data
 
 
@@ -188,7 +177,7 @@ def read_problems(benchmark: Benchmark, data: DataFile, tables: Path | None = No
     Raises `InputError` naming the problem for a row that cannot be used, and for an id that occurs twice.
     """
     if tables is not None and not benchmark.takes_tables:
-        raise InputError(f"the problems of {benchmark.name} hold their tables", hint="Leave out --tables.")
+        raise InputError(f"the problems of {benchmark.name} hold their tables", hint="Leave out their file.")
     by_id: Mapping[str, Row] = {}
     if (place := tables or tables_beside(benchmark, data.path)) is not None:
         if place.is_dir():
@@ -216,12 +205,6 @@ def tables_beside(benchmark: Benchmark, data: Path) -> Path | None:
     """Find the tables of a data file, where they lie in a place that the benchmark knows."""
     places = (data.parent / name for name in benchmark.tables_beside)
     return next((place.resolve() for place in places if place.exists()), None)
-
-
-def data_files(folder: Path) -> list[Path]:
-    """List the files in a folder that may hold problems, by their names, without those of tables."""
-    found = (path for path in folder.iterdir() if path.name.removesuffix(".gz").endswith(_ENDINGS))
-    return sorted(path for path in found if path.is_file() and path.name.partition(".")[0] != "tables")
 
 
 def picture_places(benchmark: Benchmark, data: Path) -> str:
@@ -261,14 +244,13 @@ def _json(text: bytes) -> Any:
         raise ValueError("it is nested too deeply") from problem
 
 
-def _is_row(line: bytes) -> bool:
-    """Return whether the first line of a file is a whole row, as JSON lines have it."""
+def _begins_rows(lines: Iterable[bytes]) -> bool:
+    """Return whether the first line is an object, as JSON lines have it, or a broken one."""
+    first = next(line for line in lines if line.strip())
     try:
-        first = _json(line)
+        return isinstance(_json(first), dict)
     except ValueError:
-        # A broken row is told with its line; the first line of an indented file is short.
-        return len(line.strip()) > 2 and line.lstrip().startswith(b"{") and line.rstrip().endswith(b"}")
-    return isinstance(first, dict) and not (first and all(isinstance(each, dict) for each in first.values()))
+        return len(first.strip()) > 2 and first.lstrip().startswith(b"{") and first.rstrip().endswith(b"}")
 
 
 @contextmanager

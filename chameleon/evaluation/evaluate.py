@@ -10,12 +10,12 @@ from dataclasses import replace
 from typing import Any
 
 from chameleon.errors import ChameleonError, InputError
-from chameleon.evaluation.benchmark import Judgement, Problem, Scorer
+from chameleon.evaluation.benchmark import Benchmark, Problem, Scorer
 from chameleon.evaluation.results import Result
 from chameleon.evaluation.run_dir import RunDir
 from chameleon.executor import Executor
 from chameleon.inventory import Inventory
-from chameleon.state import Event, Failure, RunEnded, RunStarted, State
+from chameleon.state import Failure, RunEnded, RunStarted, State
 from chameleon.usage import Call, Usage
 from chameleon.values import to_json
 
@@ -97,7 +97,7 @@ class Spending:
             return False
         if self.usage.cost is None:
             raise InputError(
-                "the provider reports no cost, so --max-cost cannot be kept",
+                "the provider reports no cost, so the highest cost cannot be kept",
                 hint="Give prices in the inventory (llm: {prices: {input: …, output: …}}, US dollars per "
                 "million tokens), or leave it out.",
             )
@@ -109,11 +109,11 @@ class Evaluation:
 
     - `executor` runs them, in `workers` threads; it is given what its inventory takes of a problem's input.
     - `scorer` says what is right: an answer that was given, never a declined or failed one.
+    - `benchmark` tells further columns that a run counts in, and what it found besides its answer that the
+      scorer looks at.
     - `run_dir` keeps results and events; problems that it has are not run again.
     - `spending` counts the calls; where its limit is reached, the evaluation stops.
     - `on_result` is called with each result, from one thread at a time.
-    - `run_columns` tells further columns that a run counts in, and `found` what it found besides its answer
-      that the scorer looks at, from its state.
 
     The questions of a conversation run one after the other, each with the earlier ones and what this run
     answered them as `input.history`, where the inventory takes it; what was declined or failed has an empty
@@ -124,20 +124,18 @@ class Evaluation:
         self,
         executor: Executor,
         scorer: Scorer,
+        benchmark: Benchmark | None = None,
         *,
         run_dir: RunDir | None = None,
         workers: int = 1,
         spending: Spending | None = None,
         on_result: Callable[[Result], None] = lambda result: None,
-        run_columns: Callable[[State], Sequence[str]] = lambda state: (),
-        found: Callable[[State], Mapping[str, Any]] = lambda state: {},
         gold_history: bool = False,
     ) -> None:
         if workers < 1:
             raise InputError("workers must be at least 1")
-        self.executor, self.scorer, self.run_dir = executor, scorer, run_dir
-        self.workers, self.on_result, self.run_columns = workers, on_result, run_columns
-        self.found, self.gold_history = found, gold_history
+        self.executor, self.scorer, self.benchmark, self.run_dir = executor, scorer, benchmark, run_dir
+        self.workers, self.on_result, self.gold_history = workers, on_result, gold_history
         self.spending = spending or Spending()
         self._stop = threading.Event()
         self._problem: BaseException | None = None
@@ -219,21 +217,27 @@ class Evaluation:
                 hint=error.hint,
             )
         with self._keeping:
-            dropped = self.run_dir.dropped.get(problem.id) if self.run_dir else None
-            found = to_json(dict(self.found(state))) if state.ended.reason == "answered" else {}
-            judged = self._judged(state, found, problem)
-            result = Result.of(problem, state, judged, dropped, self.run_columns(state), found=found)
+            result = self._result(problem, state)
             if self.run_dir is not None:
                 self.run_dir.finish(result)
             self.on_result(result)
             self._check_for_going_on(error)
         return result
 
-    def _judged(self, state: State, found: Mapping[str, Any], problem: Problem) -> Judgement:
-        assert state.ended is not None
-        if state.ended.reason != "answered":
-            return self.scorer.judged(None, problem, answered=False)
-        return self.scorer.judged(self.scorer.from_run(to_json(state.answer), found, problem), problem)
+    def _result(self, problem: Problem, state: State) -> Result:
+        """Judge what a run came to: one that answered nothing is never right."""
+        answered = state.ended is not None and state.ended.reason == "answered"
+        columns: tuple[str, ...] = ()
+        found: Mapping[str, Any] = {}
+        prediction: Any = None
+        if self.benchmark is not None:
+            columns = self.benchmark.run_columns(state)
+            found = to_json(dict(self.benchmark.found(state))) if answered else {}
+        if answered:
+            prediction = self.scorer.from_run(to_json(state.answer), found, problem)
+        judged = self.scorer.judged(prediction, problem, answered=answered)
+        dropped = self.run_dir.dropped.get(problem.id) if self.run_dir else None
+        return Result.of(problem, state, judged, dropped, columns, found=found)
 
     def _check_for_going_on(self, error: Failure | None) -> None:
         kind = "" if error is None else error.kind
@@ -245,7 +249,7 @@ class Evaluation:
             raise Stopped(
                 f"{failed} problem{'s in a row' if failed > 1 else ''} failed, the last with: {error.advice}",
                 where=error.where,
-                hint="Once that is mended, the same command with --retry-failed goes on.",
+                hint="Once that is mended, try the failed problems again.",
             )
 
     def _state(self, problem: Problem) -> State:
@@ -264,14 +268,11 @@ class Evaluation:
         if state.ended is not None:
             return state
         for event in self.executor.stream(given, before, stop=self._stop):
-            self._keep(problem.id, event)
+            if self.run_dir is not None:
+                self.run_dir.append(problem.id, event)
+            if not isinstance(event, RunStarted) and event.calls:
+                self.spending.add(event.calls)
+                if self.spending.is_over:
+                    self.stop()
             state = state.after(event)
         return state
-
-    def _keep(self, id: str, event: Event) -> None:
-        if self.run_dir is not None:
-            self.run_dir.append(id, event)
-        if not isinstance(event, RunStarted) and event.calls:
-            self.spending.add(event.calls)
-            if self.spending.is_over:
-                self.stop()

@@ -1,423 +1,196 @@
-"""The arms of a grid in figures that need no model: what comes to it, and what is left of tables."""
+"""Grids: variants of one inventory in one file, to be compared with each other."""
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import suppress
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any
 
-from chameleon.errors import ChameleonError, InputError
-from chameleon.evaluation.benchmark import Benchmark, Cell, Problem
-from chameleon.evaluation.evaluate import Turn, in_turn, taken_by, turn, with_history
-from chameleon.evaluation.recall import recall_of, searching
-from chameleon.evaluation.run_dir import Run
-from chameleon.executor import Executor
-from chameleon.inventory import Inventory
-from chameleon.inventory.grid import Arm, Grid, fixed_plan
-from chameleon.inventory.obstacles import all_of
-from chameleon.inventory.schema import RulesSpec
-from chameleon.llm_module import LLMModule
-from chameleon.planner import Planner, planned
-from chameleon.state import Failure, RunEnded, RunStarted, State, Step
-from chameleon.table import Table
-from chameleon.text import estimated_tokens
+from pydantic import AfterValidator, Field, ValidationError
 
-if TYPE_CHECKING:
-    from chameleon.retrieval.document import Document
-    from chameleon.retrieval.part import Part
-
-_TABLE = "input.table"
-_MISSING = ("AuthFailed", "MissingPackage", "ModelError", "NoModel", "RateLimited", "SandboxUnavailable")
-_AT_ONCE = 256
-Groups = Sequence[Collection[Cell]] | None
+from chameleon.errors import ChameleonError, InventoryError
+from chameleon.inventory.building import spec_error
+from chameleon.inventory.inventory import Inventory
+from chameleon.inventory.schema import InputType, Name, Strict
+from chameleon.inventory.source import GRID, Source, extended, read_file, read_source
+from chameleon.text import nearest
 
 
-def arm_figures(arm: Arm, asks: Sequence[str] = (), lacks: str = "", **measured: Any) -> dict[str, Any]:
-    """Return all that there is to say of one arm, as JSON; what was not `measured` is null.
+class VariantSpec(Strict):
+    """What `common` and each arm may have: the keys of an inventory but `name` and `extends`, and `without`.
 
-    `asks` are the modules that ask a model and did not run, the one that answers last. `lacks` says why the
-    arm could not run at all, or not to its end.
-    """
-    return {
-        "arm": arm.name,
-        "about": arm.about,
-        "changes": list(arm.changes),
-        "calls_per_question": arm.calls,
-        "needs_a_model": list(asks),
-        "lacks": lacks or None,
-        "problems": 0,
-        "failed": 0,
-        "failed_first_for": None,
-        "seconds_per_question": None,
-        "evaluation": None,
-        "retrieval": None,
-        "table": None,
-        **measured,
-    }
-
-
-@dataclass
-class GoldCoverage:
-    """What is left of the tables that come to a model, and whether the gold answers' cells are among it.
-
-    `n` runs came to a table, which had so many `rows` and `columns`; `shares` sums which part of the cells of
-    the table before it was cut these are. `tokens` are estimated, of the `shown` tables as the prompt has
-    them. Of `known` runs it is known whether the gold answer's cells are left, and of `having` they are.
+    They are merged with the inventory below as `extends` merges, so a part of a mapping is enough, and null
+    removes; what comes of it is checked as a whole.
     """
 
-    n: int = 0
-    rows: int = 0
-    columns: int = 0
-    shares: float = 0.0
-    tokens: int = 0
-    shown: int = 0
-    known: int = 0
-    having: int = 0
-
-    def add(
-        self, state: State, problem: Problem, groups: Groups, text: str | None, *, failed: bool = False
-    ) -> None:
-        """Count a run: `groups` are the gold cells of its problem, `text` the table as its prompt shows it.
-
-        A run that `failed` came to no table, and has lost them.
-        """
-        if failed:
-            self.known += bool(groups)
-            return
-        has = has_gold(state, problem, groups)
-        self.known += has is not None
-        self.having += bool(has)
-        if text is not None:
-            self.shown += 1
-            self.tokens += estimated_tokens(text)
-        table, source = state.table, source_table(state)
-        if table is not None and source is not None:
-            self.n += 1
-            self.rows += len(table.rows)
-            self.columns += len(table.header)
-            cells = len(source.rows) * len(source.header)
-            self.shares += len(table.rows) * len(table.header) / cells if cells else 1.0
-
-    def to_json(self) -> dict[str, Any] | None:
-        """Return the means, null where nothing was counted; None without any."""
-        if not self.n and not self.known:
-            return None
-        return {
-            "n": self.n,
-            "rows": _mean(self.rows, self.n),
-            "columns": _mean(self.columns, self.n),
-            "cells": _mean(self.shares, self.n),
-            "tokens": _mean(self.tokens, self.shown),
-            "gold_kept": _mean(self.having, self.known),
-            "gold_known": self.known,
-        }
+    about: str = ""
+    without: list[Name] = Field(default_factory=list)
+    input: dict[Name, InputType | None] | None = None
+    llm: dict[str, Any] | None = None
+    planner: dict[str, Any] | None = None
+    fallback: list[Name] | None = None
+    rules: dict[str, Any] | None = None
+    repair: dict[Name, dict[str, Any] | None] | None = None
+    budget: dict[str, Any] | None = None
+    modules: dict[Name, dict[str, Any] | None] | None = None
 
 
-def _mean(total: float, n: int) -> float | None:
-    return round(total / n, 4) if n else None
+class IndexSpec(Strict):
+    """An index that arms search: `summaries` puts into it what is known of the tables beside their cells."""
+
+    summaries: bool = False
 
 
-def has_gold(state: State, problem: Problem, groups: Groups) -> bool | None:
-    """Return whether of each group a cell is left; None where that is not known.
+def _some(arms: dict[str, VariantSpec | None]) -> dict[str, VariantSpec | None]:
+    if not arms:
+        raise ValueError("a grid has at least one arm")
+    return arms
 
-    A table that was found in an index must be the problem's own, and whoever cuts a table tells in
-    `cache.kept` which of its rows and columns are left.
+
+class GridSpec(Strict):
+    """A whole grid file.
+
+    `data`, `tables` and `index` are paths from the file's folder; `benchmark` and `scorer` are names. They
+    are what a command line that leaves them out takes. `indexes` are the folders within `index` that arms
+    search, each an index of the tables of the data.
     """
-    source, own = source_table(state), problem.input.get("table")
-    if not groups or own is None:
-        return None
-    if source is None or not _same(source, own):
-        return False
-    kept = state.cache.get("kept")
-    if kept is None:
-        return True if state.table is not None and _same(state.table, source) else None
-    rows, columns = frozenset(kept["rows"]), frozenset(kept["columns"])
-    return all(any(row in rows and column in columns for row, column in cells) for cells in groups)
 
-
-def source_table(state: State) -> Table | None:
-    """Return the table that was found in an index, else the one that was given, if there is either."""
-    table: Table | None = state.begun.input.get("table") if state.begun else None
-    for record in state.history:
-        if "retrieved" in record.cache_changes:
-            table = record.input_changes.get("table", table)
-    return table
-
-
-def _same(table: Table, other: Table) -> bool:
-    """Return whether two tables have the same cells; what they are called does not matter."""
-    return (table.header, table.rows) == (other.header, other.rows)
+    name: Name
+    about: str = ""
+    inventory: str
+    data: str | None = None
+    benchmark: str | None = None
+    tables: str | None = None
+    scorer: str | None = None
+    index: str | None = None
+    indexes: dict[Name, IndexSpec] = Field(default_factory=dict)
+    common: VariantSpec = VariantSpec()
+    arms: Annotated[dict[Name, VariantSpec | None], AfterValidator(_some)]
 
 
 @dataclass(frozen=True)
-class Prepared:
-    """What of a fixed plan runs without a model.
+class Arm:
+    """One variant: its inventory, and what it changes, in words, of what all arms have."""
 
-    Of the modules up to the last one that asks a model, `runs` are those that ask none and depend on nothing
-    that others would have written, `asks` those that ask one, and `waiting` the rest. `unknown` are the keys
-    that the latter two would write.
-    """
-
+    name: str
+    about: str
     inventory: Inventory
-    runs: tuple[str, ...]
-    asks: tuple[str, ...]
-    waiting: tuple[str, ...]
-    unknown: frozenset[str]
+    changes: tuple[str, ...]
 
     @classmethod
-    def of(cls, inventory: Inventory) -> Prepared | None:
-        """Divide the plan; None where the inventory has no fixed one: then a model decides what runs."""
+    def of(cls, spec: GridSpec, name: str, source: Source, below: Source) -> Arm:
+        """Make the arm of that name, a part of the grid's `source`, over what all arms have."""
+        own = source.below("arms", name)
+        merged = _over(below, own)
+        merged.data["name"] = f"{spec.name}_{name}"
+        variant = spec.arms[name] or VariantSpec()
+        try:
+            inventory = Inventory.of(merged)
+            for path, left_out in ((("common",), spec.common.without), (("arms", name), variant.without)):
+                try:
+                    inventory = inventory.without(*left_out)
+                except InventoryError as problem:
+                    raise problem.at(source.place((*path, "without"))) from problem
+        except ChameleonError as problem:
+            what = f"the arm {name}: {problem.what}"
+            raise InventoryError(what, where=problem.where or source.file, hint=problem.hint) from problem
+        return cls(name, variant.about, inventory, tuple(_changes(own.data)))
+
+    @property
+    def calls(self) -> int | None:
+        """Count the model calls of one question where nothing is asked twice; None where no plan is fixed."""
+        inventory = self.inventory
+        if not inventory.needs_model:
+            return 0
         plan = fixed_plan(inventory)
         if plan is None:
             return None
-        asking = [place for place, name in enumerate(plan) if inventory.modules[name].needs_model]
-        runs, asks, waiting = list[str](), list[str](), list[str]()
-        unknown = set[str]()
-        for name in plan[: asking[-1] + 1] if asking else plan:
-            access = inventory.access[name]
-            if inventory.modules[name].needs_model:
-                asks.append(name)
-            elif unknown and access.depends_on(unknown):
-                waiting.append(name)
-            else:
-                runs.append(name)
-                continue
-            unknown |= access.writes
-        return cls(inventory, tuple(runs), tuple(asks), tuple(waiting), frozenset(unknown))
+        asking = [inventory.modules[name] for name in plan if inventory.modules[name].needs_model]
+        return sum(int(getattr(module, "samples", 1)) for module in asking)
 
-    def begun(self, problem: Problem) -> State:
-        """Return the state before anything runs. Raises `InputError` for an input that is none."""
-        given = self.inventory.check_input(taken_by(self.inventory, problem))
-        return State().after(RunStarted(self.inventory.name, given))
 
-    def state(self, problem: Problem) -> State:
-        """Return the state after what runs. Raises `InputError` for an input that is none."""
-        return self._executor.run(taken_by(self.inventory, problem)) if self.runs else self.begun(problem)
+@dataclass(frozen=True)
+class Grid:
+    """Variants of one inventory by name, the first of which the others are compared with.
+
+    Make one with `load`. `inventory` is the name of the one that they extend. Raises `InventoryError` with
+    file, line and key for whatever does not fit, in any of them.
+    """
+
+    spec: GridSpec
+    inventory: str
+    arms: Mapping[str, Arm]
+    home: Path | None = None
+
+    @classmethod
+    def load(cls, name: str | Path, folder: Path | None = None, *, inventory: str | None = None) -> Grid:
+        """Read the shipped grid of that name, or the file at that path.
+
+        `inventory` takes the place of the one that the grid names; it has modules of the same names.
+        """
+        source = read_file(str(name), folder, GRID)
+        try:
+            spec = GridSpec.model_validate(source.data)
+        except ValidationError as problem:
+            raise spec_error(problem, source, root=GridSpec) from problem
+        home = source.folders[0] if source.folders else None
+        try:
+            base = read_source(inventory, folder) if inventory else read_source(spec.inventory, home)
+        except InventoryError as problem:
+            if inventory:
+                raise
+            place = source.place(("inventory",))
+            raise problem.at(f"{place}: {problem.where}" if problem.where else place) from problem
+        below = _over(base, source.below("common")) if "common" in source.data else base
+        arms = {name: Arm.of(spec, name, source, below) for name in spec.arms}
+        return cls(spec, inventory or spec.inventory, arms, home)
 
     @property
-    def knows_table(self) -> bool:
-        """Whether the table that comes to the model is that of the state."""
-        return _TABLE not in self.unknown and "input.*" not in self.unknown
+    def name(self) -> str:
+        return self.spec.name
 
-    def prompted(self, state: State) -> str | None:
-        """Return the table as the prompt shows it; None where that is not known."""
-        known = self.knows_table and not self.waiting
-        return _prompted_table(self.inventory, self.asks, state) if known else None
-
-    @cached_property
-    def part(self) -> Inventory:
-        """The inventory with what runs alone: nothing is repaired, and a failure ends the run."""
-        return replace(
-            self.inventory,
-            planner=_Once(self.runs),
-            rules=RulesSpec(),
-            fallback=(),
-            repair={},
-            on_error={},
-            left_out=frozenset(self.inventory.modules) - set(self.runs),
-        )
+    def only(self, names: Collection[str]) -> Grid:
+        """Return the grid with these arms alone, in its own order. Raises `InventoryError` for others."""
+        if wrong := next((name for name in names if name not in self.arms), None):
+            hint = nearest(wrong, self.arms)
+            raise InventoryError(f"the grid has no arm {wrong!r}", where=self.name, hint=hint)
+        return replace(self, arms={name: arm for name, arm in self.arms.items() if name in names})
 
     @cached_property
-    def _executor(self) -> Executor:
-        return Executor(self.part)
+    def paths(self) -> Mapping[str, Path]:
+        """Return the files that the grid names, by key: "data", "tables", "index"."""
+        named = {key: getattr(self.spec, key) for key in ("data", "tables", "index")}
+        home = self.home or Path()
+        return {key: home / path for key, path in named.items() if path is not None}
 
 
-class _Once(Planner):
-    """A plan that is taken once."""
-
-    name = "prepared"
-
-    def __init__(self, plan: Sequence[str]) -> None:
-        self.plan = tuple(plan)
-
-    def propose(self, state: State, inventory: Inventory) -> Sequence[Step]:
-        return () if planned(state) else tuple(map(Step, self.plan))
+def fixed_plan(inventory: Inventory) -> Sequence[str] | None:
+    """Return the modules that every run takes, in order; None where that depends on the question."""
+    plans = inventory.planner.fixed_plans
+    if len(plans) != 1 or inventory.planner.needs_model:
+        return None
+    return [name for name in plans[0] if name not in inventory.left_out]
 
 
-def _prompted_table(inventory: Inventory, asks: Collection[str], state: State) -> str | None:
-    """Return the table as the last of these modules shows it in its prompt; None where it shows none."""
-    for name in reversed(list(asks)):
-        module, access = inventory.modules[name], inventory.access[name]
-        if isinstance(module, LLMModule) and access.depends_on({_TABLE}) and state.table is not None:
-            text = module.slots(access.view(state)).get("table")
-            return text if isinstance(text, str) else None
-    return None
+def _over(below: Source, own: Source) -> Source:
+    data = {key: value for key, value in own.data.items() if key != "without"}
+    return extended(replace(own, data=data), below)
 
 
-def measure_arm(
-    arm: Arm,
-    benchmark: Benchmark,
-    problems: Sequence[Problem],
-    *,
-    gold_history: bool = False,
-    advance: Callable[[int], object] = lambda done: None,
-) -> dict[str, Any]:
-    """Run what of an arm needs no model, over all problems; an arm that cannot run here says why.
-
-    Questions of a conversation are told those before them, with `gold_history` their gold answers, else none:
-    there is no model to give any.
-    """
-    prepared = Prepared.of(arm.inventory)
-    if prepared is None:
-        return arm_figures(arm, ("the planner",))
-    asks = prepared.asks
-    if found := [each for each in prepared.part.obstacles() if each.stops]:
-        return arm_figures(arm, asks, str(all_of(found, arm.name)))
-    asked = list(_with_turns(problems, gold_history))
-    begun = list[tuple[Problem, State]]()
-    for problem in asked:
-        with suppress(InputError):  # reported where it is run
-            begun.append((problem, prepared.begun(problem)))
-    try:  # all queries at once cost less than one by one, and what is missing shows before any run
-        recall = recall_of(prepared.part, begun)
-    except ChameleonError as error:
-        return arm_figures(arm, asks, str(error))
-    coverage, failures, seconds = GoldCoverage(), list[Failure | None](), 0.0
-    for problem in asked:
-        try:
-            state = prepared.state(problem)
-        except InputError as error:
-            state = State(ended=RunEnded("failed", Failure.of(error)))
-        failure = _failure(state)
-        failures.append(failure)
-        seconds += state.seconds
-        if prepared.knows_table:
-            groups = benchmark.gold_cells(problem)
-            text = None if failure else prepared.prompted(state)
-            coverage.add(state, problem, groups, text, failed=failure is not None)
-        advance(len(failures))
-        if failure is not None and failure.kind in _MISSING:
-            return arm_figures(arm, asks, str(failure))
-    failed = [str(failure) for failure in failures if failure is not None]
-    if len(failed) == len(asked):
-        return arm_figures(arm, asks, failed[0])
-    return arm_figures(
-        arm,
-        asks,
-        problems=len(asked),
-        failed=len(failed),
-        failed_first_for=failed[0] if failed else None,
-        seconds_per_question=round(seconds / len(asked), 6),
-        retrieval=recall and recall.to_json(),
-        table=coverage.to_json(),
-    )
+def _changes(data: Mapping[str, Any]) -> Iterator[str]:
+    """Tell "without term_clarifier", "table_filter: use semantic_filter, rows 10", "llm: temperature 0"."""
+    if left_out := data.get("without"):
+        yield f"without {', '.join(left_out)}"
+    own = {key: value for key, value in data.items() if key not in ("about", "without", "modules")}
+    for name, value in {**(data.get("modules") or {}), **own}.items():
+        if isinstance(value, Mapping) and value:
+            yield f"{name}: {', '.join(f'{key} {_said(item)}' for key, item in value.items())}"
+        else:
+            yield f"{name}: {'removed' if value is None else _said(value)}"
 
 
-def _with_turns(problems: Sequence[Problem], gold_history: bool) -> Iterator[Problem]:
-    for questions in in_turn(problems):
-        turns: list[Turn] = []
-        for problem in questions:
-            yield with_history(problem, turns)
-            turns.append(turn(problem, problem.gold if gold_history else None))
-
-
-def _failure(state: State) -> Failure | None:
-    """Return what kept a run from its end, if it was a step or its input."""
-    failed = next((record.error for record in state.history if record.error), None)
-    return failed or (state.ended.error if state.ended and state.begun is None else None)
-
-
-def look_back(
-    arm: Arm, run: Run, problems: Sequence[Problem], benchmark: Benchmark
-) -> tuple[GoldCoverage, list[tuple[Problem, State]]]:
-    """Return what was left of the tables in the runs of an evaluation, and each problem as its run began."""
-    coverage, begun, inventory = GoldCoverage(), list[tuple[Problem, State]](), arm.inventory
-    by_id = {problem.id: problem for problem in problems}
-    left = iter([result.id for result in run.results if result.id in by_id])
-    while ids := list(islice(left, _AT_ONCE)):
-        for id, events in run.events(ids).items():
-            state, problem = State.fold(events), by_id[id]
-            asked = [name for name in state.plan if inventory.modules[name].needs_model]
-            failed = _failure(state) is not None
-            text = None if failed else _prompted_table(inventory, asked, state)
-            coverage.add(state, problem, benchmark.gold_cells(problem), text, failed=failed)
-            if state.begun is not None:
-                begun.append((problem, State().after(state.begun)))
-    return coverage, begun
-
-
-def build_indexes(
-    folder: Path, grid: Grid, documents: Callable[[bool], Iterable[Document]], *, own: bool = False
-) -> tuple[list[str], dict[str, str]]:
-    """Make the indexes of the grid that its arms search and that are not there.
-
-    Each has what all retrievers need that arms search it by. `documents` are those of an index, with or
-    without summaries. Returns what was built, and why arms cannot search: something cannot be had here.
-    In a folder of our `own` an index that lacks something is made anew. Raises `InputError` for documents
-    that cannot be read, or a folder with something else in it.
-    """
-    from chameleon.retrieval.index import Index
-    from chameleon.retrieval.index.manifest import MANIFEST
-
-    sample = next(iter(documents(False)), None)
-    if sample is None:
-        return [], {}
-    built, lacks, tried = list[str](), dict[str, str](), dict[str, ChameleonError | None]()
-    modules = [(arm.name, module) for arm in grid.arms.values() for _, module in searching(arm.inventory)]
-    for within, spec in grid.spec.indexes.items():
-        retrievers = dict.fromkeys(module.retriever for _, module in modules if module.within == within)
-        place, is_there = folder / within, (folder / within / MANIFEST).exists()
-        if not retrievers or (is_there and not own):
-            continue
-        parts = _usable_parts(retrievers, sample, tried, lacks)
-        if is_there:
-            if Index.open(place).settings.keys() >= parts.keys():
-                continue
-            shutil.rmtree(place)
-        try:
-            Index.build(place, documents(spec.summaries), [*parts.values()])
-            built.append(within)
-        except InputError as problem:
-            if not spec.summaries:
-                raise
-            lacks[f"in {within}"] = str(problem)
-    found = ((name, lacks.get(f"in {each.within}") or lacks.get(each.retriever)) for name, each in modules)
-    return built, {name: reason for name, reason in found if reason}
-
-
-def _usable_parts(
-    retrievers: Iterable[str],
-    sample: Document,
-    tried: dict[str, ChameleonError | None],
-    lacks: dict[str, str],
-) -> dict[str, Part]:
-    """Return the parts of an index that these retrievers need, by name; `lacks` says which cannot be had.
-
-    Each part is tried once, on one document, since its model may be missing here.
-    """
-    from chameleon.retrieval.parts import parts_for
-
-    parts: dict[str, Part] = {}
-    for retriever in retrievers:
-        try:
-            needed = {part.name: part for part in parts_for(retriever)}
-            for name, part in needed.items():
-                if name in parts and parts[name].settings() != part.settings():
-                    what = f"an index has one part {name!r}, and that of {retriever} is another one"
-                    raise InputError(what)
-                key = f"{name} {dict(part.settings())}"
-                if key not in tried:
-                    tried[key] = _problem_of(part, sample)
-                if (known := tried[key]) is not None:
-                    raise known
-            parts |= needed
-        except ChameleonError as problem:
-            lacks[retriever] = str(problem)
-    return parts
-
-
-def _problem_of(part: Part, sample: Document) -> ChameleonError | None:
-    from chameleon.retrieval.index import Index
-
-    with tempfile.TemporaryDirectory(prefix="chameleon-") as folder:
-        try:
-            Index.build(folder, [sample], [part])
-        except ChameleonError as problem:
-            return problem
-    return None
+def _said(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

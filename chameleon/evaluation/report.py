@@ -1,174 +1,16 @@
-"""Runs in figures: each by itself, and the paper's table, the published rows with the runs below them."""
+"""The paper's table of a benchmark: the published rows, with runs below them."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from chameleon.evaluation.benchmark import Benchmark, Published
-from chameleon.evaluation.results import Count, Result, Tally
-from chameleon.evaluation.stats import PlanStats
-from chameleon.usage import Usage
+from chameleon.evaluation.results import Count
+from chameleon.evaluation.run import DASH, Run, figure
 
-if TYPE_CHECKING:
-    from chameleon.evaluation.run_dir import Run
-
-ALL, DASH = "ALL", "–"
-VERDICTS = ("wrong", "declined", "failed", "right")
-GRADED = ("declined", "failed", "graded")
-_IN_PAIRS = ("seeds", "versions", "digests")
-_TOLD = ("inventory", "without", "model", "benchmark", "scorer", "started", "data", "problems", *_IN_PAIRS)
-
-
-def figure(value: float | None) -> str:
-    """Write a graded figure with four decimals, as published ones are; a dash where there is no example."""
-    return DASH if value is None else f"{value:.4f}"
-
-
-def in_figures(tally: Tally, count: Count) -> str:
-    """Return "BLEU 27.1871, ROUGE-1 0.6110"."""
-    return ", ".join(f"{name} {figure(value)}" for name, value in tally.figures(count).items())
-
-
-def verdict_of(result: Result) -> str:
-    """Say in a word what became of a problem: one of `VERDICTS`, or of `GRADED`."""
-    if result.correct:
-        return "right"
-    if result.declined:
-        return "declined"
-    if result.error is not None:
-        return "failed"
-    return "graded" if result.correct is None else "wrong"
-
-
-class RunSummary:
-    """A run in figures, under the name that tells it from the others of a report.
-
-    `verdicts` may become of its problems, `counts` says how many did. `seconds` is the sum over the problems;
-    those that ran side by side count each.
-    """
-
-    def __init__(self, run: Run, name: str) -> None:
-        self.run, self.name = run, name
-        self.settings, self.results, self.tally = run.settings, run.results, run.tally
-        self.benchmark, self.inventory = str(self.settings["benchmark"]), str(self.settings["inventory"])
-        self.model: str | None = self.settings.get("model")
-        self.date = str(self.settings.get("started") or "")[:10]
-        self.plans = PlanStats.of(result.plan for result in self.results)
-        self.verdicts = GRADED if self.tally.graded else VERDICTS
-        found = Counter(map(verdict_of, self.results))
-        self.counts = {verdict: found[verdict] for verdict in self.verdicts}
-        self.seconds = sum(result.seconds for result in self.results)
-
-    @classmethod
-    def of(cls, runs: Iterable[Run]) -> list[RunSummary]:
-        """Name each run after its directory; where two are called alike, by the whole path."""
-        found = list(runs)
-        names = Counter(run.path.name or str(run.path) for run in found)
-        return [cls(run, run.path.name if names[run.path.name] == 1 else str(run.path)) for run in found]
-
-    @property
-    def problems(self) -> str:
-        """How many have a result: "200", or "69 of 200, unfinished"."""
-        n = f"{self.tally.all.n:,}"
-        return f"{n} of {self.run.total:,}, unfinished" if self.run.unfinished else n
-
-    @property
-    def choices(self) -> str:
-        """What was chosen for this run: "tables_offline, without row_lookup"."""
-        without = ", ".join(map(str, self.settings.get("without") or ()))
-        return f"{self.inventory}, without {without}" if without else self.inventory
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "run": self.name,
-            "path": str(self.run.path),
-            "date": self.date or None,
-            **self.tally.to_json(self.benchmark),
-            "total": self.run.total,
-            "unfinished": self.run.unfinished,
-            "step_seconds": round(self.seconds, 3),
-            "declined": self.counts["declined"],
-            "failed": self.counts["failed"],
-            "settings": dict(self.settings),
-        }
-
-
-def facts(run: RunSummary) -> list[tuple[str, str]]:
-    """List what is said of a run below the table: pairs of a name and a text."""
-    tally, answered, n = run.tally, run.tally.answered, run.tally.all.n
-    settings = {key: value for key, value in run.settings.items() if value or key not in _IN_PAIRS}
-    data = dict(settings.get("data") or {})
-    name = str(data.pop("name", ""))
-    if not answered.n:
-        ours = ""
-    elif tally.graded:
-        ours = f", graded {in_figures(tally, answered)}; the others count as empty answers"
-    else:
-        ours = f", of them right {100 * answered.correct / answered.n:.2f} %"
-    found = (
-        ("Grades", in_figures(tally, tally.all)) if tally.graded else ("Right", _part(tally.all.correct, n))
-    )
-    seconds = f"{run.seconds:,.1f} summed over all problems"
-    pairs = [
-        ("Inventory", run.choices),
-        ("Model", run.model or "none"),
-        ("Benchmark", run.benchmark),
-        ("Scorer", str(settings.get("scorer") or "")),
-        ("Started", str(settings.get("started") or "").replace("T", " ")),
-        ("Data", ", ".join(filter(None, [name, _listed(data)]))),
-        ("Problems", run.problems),
-        found,
-        ("Answered", _part(answered.n, n) + ours),
-        ("Declined", _part(run.counts["declined"], n)),
-        ("Failed", _part(run.counts["failed"], n)),
-        *(("", f"{count:,} times: {reason}") for reason, count in tally.reasons.most_common(3)),
-        *(
-            ("", f"answered {count:,} times without {where}")
-            for where, count in tally.passed_over.most_common()
-        ),
-        ("Dropped", "; ".join(f"{name} in {count:,}" for name, count in tally.dropped.most_common())),
-        ("Spent", usage_in_words(tally.usage)),
-        ("Seconds", f"{seconds}, {run.seconds / n:.3f} a problem" if n else seconds),
-        *((key.capitalize(), _in_words(settings[key])) for key in _IN_PAIRS if key in settings),
-    ]
-    pairs += [(key.capitalize(), _in_words(settings[key])) for key in settings if key not in _TOLD]
-    return [(name, text) for name, text in pairs if text]
-
-
-def _part(count: int, n: int) -> str:
-    return f"{count:,} ({100 * count / n:.2f} %)" if n else f"{count:,}"
-
-
-def _in_words(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return _listed(value) or "none"
-    if isinstance(value, list | tuple):
-        return ", ".join(map(_in_words, value)) or "none"
-    return "none" if value is None else str(value)
-
-
-def _listed(data: Mapping[str, Any]) -> str:
-    return ", ".join(f"{key} {_in_words(value)}" for key, value in data.items())
-
-
-def usage_in_words(usage: Usage) -> str:
-    """Return "3 model calls, 812 + 40 tokens, $0.0012"."""
-    if not usage.calls:
-        return "no model calls"
-    return f"{usage.calls:,} model call{'' if usage.calls == 1 else 's'}, {spent_in_words(usage)}"
-
-
-def spent_in_words(usage: Usage) -> str:
-    """Return "812 + 40 tokens, $0.0012"; what the provider does not say is called unknown."""
-    tokens, cost = "tokens unknown", "cost unknown"
-    if usage.input_tokens is not None and usage.output_tokens is not None:
-        tokens = f"{usage.input_tokens:,} + {usage.output_tokens:,} tokens{usage.parts}"
-    if usage.cost is not None:
-        cost = f"${usage.cost:,.4f}"
-    return f"{tokens}, {cost}"
+ALL = "ALL"
 
 
 @dataclass(frozen=True)
@@ -181,7 +23,6 @@ class SystemRow:
     """
 
     system: str
-    published: bool
     n: int | None
     cells: Mapping[str, str]
     settings: str
@@ -189,19 +30,43 @@ class SystemRow:
     problems: str
     date: str = ""
     model: str = ""
-    unfinished: bool = False
+    run: Run | None = None
+
+    @classmethod
+    def published(cls, row: Published, benchmark: Benchmark) -> SystemRow:
+        """Make the row of a published system."""
+        shares = {name: row.percent.get(name) for name in _columns(benchmark)}
+        cells = {name: DASH if share is None else f"{share:.2f}" for name, share in shares.items()}
+        n = DASH if row.n is None else f"{row.n:,}"
+        return cls(row.system, row.n, cells, row.source, bool(benchmark.figures), n)
+
+    @classmethod
+    def of(cls, run: Run) -> SystemRow:
+        """Make the row of a run."""
+        tally, benchmark = run.tally, run.benchmark
+        if tally.graded:
+            cells = {name: figure(value) for name, value in tally.figures(tally.all).items()}
+        else:
+            counts = {ALL: tally.all} | {name: tally.columns.get(name, Count()) for name in benchmark.columns}
+            cells = {name: benchmark.percent(name, count.correct, count.n) for name, count in counts.items()}
+        graded, model = tally.graded is not None, run.settings.get("model") or "none"
+        return cls(run.name, tally.all.n, cells, run.choices, graded, run.problems, run.date, model, run)
 
     def to_json(self) -> dict[str, Any]:
-        cells = {column: None if cell == DASH else float(cell) for column, cell in self.cells.items()}
+        """Return the row; cells are numbers, or null."""
+        own: dict[str, Any] = {"source": self.settings}
+        if self.run is not None:
+            own = {"unfinished": self.run.unfinished, "settings": self.settings}
         return {
             "system": self.system,
-            "published": self.published,
+            "published": self.run is None,
             "n": self.n,
-            "figures" if self.graded else "percent": cells,
+            "figures" if self.graded else "percent": {
+                name: None if cell == DASH else float(cell) for name, cell in self.cells.items()
+            },
             "date": self.date or None,
             "model": self.model or None,
-            **({} if self.published else {"unfinished": self.unfinished}),
-            "source" if self.published else "settings": self.settings,
+            **own,
         }
 
 
@@ -215,6 +80,19 @@ class Comparison:
 
     benchmark: Benchmark
     rows: tuple[SystemRow, ...]
+
+    @classmethod
+    def of(cls, runs: Iterable[Run]) -> list[Comparison]:
+        """Make one table for each benchmark that the runs are of, in the order in which they come up."""
+        by_benchmark: dict[str, list[Run]] = {}
+        for run in runs:
+            by_benchmark.setdefault(run.settings["benchmark"], []).append(run)
+        found = []
+        for group in by_benchmark.values():
+            benchmark = group[0].benchmark
+            published = (SystemRow.published(row, benchmark) for row in benchmark.published)
+            found.append(cls(benchmark, (*published, *map(SystemRow.of, group))))
+        return found
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -235,51 +113,5 @@ class Comparison:
         return {"benchmark": self.benchmark.name, "columns": list(self.columns), "rows": rows}
 
 
-def compare(runs: Iterable[RunSummary], find: Callable[[str], Benchmark]) -> list[Comparison]:
-    """Make one table for each benchmark that the runs are of, in the order in which they come up."""
-    by_benchmark: dict[str, list[RunSummary]] = {}
-    for run in runs:
-        by_benchmark.setdefault(run.benchmark, []).append(run)
-    found = []
-    for name, group in by_benchmark.items():
-        benchmark = find(name)
-        published = [_published_row(row, benchmark) for row in benchmark.published]
-        found.append(Comparison(benchmark, (*published, *(_run_row(run, benchmark) for run in group))))
-    return found
-
-
 def _columns(benchmark: Benchmark) -> tuple[str, ...]:
     return benchmark.figures or (ALL, *benchmark.columns)
-
-
-def _published_row(row: Published, benchmark: Benchmark) -> SystemRow:
-    cells = {
-        column: f"{row.percent[column]:.2f}" if column in row.percent else DASH
-        for column in _columns(benchmark)
-    }
-    n = DASH if row.n is None else f"{row.n:,}"
-    return SystemRow(row.system, True, row.n, cells, row.source, bool(benchmark.figures), n)
-
-
-def _run_row(run: RunSummary, benchmark: Benchmark) -> SystemRow:
-    tally = run.tally
-    counts = {column: tally.columns.get(column, Count()) for column in benchmark.columns}
-    cells = {
-        column: benchmark.percent(column, count.correct, count.n)
-        for column, count in {ALL: tally.all, **counts}.items()
-    }
-    if tally.graded:
-        cells = {name: figure(value) for name, value in tally.figures(tally.all).items()}
-    scorer = run.settings.get("scorer")
-    return SystemRow(
-        run.name,
-        False,
-        tally.all.n,
-        cells,
-        f"{run.choices}, scorer {scorer}" if scorer else run.choices,
-        tally.graded is not None,
-        run.problems,
-        date=run.date,
-        model=run.model or "none",
-        unfinished=run.run.unfinished,
-    )

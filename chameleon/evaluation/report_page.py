@@ -4,28 +4,18 @@ from __future__ import annotations
 
 import base64
 import json
-import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chameleon import values
 from chameleon.errors import InputError
-from chameleon.evaluation.data import find_benchmark
-from chameleon.evaluation.report import (
-    Comparison,
-    RunSummary,
-    facts,
-    in_figures,
-    spent_in_words,
-    usage_in_words,
-    verdict_of,
-)
+from chameleon.evaluation.report import Comparison
 from chameleon.evaluation.results import Count, Result
+from chameleon.evaluation.run import Run, in_figures, spent_in_words, usage_in_words, verdict_of
 from chameleon.state import Event, RunStarted, StepRecord
 from chameleon.table import Table
 
@@ -33,25 +23,18 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 LONGEST = 2_000
-"""As many characters of a text are shown; how many are missing is said after them."""
+"""As many characters of a text are shown; how many are missing is said where they are left out."""
 _AT_ONCE = 250  # so many problems' events are in memory
-_TOP_PROGRAMS = 12
-_MOST_ROWS, _MOST_COLUMNS, _MOST_CELLS, _SHORT_NAME = 50, 500, 3_000, 40
-_TABLE_TEXT = 200_000  # characters, shared by the cells of one table
-_MOST_PARTS, _DEEPEST = 50, 3
+_MOST_ROWS, _MOST_COLUMNS, _MOST_CELLS = 50, 500, 3_000
+_TABLE_TEXT, _SHORTEST_CELL = 200_000, 200  # characters: the cells of a table share the first
+_MOST_PARTS, _DEEPEST, _TOP_PROGRAMS = 50, 3, 12
 _LARGEST_PICTURE = 2_000_000
 _PICTURES = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg"}
-
-_UNUSUAL = re.compile(r"[^\n\t -~]")
-_HIDDEN_KINDS = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
-# As ASCII names them; not every font has pictures of them.
-_CONTROL_NAMES = "NUL SOH STX ETX EOT ENQ ACK BEL BS HT LF VT FF CR SO SI"
-_CONTROL_NAMES += " DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB ESC FS GS RS US"
-_JOINERS = "\u200c\u200d"  # Persian, Indic scripts and emoji are not written without them
+_SEEN = "\n\t\u200c\u200d"  # Persian, Indic scripts and emoji are not written without the last two
 
 
 def write_page(
-    runs: Sequence[RunSummary], comparisons: Sequence[Comparison], file: str | Path, problems: int = 200
+    runs: Sequence[Run], comparisons: Sequence[Comparison], file: str | Path, problems: int = 200
 ) -> None:
     """Write the page; `problems` is how many of each run are shown at most, those that went wrong first.
 
@@ -61,9 +44,8 @@ def write_page(
     path = Path(file)
     beside = path.with_name(f"{path.name}.new")
     sections = [Section(run, number, problems) for number, run in enumerate(runs, 1)]
-    stream = (
-        _environment().get_template("report_page.html.j2").stream(comparisons=comparisons, sections=sections)
-    )
+    template = _environment().get_template("report_page.html.j2")
+    stream = template.stream(comparisons=comparisons, sections=sections)
     stream.enable_buffering(200)
     try:
         with beside.open("w", encoding="utf-8", newline="\n") as page:
@@ -84,32 +66,27 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=_ready,
+        # What every expression gives, before it is escaped: none is forgotten.
+        finalize=lambda value: (
+            value if hasattr(value, "__html__") or isinstance(value, Shown) else shown(str(value))
+        ),
     )
     environment.filters |= {
-        "brief": lambda text, most=80: brief(str(text), most),
+        "brief": brief,
+        "shown": shown,
         "percent": lambda share: f"{100 * share:.2f}",
         "count": lambda number: f"{number:,}",
         "from_json": values.from_json,
         "in_words": usage_in_words,
         "text": _value_text,
         "spent": spent_in_words,
-        "excerpt": excerpt,
-        "parts": parts_of,
+        "extent": _extent,
+        "parts": _parts,
         "picture": _picture_of,
-        "both_ends": both_ends,
     }
     environment.tests |= {"table": lambda value: isinstance(value, Table), "parted": _is_parted}
-    environment.globals |= {"facts": facts, "MOST_PARTS": _MOST_PARTS}
-    environment.globals["TOP_PROGRAMS"] = _TOP_PROGRAMS
+    environment.globals |= {"MOST_PARTS": _MOST_PARTS, "TOP_PROGRAMS": _TOP_PROGRAMS}
     return environment
-
-
-def _ready(value: Any) -> Any:
-    """Make ready what every expression of the template gives, before it is escaped: nothing is forgotten."""
-    if hasattr(value, "__html__") or isinstance(value, Shown):
-        return value
-    return shown(str(value))
 
 
 class StepView(NamedTuple):
@@ -126,10 +103,10 @@ class StepView(NamedTuple):
         """Make the view of a step that was given this `table`."""
         changed = [(f"input.{key}", value) for key, value in record.input_changes.items()]
         changed += [(f"cache.{key}", value) for key, value in record.cache_changes.items()]
-        parts = record.output.values() if isinstance(record.output, Mapping) else ()
-        tables = [record.output, *(part for part in parts if isinstance(part, Table))]
-        same = [name for name, value in changed if value in tables]
         output = record.output
+        parts = output.values() if isinstance(output, Mapping) else ()
+        held = [output, *(part for part in parts if isinstance(part, Table))]
+        same = [name for name, value in changed if value in held]
         if isinstance(output, Table) and output == table:
             output = f"The table stays as it was, {len(output.rows):,} × {len(output.header):,}."
         return cls(number, record, output, same, [each for each in changed if each[0] not in same])
@@ -148,13 +125,13 @@ class ProblemView(NamedTuple):
         """Make the view of a problem from the events of its run."""
         given: Mapping[str, Any] = {}
         found: list[tuple[str, Any]] = []
-        table: Any = None
+        table, steps = None, 0
         for event in events:
             if isinstance(event, RunStarted):
                 given, table = event.input, event.input.get("table")
             elif isinstance(event, StepRecord):
-                number = 1 + sum(kind == "Step" for kind, _ in found)
-                found.append(("Step", StepView.of(number, event, table)))
+                steps += 1
+                found.append(("Step", StepView.of(steps, event, table)))
                 table = table if event.dropped else event.input_changes.get("table", table)
             else:
                 found.append((type(event).__name__, event))
@@ -164,9 +141,9 @@ class ProblemView(NamedTuple):
 class Section:
     """The part of the page about one run: at most so many problems, those that were not right first."""
 
-    def __init__(self, run: RunSummary, number: int, most: int) -> None:
+    def __init__(self, run: Run, number: int, most: int) -> None:
         self.run, self.number = run, number
-        self.published = [row for row in find_benchmark(run.benchmark).published if row.module_use]
+        self.published = [row for row in run.benchmark.published if row.module_use]
         every = enumerate(run.results, 1)
         self.chosen = sorted(every, key=lambda placed: bool(placed[1].correct))[:most]
         self.anchors = {result.id: f"run{number}-problem{place}" for place, result in self.chosen}
@@ -183,7 +160,7 @@ class Section:
         """Read the problems that are shown, some hundreds at once, however many there are."""
         waiting = iter([result for _, result in self.chosen])
         while part := list(islice(waiting, _AT_ONCE)):
-            events = self.run.run.events([result.id for result in part])
+            events = self.run.events([result.id for result in part])
             for result in part:
                 count = Count()
                 count.add(result)
@@ -191,35 +168,11 @@ class Section:
                 yield ProblemView.of(result, grades, events.pop(result.id, ()))
 
 
-class Excerpt(NamedTuple):
-    """The part of a table that is shown; `note` says what is left out. A short header stays in sight."""
-
-    caption: Shown
-    header: list[Shown]
-    rows: list[list[Shown]]
-    note: str
-
-    @property
-    def short_header(self) -> bool:
-        return max(map(len, self.header)) <= _SHORT_NAME
-
-
-def excerpt(table: Table) -> Excerpt:
-    """Take the first rows and columns: 50 rows, fewer of a wide table; cells share what room there is."""
+def _extent(table: Table) -> tuple[int, int, int]:
+    """Return how many rows and columns are shown, and how many characters of each cell."""
     width = min(len(table.header), _MOST_COLUMNS)
     height = min(len(table.rows), _MOST_ROWS, max(5, _MOST_CELLS // width))
-    most = max(200, min(LONGEST, _TABLE_TEXT // (width * (height + 1))))
-    notes = []
-    if height < len(table.rows):
-        notes.append(f"the first {height:,} of {len(table.rows):,} rows")
-    if width < len(table.header):
-        notes.append(f"the first {width:,} of {len(table.header):,} columns")
-    return Excerpt(
-        caption=shown(table.caption),
-        header=[shown(name, most) for name in table.header[:width]],
-        rows=[[shown(cell, most) for cell in row[:width]] for row in table.rows[:height]],
-        note=f"Only {' and '.join(notes)} are shown." if notes else "",
-    )
+    return height, width, max(_SHORTEST_CELL, min(LONGEST, _TABLE_TEXT // (width * (height + 1))))
 
 
 def _is_parted(value: Any, depth: int) -> bool:
@@ -231,10 +184,9 @@ def _is_parted(value: Any, depth: int) -> bool:
     )
 
 
-def parts_of(value: Mapping[str, Any] | Sequence[Any]) -> list[tuple[Shown, Any]]:
-    """List the first parts of a mapping by name, of a list by number."""
-    items = value.items() if isinstance(value, Mapping) else enumerate(value, 1)
-    return [(brief(str(key), 80), item) for key, item in islice(items, _MOST_PARTS)]
+def _parts(value: Mapping[str, Any] | Sequence[Any]) -> Iterator[tuple[Any, Any]]:
+    """Yield the first parts of a mapping by name, of a list by number."""
+    return islice(value.items() if isinstance(value, Mapping) else enumerate(value, 1), _MOST_PARTS)
 
 
 def _value_text(value: Any) -> str:
@@ -244,10 +196,9 @@ def _value_text(value: Any) -> str:
     if isinstance(value, Table):
         return f"a table of {len(value.rows):,} × {len(value.header):,}"
     if isinstance(value, tuple | list):
-        part = value[:LONGEST]
-        if all(isinstance(item, str) for item in part):
-            return "; ".join(part)
-        return json.dumps(values.to_json(part), ensure_ascii=False)
+        value = value[:LONGEST]
+        if all(isinstance(item, str) for item in value):
+            return "; ".join(value)
     return "none" if value is None else json.dumps(values.to_json(value), ensure_ascii=False)
 
 
@@ -256,7 +207,7 @@ def _picture_of(path: str) -> str:
 
     It is PNG or JPEG by its first bytes, and has at most 2 MB.
     """
-    file, name = Path(path), brief(Path(path).name, 80)
+    file, name = Path(path), brief(Path(path).name)
     try:
         if not file.is_file():  # nor is a device or a pipe, which might never end
             return f"The picture {name} is not there."
@@ -280,40 +231,32 @@ class Shown(str):
 
 
 def shown(text: str, most: int = LONGEST) -> Shown:
-    """Show the first `most` characters, and a note of how many more there are."""
-    if len(text) <= most:
-        return Shown(visible(text))
-    return Shown(f"{visible(text[:most])} … [{len(text) - most:,} more characters are not shown]")
-
-
-def both_ends(text: str, most: int = LONGEST) -> Shown:
-    """Show beginning and end, and a note of what is left out between: a prompt's question comes last."""
+    """Show beginning and end, and how much is left out between: a prompt's question comes last."""
     if len(text) <= most:
         return Shown(visible(text))
     half = most // 2
-    note = f"… [{len(text) - 2 * half:,} characters are not shown] …"
-    return Shown(f"{visible(text[:half])}\n{note}\n{visible(text[-half:])}")
+    note = f" … [{len(text) - 2 * half:,} characters are not shown] … "
+    return Shown(visible(text[:half]) + note + visible(text[-half:]))
 
 
-def brief(text: str, most: int = 160) -> Shown:
+def brief(text: object, most: int = 80) -> Shown:
     """Show the text on one line, cut with an ellipsis."""
-    line = " ".join(text[: 4 * most].split())
-    cut = len(line) > most or len(text) > 4 * most
+    whole = str(text)
+    line = " ".join(whole[: 4 * most].split())
+    cut = len(line) > most or len(whole) > 4 * most
     return Shown(visible(line[:most]) + ("…" if cut else ""))
 
 
 def visible(text: str) -> str:
-    """Spell out control characters, bidirectional overrides and other invisible ones.
+    """Spell out control characters, bidirectional overrides and other invisible ones, as ⟨U+202E⟩.
 
-    An escape is written ⟨ESC⟩, a NUL ⟨NUL⟩, a right-to-left override ⟨U+202E⟩; tabs and line breaks stay.
+    Tabs, line breaks and spaces stay.
     """
-    return _UNUSUAL.sub(lambda found: _seen(found[0]), text.replace("\r\n", "\n"))
-
-
-@lru_cache(maxsize=4096)
-def _seen(character: str) -> str:
-    code = ord(character)
-    if unicodedata.category(character) not in _HIDDEN_KINDS or character in _JOINERS:
-        return character
-    names = _CONTROL_NAMES.split()
-    return f"⟨{names[code]}⟩" if code < len(names) else f"⟨U+{code:04X}⟩"
+    if text.isprintable():
+        return text
+    return "".join(
+        each
+        if each.isprintable() or each in _SEEN or unicodedata.category(each) == "Zs"
+        else f"⟨U+{ord(each):04X}⟩"
+        for each in text.replace("\r\n", "\n")
+    )

@@ -50,7 +50,7 @@ class Result:
         cls,
         problem: Problem,
         state: State,
-        judged: bool | Judgement,
+        judged: Judgement,
         dropped: Usage | None = None,
         run_columns: Sequence[str] = (),
         *,
@@ -62,14 +62,13 @@ class Result:
         `run_columns` are columns that this run counts in besides those of the problem; `found` is what it
         found besides its answer, as JSON.
         """
-        judgement = Judgement(judged) if isinstance(judged, bool) else judged
         assert state.ended is not None
         answered = state.ended.reason == "answered"
         return cls(
             id=problem.id,
             answer=to_json(state.answer),
             declined=state.ended.reason == "declined",
-            correct=judgement.correct and answered,
+            correct=judged.correct and answered,
             plan=state.plan,
             seconds=round(state.seconds, 6),
             usage=state.usage + dropped if dropped else state.usage,
@@ -78,7 +77,7 @@ class Result:
             columns=(*problem.columns, *run_columns),
             picture=str(problem.picture or ""),
             passed_over={each.where: _short(each.message) for each in state.skipped} if answered else {},
-            grades=judgement.grades,
+            grades=judged.grades,
             sequence=problem.sequence,
             position=problem.position,
             found=found or {},

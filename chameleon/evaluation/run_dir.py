@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from chameleon.errors import InputError, LogError
-from chameleon.evaluation.data import find_benchmark
-from chameleon.evaluation.results import Result, Tally
+from chameleon.evaluation.results import Result
 from chameleon.evaluation.settings import settings_diff
 from chameleon.log import LineFile, before_failure, event_from_json, event_to_json, json_line
 from chameleon.state import Event, RunStarted
 from chameleon.usage import Usage
 
 SETTINGS, RESULTS, EVENTS = "settings.json", "results.jsonl", "events.jsonl"
-_PROBLEMS, _BACK = "problems", "back"
-_ELSEWHERE = "Give another folder with --out."
+PROBLEMS, _BACK = "problems", "back"
+_ELSEWHERE = "Give another folder for the results."
 _ID = '{"id": '
 
 
@@ -47,7 +44,7 @@ class RunDir:
         try:
             self._results = LineFile(self.path / RESULTS, "results", _ELSEWHERE)
             self._check_settings(settings)
-            self._load(_read_results((line for _, line in self._results.whole_lines()), self._results.path))
+            self._load(read_results((line for _, line in self._results.whole_lines()), self._results.path))
         except BaseException:
             self.close()
             raise
@@ -110,9 +107,9 @@ class RunDir:
 
     def expect(self, problems: int) -> None:
         """Keep in the settings how many problems are to be run, so that an unfinished run shows as one."""
-        settings = _read_settings(self.path / SETTINGS)
-        if settings.get(_PROBLEMS) != problems:
-            write_whole(self.path / SETTINGS, json.dumps({**settings, _PROBLEMS: problems}, indent=2) + "\n")
+        settings = read_settings(self.path / SETTINGS)
+        if settings.get(PROBLEMS) != problems:
+            write_whole(self.path / SETTINGS, json.dumps({**settings, PROBLEMS: problems}, indent=2) + "\n")
 
     def close(self) -> None:
         self._events.close()
@@ -128,7 +125,7 @@ class RunDir:
     def _check_settings(self, settings: Mapping[str, Any]) -> None:
         file = self.path / SETTINGS
         if file.exists():
-            if told := settings_diff(_read_settings(file), settings):
+            if told := settings_diff(read_settings(file), settings):
                 what = f"the folder was made with other settings: {told}"
                 raise LogError(what, where=str(self.path), hint=_ELSEWHERE)
             return
@@ -145,64 +142,11 @@ class RunDir:
         """
         self.done = {result.id: result for result in results}
         lines = (line for _, line in self._events.whole_lines())
-        self._begun, self.dropped = _read_events(lines, lambda id: id not in self.done, self._events.path)
+        self._begun, self.dropped = read_events(lines, lambda id: id not in self.done, self._events.path)
         for id, events in self._begun.items():
             kept = before_failure(events)
             if kept < len(events):
                 self._begun[id] = self.take_back(id, events, kept)
-
-
-@dataclass(frozen=True)
-class Run:
-    """The directory that an evaluation has written, read again."""
-
-    path: Path
-    settings: Mapping[str, Any]
-    results: list[Result]
-
-    @cached_property
-    def tally(self) -> Tally:
-        """The counts over the results, with the benchmark's columns in their order."""
-        benchmark = find_benchmark(self.settings["benchmark"])
-        rule = benchmark.scorers.get(str(self.settings.get("scorer")))
-        tally = Tally(benchmark.columns, rule() if rule else None)
-        for result in self.results:
-            tally.add(result)
-        return tally
-
-    @property
-    def total(self) -> int | None:
-        """How many problems were to be run; None where the evaluation did not come to tell."""
-        return self.settings.get(_PROBLEMS)
-
-    @property
-    def unfinished(self) -> bool:
-        """Whether problems have no result yet."""
-        return self.total is not None and len(self.results) < self.total
-
-    def events(self, ids: Collection[str]) -> dict[str, tuple[Event, ...]]:
-        """Return the events of these problems, by id."""
-        with (self.path / EVENTS).open("rb") as lines:
-            return _read_events(lines, frozenset(ids).__contains__, self.path / EVENTS)[0]
-
-
-def read_run(path: str | os.PathLike[str]) -> Run:
-    """Read a directory that `chameleon eval --out` has written; one that is being written to may be read too.
-
-    Raises `InputError` for a directory that is none, `LogError` for a damaged one.
-    """
-    run_dir = Path(path)
-    for name in (SETTINGS, RESULTS):
-        if not (run_dir / name).is_file():
-            hint = "Make one with `chameleon eval INVENTORY DATA --out DIR`."
-            inside = sorted(file.parent.name for file in run_dir.glob(f"*/{SETTINGS}"))
-            if inside:
-                names = f"{', '.join(inside[:5])}{' …' if inside[5:] else ''}"
-                hint = f"It holds {names}: name them, as {run_dir / inside[0]}."
-            what = f"this is no folder of an evaluation: it has no {name}"
-            raise InputError(what, where=str(run_dir), hint=hint)
-    with (run_dir / RESULTS).open("rb") as lines:
-        return Run(run_dir, _read_settings(run_dir / SETTINGS), list(_read_results(lines, run_dir / RESULTS)))
 
 
 def spent_in(path: Path) -> Usage:
@@ -219,7 +163,7 @@ def write_whole(file: Path, text: str) -> None:
     beside.replace(file)
 
 
-def _read_settings(file: Path) -> Mapping[str, Any]:
+def read_settings(file: Path) -> Mapping[str, Any]:
     try:
         settings = json.loads(file.read_text("utf-8"))
         settings["benchmark"], settings["inventory"]
@@ -230,7 +174,7 @@ def _read_settings(file: Path) -> Mapping[str, Any]:
     return dict(settings)
 
 
-def _read_results(lines: Iterable[bytes], path: Path) -> Iterator[Result]:
+def read_results(lines: Iterable[bytes], path: Path) -> Iterator[Result]:
     """Read the whole lines of results; each problem has one."""
     seen: set[str] = set()
     for number, line in enumerate(lines, 1):
@@ -248,7 +192,7 @@ def _read_results(lines: Iterable[bytes], path: Path) -> Iterator[Result]:
         yield result
 
 
-def _read_events(
+def read_events(
     lines: Iterable[bytes], wanted: Callable[[str], bool], path: Path
 ) -> tuple[dict[str, tuple[Event, ...]], dict[str, Usage]]:
     """Read the events of wanted problems that count, and what was spent on those taken back, by problem."""

@@ -6,21 +6,17 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any
 
 from chameleon.errors import InputError
-from chameleon.evaluation.benchmark import Judgement, Problem, Row, Scorer
+from chameleon.evaluation.benchmark import Problem, Row, Scorer
 from chameleon.evaluation.results import Result
 from chameleon.sandbox import ExecResult, shared_sandbox
 from chameleon.text import nearest
 
 _AT_ONCE = 4
-_BATCH = 256
 # What other systems' files, and our own results, call a prediction.
 _PREDICTIONS = ("prediction", "executed_recorded", "executed")
-_TEXTS = ("output",)
-_PROGRAMS = ("program",)
 
 
 class Field:
@@ -33,20 +29,15 @@ class Field:
     def __init__(self, name: str) -> None:
         self.name = name
         *self.above, self.last = name.split(".")
-
-    @property
-    def is_text(self) -> bool:
-        return self.last in _TEXTS
-
-    @property
-    def is_program(self) -> bool:
-        return self.last in _PROGRAMS
+        self.is_text, self.is_program = self.last == "output", self.last == "program"
 
     def of(self, row: Row, id: str) -> Any:
         """Return the value in a problem's row. Raises `InputError` with the nearest field it has."""
         for value in self._found(row):
             return value
-        there = list(_fields(row))
+        below = {key: value for key, value in row.items() if isinstance(value, Mapping)}
+        there = [key for key in row if key not in below]
+        there += [f"{key}.{name}" for key, value in below.items() for name in value]
         hint = nearest(self.name, there) if there else ""
         raise InputError(f"the prediction for problem {id} has no field {self.name!r}", hint=hint)
 
@@ -68,23 +59,27 @@ class Field:
         found: Any = row
         for key in self.above:
             found = found.get(key) if isinstance(found, Mapping) else None
-        if isinstance(found, Mapping):
-            for name in self._names(found):
-                # An object below a key holds further fields, unless it is a prediction itself.
-                is_one = self.last == "prediction" or name in _PREDICTIONS
-                if name in found and (is_one or not isinstance(found[name], Mapping)):
-                    yield found[name]
-
-    def _names(self, row: Row) -> tuple[str, ...]:
-        if self.last != "prediction":
-            return (self.last,)
-        return (*_PREDICTIONS, "answer") if "declined" in row else _PREDICTIONS
+        if not isinstance(found, Mapping):
+            return
+        names = [self.last]
+        if self.last == "prediction":
+            names = [*_PREDICTIONS, *(["answer"] if "declined" in found else [])]
+        for name in names:
+            # An object below a key holds further fields, unless it is a prediction itself.
+            is_one = self.last == "prediction" or name in _PREDICTIONS
+            if name in found and (is_one or not isinstance(found[name], Mapping)):
+                yield found[name]
 
 
 @dataclass
-class Outcomes:
-    """What was met while scoring: problems, those without a prediction, other rows, programs' ends."""
+class Scored:
+    """The verdicts on problems, in their order, and what was met on the way.
 
+    `missing` counts the problems without a prediction, `unknown` the rows of no problem, and `programs` how
+    programs ended.
+    """
+
+    results: list[Result] = field(default_factory=list)
     problems: int = 0
     missing: int = 0
     unknown: int = 0
@@ -100,8 +95,8 @@ def score(
     *,
     given: bool = False,
     last_counts: bool = False,
-) -> Iterator[tuple[Result | None, Outcomes]]:
-    """Yield the verdict on every problem, in order.
+) -> Scored:
+    """Return the verdict on every problem.
 
     A problem without a row of predictions counts as wrong; where only `given` ones are to count, it has no
     result, and neither has one whose row lacks the field that others have. Programs run in the sandbox, five
@@ -109,64 +104,56 @@ def score(
     two rows with the same id (unless `last_counts`), and where the scorer cannot read what is given.
     """
     by_id = _by_id(rows, id_of, last_counts)
-    outcomes = Outcomes(unknown=len(by_id))
     if given and any(map(wanted.is_in, by_id.values())):
         by_id = {id: row for id, row in by_id.items() if wanted.is_in(row)}
-        outcomes.unknown = len(by_id)
-    for problem, row, value in _values(problems, by_id, wanted, outcomes):
-        outcomes.problems += 1
+    every = list(problems)
+    scored = Scored(problems=len(every), unknown=len(by_id.keys() - {problem.id for problem in every}))
+    values = {each.id: wanted.of(by_id[each.id], each.id) for each in every if each.id in by_id}
+    if wanted.is_program:
+        values = _run(values, scored.programs)
+    for problem in every:
+        row = by_id.get(problem.id)
+        prediction, answered, counts = None, False, False
         if row is None:
-            outcomes.missing += 1
-            judged = scorer.judged(None, problem, answered=False)
-            yield None if given else _result(problem, None, judged, answered=False), outcomes
-            continue
-        outcomes.unknown -= 1
-        ours = "declined" in row and not (wanted.is_text or wanted.is_program)
-        # A result of ours that was declined or failed is never right.
-        counts = "declined" not in row or not (row["declined"] or row.get("error"))
-        found = row["found"] if isinstance(row.get("found"), Mapping) else {}
-        prediction = scorer.from_run(value, found, problem) if ours else wanted.read(value, problem, scorer)
-        # What a rule makes nothing of, such as an empty list, was an answer of ours nevertheless.
-        answered = counts if ours else prediction is not None
+            scored.missing += 1
+            if given:
+                continue
+        else:
+            value, ours = values[problem.id], "declined" in row and not (wanted.is_text or wanted.is_program)
+            found = row["found"] if isinstance(row.get("found"), Mapping) else {}
+            read = scorer.from_run(value, found, problem) if ours else wanted.read(value, problem, scorer)
+            # A result of ours that was declined or failed is never right.
+            prediction, counts = read, "declined" not in row or not (row["declined"] or row.get("error"))
+            # What a rule makes nothing of, such as an empty list, was an answer of ours nevertheless.
+            answered = counts if ours else prediction is not None
         judged = scorer.judged(prediction, problem, answered=counts)
-        yield _result(problem, prediction, judged, answered=answered), outcomes
+        result = Result(
+            id=problem.id,
+            answer=prediction,
+            declined=not answered,
+            correct=judged.correct,
+            columns=problem.columns,
+            grades=judged.grades,
+            sequence=problem.sequence,
+            position=problem.position,
+        )
+        scored.results.append(result)
+    return scored
 
 
-def _values(
-    problems: Iterable[Problem], given: Mapping[str, Row], wanted: Field, outcomes: Outcomes
-) -> Iterator[tuple[Problem, Row | None, Any]]:
-    if not wanted.is_program:
-        for problem in problems:
-            row = given.get(problem.id)
-            yield problem, row, wanted.of(row, problem.id) if row is not None else None
-        return
-    sandbox, waiting = shared_sandbox(), iter(problems)
+def _run(programs: Mapping[str, Any], ends: Counter[str]) -> dict[str, Any]:
+    """Return the values of programs by problem, None where there is none, and count how they ended."""
+    sandbox = shared_sandbox()
 
     def run(program: Any) -> ExecResult | None:
         return sandbox.run(program, timeout=5.0) if isinstance(program, str) else None
 
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        while batch := list(islice(waiting, _BATCH)):
-            programs = [wanted.of(given[p.id], p.id) if p.id in given else None for p in batch]
-            for problem, result in zip(batch, pool.map(run, programs), strict=True):
-                row = given.get(problem.id)
-                if row is not None:
-                    end = "no program" if result is None else result.error_type or result.status
-                    outcomes.programs["a value" if result is not None and result.ok else end] += 1
-                yield problem, row, result.value if result is not None and result.ok else None
-
-
-def _result(problem: Problem, prediction: Any, judged: Judgement, *, answered: bool) -> Result:
-    return Result(
-        id=problem.id,
-        answer=prediction,
-        declined=not answered,
-        correct=judged.correct,
-        columns=problem.columns,
-        grades=judged.grades,
-        sequence=problem.sequence,
-        position=problem.position,
-    )
+        ended = dict(zip(programs, pool.map(run, programs.values()), strict=True))
+    for result in ended.values():
+        told = "no program" if result is None else result.error_type or result.status
+        ends["a value" if result is not None and result.ok else told] += 1
+    return {id: result.value if result is not None and result.ok else None for id, result in ended.items()}
 
 
 def _by_id(rows: Iterable[Row], id_of: Callable[[Row], str | None], last_counts: bool) -> dict[str, Row]:
@@ -178,14 +165,6 @@ def _by_id(rows: Iterable[Row], id_of: Callable[[Row], str | None], last_counts:
             raise InputError("a row of the predictions names no problem", hint=told)
         if id in given and not last_counts:
             told = f"there are two predictions for problem {id}"
-            raise InputError(told, hint="--where KEY=VALUE picks one run of several in a file.")
+            raise InputError(told, hint="Score the rows of one run of several alone.")
         given[id] = row
     return given
-
-
-def _fields(row: Row, above: str = "") -> Iterator[str]:
-    for key, value in row.items():
-        if isinstance(value, Mapping):
-            yield from _fields(value, f"{key}.") if not above else ()
-        else:
-            yield f"{above}{key}"

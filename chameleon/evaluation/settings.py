@@ -6,7 +6,7 @@ import hashlib
 import inspect
 import json
 import platform
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -17,7 +17,7 @@ from chameleon.evaluation.benchmark import Benchmark, Problem
 from chameleon.evaluation.data import DataFile, full_name, read_problems
 from chameleon.executor import Executor
 from chameleon.inventory import Inventory
-from chameleon.planner import every_planner
+from chameleon.planner import Planner, every_planner
 from chameleon.values import freeze, to_json
 
 _PACKAGES = (
@@ -54,6 +54,10 @@ def settings_of(
     """
     inventory = executor.inventory
     made: Any = to_json(executor.settings)
+    versions = {}
+    for package in _PACKAGES:
+        with suppress(PackageNotFoundError):
+            versions[package] = version(package)
     settings: dict[str, Any] = {
         "benchmark": full_name(benchmark),
         "scorer": scorer,
@@ -63,7 +67,7 @@ def settings_of(
         "model": executor.model,
         **({"server": executor.server} if executor.server else {}),
         **({"history": "gold"} if gold_history else {}),
-        "parameters": dict(_parameters(executor)),
+        "parameters": _parameters(executor),
         "digests": {
             "inventory": made.get("inventory"),
             "prompts": made.get("prompts", {}),
@@ -74,8 +78,8 @@ def settings_of(
             "programs": 0,
             "scorer": getattr(benchmark.scorers[scorer], "seed", None),
         },
-        "versions": {"python": platform.python_version(), **dict(_versions())},
-        "resolved": dict(_resolved(executor)),
+        "versions": {"python": platform.python_version(), **versions},
+        "resolved": _resolved(executor),
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
     }
     if tables is not None:
@@ -104,21 +108,20 @@ def settings_diff(before: Mapping[str, Any], now: Mapping[str, Any], above: str 
     return ""
 
 
-def _resolved(executor: Executor) -> Iterator[tuple[str, Any]]:
-    """Yield what each planner and module that may run comes to on this machine, where it leaves that open."""
+def _resolved(executor: Executor) -> dict[str, Any]:
+    """Return what planners and modules that may run come to on this machine, where they leave that open."""
     inventory = executor.inventory
-    asked = [(name, planner, (inventory,)) for name, planner in _planners(inventory).items()]
-    may_run = {name: each for name, each in inventory.modules.items() if name not in inventory.left_out}
-    for name, owner, given in [*asked, *((name, module, ()) for name, module in may_run.items())]:
-        told = getattr(owner, "runtime_info", None)
-        if told is not None and (found := told(*given)):
-            yield name, to_json(freeze(dict(found), f"runtime_info of {name}"))
+    modules = {name: each for name, each in inventory.modules.items() if name not in inventory.left_out}
+    told = {name: planner.runtime_info(inventory) for name, planner in _planners(inventory).items()}
+    told |= {name: module.runtime_info() for name, module in modules.items()}
+    found = {name: freeze(dict(each), f"runtime_info of {name}") for name, each in told.items() if each}
+    return {name: to_json(each) for name, each in found.items()}
 
 
 def _pictures(problems: Iterable[Problem]) -> Mapping[str, Any]:
     """Count the pictures of the problems, and digest which problem has which; empty without any.
 
-    All problems of the data count, whatever --limit says, so that it may grow.
+    All problems of the data count, whatever the limit, so that it may grow.
     """
     digest, count = hashlib.sha256(), 0
     for problem in problems:
@@ -131,21 +134,20 @@ def _pictures(problems: Iterable[Problem]) -> Mapping[str, Any]:
     return {"count": count, "sha256": digest.hexdigest()} if count else {}
 
 
-def _parameters(executor: Executor) -> Iterator[tuple[str, Any]]:
-    """Yield the budget and the parameters of the calls that each part makes, where there are any."""
-    inventory = executor.inventory
-    for name, owner in {**_planners(inventory), **inventory.modules}.items():
-        if given := getattr(owner, "llm_params", None):
-            yield name, to_json(dict(given))
+def _parameters(executor: Executor) -> dict[str, Any]:
+    """Return the budget and the parameters of the calls that each part makes, where there are any."""
+    inventory, budget = executor.inventory, executor.budget
+    parts = {**_planners(inventory), **inventory.modules}
+    given = {name: getattr(part, "llm_params", None) for name, part in parts.items()}
+    found: dict[str, Any] = {name: to_json(dict(params)) for name, params in given.items() if params}
     for name in ("prices", "retries", "timeout"):
         if (value := getattr(inventory.llm, name)) is not None:
-            yield name, value.model_dump() if name == "prices" else value
-    budget = executor.budget
+            found[name] = value.model_dump() if name == "prices" else value
     limits = {name: getattr(budget, name) for name in ("calls", "tokens", "seconds", "cost", "steps")}
-    yield "budget", {name: limit for name, limit in limits.items() if limit is not None}
+    return {**found, "budget": {name: limit for name, limit in limits.items() if limit is not None}}
 
 
-def _planners(inventory: Inventory) -> Mapping[str, Any]:
+def _planners(inventory: Inventory) -> dict[str, Planner]:
     planners = enumerate(every_planner(inventory.planner))
     return {f"planner {number}" if number else "planner": planner for number, planner in planners}
 
@@ -162,9 +164,3 @@ def _own_files(executor: Executor) -> dict[str, str]:
                     found.setdefault(path.name, {})[path] = None
     whole = {name: b"\0".join(path.read_bytes() for path in paths) for name, paths in found.items()}
     return {name: hashlib.sha256(text).hexdigest()[:12] for name, text in whole.items()}
-
-
-def _versions() -> Iterator[tuple[str, str]]:
-    for package in _PACKAGES:
-        with suppress(PackageNotFoundError):
-            yield package, version(package)

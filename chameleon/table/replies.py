@@ -190,10 +190,10 @@ def as_subtable(reply: Table, table: Table) -> Table | None:
     the cells of `table`. None when `reply` holds a row or column that `table` does not have (a row as often
     as there), or when nothing is left.
     """
-    columns = _positions([(name,) for name in reply.header], [(name,) for name in table.header])
+    columns = positions([(name,) for name in reply.header], [(name,) for name in table.header])
     if columns is None or not reply.rows:
         return None
-    rows = _positions(reply.rows, [tuple(row[index] for index in columns) for row in table.rows])
+    rows = positions(reply.rows, [tuple(row[index] for index in columns) for row in table.rows])
     if rows is None:
         return None
     return table.take_rows(sorted(rows)).take_columns(sorted(columns))
@@ -207,8 +207,11 @@ def normal(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", untagged(text)).translate(_IGNORED).casefold().split())
 
 
-def _positions(wanted: Sequence[Row], present: Sequence[Row]) -> list[int] | None:
-    """Find each wanted row, each position used once, the first ones first; None if one is missing."""
+def positions(wanted: Sequence[Row], present: Sequence[Row]) -> list[int] | None:
+    """Find each wanted row, each position used once, the first ones first; None if one is missing.
+
+    Rows are the same to the letter, else as `normal` writes them.
+    """
     found: dict[int, int] = {}
     keys: tuple[Callable[[Row], Row], ...] = (lambda row: row, lambda row: tuple(map(normal, row)))
     for key in keys:

@@ -3,12 +3,69 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from chameleon import Module, State, Table
-from chameleon.modules.documents.candidates import Candidate, candidates
-from chameleon.modules.documents.table_region import TableRegion, answer_cells, region_kept
+from chameleon.modules.documents.table_choice import Candidate, candidates
+from chameleon.modules.tablerag.cell_locator import Cell, located
+from chameleon.table.replies import positions
+
+_MOST_ROWS = 1_000
+
+
+@dataclass(frozen=True)
+class TableRegion:
+    """Positions, from 0, of rows and columns of a table; None stands for all of them."""
+
+    rows: Sequence[int] | None = None
+    columns: Sequence[int] | None = None
+
+    def to_json(self, table: Table, cells: Sequence[Cell] = ()) -> dict[str, Any]:
+        """Return it as people count: rows from 1, left out above a thousand, columns by name or number.
+
+        `of` is how many rows there are; `cells` are those in which the answer stands.
+        """
+        names = [name.strip() or f"column {number}" for number, name in enumerate(table.header, 1)]
+        rows, columns = self._within(table)
+        told: dict[str, Any] = {"of": len(table.rows), "columns": [names[column] for column in columns]}
+        if len(rows) <= _MOST_ROWS:
+            told["rows"] = [row + 1 for row in rows]
+        if cells:
+            told["cells"] = [[row + 1, names[column]] for row, column in cells]
+        return told
+
+    def answer_cells(self, answer: Any, table: Table, question: str) -> list[Cell]:
+        """Return the cells here in which an answer in words stands; none for numbers.
+
+        A number that was computed may equal any cell by chance.
+        """
+        items = [answer] if isinstance(answer, str) else answer if isinstance(answer, tuple | list) else []
+        if not items or not all(isinstance(item, str) and item.strip() for item in items):
+            return []
+        rows, columns = self._within(table)
+        kept = {"rows": rows, "columns": columns}
+        cells, missing = located(items, table, question, kept)
+        if missing and len(items) == 1 and ", " in items[0]:
+            cells, missing = located(items[0].split(", "), table, question, kept)
+        is_here = all(row in rows and column in columns for row, column in cells)
+        return cells if is_here and not missing else []
+
+    def _within(self, table: Table) -> tuple[Sequence[int], Sequence[int]]:
+        rows = range(len(table.rows)) if self.rows is None else self.rows
+        return rows, range(len(table.header)) if self.columns is None else self.columns
+
+
+def region_kept(whole: Table, part: Table) -> TableRegion | None:
+    """Return which rows and columns of a table another one keeps; None where that is no part of it."""
+    if (part.header, part.rows) == (whole.header, whole.rows):
+        return TableRegion()
+    columns = positions([(name,) for name in part.header], [(name,) for name in whole.header])
+    if columns is None:
+        return None
+    rows = positions(part.rows, [tuple(row[column] for column in columns) for row in whole.rows])
+    return None if rows is None else TableRegion(rows, columns)
 
 
 class TableSources(Module):
@@ -35,13 +92,13 @@ class TableSources(Module):
         `of` is how many rows the table has; of more than a thousand, `rows` is left out. `cells` has row and
         column of each cell in which an answer in words stands.
         """
-        return [self._source(state, each) for each in _chosen(state)]
-
-    def _source(self, state: State, chosen: Candidate) -> dict[str, Any]:
-        part = self.part(state, chosen.table)
-        cells = answer_cells(state.cache["answer"], chosen.table, state.input["question"], part)
-        told = TableRegion(part.rows, part.columns, cells).to_json(chosen.table)
-        return {"id": chosen.id, "table": chosen.name, **chosen.source, **told}
+        sources = []
+        for chosen in _chosen(state):
+            part = self.part(state, chosen.table)
+            cells = part.answer_cells(state.cache["answer"], chosen.table, state.input["question"])
+            told = part.to_json(chosen.table, cells)
+            sources.append({"id": chosen.id, "table": chosen.name, **chosen.source, **told})
+        return sources
 
     def part(self, state: State, table: Table) -> TableRegion:
         """Return what was read of the table: what lookups kept, the columns that a program names, or all."""

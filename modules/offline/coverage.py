@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 
-from chameleon.modules.documents.candidates import Candidate
+from chameleon.modules.documents.table_choice import Candidate
 from chameleon.modules.offline.grammar.lexicon import FILLERS, SMALL_WORDS, STEERING
 from chameleon.modules.offline.grammar.problem import with_synonyms
 from chameleon.modules.offline.grammar.words import stem, tokenize

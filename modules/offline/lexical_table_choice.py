@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from pydantic import PositiveInt
 
 from chameleon import Declined, Module, State, Table
-from chameleon.modules.documents.candidates import Candidate, candidates
+from chameleon.modules.documents.table_choice import Candidate, candidates
 from chameleon.modules.offline.coverage import covered, telling_words
 from chameleon.modules.offline.grammar import Program, write_program
 from chameleon.modules.program.programs import run_code

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from chameleon import State, Table
 from chameleon.errors import Declined
-from chameleon.modules.documents.table_region import TableRegion
-from chameleon.modules.documents.table_sources import TableSources
+from chameleon.modules.documents.table_sources import TableRegion, TableSources
 from chameleon.modules.offline.grammar import named_rows, write_program
 from chameleon.modules.program.programs import run_code
 

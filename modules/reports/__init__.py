@@ -8,11 +8,11 @@ the sandbox.
 docs/reports.md shows them.
 """
 
-TOOLS = (
-    "finqa_executor",
-    "finqa_program_generator",
-    "report_answer",
-    "report_program_executor",
-    "report_program_generator",
-    "report_retriever",
-)
+TOOLS = {
+    "finqa_executor": "programs",
+    "finqa_program_generator": "programs",
+    "report_answer": "report_answer",
+    "report_program_executor": "programs",
+    "report_program_generator": "programs",
+    "report_retriever": "report_retriever",
+}

@@ -1,20 +1,26 @@
-"""Give the value of a program as the question wants it."""
+"""Give the value of a program as the question wants it: in per cent, where a share or a change is asked for.
+
+The kind of a value is one of four:
+
+- "share": what a division of two figures of the report comes to, and the sum or difference of shares, or of a
+  share and 1, and a share to some power;
+- "percent": the same made of figures with "%", without dividing by one: their sum, difference, average;
+- "percentage": a share that the program multiplies by a hundred itself;
+- "": any other number.
+"""
 
 from __future__ import annotations
 
+import ast
 import re
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
 
-from chameleon import Module, State
+from chameleon import Module, State, Table
 from chameleon.modules.program.answer_generator import tidy
-from chameleon.modules.reports.facts import all_tables
-from chameleon.modules.reports.percent import (
-    Kind,
-    asks_percent,
-    asks_share,
-    kind_of_finqa,
-    kind_of_python,
-)
+from chameleon.modules.reports.finqa_program import OVER_ROWS
+from chameleon.modules.reports.program_text import lines_of, number_text, steps_in
+from chameleon.modules.reports.report import Report
 
 _POINTS = re.compile(r"(?:percent(?:age)?|%)[\s-]*points?", re.IGNORECASE)
 _MOVED = re.compile(
@@ -22,6 +28,27 @@ _MOVED = re.compile(
     re.IGNORECASE,
 )
 _OTHER_POINTS = re.compile(r"\bpoints?\b", re.IGNORECASE)
+Kind = Literal["share", "percent", "percentage", ""]
+
+_COUNTS = (
+    "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|"
+    "seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred"
+)
+_STATED = re.compile(
+    rf"(?:(?!\b(?:19|20)\d\d\b)(?<![\d.,])[\d.,]*\d|\b(?:{_COUNTS})\b)[\s-]*"
+    r"(?:percent|per cent|%)\w*(?:[\s-]*points?)?",
+    re.IGNORECASE,
+)
+_ASKED = re.compile(r"percent|per cent|%", re.IGNORECASE)
+_SHARE = re.compile(
+    r"\b(?:growth rates?|rates? of (?:growth|change|increase|decrease|decline)|(?:portion|proportion) of|"
+    r"what share of)\b",
+    re.IGNORECASE,
+)
+_COUNT = re.compile(r"const_\d+|[1-9]|1[0-2]")
+_DIVISORS = ("2", "3", "4", "5", "10", "12", "100", "1000", "1000000")
+"""Numbers by which a Python program divides for an average or another unit, and not for a share."""
+_PYTHON = {ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide", ast.Pow: "exp"}
 
 
 class ReportAnswer(Module):
@@ -41,34 +68,145 @@ class ReportAnswer(Module):
     writes = ("cache.answer",)
 
     def run(self, state: State) -> Any:
-        """Return the value as the question wants it."""
-        cache, question = state.cache, state.input["question"]
-        value, program = cache["program_result"], cache.get("finqa_program")
+        """Return the value as the question wants it: "38.89%", the number, "yes" or "no".
+
+        What the program makes of figures that say "%" themselves, such as their average, is per cent whatever
+        is asked; their difference, where a change is asked for, is percentage points. A portion and a rate of
+        growth are per cent as well. A question that only names some per cent ("if 5% are free, what is the
+        price?") asks for none.
+        """
+        value, question = state.cache["program_result"], state.input["question"]
+        program, subtracted = state.cache.get("finqa_program"), False
+        if isinstance(value, str):
+            return value
         if program is None:
-            return in_words(value, kind_of_python(cache.get("program", "")), question)
-        subtracted = program.rpartition("), ")[2].startswith("subtract")
-        return in_words(value, kind_of_finqa(program, all_tables(state)), question, subtracted=subtracted)
-
-
-def in_words(value: Any, kind: Kind, question: str, *, subtracted: bool = False) -> Any:
-    """Return a value of this kind as the question wants it: "38.89%", the number, "yes" or "no".
-
-    What the program makes of figures that say "%" themselves, such as their average, is per cent whatever is
-    asked; their difference (`subtracted`), where a change is asked for, is percentage points. A portion and a
-    rate of growth are per cent as well. A question that only names some per cent ("if 5% are free, what is
-    the price?") asks for none.
-    """
-    if isinstance(value, str):
-        return value
-    asked = asks_percent(question) or asks_share(question)
-    if kind == "percent" or (kind == "share" and asked):
-        moved = kind == "percent" and subtracted and _MOVED.search(question)
-        if _POINTS.search(question) or moved:
-            return f"{100 * value:.2f} percentage points"
-        return tidy(value) if _OTHER_POINTS.search(question) else _percent(100 * value)
-    return _percent(value) if kind == "percentage" and asked else tidy(value)
+            kind = _Names().kind(state.cache.get("program", ""))
+        else:
+            kind = _finqa_kind(program, Report.of(state).every_table)
+            subtracted = program.rpartition("), ")[2].startswith("subtract")
+        asked = asks_percent(question) or asks_share(question)
+        if kind == "percent" or (kind == "share" and asked):
+            moved = kind == "percent" and subtracted and _MOVED.search(question)
+            if _POINTS.search(question) or moved:
+                return f"{100 * value:.2f} percentage points"
+            return tidy(value) if _OTHER_POINTS.search(question) else _percent(100 * value)
+        return _percent(value) if kind == "percentage" and asked else tidy(value)
 
 
 def _percent(value: float) -> str:
     """Return a percentage with two places; of one below a hundredth, two digits that matter."""
     return f"{value:.2f}%" if abs(value) >= 0.01 or not value else f"{value:.2g}%"
+
+
+def asks_percent(question: str) -> bool:
+    """Return whether it speaks of per cent other than by a number of them: "5% of the units" asks for none.
+
+    "2010 percent of sales" does: it is a year.
+    """
+    return bool(_ASKED.search(_STATED.sub(" ", question)))
+
+
+def asks_share(question: str) -> bool:
+    """Return whether it asks for a portion or a rate of growth, told in per cent without the word."""
+    return bool(_SHARE.search(question))
+
+
+class _Value(NamedTuple):
+    """The text of a number, "#" for a value that is worked out, and its kind."""
+
+    text: str
+    kind: Kind = ""
+
+    def is_number(self, number: int) -> bool:
+        return self.text in (f"{number}", f"{number}.0", f"const_{number}")
+
+    def combined(self, operation: str, second: _Value) -> _Value:
+        """Return what an operation makes of this value and a second one."""
+        one, other = self.kind, second.kind
+        either = one or other
+        kind: Kind = ""
+        if operation == "divide" and one:
+            kind = "share" if other else one if _COUNT.fullmatch(second.text) else ""
+        elif operation == "divide":
+            kind = "" if other or second.text.startswith("const_") else "share"
+        elif operation == "multiply":
+            by_hundred = (second.is_number(100) and one) or (self.is_number(100) and other)
+            kind = "percentage" if by_hundred in ("share", "percent") else ""
+        elif operation in ("add", "subtract") and one and other:
+            kind = one if one == other else "share" if "percentage" not in (one, other) else ""
+        elif operation in ("add", "subtract") and (self.is_number(0) or second.is_number(0)):
+            kind = either
+        elif operation in ("add", "subtract") and (self.is_number(1) or second.is_number(1)):
+            kind = "share" if either in ("share", "percent") else ""
+        elif operation == "exp" and one == "share":
+            kind = "share"
+        return _Value("#", kind)
+
+
+def _finqa_kind(program: str, tables: Sequence[Table]) -> Kind:
+    """Return what the value of a program of FinQA's language is."""
+    values = list[_Value]()
+    for operation, *arguments in steps_in(program):
+        if operation in OVER_ROWS:
+            rows = [line[1:] for line in lines_of(tables) if line[0] == arguments[0]]
+            numbers = [number for cell in (rows[-1] if rows else ()) if (number := number_text(cell))]
+            is_percent = bool(numbers) and all(number.endswith("%") for number in numbers)
+            values.append(_Value("#", "percent" if is_percent else ""))
+        else:
+            first, second = (
+                values[int(text[1:])] if text[0] == "#" else _Value(text, "percent" if "%" in text else "")
+                for text in arguments
+            )
+            values.append(first.combined(operation, second))
+    return values[-1].kind
+
+
+class _Names(dict[str, _Value]):
+    """The values of names in a Python program."""
+
+    def kind(self, program: str) -> Kind:
+        """Return what `ans` is; "" where it is not given by plain arithmetic over names."""
+        try:
+            for line in parsed(program).body:
+                match line:
+                    case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                        self[name] = self.value(value)
+                    case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)):
+                        found = [self.value(value) for value in values]  # a, b = 1, 2
+                        self.update(zip(map(ast.unparse, names), found, strict=False))
+                    case ast.Expr() | ast.Import() | ast.ImportFrom() | ast.Assign():
+                        pass
+                    case _:
+                        return ""
+        except RecursionError:
+            return ""
+        return self.get("ans", _Value("")).kind
+
+    def value(self, node: ast.expr) -> _Value:
+        """Return an expression. A rounded value keeps its kind; a length is no part of a whole."""
+        match node:
+            case ast.Constant(value=int() | float()):
+                return _Value(repr(node.value))
+            case ast.Name():
+                return self.get(node.id, _Value("const_0"))
+            case (
+                ast.UnaryOp(operand=inner)
+                | ast.Call(func=ast.Name(id="round" | "float" | "abs"), args=[inner, *_])
+            ):
+                return self.value(inner)
+            case ast.Call(func=function):
+                return _Value("#" if isinstance(function, ast.Name) and function.id == "sum" else "const_1")
+            case ast.BinOp() if operation := _PYTHON.get(type(node.op)):
+                left, right = self.value(node.left), self.value(node.right)
+                if operation == "divide" and right.text in _DIVISORS:
+                    right = _Value(f"const_{right.text}")
+                return left.combined(operation, right)
+        return _Value("#")
+
+
+def parsed(program: str) -> ast.Module:
+    """Return a Python program as a tree; an empty one where it is none."""
+    try:
+        return ast.parse(program)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ast.Module([], [])

@@ -1,8 +1,8 @@
 """Statutes: their tree, the references in them, and the provisions that a question needs.
 
-`parser.py` makes the tree of a text (`tree.py`, `labels.py`, `marks.py`), `references.py` finds what a text
-refers to and `resolving.py` what that means; `library.py` reads statutes from files. `statute_retriever`
-keeps what a question needs (`selection.py`), and `statute_answerer` judges by it (`replies.py`).
+`parser.py` makes the tree of a text (`tree.py`), `references.py` finds what a text refers to and what that
+means; `library.py` reads statutes from files. `statute_retriever` keeps what a question needs, and
+`statute_answerer` judges by it.
 
 docs/statutes.md shows them.
 """

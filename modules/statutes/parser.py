@@ -6,8 +6,18 @@ import re
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from chameleon.modules.statutes.labels import LABEL, LEVELS, LabelReading, follows, readings
-from chameleon.modules.statutes.tree import SECTION, TEXT, Node, Statute, StatuteLine
+from chameleon.modules.statutes.tree import (
+    LABEL,
+    LEVELS,
+    SECTION,
+    TEXT,
+    LabelReading,
+    Node,
+    Statute,
+    StatuteLine,
+    follows,
+    readings,
+)
 
 _DEEPEST = 32
 _LABELS = re.compile(rf"((?:{LABEL}\s*){{1,8}})(?:$|(?<=\s)|(?=[\[—–]))")
@@ -106,7 +116,9 @@ class _Parser:
         else:
             if _LIKE_A_LABEL.match(content):
                 self._trouble(line, "it begins like a label, and is kept as text")
-            self._place_text(line)
+            while len(self.stack) > 2 and line.indent < self.stack[-1].at:
+                self.stack.pop()
+            self.stack[-1].node.parts.append(line)
 
     def _open_section(
         self, label: str, margin: int, line: StatuteLine | None = None, heading: str = ""
@@ -118,20 +130,10 @@ class _Parser:
         self.stack.append(_OpenProvision(section, -1))
         self.margin = margin
 
-    def _place_text(self, line: StatuteLine) -> None:
-        while len(self.stack) > 2 and line.indent < self.stack[-1].at:
-            self.stack.pop()
-        self.stack[-1].node.parts.append(line)
-
     def _place_label(self, line: StatuteLine, labels: tuple[str, ...], before: str) -> None:
-        best = max(
-            (
-                self._fit(depth, reading, line)
-                for depth in range(1, min(len(self.stack), _DEEPEST))
-                for reading in readings(labels[0])
-            ),
-            key=lambda fit: fit[:2],
-        )
+        depths = range(1, min(len(self.stack), _DEEPEST))
+        fits = [self._fit(depth, reading, line) for depth in depths for reading in readings(labels[0])]
+        best = max(fits, key=lambda fit: fit[:2])
         opening = line.content[_LABELS.match(line.content).end() :]  # type: ignore[union-attr]
         goes_on = before and not _ENDS.search(before) and not opening[:1].isupper()
         sends_on = goes_on and _SENDS_ON.search(before)
@@ -146,7 +148,7 @@ class _Parser:
             self.stack[-1].inner = line.indent
         for place, label in enumerate(labels):
             parent = self.stack[-1]
-            fits = (self._fit(len(self.stack) - 1, each, line) for each in readings(label))
+            fits = [self._fit(len(self.stack) - 1, each, line) for each in readings(label)]
             reading = max(fits, key=lambda fit: fit[:2]).reading if place else best.reading
             node = Node(label, reading.level, parent.node)
             parent.node.parts.append(node)

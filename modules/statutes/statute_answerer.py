@@ -15,17 +15,16 @@ Form = Literal["verdict", "amount", "text"]
 ENTAILMENT, CONTRADICTION = "Entailment", "Contradiction"
 
 _WORD = re.compile(
-    r"(?P<denied>(?:\b(?:not|cannot|never)|n['’]t)\s+(?:be\s+|an?\s+|the\s+)*)?"
+    r"(?P<denied>(?:\b(?:no|not|cannot|never)|n['’]t)\s+(?:be\s+|an?\s+|the\s+)*)?"
     r"\b(?:(?P<yes>entail\w*|true\b(?!\s+that))|(?P<no>contradict\w*|false\b(?!\s+that)))",
     re.IGNORECASE,
 )
 _SHORT = re.compile(r"\W*(?:(?P<yes>yes)|no)\s*(?=[.,;:!*\"')—–-]|$)", re.IGNORECASE)
 _DOUBT = re.compile(
-    r"\b(?:not|cannot|never|neither|nor|hardly|unclear|whether|either|if|unless|would|could|might|may|no"
-    r"|false\s+that)\b|n['’]t\b",
+    r"\b(?:not|cannot|never|neither|nor|hardly|unclear|whether|either|if|unless|would|could|might|may"
+    r"|false\s+that)\b|n['’]t\b|\?",
     re.IGNORECASE,
 )
-_CLAUSE = re.compile(r"[.,;:!?()\n—–]|\b(?:so|thus|hence|therefore|and|but|because|since)\b", re.IGNORECASE)
 _OPENING = re.compile(
     r"\W*(?:(?:the\s+)?(?:answer|statement)\b\W*(?:is\b\W*)?)?(?:(?:not|an?)\s+)*(?:entail|contradict|(?:true|false|yes|no)\b)",
     re.IGNORECASE,
@@ -33,15 +32,15 @@ _OPENING = re.compile(
 _NUMBER = re.compile(
     r"(?P<minus>(?<![\w.,)])[-–−])?(?P<sign>(?:US\s?)?\$\s?|USD\s)?(?P<after>-)?"
     r"(?<![\w.,])(?P<number>[0-9](?:[0-9,]*[0-9])?(?:\.[0-9]+)?)"
-    r"(?:\s?(?P<times>thousand|million|mn|billion|bn)\b|(?P<letter>[km])\b)?"
+    r"(?:\s?(?P<times>thousand|million|mn|billion|bn|(?<=[0-9])[km])\b)?"
     r"(?![.,]?[0-9]|\s?%|\s?per\s?cent)(?P<unit>\s?(?:US\s)?(?:dollars?|USD)\b)?",
     re.IGNORECASE,
 )
 _TIMES = {"t": 1000, "k": 1000, "m": 1_000_000, "b": 1_000_000_000}
 _LONGEST = 2000  # characters of a line in which a verdict is looked for
 _YEAR = re.compile(r"(?:19|20)[0-9]{2}")
-_LEADS = re.compile(
-    r"(?!\s*,?\s*(?:or|and|to|plus)\b)\s*(?:$|[.,;:(!]|(?:on|for|in|because|since|as|under|by)\b)"
+_CLAUSE_END = re.compile(
+    r",?\s(?:(?:on|for|in|because|since|as|under|by|which)\b|\()|[,;]\s(?!or\b|and\b|plus\b|to\b)"
 )
 _AMOUNT_ASKED = re.compile(
     r"\b(?:how\s+much|how\s+many\s+dollars|(?:what|which)\s+(?:\w+\s+){0,3}?amount)\b"
@@ -103,15 +102,13 @@ def verdict_in(text: str) -> str:
     said = _stated(text)
     if said is None:
         said = text.strip().partition("\n")[0] if _OPENING.match(text) else ""
-    found = set[str]()
-    for word in _WORD.finditer(said[:_LONGEST]):
-        is_asked = re.match(r"[^\w,.;:]*\?", said[word.end() :])
-        is_open = is_asked or _DOUBT.search(_CLAUSE.split(said[: word.start()])[-1])
-        is_no = bool(word["no"]) != bool(word["denied"])
-        found.add("" if is_open else CONTRADICTION if is_no else ENTAILMENT)
+    said = said[:_LONGEST]
+    words = list(_WORD.finditer(said))
+    found = {CONTRADICTION if bool(word["no"]) != bool(word["denied"]) else ENTAILMENT for word in words}
     if short := _SHORT.match(said):
         found.add(ENTAILMENT if short["yes"] else CONTRADICTION)
-    if len(found) != 1 or "" in found:
+    doubts = words and _DOUBT.search(_WORD.sub(" ", said[: words[-1].end() + 1]))
+    if len(found) != 1 or doubts:
         raise StepRejected("the reply says neither Entailment nor Contradiction, or not clearly which")
     return found.pop()
 
@@ -119,20 +116,24 @@ def verdict_in(text: str) -> str:
 def _amount_in(text: str) -> str:
     """Return dollars as "$1234" or "$1234.50": the amount that the statement of the answer comes to.
 
-    That is what follows its last "=", else what it begins with, else its only amount of money, else its only
-    number. A year is an amount only where there is nothing else. Without such a statement the reply must be
-    one line. Raises `StepRejected` for a reply that holds none, or several.
+    That is what follows its last "=" (or what stands before it), of several amounts one that it begins with,
+    or that does not stand in brackets. Without such a statement the reply must be one line. Raises
+    `StepRejected` for a reply that holds none, or several.
     """
     said = _stated(text)
     if said is None:
         said = text.strip()
         if "\n" in said:
             raise StepRejected("the reply states no amount")
-    value = _came_to(said)
-    if value is None or not math.isfinite(value):
-        raise StepRejected("the reply states no amount, or more than one")
-    shown = f"{abs(value):.0f}" if value.is_integer() else f"{abs(value):.2f}"
-    return f"{'-' if value < 0 else ''}${shown}"
+    for part in reversed(re.split("[=≈]", said)[-2:]):
+        begins = _NUMBER.match(bare := part.lstrip("~*_ \"'“"))
+        first = _CLAUSE_END.split(bare)[0] if begins and begins["sign"] else ""
+        for clause in (first, re.sub(r"\([^()]*\)", " ", part), part):
+            value = _single(clause)
+            if value is not None and math.isfinite(value):
+                shown = f"{abs(value):.0f}" if value.is_integer() else f"{abs(value):.2f}"
+                return f"{'-' if value < 0 else ''}${shown}"
+    raise StepRejected("the reply states no amount, or more than one")
 
 
 def _stated(text: str) -> str | None:
@@ -140,29 +141,14 @@ def _stated(text: str) -> str | None:
     return first_line(next(iter(statements(text)), ""))
 
 
-def _came_to(said: str) -> float | None:
-    *before, last = re.split("[=≈]", said)
-    if before:
-        value = _single(last)
-        return _single(before[-1]) if value is None else value
-    leading = _NUMBER.match(said.lstrip("~≈*_ \"'“"))
-    if leading and leading["sign"] and _LEADS.match(leading.string[leading.end() :]):
-        return _value(leading)
-    value = _single(re.sub(r"\([^()]*\)", " ", said))
-    return _single(said) if value is None else value
-
-
 def _single(said: str) -> float | None:
     """Return the one amount of a text: of money, else of any number but years, else a year."""
     kinds: tuple[set[float], ...] = (set(), set(), set())
     for found in _NUMBER.finditer(said):
-        is_year = _YEAR.fullmatch(found["number"]) and not (found["times"] or found["letter"])
-        kinds[0 if found["sign"] or found["unit"] else 2 if is_year else 1].add(_value(found))
+        times = _TIMES.get((found["times"] or "")[:1].lower(), 1)
+        value = round(float(found["number"].replace(",", "")) * times, 2)
+        is_year = _YEAR.fullmatch(found["number"]) and times == 1
+        kind = 0 if found["sign"] or found["unit"] else 2 if is_year else 1
+        kinds[kind].add(-value if found["minus"] or found["after"] else value)
     values = next(filter(None, kinds), set())
     return values.pop() if len(values) == 1 else None
-
-
-def _value(found: re.Match[str]) -> float:
-    word = found["times"] or found["letter"] or ""
-    value = round(float(found["number"].replace(",", "")) * _TIMES.get(word[:1].lower(), 1), 2)
-    return -value if found["minus"] or found["after"] else value

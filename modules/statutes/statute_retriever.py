@@ -15,7 +15,7 @@ from pydantic import PositiveInt
 from chameleon import Module, State
 from chameleon.errors import InputError
 from chameleon.modules.statutes.library import Statutes
-from chameleon.modules.statutes.resolving import Referent, references_in, references_of
+from chameleon.modules.statutes.references import Referent, references_in, references_of
 from chameleon.modules.statutes.tree import Node, StatuteLine
 from chameleon.text import estimated_tokens, harmless
 

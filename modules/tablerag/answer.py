@@ -33,43 +33,32 @@ _NUMBER = re.compile(r"\W*([01])\W*")
 class TableFormatter(Module):
     """Sets whether the answering prompt shows the table in aligned columns, as Markdown or as HTML."""
 
-    reads = ("input.table", "cache.kept?")
+    reads = ("input.table",)
     writes = ("cache.table_format",)
     non_text = ("cache.table_format",)
 
-    def __init__(self, format: Format = "markdown", *, numbers: bool = False) -> None:
+    def __init__(self, format: Format = "markdown") -> None:
         """`format`: "string" (aligned columns), "markdown" or "html", as published, or another table style.
 
-        `numbers`: a first column counts the rows as they stand in the whole table, from 1; without it no
-        index column is shown, where the published formats all keep that of pandas.
+        No index column is shown, where the published formats all keep that of pandas.
         """
         self.format: Format = format
-        self.numbers = numbers
 
     def run(self, state: State) -> dict[str, Any]:
         """Return the format, and the table in it for people to look at: prompts write their own."""
-        chosen = {"format": self.format, "numbers": self.numbers}
-        return chosen | {"text": str(formatted(state.input["table"], chosen, state.cache.get("kept")))}
+        return {"format": self.format, "text": str(_formatted(state.input["table"], self.format))}
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        return {"table_format": {"format": output["format"], "numbers": output["numbers"]}}
+        return {"table_format": output["format"]}
 
 
-def formatted(
-    table: Table, chosen: Mapping[str, Any], kept: Mapping[str, Any] | None = None, **limits: Any
-) -> str:
-    """Return the table in a chosen form (`cache.table_format`), within the limits of `to_text`.
+def _formatted(table: Table, format: Format, **limits: Any) -> str:
+    """Return the table in a form, within the limits of `to_text`.
 
-    `kept` (`cache.kept`) tells which rows of the whole table these are. No cell can end the block that a
-    prompt shows the table in: the text is as `chameleon.prompt.table_text` makes it.
+    No cell can end the block that a prompt shows the table in: the text is as `chameleon.prompt.table_text`
+    makes it.
     """
-    if chosen.get("numbers"):
-        rows = kept["rows"] if kept else range(len(table.rows))
-        cells = [[str(number + 1), *row] for number, row in zip(rows, table.rows, strict=True)]
-        table = Table(["row", *table.header], cells, table.caption)
-    if chosen["format"] == "string":
-        return aligned(table, **limits)
-    return table_text(table, style=chosen["format"], **limits)
+    return aligned(table, **limits) if format == "string" else table_text(table, style=format, **limits)
 
 
 def aligned(table: Table, **limits: Any) -> str:
@@ -100,7 +89,6 @@ class TableAnswerer(LLMModule):
         "input.table",
         "input.passages?",
         "input.history?",
-        "cache.kept?",
         "cache.terms?",
         "cache.summary?",
         "cache.table_format?",
@@ -160,12 +148,10 @@ class TableAnswerer(LLMModule):
         slots = super().slots(state) | {"history": turns(state)}
         slots["passages"] = text_within("\n".join(lines), self.max_text_tokens)
         if chosen := state.cache.get("table_format"):
-            limits = {
-                "max_rows": self.max_rows,
-                "max_cell": self.max_cell,
-                "max_tokens": self.max_table_tokens,
-            }
-            slots["table"] = formatted(state.input["table"], chosen, state.cache.get("kept"), **limits)
+            limits = {"max_rows": self.max_rows, "max_cell": self.max_cell}
+            slots["table"] = _formatted(
+                state.input["table"], chosen, max_tokens=self.max_table_tokens, **limits
+            )
         return slots
 
 

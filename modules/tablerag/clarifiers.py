@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 from collections.abc import Mapping
@@ -10,8 +11,8 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import PositiveInt
 
-from chameleon import LLMModule, State, StepRejected, Table
-from chameleon.errors import ChameleonError, EmptyReply
+from chameleon import LLMModule, State, Table
+from chameleon.errors import ChameleonError
 from chameleon.module import Keys
 from chameleon.modules.search.choose import ProviderName, Settings, choose_provider
 from chameleon.modules.search.provider import SearchProvider, SearchResult
@@ -20,8 +21,6 @@ from chameleon.web import Limits, PageCache, Web, one_line
 
 _FENCE = re.compile(r"```[a-zA-Z0-9]*[ \t]*\n?(.*?)(?:```|\Z)", re.DOTALL)
 _CURLY_QUOTES = str.maketrans("“”„", '"""')
-# What is escaped outside of quotation marks begins no pair.
-_PAIR = re.compile(r'\\.|"((?:[^"\\]|\\.)++)"\s*+:\s*+"((?:[^"\\]|\\.)*+)"')
 _LONGEST_CAPTION = 120
 
 
@@ -31,62 +30,32 @@ class TermClarifier(LLMModule):
     prompt = "tablerag/term_clarifier"
     reads = ("input.question", "input.table")
     writes = ("cache.terms",)
-    takes_cut_off = True  # the terms that were explained in full are of use
+    takes_cut_off = True  # the terms that were explained are of use
     max_rows: int | None = 20
 
-    def parse(self, text: str) -> dict[str, Any]:
-        """Return `terms`, explanations by term, or `text`, a reply of another form. Never empty."""
+    def parse(self, text: str) -> str:
+        """Return a line for each term, or the text of a reply that is no JSON of terms."""
         found = terms_in(text)
-        if found is not None:
-            return {"terms": found}
-        kept = _FENCE.sub(r"\1", text).strip()
-        if not kept:
-            raise StepRejected("the reply explains nothing")
-        return {"text": kept, "note": "the reply is no JSON of terms, and is kept as text"}
-
-    def run(self, state: State) -> Any:
-        """Return the terms; a reply that is of no use leaves them empty, with the reason, and ends no run."""
-        try:
-            return super().run(state)
-        except StepRejected as rejection:
-            return {"terms": {}, "note": rejection.what}
-
-    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        """Write a line for each term, or the text of a reply of another form."""
-        lines = [f"{term}: {meaning}" for term, meaning in output.get("terms", {}).items()]
-        return {"terms": "\n".join(lines) or output.get("text", "")}
+        if found is None:
+            return _FENCE.sub(r"\1", text).strip()
+        return "\n".join(f"{term}: {meaning}" for term, meaning in found.items())
 
 
 def terms_in(text: str) -> dict[str, str] | None:
     """Return the explanations in a reply, by term; None where it is no JSON object of texts.
 
-    The object may stand in a code fence, among prose or in another one ("terms": {…}). Of what is cut off or
-    broken the whole pairs are taken.
+    The object may stand in a code fence, among prose or in another one ("terms": {…}).
     """
     plain = text.translate(_CURLY_QUOTES)
-    first, last = plain.find("{"), plain.rfind("}")
     try:
-        value = json.loads(plain[first : last + 1])
+        value = json.loads(plain[plain.find("{") : plain.rfind("}") + 1], strict=False)
     except (ValueError, RecursionError):
-        pairs = [(_unescaped(term), _unescaped(meaning)) for term, meaning in _PAIR.findall(plain) if term]
-        found = dict(pairs)
-        return found if pairs and len(found) == len(pairs) else None
+        return None
     if len(value) == 1 and isinstance(inner := next(iter(value.values())), dict):
         value = inner
     if not all(isinstance(meaning, str) for meaning in value.values()):
         return None
-    return {_one_line(term): _one_line(meaning) for term, meaning in value.items() if meaning.strip()}
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _unescaped(text: str) -> str:
-    try:
-        return _one_line(str(json.loads(f'"{text}"', strict=False)))
-    except ValueError:
-        return _one_line(text)
+    return {" ".join(term.split()): " ".join(said.split()) for term, said in value.items() if said.strip()}
 
 
 class WikiClarifier(LLMModule):
@@ -125,6 +94,7 @@ class WikiClarifier(LLMModule):
         self._settings = Settings(named, endpoint, folder, allow_private=allow_private, language=language)
         self._web = Web(Limits(seconds=timeout), user_agent=user_agent)
         self._source: SearchProvider | str = "no search is set up"
+        self._shown = ""
 
     def runtime_info(self) -> Mapping[str, Any]:
         """Return the provider that is asked, or why none is."""
@@ -143,13 +113,12 @@ class WikiClarifier(LLMModule):
             f"{number}. {one_line(each.title, 150) or 'Untitled'}: {one_line(each.text, self.characters)}"
             for number, each in enumerate(documents, 1)
         )
-        shown = {"documents": "\n".join(lines), "history": turns(state)}
-        messages = self.template.render(self.slots(state) | shown)
-        try:
-            reply = self.model.ask(messages, whole=False, **self.stop_params)
-        except EmptyReply as empty:
-            raise StepRejected(empty.what, hint=empty.hint) from None
-        return {"summary": self.parse(reply.text)} | told
+        asking = copy.copy(self)
+        asking._shown = "\n".join(lines)
+        return {"summary": LLMModule.run(asking, state)} | told
+
+    def slots(self, state: State) -> dict[str, Any]:
+        return super().slots(state) | {"documents": self._shown, "history": turns(state)}
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         return {"summary": output["summary"]}

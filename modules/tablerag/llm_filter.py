@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter, defaultdict, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
@@ -26,7 +26,8 @@ from chameleon.sandbox import shared_sandbox
 from chameleon.sandbox.values import DataFrame
 from chameleon.sandbox.zygote import why_unusable
 from chameleon.table import read_value
-from chameleon.table.replies import normal
+from chameleon.table.replies import normal, positions
+from chameleon.table.table import Row
 
 _RESULT = "filtered_table"
 # The frame under both names that models use, and pandas for code that forgets to import it.
@@ -80,7 +81,10 @@ class LLMFilter(Cut, LLMModule):
         codes = [value for value in read if not isinstance(value, StepRejected)]
         if not codes:
             return whole(faults[0]) | {"faults": faults}
-        return self._vote_by_text(codes, table) if self.agree == "text" else self._vote(codes, faults, table)
+        if self.agree == "text":
+            most = Counter(codes).most_common(1)[0][0]
+            codes, faults = [code for code in codes if code == most], []
+        return self._vote(codes, faults, table)
 
     def _vote(self, codes: Sequence[str], faults: list[str], table: Table) -> dict[str, Any]:
         results = {code: run_filter(code, table, self.timeout) for code in dict.fromkeys(codes)}
@@ -94,12 +98,6 @@ class LLMFilter(Cut, LLMModule):
             return whole("more samples failed than agree on what to keep") | votes
         code = next(code for code in codes if results[code] == chosen)
         return part(table, chosen.rows, chosen.columns) | {"code": code} | votes
-
-    def _vote_by_text(self, codes: Sequence[str], table: Table) -> dict[str, Any]:
-        ((code, count),) = Counter(codes).most_common(1)
-        result = run_filter(code, table, self.timeout)
-        cut = whole(result) if isinstance(result, str) else part(table, result.rows, result.columns)
-        return cut | {"code": code, "votes": count}
 
     def parse(self, text: str) -> str:
         return program_in(text)
@@ -172,39 +170,24 @@ def kept_in_frame(value: Any, table: Table, names: Sequence[str]) -> KeptPart | 
     columns = [names.index(name) for name in value.columns]
     if len(set(columns)) < len(columns) or any(len(row) != len(columns) for row in value.values):
         return f"{_RESULT} has a column twice, or rows of other widths"
-    rows = _rows_by_label(value, table, columns)
-    if rows is None:
-        rows = _rows_by_cells(value.values, table, columns)
+    whole_rows = [tuple(row[column] for column in columns) for row in table.rows]
+    rows = _rows_by_label(value, whole_rows)
+    if rows is None and all(isinstance(cell, str) for cells in value.values for cell in cells):
+        rows = positions([tuple(cells) for cells in value.values], whole_rows)
     if rows is None:
         return f"{_RESULT} has a row that the table does not have"
     return KeptPart(tuple(sorted(set(rows))), tuple(sorted(columns)))
 
 
-def _rows_by_label(value: DataFrame, table: Table, columns: Sequence[int]) -> list[int] | None:
+def _rows_by_label(value: DataFrame, rows: Sequence[Row]) -> list[int] | None:
     """Return the rows that the labels name, if the cells beside each label are those of that row."""
-    rows = []
+    found = []
     for label, cells in zip(value.index, value.values, strict=False):
-        if not (label.isascii() and label.isdecimal() and int(label[:9]) < len(table.rows)):
+        row = int(label[:9]) if label.isascii() and label.isdecimal() else len(rows)
+        if row >= len(rows) or not all(map(_is_cell, cells, rows[row])):
             return None
-        row = int(label[:9])
-        if not all(_is_cell(c, table.rows[row][column]) for c, column in zip(cells, columns, strict=True)):
-            return None
-        rows.append(row)
-    return rows if len(rows) == len(value.values) else None
-
-
-def _rows_by_cells(shown: Sequence[Sequence[Any]], table: Table, columns: Sequence[int]) -> list[int] | None:
-    """Return where the rows stand in the table, each place taken once; None if one is not there."""
-    places: defaultdict[tuple[str, ...], deque[int]] = defaultdict(deque)
-    for position, row in enumerate(table.rows):
-        places[tuple(row[column] for column in columns)].append(position)
-    rows = []
-    for cells in shown:
-        free = places.get(tuple(cells)) if all(isinstance(cell, str) for cell in cells) else None
-        if not free:
-            return None
-        rows.append(free.popleft())
-    return rows
+        found.append(row)
+    return found if len(found) == len(value.values) else None
 
 
 def _is_cell(shown: Any, cell: str) -> bool:
@@ -213,20 +196,16 @@ def _is_cell(shown: Any, cell: str) -> bool:
     A missing value stands for whatever could not be read as a number: the label says which row it is of.
     """
     if isinstance(shown, str):
-        return shown == cell or normal(shown) == normal(cell)
+        return normal(shown) == normal(cell)
     if shown is None or (isinstance(shown, float) and math.isnan(shown)):
         return True
     if isinstance(shown, bool) or not isinstance(shown, int | float):
         return False
-    with suppress(OverflowError):  # an integer that no float can hold is none of ours
-        return any(math.isclose(number, shown, rel_tol=1e-9) for number in _numbers(cell))
+    for text in (
+        cell.replace(",", ""),
+        str(read_value(cell).number),
+    ):  # as pandas reads it, and as tables are
+        with suppress(ValueError, OverflowError):  # an integer that no float can hold is none of ours
+            if math.isclose(float(text), shown, rel_tol=1e-9):
+                return True
     return False
-
-
-def _numbers(cell: str) -> Iterator[float]:
-    """Yield a cell as a number: as tables are read ("$3"), and as pandas reads it ("1.", "1e3")."""
-    with suppress(ValueError, OverflowError):
-        if (number := read_value(cell).number) is not None:
-            yield float(number)
-    with suppress(ValueError):
-        yield float(cell.replace(",", ""))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from pydantic import PositiveInt
@@ -15,7 +14,6 @@ from chameleon.modules.tablerag.cut import Cut, part, whole
 from chameleon.text import beginning, estimated_tokens
 
 Order = Literal["table", "similarity"]
-Written = Literal["pairs", "values"]
 
 _SHOWN_CELLS = 12  # of a column: what it holds is plain from its first different cells
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[^a-z\s])|\n\s*\n")
@@ -63,19 +61,15 @@ class SemanticFilter(Cut, BySimilarity):
         *,
         by: str = "auto",
         order: Order = "table",
-        written: Written = "values",
     ) -> None:
         """`rows`, `columns`: how many are kept, None for all; there is no threshold, as published.
 
         - `by`: how likeness is measured: "bm25", "dense" or "dense:NAME" (embeddings), "late" or "late:NAME"
           (token by token, as ColBERT), "auto": dense where embeddings are installed, else bm25.
         - `order`: of the kept rows: "table", or "similarity": the nearest last, as published.
-        - `written`: a row as its "values" between bars, as published, or as "pairs" ("Year: 1999; Race: 3").
-          With bm25 values are better: names that stand in every row only make rows alike.
         """
         self.rows, self.columns, self.by = rows, columns, by
         self.order: Order = order
-        self.written: Written = written
 
     def run(self, state: State) -> dict[str, Any]:
         table: Table = state.input["table"]
@@ -84,15 +78,8 @@ class SemanticFilter(Cut, BySimilarity):
         query = query_of(state)
         columns = self._kept(query, self.column_texts(table), self.columns, "table")
         # Rows are compared as they stand, with the columns that go: what is cut must not hide them.
-        rows = self._kept(query, self.row_texts(table), self.rows, self.order)
+        rows = self._kept(query, ["|".join(row) for row in table.rows], self.rows, self.order)
         return part(table, rows, columns)
-
-    def row_texts(self, table: Table) -> list[str]:
-        """Return each row as a text to be compared with a question."""
-        if self.written == "values":
-            return ["|".join(row) for row in table.rows]
-        names = [f"{name}: " if name.strip() else "" for name in table.header]
-        return ["; ".join(map("".join, zip(names, row, strict=True))) for row in table.rows]
 
     def column_texts(self, table: Table) -> list[str]:
         """Return each column as a text: its name and its first different cells."""
@@ -146,56 +133,41 @@ class PassageRetriever(BySimilarity):
                 passages.append(passage)
         if sum(_tokens(each["title"], each["text"]) for each in passages) <= self.max_tokens:
             return {"passages": passages}
-        pieces = [piece for number, each in enumerate(passages) for piece in _pieces(number, each)]
-        near = self.similarities(
-            query_of(state), [f"{p.title}: {p.text}" if p.title else p.text for p in pieces]
-        )
-        chosen = self._fitting(pieces, top(near, len(pieces), "similarity")[::-1])
-        kept = []
-        for number, each in enumerate(passages):
-            if text := " ".join(pieces[index].text for index in chosen if pieces[index].of == number):
-                kept.append({"title": each["title"], "text": text})
-        return {"passages": kept, "kept": [len(chosen), len(pieces)]}
+        titles = [each["title"] for each in passages]
+        pieces = [(of, text) for of, each in enumerate(passages) for text in _pieces(each["text"])]
+        compared = [f"{titles[of]}: {text}" if titles[of] else text for of, text in pieces]
+        ranked = top(self.similarities(query_of(state), compared), len(pieces), "similarity")[::-1]
+        left, chosen = self.max_tokens, dict[int, list[int]]()  # by passage
+        for place in ranked:
+            of, text = pieces[place]
+            # A title is counted with the first piece of its passage.
+            cost = _tokens("" if of in chosen else titles[of], text)
+            if cost <= left:
+                left -= cost
+                chosen.setdefault(of, []).append(place)
+        kept = [
+            {"title": titles[of], "text": " ".join(pieces[place][1] for place in sorted(places))}
+            for of, places in sorted(chosen.items())
+        ]
+        return {"passages": kept, "kept": [sum(map(len, chosen.values())), len(pieces)]}
 
     def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         return {"passages": output["passages"]} if "kept" in output else {}
 
-    def _fitting(self, pieces: Sequence[_Piece], ranked: Sequence[int]) -> list[int]:
-        """Return the nearest pieces that fit; a title is counted with the first piece of its passage."""
-        left, chosen, titled = self.max_tokens, list[int](), set[int]()
-        for index in ranked:
-            piece = pieces[index]
-            cost = _tokens("" if piece.of in titled else piece.title, piece.text)
-            if cost <= left:
-                left -= cost
-                chosen.append(index)
-                titled.add(piece.of)
-        return sorted(chosen)
 
-
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    """Some sentences of the passage number `of`."""
-
-    of: int
-    title: str
-    text: str
-
-
-def _pieces(number: int, passage: Mapping[str, str]) -> Iterator[_Piece]:
+def _pieces(text: str) -> Iterator[str]:
     """Yield neighbouring sentences together, up to the size of a piece; a longer one keeps its beginning."""
     held, tokens = list[str](), 0
-    for sentence in _SENTENCE_END.split(passage["text"]):
-        text = beginning(sentence.strip(), _PIECE_TOKENS)
-        size = estimated_tokens(text) if text else 0
+    for sentence in _SENTENCE_END.split(text):
+        said = beginning(sentence.strip(), _PIECE_TOKENS)
+        size = estimated_tokens(said) if said else 0
         if held and tokens + size > _PIECE_TOKENS:
-            yield _Piece(number, passage["title"], " ".join(held))
+            yield " ".join(held)
             held, tokens = [], 0
-        if text:
-            held.append(text)
-            tokens += size
+        held += [said] if said else []
+        tokens += size
     if held:
-        yield _Piece(number, passage["title"], " ".join(held))
+        yield " ".join(held)
 
 
 def _tokens(title: str, text: str) -> int:

@@ -1,4 +1,4 @@
-"""Find the table that a question is about among those of an index (TableRAG's retriever).
+"""Find the table that a question is about among those of an index, and summarise these tables (TableRAG).
 
 An index that is open is shared by all threads, until it is built anew.
 """
@@ -6,8 +6,10 @@ An index that is open is shared by all threads, until it is built anew.
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,10 +18,19 @@ from pydantic import PositiveInt
 from chameleon import Module, State
 from chameleon.errors import Declined, InputError
 from chameleon.modules.tablerag.conversation import query_of
+from chameleon.prompt import Prompt, table_text
+from chameleon.quoting import unframed
+from chameleon.retrieval.document import Document
 
 if TYPE_CHECKING:
     from chameleon.retrieval.index import Index
     from chameleon.retrieval.retriever import Retriever
+
+if TYPE_CHECKING:
+    from chameleon.llm import LLM
+
+PROMPT = "tablerag/index_summary"
+_AT_ONCE = 16
 
 
 class TableRetriever(Module):
@@ -142,3 +153,30 @@ def _open_retriever(path: str, build: tuple[int, ...], name: str) -> Retriever:
     from chameleon.retrieval.names import retriever
 
     return retriever(_open_index(path, build), name)
+
+
+def summarised(
+    documents: Iterable[Document], llm: LLM, *, prompt: str = PROMPT, max_rows: int = 20, max_cell: int = 200
+) -> Iterator[Document]:
+    """Yield the documents, each with a summary of its table after its text; one call for each table.
+
+    The model sees the table alone, never a question: an index that holds the questions it is asked finds
+    everything and shows nothing. Give `llm` the parameters wanted (`llm.with_params(max_tokens=300)`) and a
+    response store, so that building again costs nothing. Raises what the model raises.
+    """
+    template = Prompt.load(prompt)
+    left = iter(documents)
+    while batch := list(islice(left, _AT_ONCE)):
+        asked = []
+        for each in batch:
+            if each.table is not None:
+                text = table_text(each.table, style="pipe", max_rows=max_rows, max_cell=max_cell)
+                title = unframed(" ".join(each.name.split()))
+                asked.append(template.render({"table": text, "title": title}))
+        replies = iter(llm.ask_each(asked) if asked else [])
+        for each in batch:
+            if each.table is None:
+                yield each
+                continue
+            summary = next(replies).text.strip()
+            yield replace(each, text="\n\n".join(filter(None, (each.text, summary))))

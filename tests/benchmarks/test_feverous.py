@@ -146,8 +146,7 @@ def test_gold_as_prediction_is_right(label: str, groups: list[list[Any]]) -> Non
 def _tally(problems: list[Problem], predictions: list[dict[str, Any]]) -> Tally:
     tally = Tally(FEVEROUS.columns, EVIDENCE)
     given_rows = FEVEROUS.rows(predictions, Path("said.jsonl"))
-    for result, _ in score(problems, given_rows, FEVEROUS.id_of, Field("prediction"), EVIDENCE):
-        assert result is not None
+    for result in score(problems, given_rows, FEVEROUS.id_of, Field("prediction"), EVIDENCE).results:
         tally.add(result)
     return tally
 

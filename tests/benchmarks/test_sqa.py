@@ -60,10 +60,8 @@ def problem(**changes: Any) -> Problem:
 def scored(problems: Sequence[Problem], predictions: Sequence[dict[str, Any]]) -> Tally:
     """The counts of predictions that name cells under "answer_coordinates"."""
     tally = Tally(SQA.columns, RULE)
-    for result, _ in score(
-        problems, predictions, SQA.id_of, Field("answer_coordinates"), RULE, last_counts=True
-    ):
-        assert result is not None
+    field = Field("answer_coordinates")
+    for result in score(problems, predictions, SQA.id_of, field, RULE, last_counts=True).results:
         tally.add(result)
     return tally
 

@@ -34,17 +34,18 @@ def asked(tmp_path: Path) -> list[str]:
     return ["ask", PROBLEM["question"], "--table", str(table), "--inventory", str(inventory)]
 
 
-def test_a_process_of_its_own_answers_and_says_what_it_runs(loopback: Start, asked: list[str]) -> None:
-    server = loopback(RuleModel({"planner": [BY_PROGRAM] * 3}))
+def test_a_process_of_its_own_answers_and_says_what_it_runs(
+    loopback: Start, command: Command, asked: list[str]
+) -> None:
+    server = loopback(RuleModel({"planner": [BY_PROGRAM] * 2}))
     plain = spawn(*asked, "--unit", "visitors", "--store", "off")
     assert (plain.code, plain.err) == (0, "")
     first, plan, spent, answer = plain.out.splitlines()
     assert spent.startswith("Model: 2 calls, ")
     assert first.startswith("Runs inventory quick; model openai:local, because ") and server.url in first
     assert plan == f"Plan: {' → '.join(PROGRAM)}"
-    assert answer.startswith("Answer: ") and answer.endswith(" visitors")
 
-    told = json.loads(spawn(*asked, "--json", "--store", "off").out)
+    told = json.loads(command(*asked, "--json", "--store", "off").out)
     assert answer == f"Answer: {told['answer']} visitors"
     assert (told["inventory"], told["model"], told["plan"]) == ("quick", "openai:local", list(PROGRAM))
     assert told["error"] is None and not told["declined"]
@@ -53,9 +54,7 @@ def test_a_process_of_its_own_answers_and_says_what_it_runs(loopback: Start, ask
 
 
 FAULTS: dict[str, tuple[dict[str, Sequence[Answer]], str]] = {
-    "500": ({"planner": [Fault(500)] * 2}, "the server failed (500): it broke"),
     "401": ({"planner": [Fault(401)]}, "refused the key (401)"),
-    "refusal": ({"planner": [Reply("no", finish="content_filter")]}, "refused to answer"),
     "no solution": (
         {"planner": [BY_SOLUTION], "solution_generator": ["I do not know."] * 21},
         'does not say "The answer is',
@@ -97,8 +96,8 @@ def test_the_trace_names_the_fault_and_the_repair(
         assert words in outcome.out
 
 
-def test_a_server_that_is_not_there_is_one_line(
-    command: Command, asked: list[str], monkeypatch: pytest.MonkeyPatch
+def test_a_server_that_is_not_there_or_has_no_such_model_is_one_line(
+    loopback: Start, command: Command, asked: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with LoopbackServer() as server:
         gone = server.url
@@ -107,21 +106,17 @@ def test_a_server_that_is_not_there_is_one_line(
     assert unnamed.code == 1 and "cannot be reached (connection refused)" in unnamed.complaint
     named = command(*asked, "--model", "openai:local")
     assert named.code == 1 and "Check that the server runs" in named.complaint
-
-
-def test_an_unknown_model_is_one_line_with_those_on_offer(
-    loopback: Start, command: Command, asked: list[str]
-) -> None:
-    loopback(RuleModel(), models=["qwen3:8b", "llama3.2:3b"], only_models=True)
-    outcome = command(*asked, "--model", "openai:gpt-9")
-    assert outcome.code == 1
-    assert "gpt-9" in outcome.complaint and "qwen3:8b" in outcome.complaint
+    loopback(RuleModel(), models=["qwen3:8b"], only_models=True)
+    unknown = command(*asked, "--model", "openai:gpt-9")
+    assert unknown.code == 1 and "gpt-9" in unknown.complaint and "qwen3:8b" in unknown.complaint
 
 
 def test_replay_asks_nothing_and_a_miss_names_the_nearest_prompt(
     loopback: Start, command: Command, asked: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server = loopback(RuleModel({"planner": [BY_PROGRAM]}))
+    empty = command(*asked, "--store", "replay")
+    assert empty.code == 1 and "no recording to replay" in empty.complaint and not server.requests
     recorded = json.loads(command(*asked, "--json", "--model", "openai:local").out)
     server.stop()
     replay = ("--json", "--model", "openai:local", "--store", "replay")
@@ -138,17 +133,9 @@ def test_replay_asks_nothing_and_a_miss_names_the_nearest_prompt(
     assert "guests" in missed.complaint and "visitors" in missed.complaint
 
 
-def test_replay_without_a_recording_is_one_line(
-    loopback: Start, command: Command, asked: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+def test_a_killed_run_goes_on_from_its_log(
+    loopback: Start, command: Command, asked: list[str], tmp_path: Path
 ) -> None:
-    server = loopback(RuleModel())
-    monkeypatch.setenv("CHAMELEON_STORE", str(tmp_path / "nothing.sqlite"))
-    outcome = command(*asked, "--store", "replay")
-    assert outcome.code == 1 and "no recording to replay" in outcome.complaint
-    assert not server.requests
-
-
-def test_a_killed_run_goes_on_from_its_log(loopback: Start, asked: list[str], tmp_path: Path) -> None:
     log = tmp_path / "run.jsonl"
     arguments = [*asked, "--log", str(log), "--store", "off", "--json"]
     slow: dict[str, Sequence[Answer]] = {
@@ -174,7 +161,7 @@ def test_a_killed_run_goes_on_from_its_log(loopback: Start, asked: list[str], tm
 
     model = RuleModel()
     loopback(model)
-    outcome = spawn(*arguments)
+    outcome = command(*arguments)
     assert outcome.code == 0 and json.loads(outcome.out)["answer"] is not None
     assert set(model.asked) == {"solution_generator"}
     with EventLog(log) as written:
@@ -182,7 +169,7 @@ def test_a_killed_run_goes_on_from_its_log(loopback: Start, asked: list[str], tm
     assert kinds[:3] == ["RunStarted", "Plan", "StepRecord"] and kinds[-1] == "RunEnded"
 
     asked_before = len(model.asked)
-    again = spawn(*arguments)
+    again = command(*arguments)
     assert json.loads(again.out)["answer"] == json.loads(outcome.out)["answer"]
     assert len(model.asked) == asked_before
 
@@ -199,11 +186,10 @@ def test_a_log_of_another_question_and_a_file_that_is_no_log_are_left_alone(
     assert "has ended: " not in other.out
     assert log.read_bytes() == before
     notes = tmp_path / "notes.txt"
-    for text in ("milk\nbread\n", "[1, 2, 3]", "a note without an end of line"):
-        notes.write_text(text)
-        outcome = command(*asked, "--log", str(notes))
-        assert outcome.code == 1 and "line 1 is not an event" in outcome.complaint
-        assert notes.read_text() == text
+    notes.write_text("milk\nbread\n")
+    outcome = command(*asked, "--log", str(notes))
+    assert outcome.code == 1 and "line 1 is not an event" in outcome.complaint
+    assert notes.read_text() == "milk\nbread\n"
     nowhere = command(*asked, "--log", str(tmp_path / "nowhere" / "run.jsonl"))
     assert nowhere.code == 1 and "cannot open the log" in nowhere.complaint
 
@@ -224,22 +210,6 @@ def test_without_a_model_the_offline_inventory_answers(command: Command, tmp_pat
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.out.startswith("Runs inventory tables_offline; no model, because ")
     assert outcome.out.splitlines()[-1] == "Answer: 10"
-
-
-def test_a_run_that_failed_goes_on_where_it_was_when_asked_again(
-    loopback: Start, command: Command, asked: list[str], tmp_path: Path
-) -> None:
-    log = str(tmp_path / "run.jsonl")
-    loopback(RuleModel({"planner": [BY_SOLUTION], "solution_generator": [Fault(401)]}))
-    failed = command(*asked, "--store", "off", "--log", log)
-    assert failed.code == 1
-    healthy = RuleModel()
-    loopback(healthy)
-    assert command(*asked, "--store", "off", "--log", log).code == 0
-    assert set(healthy.asked) == {"solution_generator"}, "what was done is not asked again"
-    calls = len(healthy.asked)
-    assert command(*asked, "--store", "off", "--log", log).code == 0
-    assert len(healthy.asked) == calls, "an answered run is only told again"
 
 
 LEAGUE = ("Which team has the most points?", "--table", "demos/data/league.csv")
@@ -267,15 +237,6 @@ def test_a_reply_that_fits_no_choice_is_declined(
     told = json.loads(outcome.out)
     assert outcome.code == 3 and told["answer"] is None and told["declined"]
     assert "'qx 1' is none of the choices" in told["error"]["message"]
-
-
-@pytest.mark.parametrize("said", ["harbour rovers", "(B)", "**Harbour Rovers**!", "B. Harbour Rovers", "b"])
-def test_a_reply_that_stands_for_a_choice_is_the_answer(
-    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str
-) -> None:
-    monkeypatch.chdir(ROOT)
-    outcome = command("ask", *LEAGUE, *AMONG, *scripted(tmp_path / "r", f"The answer is {said}"))
-    assert outcome.code == 0 and outcome.out.splitlines()[-1] == "Answer: Harbour Rovers"
 
 
 @pytest.mark.parametrize(("given", "code"), [("harbour rovers.", 0), ("Harbour Rovers!", 0), ("Rovers", 3)])

@@ -11,13 +11,12 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.commands import ROOT, Command, spawn
-from tests.e2e.test_bad_pictures import png
+from tests.e2e.by_cue import ByCue
+from tests.e2e.commands import ROOT, Command
 
 Pipe = Callable[[bytes], None]
 QUESTION = "What is the adult fare?"
 SIGN = "Adult fare: $4.50\nChild fare: $2.25\n"
-TABLE = "child,apples\nAda,2\nBen,3\n"
 FERRY = ROOT / "demos" / "data" / "ferry.png"
 
 
@@ -27,12 +26,6 @@ def piped(monkeypatch: pytest.MonkeyPatch) -> Pipe:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
 
     return pipe
-
-
-def complaint_of_usage(command: Command, *arguments: str) -> str:
-    outcome = command("ask", QUESTION, *arguments)
-    assert outcome.code == 2 and not outcome.out and "Traceback" not in outcome.err
-    return " ".join(word for word in outcome.err.split() if word != "│")
 
 
 def test_a_text_is_read_from_standard_input(command: Command, piped: Pipe, tmp_path: Path) -> None:
@@ -65,71 +58,6 @@ def test_a_picture_is_read_from_standard_input_and_nothing_of_it_stays(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_only_one_of_them_reads_standard_input(command: Command) -> None:
-    told = complaint_of_usage(command, "--image", "-", "--text", "-")
-    assert "only one of them can read standard input" in told
-    assert "--table" in complaint_of_usage(command, "--table", "-", "--text", "-")
-    assert "--table" in complaint_of_usage(command, "--table", "-", "--table", "-")
-    log = complaint_of_usage(command, "--image", "-", "--log", "run.jsonl")
-    assert "save it to a file" in log and not Path("run.jsonl").exists()
-
-
-@pytest.mark.parametrize("option", ["--image", "--text"])
-def test_a_second_file_is_not_taken_in_place_of_the_first(command: Command, option: str) -> None:
-    told = complaint_of_usage(command, option, str(FERRY), option, str(FERRY))
-    assert "is given 2 times, and takes one file" in told
-
-
-@pytest.mark.parametrize(
-    "address", ["https://example.org/museum.png", "http://x/y", "data:image/png;base64,"]
-)
-def test_addresses_are_not_followed(command: Command, address: str) -> None:
-    for option in ("--image", "--text"):
-        outcome = command("ask", QUESTION, option, address)
-        assert outcome.code == 1 and not outcome.out
-        assert "is an address" in outcome.complaint and "Download it first" in outcome.complaint
-        assert address[:10] in outcome.complaint
-
-
-def test_a_picture_given_as_a_text_is_told(command: Command, tmp_path: Path) -> None:
-    outcome = command("ask", QUESTION, "--text", str(FERRY))
-    assert outcome.code == 1 and outcome.complaint.endswith("Did you mean --image?")
-    (tmp_path / "latin.txt").write_bytes("café".encode("latin-1"))
-    outcome = command("ask", QUESTION, "--text", str(tmp_path / "latin.txt"))
-    assert outcome.code == 1 and "Save it as UTF-8" in outcome.complaint
-
-
-def test_a_question_with_nothing_to_answer_from_names_all_that_it_may_come_with(command: Command) -> None:
-    for verb in ("ask", "plan"):
-        outcome = command(verb, QUESTION)
-        assert outcome.code == 1 and not outcome.out
-        assert all(option in outcome.complaint for option in ("--table", "--image", "--text"))
-
-
-def test_a_table_beside_a_picture_is_told_which_inventory_takes_what(
-    command: Command, tmp_path: Path
-) -> None:
-    table, text = tmp_path / "table.csv", tmp_path / "note.txt"
-    table.write_text(TABLE)
-    text.write_text(SIGN)
-    for option, file, kind in (("--image", FERRY, "picture"), ("--text", text, "text")):
-        outcome = command("ask", QUESTION, "--table", str(table), option, str(file))
-        assert outcome.code == 1 and f"a table and a {kind} are given" in outcome.complaint
-        assert "tables_offline" in outcome.complaint and "--inventory" in outcome.complaint
-        assert ("such as finqa" in outcome.complaint) == (kind == "text")
-    named = command(
-        "ask", QUESTION, "--table", str(table), "--image", str(FERRY), "--inventory", "tables_offline"
-    )
-    assert named.code == 1 and "the inventory tables_offline takes no image" in named.complaint
-
-
-def test_an_empty_text_is_told_as_such(command: Command, tmp_path: Path) -> None:
-    text = tmp_path / "empty.txt"
-    text.write_text(" \n\n")
-    outcome = command("ask", QUESTION, "--text", str(text))
-    assert outcome.code == 1 and "the text is empty" in outcome.complaint
-
-
 def test_json_says_why_it_ran_what_it_ran(command: Command, tmp_path: Path) -> None:
     text = tmp_path / "sign.txt"
     text.write_text(SIGN)
@@ -149,61 +77,29 @@ def test_a_question_out_of_reach_is_told_of_the_model_in_a_sentence(command: Com
     assert "Or let" not in line or line.index(". ") < line.index("Or let")
 
 
-def test_a_log_of_another_picture_of_that_name_is_refused(command: Command, tmp_path: Path) -> None:
-    pytest.importorskip("rapidocr", reason="text needs rapidocr: pip install rapidocr onnxruntime")
-    picture, log = tmp_path / "v.png", tmp_path / "run.jsonl"
-    picture.write_bytes(FERRY.read_bytes())
-    asked = ("ask", QUESTION, "--image", str(picture), "--log", str(log))
-    assert command(*asked).out.endswith("Answer: $4.50\n")
-    assert command(*asked).out.endswith("Answer: $4.50\n")
-    picture.write_bytes(png(40, 20))
-    outcome = command(*asked)
-    assert outcome.code == 1 and "the log belongs to another question" in outcome.complaint
+def test_further_tables_are_joined_by_their_files_names(
+    tmp_path: Path, loopback: Any, command: Command
+) -> None:
+    def chain(text: str) -> str:
+        done = text.rpartition("Function Chain:")[2]
+        return "<END>" if "f_aggregate" in done else "f_aggregate()" if "f_join" in done else "f_join()"
 
-
-def test_a_large_picture_is_refused_in_one_line(tmp_path: Path) -> None:
-    file = tmp_path / "large.png"
-    file.write_bytes(png(10_000, 10_000))
-    outcome = spawn("ask", QUESTION, "--image", str(file))
-    assert outcome.code == 1 and "too large to be unpacked safely" in outcome.complaint
-    assert len(outcome.err.splitlines()) == 1
-
-
-@pytest.fixture
-def files(tmp_path: Path) -> list[str]:
+    model = ByCue(
+        {
+            "Function Chain:": chain,
+            "Use f_join()": "f_join(teams, on Team = Name)",
+            "Use f_aggregate()": "f_aggregate(sum of Points by Country)",
+            "The answer is:": "24",
+        }
+    )
+    loopback(model)
     (tmp_path / "riders.csv").write_text("Rider,Team,Points\nBrandt,Tarn,20\nEk,Weir,5\nHolm,Tarn,4\n")
     (tmp_path / "teams.csv").write_text("Name,Country\nTarn,Italy\nWeir,Spain\n")
-    return ["--table", str(tmp_path / "riders.csv"), "--table", str(tmp_path / "teams.csv")]
-
-
-def _reply(request: dict) -> str:
-    """A model that joins, sums up, and reads the answer."""
-    text = request["messages"][-1]["content"]
-    if "Use f_join()" in text:
-        assert "Other table : teams\n" in text and "row 1 : Tarn | Italy" in text
-        return "f_join(teams, on Team = Name)"
-    if "Use f_aggregate()" in text:
-        return "f_aggregate(sum of Points by Country)"
-    if "Function Chain:" not in text:
-        return "24"
-    chain = text.rpartition("Function Chain:")[2]
-    return "<END>" if "f_aggregate" in chain else "f_aggregate()" if "f_join" in chain else "f_join()"
-
-
-def test_the_others_are_joined_by_their_files_names(
-    files: list[str], loopback: Any, command: Command
-) -> None:
-    loopback(_reply)
+    files = ["--table", str(tmp_path / "riders.csv"), "--table", str(tmp_path / "teams.csv")]
     asked = ["ask", "How many points went to teams from Italy?", *files, "-i", "chain_of_table_extended"]
     outcome = command(*asked, "--trace", "--store", "off")
     assert outcome.code == 0, outcome.err
     calls = "f_join(teams, on Team = Name)", "f_aggregate(sum of Points by Country)", "Answer: 24"
     assert all(call in outcome.out for call in calls)
-
-
-@pytest.mark.parametrize("inventory", [["--inventory", "tables_offline"], []])
-def test_an_inventory_of_one_table_says_so(files: list[str], inventory: list[str], command: Command) -> None:
-    outcome = command("ask", "How many points?", *files, *inventory)
-    assert outcome.code == 1
-    assert "the inventory tables_offline takes one table, and 2 are given" in outcome.complaint
-    assert "chain_of_table_extended" in outcome.complaint
+    joined = model.last["Use f_join()"]
+    assert "Other table : teams\n" in joined and "row 1 : Tarn | Italy" in joined

@@ -18,7 +18,7 @@ from tests.e2e.commands import Command
 from tests.engine.files import write
 from tests.evaluation.grid_runs import BOATS, GRID, HEADER, arms, last_boat, make
 from tests.evaluation.rows import read_lines, write_rows
-from tests.loopback import Fault, LoopbackServer, Reply
+from tests.loopback import Fault, LoopbackServer
 
 Start = Callable[..., LoopbackServer]
 MODEL = ("--model", "openai:local", "--workers", "1")
@@ -56,36 +56,10 @@ def test_the_arms_are_told_where_there_is_no_data(command: Command) -> None:
     ]
 
 
-def test_a_file_is_named_as_it_was_typed(command: Command, tmp_path: Path) -> None:
-    grid, _ = make(tmp_path)
-    assert f"`chameleon grid {grid} DATA` compares them" in command("grid", grid).out
-    spaced = tmp_path / "my grid.yaml"
-    spaced.write_text(Path(grid).read_text())
-    assert f"`chameleon grid '{spaced}' DATA` compares them" in command("grid", str(spaced)).out
-
-
 def test_grids_are_listed(command: Command) -> None:
     listed = json.loads(command("list", "grids", "--json").out)
     assert [row["name"] for row in listed] == shipped_grids()
     assert command("grid", "--schema").out.startswith("{")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "told"),
-    [
-        ((), 2, ""),
-        (("tablerg",), 1, "there is no grid 'tablerg'. Did you mean 'tablerag'?"),
-        (("tablerag", "--arm", "bseline"), 1, "no arm 'bseline'. Did you mean 'baseline'?"),
-        (("tablerag", "--inventory", "tabmwp"), 1, "the arm baseline: "),
-        (("tablerag", "no_such_file.jsonl"), 1, "this is no file"),
-        (("tablerag", "--no-model", "--model", "openai:local"), 2, ""),
-    ],
-)
-def test_what_cannot_be_done_is_told(
-    command: Command, arguments: tuple[str, ...], code: int, told: str
-) -> None:
-    outcome = command("grid", *arguments)
-    assert outcome.code == code and told in outcome.err and "Traceback" not in outcome.err
 
 
 def test_without_a_model_all_that_needs_none_is_measured(command: Command, tmp_path: Path) -> None:
@@ -109,6 +83,8 @@ def test_without_a_model_all_that_needs_none_is_measured(command: Command, tmp_p
 
 
 def test_a_grid_names_its_data(command: Command, tmp_path: Path) -> None:
+    grid, _ = make(tmp_path)
+    assert f"`chameleon grid {grid} DATA` compares them" in command("grid", grid).out
     grid, _ = make(tmp_path, f"data: questions.jsonl\nbenchmark: wikitq\n{GRID}")
     found = arms(command("grid", grid, "--json", "--limit", "2").out)
     assert [found[name]["problems"] for name in found] == [2, 2, 2]
@@ -148,15 +124,6 @@ def test_with_a_model_every_arm_is_evaluated_and_compared(
     assert report.code == 0 and "sieves_one" in report.out
 
 
-def test_equal_prompts_are_paid_once(loopback: Start, command: Command, tmp_path: Path) -> None:
-    server = loopback(last_boat)
-    grid, questions = make(tmp_path, GRID.replace("one: {}", 'again: {about: "All.", without: [keep]}'))
-    found = arms(command("grid", grid, questions, *MODEL, "--json").out)
-    assert [found[name]["evaluation"]["usage"]["calls"] for name in found] == [4, 0, 4]
-    assert found["again"]["evaluation"]["accuracy"] == found["whole"]["evaluation"]["accuracy"]
-    assert len(server.requests) == 8
-
-
 def test_max_cost_is_that_of_all_arms(loopback: Start, command: Command, tmp_path: Path) -> None:
     server = loopback(last_boat)
     grid, questions = make(tmp_path)
@@ -186,17 +153,6 @@ def test_an_arm_that_cannot_run_leaves_the_others_alone(
     outcome = command("grid", grid, questions, *MODEL)
     assert outcome.code == 0 and "one could not run: " in outcome.out and "'bm26'" in outcome.out
     assert command("grid", grid, questions, *MODEL, "--arm", "one").code == 1
-
-
-def test_failures_are_counted_and_tried_again(loopback: Start, command: Command, tmp_path: Path) -> None:
-    grid, questions = make(tmp_path)
-    asked = ("grid", grid, questions, *MODEL, "--out", str(tmp_path / "out"), "--json", "--arm", "one")
-    loopback([Fault(500), Reply("The answer is: Swift")])
-    found = arms(command(*asked).out)["one"]
-    assert (found["evaluation"]["failed"], found["evaluation"]["n"]) == (1, 4)
-    assert found["table"]["gold_known"] == 3  # a model that fails has seen its table
-    again = arms(command(*asked, "--retry-failed").out)["one"]
-    assert (again["evaluation"]["failed"], again["evaluation"]["correct"]) == (0, 1)
 
 
 def test_a_wrong_key_stops_all(loopback: Start, command: Command, tmp_path: Path) -> None:
@@ -282,16 +238,6 @@ def test_an_index_of_its_own_is_made_anew_where_it_lacks_something(
     assert "the index has no 'okapi'" in arms(command(*kept, "okapi").out)["okapi"]["lacks"]
 
 
-def test_tables_without_summaries_leave_out_the_arms_that_search_them(
-    command: Command, fleet: tuple[str, str], tmp_path: Path
-) -> None:
-    pytest.importorskip("Stemmer")
-    _, questions = make(tmp_path)
-    found = arms(command("grid", fleet[0], questions, "--json", "--limit", "2").out)
-    assert "no summary of its table" in found["told"]["lacks"]
-    assert found["plain"]["retrieval"]["n"] == 2
-
-
 def test_an_index_that_others_have_built_is_searched(
     loopback: Start, command: Command, fleet: tuple[str, str], tmp_path: Path
 ) -> None:
@@ -312,17 +258,6 @@ def test_an_index_that_others_have_built_is_searched(
     assert refused.code == 1 and "made with other settings: index.plain" in refused.out
 
 
-def test_shipped_grids_run_over_questions_of_ours(command: Command, tmp_path: Path) -> None:
-    _, questions = make(tmp_path)
-    outcome = command("grid", "tablerag", questions, "--inventory", "tablerag_hybridqa", "--json")
-    found = arms(outcome.out)
-    assert outcome.code == 0 and found["baseline"]["table"]["gold_kept"] == 1
-    tokens = {name: found[name]["table"]["tokens"] for name in found if name.startswith("format_")}
-    assert tokens["format_string"] < tokens["format_markdown"] < tokens["format_html"]
-    assert found["filter_llm"]["table"] is None
-    assert found["filter_llm"]["needs_a_model"] == ["table_filter", "table_answerer"]
-
-
 def test_what_was_paid_for_is_shown_where_the_search_cannot_be_measured(
     loopback: Start, command: Command, fleet: tuple[str, str], tmp_path: Path
 ) -> None:
@@ -336,29 +271,3 @@ def test_what_was_paid_for_is_shown_where_the_search_cannot_be_measured(
     assert outcome.code == 0 and found["evaluation"]["n"] == 4 and found["retrieval"] is None
     assert "how well it searches is not measured: " in outcome.err
     assert "the corpus does not have" in arms(command(*asked, "--no-model").out)["plain"]["lacks"]
-
-
-def test_grades_are_compared_without_intervals(loopback: Start, command: Command, tmp_path: Path) -> None:
-    pytest.importorskip("sacrebleu")
-    pytest.importorskip("rouge_score")
-    loopback(last_boat)
-    grid, _ = make(tmp_path)
-    sentences = [
-        {"id": number, "question": "Which?", "table_id": f"boats-{number}"}
-        | {"answer": "Swift", "highlighted_cell_ids": [[0, 0], [3, 0]]}
-        for number in range(3)
-    ]
-    questions = str(write_rows(tmp_path / "sentences.jsonl", sentences))
-    asked = ("grid", grid, questions, *MODEL, "--out", str(tmp_path / "out"))
-    outcome = command(*asked, "--json")
-    found = {name: arm["evaluation"] for name, arm in arms(outcome.out).items()}
-    rouge = {name: each["figures"]["ROUGE-1"] for name, each in found.items()}
-    assert rouge == {"whole": 0, "one": 1, "two": 0}  # the last rows are Otter, Swift and Heron
-    assert found["one"]["difference"] == pytest.approx(
-        found["one"]["figures"]["BLEU"] - found["whole"]["figures"]["BLEU"]
-    )
-    assert found["one"]["half_width_90"] is found["one"]["difference_half_width_90"] is None
-    kept = [arm["table"]["gold_kept"] for arm in arms(outcome.out).values()]
-    assert kept == [1, 0, 0]  # the highlighted cell below the header is in the last row
-    shown = command(*asked).out
-    assert "BLEU" in shown and "ROUGE-L" in shown and "interval" not in shown and "accuracy" not in shown

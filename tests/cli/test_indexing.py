@@ -124,89 +124,20 @@ def test_the_trace_shows_the_tables_found_with_their_scores(
     assert "id: club/league_2024.csv, name: league 2024, score: " in found and "league_2023" in found
 
 
-def test_a_plan_and_a_log_of_a_question_to_an_index(
-    made: tuple[Path, Path, str, str], command: Command, tmp_path: Path
-) -> None:
-    index = str(made[1])
-    done = command("plan", "Who is the mayor?", "--index", index, "--json")
-    assert done.code == 0 and json.loads(done.out)["plan"][:2] == ["table_retriever", "table_choice"]
-    log = str(tmp_path / "run.jsonl")
-    first = command("ask", "Who wrote Maps of Nowhere?", "--index", index, "--log", log)
-    lines = Path(log).read_text().splitlines()
-    Path(log).write_text("\n".join(lines[:3]) + "\n")
-    again = command("ask", "Who wrote Maps of Nowhere?", "--index", index, "--log", log)
-    assert again.code == 0 and first.out.partition("Answer")[2] == again.out.partition("Answer")[2]
-
-
 @pytest.mark.parametrize(
-    ("arguments", "code", "why"),
+    ("option", "told"),
     [
-        (["-i", "tables_offline"], 1, "the inventory tables_offline reads no index"),
-        (["--index", "NOWHERE"], 1, "there is no such index"),
-        (["--index", "FOLDER"], 1, "the folder holds no index"),
+        ("--table", "the inventory corpus_offline takes no table"),
+        ("--text", "the inventory corpus_offline takes no text"),
+        ("-i", "the inventory tables_offline takes no index. Leave it out, or name one that takes it"),
     ],
 )
-def test_wrong_uses_are_told(
-    made: tuple[Path, Path, str, str], command: Command, arguments: list[str], code: int, why: str
+def test_an_index_is_taken_alone(
+    made: tuple[Path, Path, str, str], command: Command, option: str, told: str
 ) -> None:
-    folder, index, _, _ = made
-    places = {"INDEX": str(index), "FOLDER": str(folder), "NOWHERE": str(folder / "nowhere")}
-    asked = ["ask", "Who?", "--index", str(index), *(places.get(each, each) for each in arguments)]
-    done = command(*asked)
-    assert done.code == code and why in done.complaint
-
-
-@pytest.mark.parametrize("command_name", ["ask", "plan"])
-@pytest.mark.parametrize(
-    ("arguments", "parameter"),
-    [
-        (["Who?", "--table", "INDEX"], "--index"),
-        (["Who?", "--text", "INDEX"], "--index"),
-        ([""], "QUESTION"),
-        ([" \t"], "QUESTION"),
-    ],
-)
-def test_what_does_not_go_together_is_wrong_usage(
-    made: tuple[Path, Path, str, str],
-    command: Command,
-    command_name: str,
-    arguments: list[str],
-    parameter: str,
-) -> None:
-    given = [str(made[1]) if each == "INDEX" else each for each in arguments]
-    done = command(command_name, *given, "--index", str(made[1]))
-    assert done.code == 2 and f"Invalid value for {parameter}" in done.err and not done.out
-
-
-def test_an_inventory_of_an_index_without_one(command: Command) -> None:
-    done = command("ask", "Who?", "-i", "corpus_offline")
-    assert done.code == 1 and "needs an index. Give one with --index" in done.complaint
-
-
-def test_nothing_to_index(command: Command, tmp_path: Path) -> None:
-    done = command("index", str(tmp_path / "nowhere"), "--out", str(tmp_path / "x"))
-    assert done.code == 1 and "no table was found" in done.complaint
-    done = command("index", str(tmp_path), "--out", str(tmp_path / "x"), "--retriever", "bm26")
-    assert done.code == 1 and "Did you mean 'bm25'?" in done.complaint
-    assert "The folder is empty." in command("index", str(tmp_path), "--out", str(tmp_path / "x")).complaint
-    (tmp_path / "a.md").write_text("# No table\n")
-    done = command("index", str(tmp_path), "--out", str(tmp_path / "x"))
-    assert done.code == 1 and "There are only files without a table." in done.complaint
-    done = command("index", str(tmp_path), "--out", str(tmp_path / "a.md"))
-    assert done.code == 1 and "a.md: is a file, not the folder of an index" in done.complaint
-
-
-def test_a_file_of_an_old_encoding_is_read_with_a_note(command: Command, tmp_path: Path) -> None:
-    folder = tmp_path / "in"
-    folder.mkdir()
-    (folder / "towns.csv").write_bytes("Town;Lakes\nK\u00f6ln;3\nAlm;2\n".encode("cp1252"))
-    done = command("index", str(folder), "--out", str(tmp_path / "x"))
-    assert done.code == 0 and not done.err
-    assert "Note: towns.csv is not UTF-8, and was read as Windows-1252." in done.out
-    done = command("ask", "How many lakes does K\u00f6ln have?", "--index", str(tmp_path / "x"))
-    assert "Answer: 3" in done.out
-    told = json.loads(command("index", str(folder), "--out", str(tmp_path / "y"), "--json").out)
-    assert [note["where"] for note in told["notes"]] == ["towns.csv"]
+    given = "tables_offline" if option == "-i" else str(made[0] / "club/league_2024.csv")
+    done = command("ask", "Who?", "--index", str(made[1]), option, given)
+    assert done.code == 1 and told in done.complaint
 
 
 def test_hostile_names_and_cells_reach_no_terminal(command: Command, tmp_path: Path) -> None:
@@ -220,7 +151,7 @@ def test_hostile_names_and_cells_reach_no_terminal(command: Command, tmp_path: P
     assert not any("\x1b" in text for text in (done.out, done.err, asked.out))
 
 
-@pytest.mark.parametrize("retriever", ["okapi", "bm25", f"dense:{NAME}", f"hybrid:{NAME}"])
+@pytest.mark.parametrize("retriever", ["okapi", f"hybrid:{NAME}"])
 def test_an_index_is_asked_by_the_retriever_that_it_was_built_for(
     command: Command, hashed: Hashed, tmp_path: Path, retriever: str
 ) -> None:

@@ -19,7 +19,3 @@ def test_a_module_is_shown_with_its_keys_and_parameters(command: Command) -> Non
     every = json.loads(command("list", "modules", "--json").out)
     assert [each["name"] for each in every] == sorted(each["name"] for each in every)
     assert all(each["writes"] for each in every)
-    assert (
-        "no module 'text_detectr'. Did you mean 'text_detector'?"
-        in command("list", "modules", "text_detectr").complaint
-    )

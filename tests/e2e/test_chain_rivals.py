@@ -1,9 +1,10 @@
-"""Chain-of-Table's rivals end to end over real HTTP: worked examples, and how many calls they take."""
+"""Chain-of-Table's rivals end to end over real HTTP, Text-to-SQL and Binder among them.
+
+Worked examples, and how many calls they take.
+"""
 
 from __future__ import annotations
 
-import threading
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,24 +13,13 @@ import pytest
 
 from chameleon import LLM, Executor, Inventory, State, Table
 from chameleon.sandbox.zygote import why_unusable
-from tests.e2e import shared_tables
-from tests.loopback import Answer, LoopbackServer, Reply
+from tests.e2e.by_cue import ByCue, Given
+from tests.e2e.tables import AWARDS, CYCLING, CYCLISTS, IMAGE_AWARDS, RACE, shared_table
+from tests.loopback import Answer, LoopbackServer
 
 Start = Callable[..., LoopbackServer]
 sealed = pytest.mark.skipif(bool(why_unusable()), reason="the sealed sandbox cannot run here")
 
-CYCLISTS = Table(
-    ["Rank", "Cyclist", "Team", "Points"],
-    [
-        ["1", "Ugo Ferri (ITA)", "Velo Nord", "40"],
-        ["2", "Iker Sola (ESP)", "Tandem", "30"],
-        ["3", "Lev Orlov (RUS)", "Tandem", "25"],
-        ["4", "Dario Bo (ITA)", "Ruota", "20"],
-        ["5", "Jon Arana (ESP)", "Ruota", "15"],
-        ["6", "Piero Neri (ITA)", "Velo Nord", "11"],
-    ],
-    "A race of ours",
-)
 QUESTION = "Which country had more cyclists in the race, Italy or Spain?"
 STATEMENT = "italy had more cyclists in the race than spain"
 CLOZE = (
@@ -45,8 +35,6 @@ cyclist = table["columns"].index("Cyclist")
 countries = [row[cyclist][-4:-1] for row in table["rows"]]
 """
 
-CYCLING = "which country had the most cyclists finish within the top 10?"
-AWARDS = "which actor has the most naacp image awards?"
 MOST_CYCLISTS = """\
 countries = [row[table["columns"].index("Cyclist")][-4:-1] for row in table["rows"]]
 names = {"ITA": "Italy", "ESP": "Spain", "RUS": "Russia", "FRA": "France"}
@@ -70,33 +58,8 @@ COUNTED = {
 }
 
 
-class Rival:
-    """A model that answers by the last line of a prompt; several answers to one cue are given in turn.
-
-    `last` holds the latest prompt for each cue.
-    """
-
-    def __init__(self, replies: Mapping[str, Answer | Sequence[Answer]]) -> None:
-        self._replies = {
-            cue: [each] if isinstance(each, str | Reply) else each for cue, each in replies.items()
-        }
-        self._lock = threading.Lock()
-        self.asked: Counter[str] = Counter()
-        self.last: dict[str, str] = {}
-
-    def __call__(self, request: dict[str, Any]) -> Answer:
-        text: str = request["messages"][-1]["content"]
-        cue = text.rstrip().splitlines()[-1]
-        with self._lock:
-            answers = self._replies[cue]
-            answer = answers[self.asked[cue] % len(answers)]
-            self.asked[cue] += 1
-            self.last[cue] = text
-        return answer
-
-
 def run(
-    loopback: Start, rival: Rival, inventory: str, question: str = QUESTION, table: Table = CYCLISTS
+    loopback: Start, rival: ByCue, inventory: str, question: str = QUESTION, table: Table = RACE
 ) -> State:
     server = loopback(rival)
     executor = Executor(Inventory.load(inventory), LLM.connect("openai:local", retries=0))
@@ -123,18 +86,12 @@ def test_one_call_answers_from_the_whole_table(
     loopback: Start, inventory: str, cue: str, reply: str, answer: Any
 ) -> None:
     question = STATEMENT if inventory.startswith("tabfact") else QUESTION
-    rival = Rival({cue: reply})
+    rival = ByCue({cue: reply})
     state = run(loopback, rival, inventory, question)
     assert state.answer == answer and state.usage.calls == 1
     case = rival.last[cue].rpartition("/*")[2]
     assert "table caption : A race of ours\ncol : Rank | Cyclist" in case and "row 6 : 6 | Piero" in case
     assert question in case
-
-
-def test_a_chain_of_thought_without_its_verdict_is_a_failure_and_no_guess(loopback: Start) -> None:
-    state = run(loopback, Rival({"Explanation:": "I cannot tell"}), "tabfact_cot", STATEMENT)
-    assert state.answer is None and state.ended is not None
-    assert "neither yes nor no" in str(state.ended.error)
 
 
 @pytest.mark.parametrize(
@@ -148,28 +105,22 @@ def test_a_chain_of_thought_without_its_verdict_is_a_failure_and_no_guess(loopba
 def test_a_program_is_one_call_and_runs_in_the_sandbox(
     loopback: Start, inventory: str, last_line: str, answer: Any
 ) -> None:
-    rival = Rival({"Program:": f"```python\n{PROGRAM}{last_line}\n```"})
+    rival = ByCue({"Program:": f"```python\n{PROGRAM}{last_line}\n```"})
     state = run(loopback, rival, inventory, STATEMENT if inventory == "tabfact_pot" else QUESTION)
     assert state.answer == answer and rival.asked == {"Program:": 1}
 
 
-def test_a_program_that_fails_is_told_as_it_is(loopback: Start) -> None:
-    state = run(loopback, Rival({"Program:": "ans = 1 / 0"}), "wikitq_pot")
-    assert state.answer is None and state.ended is not None
-    assert "ZeroDivisionError" in str(state.ended.error)
-
-
-def dater(answer: Sequence[Answer] | Answer, **replaced: Answer | Sequence[Answer]) -> Rival:
+def dater(answer: str) -> ByCue:
     """Rows by vote: of 20 samples 12 name the Italians, 6 the Spaniards and 2 the Russian."""
     rows = ["f_row([row 1, row 4, row 6])"] * 6 + ["f_row([row 2, row 5])"] * 3 + ["f_row([row 3])"]
-    replies: dict[str, Any] = {
+    replies: dict[str, Answer | Sequence[Answer]] = {
         "Sub-questions:": CLOZE,
         "SQL:": QUERIES,
         "similar words link to columns :": "The answer is : f_col([Rank, Cyclist])",
         "explain :": [f"The answer is : {row}" for row in rows],
         "The answer is:": answer,
     }
-    return Rival(replies | replaced)
+    return ByCue(replies)
 
 
 @sealed
@@ -196,7 +147,7 @@ def test_dater_counts_by_sql_and_answers_from_a_part_of_the_table(
         "table_query",
     )
     assert state.cache["evidence"] == "3 cyclists are from Italy. 2 cyclists are from Spain."
-    assert state.table == CYCLISTS.take_columns([0, 1]).take_rows([0, 1, 3, 4, 5]), "the two best of three"
+    assert state.table == RACE.take_columns([0, 1]).take_rows([0, 1, 3, 4, 5]), "the two best of three"
     case = rival.last["The answer is:"].rpartition("/*")[2]
     assert f"{question}\nIn the table: 3 cyclists are from Italy. 2 cyclists are from Spain." in case
     for cue in ("similar words link to columns :", "explain :"):
@@ -205,28 +156,11 @@ def test_dater_counts_by_sql_and_answers_from_a_part_of_the_table(
 
 
 @sealed
-def test_dater_goes_on_without_sub_questions_where_nothing_is_to_be_counted(loopback: Start) -> None:
-    rival = dater("Italy", **{"Sub-questions:": "none"})
-    state = run(loopback, rival, "wikitq_dater")
-    assert state.answer == ("Italy",) and state.usage.calls == 80 and not rival.asked["SQL:"]
-    assert "In the table" not in rival.last["The answer is:"].rpartition("/*")[2]
-
-
-@sealed
-def test_dater_s_votes_count_by_their_probability(loopback: Start) -> None:
-    sure, unsure = Reply("Italy", logprobs=(-0.1, -0.1)), Reply("Spain", logprobs=(-3.0, -3.0))
-    state = run(loopback, dater([sure, unsure, unsure, unsure]), "wikitq_dater")
-    assert state.answer == ("Italy",), "5 votes of 0.9 each beat 15 of 0.05"
-    state = run(loopback, dater(["Italy", "Spain", "Spain", "Spain"]), "wikitq_dater")
-    assert state.answer == ("Spain",), "without probabilities each vote counts 1"
-
-
-@sealed
 @pytest.mark.parametrize(
-    ("question", "table_id", "program", "columns", "answer"),
+    ("question", "table_id", "program", "columns", "answer", "different"),
     [
-        (CYCLING, shared_tables.CYCLISTS, MOST_CYCLISTS, "Rank, Cyclist", "Italy"),
-        (AWARDS, shared_tables.IMAGE_AWARDS, MOST_AWARDS, "Year, Supporting Actor", "Morgan Freeman"),
+        (CYCLING, CYCLISTS, MOST_CYCLISTS, "Rank, Cyclist", "Italy", 10),
+        (AWARDS, IMAGE_AWARDS, MOST_AWARDS, "Year, Supporting Actor", "Morgan Freeman", 20),
     ],
 )
 def test_the_papers_examples(
@@ -237,11 +171,15 @@ def test_the_papers_examples(
     program: str,
     columns: str,
     answer: str,
+    different: int,
 ) -> None:
-    """Each rival comes to the paper's answer, in one call, or in 100 as the paper counts them for Dater."""
-    table = shared_tables.shared_table(shared_data, "wikitq/tables", table_id)
+    """Each rival comes to the paper's answer, in one call, or in 100 as the paper counts them for Dater.
+
+    Binder takes 5 for programs and 1 for `different` cells.
+    """
+    table = shared_table(shared_data, table_id)
     cloze, queries, evidence = COUNTED[question]
-    rival = Rival(
+    rival = ByCue(
         {
             "The answer is:": answer,
             "Explanation:": f"It occurs most often. The answer is: {answer}",
@@ -260,3 +198,123 @@ def test_the_papers_examples(
     assert calls == {"end_to_end": 1, "few_shot": 1, "cot": 1, "pot": 1, "dater": 100}
     assert state.cache["evidence"] == evidence
     assert ", ".join(state.input["table"].header) == columns
+
+    model = clerk([f"```sql\n{SQL_OF[question]}\n```"])
+    assert run(loopback, model, "wikitq_text_to_sql", question, table).answer == (answer,)
+    assert model.asked == {"SQL:": 1}
+    seen = [" ".join(cell.lower().split()) for row in table.rows for cell in row]
+    model = clerk([BOUND[question]] * 5, {cell: _said_of(cell) for cell in seen})
+    state = run(loopback, model, "wikitq_binder", question, table)
+    assert state.answer == (answer.lower(),), "Binder's tables are in lower case"
+    assert model.asked == {"Program:": 5, "Answers:": 1} and state.usage.calls == 6
+    assert (
+        len(asked_about(model.last["Answers:"])) == len(set(asked_about(model.last["Answers:"]))) == different
+    )
+
+
+COUNTRIES = {"ugo ferri (ita)": "italy", "iker sola (esp)": "spain", "dario bo (ita)": "italy"}
+MOST_AMONG_FOUR = (
+    'SELECT QA("map@what is the country?"; cyclist) FROM w WHERE rank <= 4 '
+    'GROUP BY QA("map@what is the country?"; cyclist) ORDER BY COUNT(*) DESC LIMIT 1'
+)
+SQL_OF = {
+    CYCLING: """\
+SELECT CASE code WHEN 'ITA' THEN 'Italy' WHEN 'ESP' THEN 'Spain' ELSE code END
+FROM (SELECT substr(Cyclist, instr(Cyclist, '(') + 1, 3) AS code FROM w WHERE Rank <= 10)
+GROUP BY code ORDER BY COUNT(*) DESC, code DESC LIMIT 1""",
+    AWARDS: """\
+SELECT "Supporting Actor" FROM w WHERE "Supporting Actor" != 'NOT AWARDED'
+GROUP BY "Supporting Actor" ORDER BY COUNT(*) DESC LIMIT 1""",
+}
+BOUND = {
+    CYCLING: 'SELECT QA("map@what is the country?"; cyclist) FROM w WHERE rank <= 10 '
+    'GROUP BY QA("map@what is the country?"; cyclist) '
+    'ORDER BY COUNT(*) DESC, QA("map@what is the country?"; cyclist) LIMIT 1',
+    AWARDS: "SELECT `supporting actor` FROM w WHERE QA(\"map@is it a person?\"; `supporting actor`) = 'yes' "
+    "GROUP BY `supporting actor` ORDER BY COUNT(*) DESC LIMIT 1",
+}
+CODES = {"(ita)": "italy", "(esp)": "spain", "(rus)": "russia", "(fra)": "france"}
+SHIRTS = Table(
+    ["Shirt", "Made in", "Price"],
+    [["Plain", "Toronto", "$12"], ["Stripes", "Lyon", "$30"], ["Dots", "Chicago", "$25"]],
+    "Shirts of ours",
+)
+
+
+def asked_about(prompt: str) -> list[str]:
+    """The values that a prompt of Binder's asks about."""
+    return [line.partition(" | ")[2] for line in prompt[prompt.rindex("<values>") :].splitlines()[2:-2]]
+
+
+def clerk(programs: Sequence[str], cells: Mapping[str, str] = COUNTRIES) -> ByCue:
+    """A model that writes these programs in turn, and answers about cells."""
+
+    def answers(text: str) -> str:
+        return "\n".join(f"{n} | {cells.get(each, 'russia')}" for n, each in enumerate(asked_about(text), 1))
+
+    cues: dict[str, Given] = {"SQL:": programs, "Program:": programs, "Answers:": answers}
+    return ByCue(cues | {"Answer:": "Italy."})
+
+
+@sealed
+def test_a_question_becomes_one_query(loopback: Start) -> None:
+    model = clerk(["```sql\nSELECT Cyclist FROM w WHERE team = 'tandem' ORDER BY Points DESC LIMIT 1;\n```"])
+    state = run(loopback, model, "wikitq_text_to_sql", "Who is the best cyclist of Tandem?")
+    assert state.answer == ("Iker Sola (ESP)",)
+    assert model.asked == {"SQL:": 1}
+
+
+@sealed
+@pytest.mark.parametrize(("query", "answer"), [("= 2", "yes"), ("= 3", "no")])
+def test_a_statement_becomes_one_query(loopback: Start, query: str, answer: str) -> None:
+    model = clerk([f"SELECT COUNT(*) {query} FROM w WHERE Team = 'Tandem'"])
+    state = run(loopback, model, "tabfact_text_to_sql", "two cyclists ride for tandem")
+    assert state.answer == answer
+    assert model.asked == {"SQL:": 1}
+
+
+@sealed
+def test_binder_asks_for_countries_and_votes(loopback: Start) -> None:
+    """The cyclists of Chain-of-Table's first figure: here a column of countries comes from the model."""
+    programs = [
+        MOST_AMONG_FOUR,
+        MOST_AMONG_FOUR,
+        "SELECT country FROM w WHERE rank <= 4",  # there is no such column
+        'QA("ans@which country has most cyclists?"; SELECT cyclist FROM w WHERE rank <= 4)',
+        "SELECT cyclist FROM w WHERE rank = 1",
+    ]
+    model = clerk(programs)
+    state = run(loopback, model, "wikitq_binder", "Which country had the most cyclists in the top 4?")
+    assert state.answer == ("italy",)
+    assert model.asked == {"Program:": 5, "Answers:": 1, "Answer:": 1}
+    assert len(state.calls) == 7, "of the 50 samples that the paper counts for Binder"
+    failed = {ballot["program"]: ballot["failed"] for ballot in state.cache["ballots"] if "failed" in ballot}
+    assert list(failed) == [programs[2]] and "no such column: country" in failed[programs[2]]
+
+
+@sealed
+def test_binder_on_the_shirts_of_its_paper(loopback: Start) -> None:
+    """The first figure of Binder's paper asks about shirts made in North America."""
+    program = (
+        "SELECT shirt FROM w WHERE QA(\"map@north america?\"; `made in`) = 'yes' ORDER BY price DESC LIMIT 1"
+    )
+    model = clerk([program] * 5, {"toronto": "yes", "lyon": "no", "chicago": "yes"})
+    state = run(loopback, model, "wikitq_binder", "Which is the last?", SHIRTS)
+    assert state.answer == ("dots",)
+    assert model.asked == {"Program:": 5, "Answers:": 1}
+
+
+def _said_of(cell: str) -> str:
+    """A cyclist's country, else whether a cell names a person."""
+    return CODES.get(cell[-5:], "no" if cell == "not awarded" else "yes")
+
+
+@sealed
+def test_a_statement_is_voted_on_and_a_yes_counts_three_times(loopback: Start) -> None:
+    programs = ["SELECT COUNT(*) = 2 FROM w WHERE team = 'tandem'", *["SELECT 0"] * 2, "SELECT 7", "QA("]
+    model = clerk(programs)
+    state = run(loopback, model, "tabfact_binder", "two cyclists ride for tandem")
+    assert state.answer == "yes"
+    assert model.asked == {"Program:": 5}
+    failed = {ballot["program"]: ballot["failed"] for ballot in state.cache["ballots"] if "failed" in ballot}
+    assert list(failed) == ["QA("] and "question in quotes" in failed["QA("]

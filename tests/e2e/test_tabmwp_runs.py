@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-import pytest
-
-from chameleon import Inventory, State, Table
+from chameleon import Inventory
 from chameleon.llm import ResponseStore
 from chameleon.log import event_from_json, event_to_json
-from chameleon.table import read_table_bytes
-from tests.e2e.problems import Problem, make_problems
+from tests.e2e.problems import make_problems
 from tests.e2e.rule_model import RuleModel, read_item
 from tests.e2e.running import events, outline, tabmwp
 from tests.loopback import LoopbackServer
@@ -24,39 +19,11 @@ COUNT = 27
 OF_ONE_RUN = ("seconds", "cached", "usage", "attempts")
 
 
-@pytest.fixture(params=["made", "dev1k"])
-def problems(request: pytest.FixtureRequest) -> list[Problem]:
-    if request.param == "made":
-        return make_problems(COUNT)
-    return read_problems(request.getfixturevalue("shared_data") / "tabmwp" / "dev1k.jsonl.gz")
-
-
-def read_problems(file: Path) -> list[Problem]:
-    """Problems with the largest tables, which the lookups do not leave alone, and as many others."""
-    if not file.is_file():
-        pytest.skip("the problems of dev1k are not here")
-    with gzip.open(file, "rt", encoding="utf-8") as lines:
-        items = [json.loads(line) for line in lines]
-    large = sorted(items, key=lambda item: -item["row_num"] * item["column_num"])[: COUNT // 2]
-    chosen = [*large, *(item for item in items if item not in large)][:COUNT]
-    return [as_problem(item) for item in chosen]
-
-
-def as_problem(item: dict[str, Any]) -> Problem:
-    read = read_table_bytes(item["table"].encode(), source=item["pid"])
-    table = Table(read.header, read.rows, item["table_title"] or "")
-    return {
-        "question": item["question"],
-        "table": table,
-        "choices": item["choices"],
-        "unit": item["unit"],
-    }
-
-
-def test_many_workers_come_to_the_results_of_one(problems: list[Problem], loopback: Start) -> None:
+def test_many_workers_come_to_the_results_of_one(loopback: Start) -> None:
+    problems = make_problems(COUNT)
     alone = loopback(RuleModel())
     sequential = [tabmwp().run(problem) for problem in problems]
-    beside = loopback(model := RuleModel(delay=0.1))
+    beside = loopback(model := RuleModel(delay=0.02))
     together = list(tabmwp().batch(problems, workers=16))
 
     assert len(sequential) == len(together) == COUNT
@@ -73,7 +40,8 @@ def test_many_workers_come_to_the_results_of_one(problems: list[Problem], loopba
     assert {usage.cost for usage in used} == {None}  # this server names no price: unknown is not 0
 
 
-def test_every_run_ends_and_every_failure_has_its_cause(problems: list[Problem], loopback: Start) -> None:
+def test_every_run_ends_and_every_failure_has_its_cause(loopback: Start) -> None:
+    problems = make_problems(COUNT)
     server = loopback(RuleModel())
     states = list(tabmwp().batch(problems, workers=8))
     for problem, state in zip(problems, states, strict=True):
@@ -111,9 +79,8 @@ def test_the_made_problems_take_every_path(loopback: Start) -> None:
     assert most == 19, "20 runs of a module at most, the first included"
 
 
-def test_a_replayed_batch_asks_nothing_and_comes_to_the_same_states(
-    problems: list[Problem], loopback: Start, tmp_path: Path
-) -> None:
+def test_a_replayed_batch_asks_nothing_and_comes_to_the_same_states(loopback: Start, tmp_path: Path) -> None:
+    problems = make_problems(COUNT)
     server = loopback(RuleModel())
     recorded = list(tabmwp(store=ResponseStore(tmp_path / "replies.sqlite")).batch(problems, workers=16))
     asked = len(server.requests)
@@ -125,21 +92,6 @@ def test_a_replayed_batch_asks_nothing_and_comes_to_the_same_states(
         assert one.cache == other.cache and one.input == other.input
         assert all(call.cached for call in other.calls) and other.usage.calls == 0
     assert len(server.requests) == asked
-
-
-def test_a_run_resumed_anywhere_asks_only_what_is_left(loopback: Start) -> None:
-    server = loopback(RuleModel())
-    problem = next(p for p in make_problems(COUNT) if "club 10" in str(p["table"].caption))
-    runner = tabmwp()
-    whole = list(runner.stream(problem))
-    asked = list(server.requests)
-    assert len(whole) >= 8 and len(asked) >= 4
-    for kept in range(len(whole) + 1):
-        server.requests.clear()
-        state = runner.run(problem, whole[:kept])
-        assert outline(state) == outline(State.fold(whole))
-        before = State.fold(whole[:kept]).calls
-        assert server.requests == asked[len(before) :]
 
 
 def test_no_prompt_holds_what_the_run_was_not_given(loopback: Start) -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from tests.e2e.commands import Command, Outcome
 from tests.e2e.problems import make_problems
+from tests.e2e.rule_model import RuleModel
 from tests.engine.files import write
 from tests.evaluation.rows import Row, read_lines, write_rows
-from tests.loopback import LoopbackServer
+from tests.loopback import Answer, LoopbackServer
 
 Start = Callable[..., LoopbackServer]
 # TabMWP's inventory for a server that is asked once, and that costs a dollar for a million tokens.
@@ -41,21 +43,44 @@ def model_rows(count: int) -> list[Row]:
 
 
 class Asking:
-    """Evaluations of TabMWP's inventory with the rule-based model."""
+    """Evaluations of TabMWP's inventory with the rule-based model; `first` scripts its first replies."""
 
-    def __init__(self, command: Command, place: Path, count: int = 12, inventory: str = UNPRICED) -> None:
-        self.command, self.place = command, place
+    def __init__(
+        self,
+        start: Start,
+        command: Command,
+        place: Path,
+        first: Mapping[str, Sequence[Answer]] | None = None,
+        *,
+        count: int = 12,
+        inventory: str = UNPRICED,
+        model: Callable[..., Answer] | None = None,
+        **server: Any,
+    ) -> None:
+        self.model = RuleModel(first)
+        self.server = start(model or self.model, **server)
+        self.command = command
         self.inventory = str(write(place, inventory, "asking.yaml"))
         self.data = str(write_rows(place / "asking.jsonl", model_rows(count)))
         self.out = place / "out"
 
-    def run(self, *options: str) -> Outcome:
+    def arguments(self, *options: str) -> list[str]:
         """Evaluate into the folder, one problem after the other unless told otherwise."""
-        asked = ("eval", self.inventory, self.data, "--out", str(self.out), "--model", "openai:local")
-        return self.command(*asked, "--workers", "1", "--store", "off", "--json", *options)
+        asked = ["eval", self.inventory, self.data, "--out", str(self.out), "--model", "openai:local"]
+        return [*asked, "--workers", "1", "--store", "off", "--json", *options]
+
+    def run(self, *options: str) -> Outcome:
+        return self.command(*self.arguments(*options))
 
     @property
     def results(self) -> dict[str, Row]:
         lines = read_lines(self.out / "results.jsonl")
         assert len({line["id"] for line in lines}) == len(lines)
         return {line["id"]: line for line in lines}
+
+    @property
+    def failed(self) -> list[str]:
+        return [id for id, result in self.results.items() if result["error"]]
+
+    def events(self, kind: str) -> list[Row]:
+        return [line for line in read_lines(self.out / "events.jsonl") if line["event"] == kind]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +52,18 @@ def evaluate(
             folder.forget_failures()
         scorer = BENCHMARK.scorers["chameleon"]()
         Evaluation(Executor(inventory(answer)), scorer, run_dir=folder, workers=workers).run(PROBLEMS)
+
+
+@contextmanager
+def cut(whole: Path, results: float, events: float) -> Iterator[Path]:
+    """Make a folder of an evaluation that has these shares of the bytes of a whole one."""
+    with tempfile.TemporaryDirectory() as place:
+        path = Path(place) / "cut"
+        path.mkdir()
+        for name, share in zip(KEPT, (results, events, 1.0), strict=True):
+            content = (whole / name).read_bytes()
+            (path / name).write_bytes(content[: round(share * len(content))])
+        yield path
 
 
 @pytest.fixture(scope="module")

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from chameleon import Executor, Inventory, State, Table
-from chameleon.evaluation.benchmark import Problem
-from chameleon.evaluation.data import find_benchmark
-from chameleon.evaluation.report import RunSummary, compare
+from chameleon.evaluation.benchmark import Judgement, Problem
+from chameleon.evaluation.report import Comparison
 from chameleon.evaluation.report_page import write_page
 from chameleon.evaluation.results import Result
-from chameleon.evaluation.run_dir import Run, RunDir, read_run
+from chameleon.evaluation.run import Run, read_run, told_apart
+from chameleon.evaluation.run_dir import RunDir
 from chameleon.llm import LLM
 from chameleon.llm.scripted import ScriptedModel
 from chameleon.state import Event, Failure, Plan, RunEnded, RunStarted, Step, StepRecord
@@ -30,7 +30,7 @@ BREAKOUTS = (
 )
 SETTING = f"{SCRIPT}{IMAGE}{BREAKOUTS}{STEERING}"
 HOSTILE = f"{SETTING} \ud800"
-LONG = "L" * 1_000_000
+LONG = "L" * 200_000
 UNBROKEN = "nobreak" * 100
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -61,7 +61,7 @@ def write_run(
         for problem, events, correct in runs:
             for event in events:
                 folder.append(problem.id, event)
-            folder.finish(Result.of(problem, State.fold(events), correct))
+            folder.finish(Result.of(problem, State.fold(events), Judgement(correct)))
     return read_run(path)
 
 
@@ -106,11 +106,11 @@ def _hostile_problems(picture: Path | None) -> Iterator[tuple[Problem, Sequence[
     cells = [[HOSTILE, "7"], [LONG, STEERING], [UNBROKEN, "1\n2"]]
     tables = {
         "small": Table([HOSTILE, LONG], cells, HOSTILE),
-        "long": Table(["number", "square"], [[str(n), str(n * n)] for n in range(10_000)]),
+        "long": Table(["number", "square"], [[str(n), str(n * n)] for n in range(1_000)]),
         "wide": Table(
             [f"column {n}" for n in range(500)], [[f"{row}/{n}" for n in range(500)] for row in range(20)]
         ),
-        "wider": Table([str(n) for n in range(2_000)], [["x"] * 2_000] * 60),
+        "wider": Table([str(n) for n in range(600)], [["x"] * 600] * 60),
     }
     for id, table in tables.items():
         yield _hostile_problem(id, table, None), _hostile_events(table), id == "wide"
@@ -158,6 +158,6 @@ def _hostile_call() -> Call:
 
 def page_of(*runs: Run, folder: Path, problems: int = 200) -> str:
     """Write the page of the runs into the folder, and read it."""
-    summaries = RunSummary.of(runs)
-    write_page(summaries, compare(summaries, find_benchmark), folder / "page.html", problems)
+    named = told_apart(runs)
+    write_page(named, Comparison.of(named), folder / "page.html", problems)
     return (folder / "page.html").read_text("utf-8")

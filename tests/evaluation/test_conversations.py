@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,13 +12,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from chameleon import State
+from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.evaluate import in_turn
 from chameleon.evaluation.results import SEQUENCES, Result, Tally
-from chameleon.evaluation.run_dir import RunDir
-from tests.e2e.commands import Command, Outcome
+from tests.e2e.commands import Command
 from tests.engine.files import write
 from tests.evaluation.conversations import (
-    SETTINGS,
     SQA,
     TABLE,
     answering,
@@ -29,16 +27,18 @@ from tests.evaluation.conversations import (
     problems,
     row,
 )
+from tests.evaluation.folders import cut
 from tests.evaluation.rows import read_lines, write_rows
 from tests.loopback import Fault, LoopbackServer
 
-KEPT = ("results.jsonl", "events.jsonl", "settings.json")
 does = st.sampled_from(["says", "says", "declines", "fails"])
 conversations = st.lists(st.lists(does, min_size=1, max_size=4), min_size=1, max_size=5)
 
 
+MIXED = problems([["says", "says", "says"], ["declines", "says"], ["fails", "says", "says"]])
+
+
 @given(conversations)
-@settings(max_examples=40, deadline=None)
 def test_eight_workers_come_to_what_one_does(asked: list[list[str]]) -> None:
     every = problems(asked)
     alone, side_by_side = (answers(evaluate(every, workers=workers)) for workers in (1, 8))
@@ -46,25 +46,18 @@ def test_eight_workers_come_to_what_one_does(asked: list[list[str]]) -> None:
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of an undisturbed evaluation."""
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("conversations") / "whole"
     assert answers(evaluate(MIXED, path=path)) == expected(MIXED)
     return path
 
 
-MIXED = problems([["says", "says", "says"], ["declines", "says"], ["fails", "says", "says"]])
-
-
 @given(st.floats(0, 1), st.floats(0, 1), st.sampled_from([1, 8]))
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_cut_anywhere_it_comes_to_the_same(whole: Path, first: float, second: float, workers: int) -> None:
-    with tempfile.TemporaryDirectory() as place:
-        path = Path(place) / "cut"
-        path.mkdir()
-        for name, share in zip(KEPT, (first, second, 1.0), strict=True):
-            content = (whole / name).read_bytes()
-            (path / name).write_bytes(content[: round(share * len(content))])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_cut_anywhere_it_comes_to_the_same(
+    undisturbed: Path, first: float, second: float, workers: int
+) -> None:
+    with cut(undisturbed, first, second) as path:
         assert answers(evaluate(MIXED, path=path, workers=workers)) == expected(MIXED)
 
 
@@ -89,35 +82,23 @@ def test_what_follows_a_failure_is_asked_again_where_it_is_told_otherwise(tmp_pa
     assert [id for id, answer in first.items() if answer is None] == ["0/0/1", "1/0/0"]
     still = Counting("1 0")
     again = answers(evaluate(every, still, path=tmp_path, retry=True))
-    assert sorted(still.asked) == ["says 0 1", "says 0 2", "says 1 0"], (
-        "the others are told the same as before"
-    )
+    assert sorted(still.asked) == ["says 0 1", "says 0 2", "says 1 0"], "the others are told the same"
     at_last = Counting()
     assert answers(evaluate(every, at_last, path=tmp_path, retry=True)) == expected(every)
     assert at_last.asked == ["says 1 0", "says 1 1", "says 1 2"]
     assert again["1/0/0"] is None and again["0/0/2"] == expected(every)["0/0/2"]
 
 
-def test_a_limit_may_grow_within_a_conversation(tmp_path: Path) -> None:
-    every = problems([["says"] * 3])
-    in_order = [each for one in in_turn(every) for each in one]
-    evaluate(in_order[:1], path=tmp_path)
-    assert answers(evaluate(in_order, path=tmp_path)) == expected(every)
+def test_problems_that_stand_alone_come_as_they_are_met() -> None:
+    alone = [Problem(name, {"question": "?"}, None) for name in "ab"]
+    every = [*problems([["says", "says"]]), *alone]
+    assert [[each.id for each in one] for one in in_turn(every)] == [["a"], ["b"], ["0/0/0", "0/0/1"]]
 
 
 def test_gold_answers_are_told_where_that_is_asked_for() -> None:
     every = problems([["fails", "says"]])
     assert answers(evaluate(every, gold_history=True))["0/0/1"] == ["says 0 1", "fails 0 0=gold 0"]
     assert not any("gold" in str(answer) for answer in answers(evaluate(every)).values())
-
-
-def test_what_was_taken_back_is_still_paid(tmp_path: Path) -> None:
-    every = problems([["says", "says"]])
-    evaluate(every, Counting("0 0"), path=tmp_path)
-    with RunDir(tmp_path, SETTINGS) as folder:
-        assert folder.forget_failures() == 1
-        assert folder.done == {}
-        assert set(folder.dropped) == {"0/0/0"}, "the second question is taken back once it is told otherwise"
 
 
 def result(sequence: str, position: int, correct: bool) -> Result:
@@ -135,32 +116,19 @@ def test_a_conversation_is_right_where_all_its_questions_are(verdicts: list[tupl
     assert (count.n, count.correct) == (len(names), len(names - wrong))
 
 
-def test_problems_that_stand_alone_come_as_they_are_met() -> None:
-    alone = [SQA.problem({"id": name, "query": "?", "label": [], "table": TABLE}, {}) for name in "ab"]
-    every = [*problems([["says", "says"]]), *alone]
-    assert [[each.id for each in one] for one in in_turn(every)] == [["a"], ["b"], ["0/0/0", "0/0/1"]]
-
-
 INVENTORY = """\
 name: follow_ups
 input: {question: str, table: Table, history: "list?"}
 planner: {use: fixed, plan: [kite]}
 llm: {retries: 0}
-modules:
-  kite: {use: "kites.py:Kite", prompt: mine}
+modules: {kite: {use: "kites.py:Kite", prompt: mine}}
 """
 MODULE = """\
 from chameleon import LLMModule
 
-
 class Kite(LLMModule):
-    '''Names a kite.'''
-
+    "Names a kite."
     reads = ("input.question", "input.table", "input.history?")
-    writes = ("cache.answer",)
-
-    def update_cache(self, cache, output):
-        return {"answer": output}
 """
 PROMPT = """\
 ---
@@ -199,10 +167,11 @@ class Conversing:
             return Fault(400)
         return "Swift" if "-> Lark" in asked else "Lark"
 
-    def run(self, *options: str) -> Outcome:
-        """Evaluate into the folder."""
+    def run(self, *options: str) -> dict[str, Any]:
+        """Evaluate into the folder; the counts, with what was said beside them."""
         asked = ("eval", self.inventory, self.data, "--out", str(self.out), "--model", "openai:local")
-        return self.command(*asked, "--store", "off", "--json", *options)
+        done = self.command(*asked, "--store", "off", "--json", *options)
+        return {"err": done.err, **(json.loads(done.out) if done.out else {})}
 
 
 @pytest.fixture
@@ -211,9 +180,8 @@ def conversing(command: Command, tmp_path: Path, loopback: Callable[..., Loopbac
 
 
 def test_the_command(conversing: Conversing, command: Command) -> None:
-    done = conversing.run()
-    found = json.loads(done.out)
-    assert (found["benchmark"], found["correct"], found["n"]) == ("sqa", 3, 3), done.err
+    found = conversing.run()
+    assert (found["benchmark"], found["correct"], found["n"]) == ("sqa", 3, 3), found["err"]
     assert found["breakdown"][SEQUENCES]["correct"] == found["breakdown"][SEQUENCES]["n"] == 2
     assert found["breakdown"]["question 2"] == {"n": 1, "correct": 1, "accuracy": 1.0}
     lines = read_lines(conversing.out / "results.jsonl")
@@ -228,40 +196,36 @@ def test_the_command(conversing: Conversing, command: Command) -> None:
 
 def test_the_command_after_a_failure(conversing: Conversing) -> None:
     conversing.broken = True
-    found = json.loads(conversing.run().out)
+    found = conversing.run()
     assert (found["correct"], found["n"]) == (1, 3), "the second question is not told of a Lark"
     conversing.broken = False
-    found = json.loads(conversing.run("--retry-failed").out)
+    found = conversing.run("--retry-failed")
     assert (found["correct"], found["n"]) == (3, 3)
     assert found["usage"]["calls"] == len(conversing.server.requests)
 
 
 def test_a_limit_counts_questions_from_the_beginning_of_conversations(conversing: Conversing) -> None:
     """The data has the last question first."""
-    found = json.loads(conversing.run("--limit", "1").out)
-    assert [line["id"] for line in read_lines(conversing.out / "results.jsonl")] == ["b/0/0"]
-    found = json.loads(conversing.run("--limit", "2").out)
-    assert [line["id"] for line in read_lines(conversing.out / "results.jsonl")] == ["b/0/0", "a/0/0"]
-    assert json.loads(conversing.run().out)["correct"] == 3 and found["n"] == 2
+    for limit, asked in (("1", ["b/0/0"]), ("2", ["b/0/0", "a/0/0"])):
+        assert conversing.run("--limit", limit)["n"] == len(asked)
+        assert [line["id"] for line in read_lines(conversing.out / "results.jsonl")] == asked
+    assert conversing.run()["correct"] == 3
 
 
-def test_gold_history_is_another_setting(conversing: Conversing) -> None:
-    assert json.loads(conversing.run("--gold-history").out)["n"] == 3
-    told = conversing.run().err
-    assert 'history was "gold", and now is null' in told
+def test_gold_history_is_another_setting_and_needs_conversations(
+    conversing: Conversing, command: Command, tmp_path: Path
+) -> None:
+    assert conversing.run("--gold-history")["n"] == 3
+    assert 'history was "gold", and now is null' in conversing.run()["err"]
     assert "gold 0" in json.dumps(conversing.server.requests)
-
-
-def test_gold_history_needs_conversations(command: Command, tmp_path: Path) -> None:
     alone = {"id": "s", "query": "which?", "label": ["Lark"], "table": TABLE}
-    data = write_rows(tmp_path / "data.jsonl", [alone])
-    asked = ("eval", "wikitq_offline", str(data), "--scorer", "tablerag", "--gold-history")
+    data = str(write_rows(tmp_path / "data.jsonl", [alone]))
+    asked = ("eval", "wikitq_offline", data, "--scorer", "tablerag", "--gold-history")
     assert "the data has none" in command(*asked).err
 
 
 def test_an_inventory_without_history_is_told_of(conversing: Conversing) -> None:
-    text = INVENTORY.replace(', history: "list?"', "")
-    write(conversing.place, text, "mine.yaml")
+    write(conversing.place, INVENTORY.replace(', history: "list?"', ""), "mine.yaml")
     done = conversing.run()
-    assert "takes no history: each question of a conversation is asked alone" in done.err
-    assert json.loads(done.out)["correct"] == 2
+    assert "takes no history: each question of a conversation is asked alone" in done["err"]
+    assert done["correct"] == 2

@@ -1,13 +1,22 @@
-"""The page of text that `chameleon eval` and `score` print: columns in blocks, guesses, reasons, spending."""
+"""What `chameleon eval` and `score` print: columns, guesses, reasons, spending, progress."""
 
 from __future__ import annotations
 
+import io
 import json
+import re
+import sys
 from pathlib import Path
 
 import pytest
 
+from chameleon.cli.evaluating import running
+from chameleon.cli.out import Progress
+from chameleon.evaluation.evaluate import Spending
+from chameleon.evaluation.results import Result, Tally
+from chameleon.state import Failure
 from chameleon.table.formats import places
+from chameleon.usage import Call, Usage
 from tests.e2e.commands import Command
 from tests.e2e.rule_model import RuleModel
 from tests.engine.files import write
@@ -17,31 +26,25 @@ from tests.evaluation.rows import make_rows, write_rows
 FAILING = """
 from chameleon import Module
 
-REASONS = ["it broke", "\\x1b[31mred", "no ink", "rare"]
-
-
 class Tool(Module):
     '''Fails for reasons of its own.'''
-
     def run(self, state):
-        number = int(state.input["question"])
-        raise ValueError(REASONS[0 if number < 4 else 1 if number < 7 else 2 if number < 9 else 3])
+        raise ValueError(state.input["question"])
 """
+REASONS = [*["it broke"] * 4, *["\x1b[31mred"] * 3, *["no ink"] * 2, "rare"]
 
 
-@pytest.mark.parametrize("width", [40, 60, 200])
+@pytest.mark.parametrize(("width", "blocks"), [(60, 2), (200, 1)])
 def test_the_table_fits_the_terminal(
-    command: Command, monkeypatch: pytest.MonkeyPatch, width: int, tmp_path: Path
+    command: Command, monkeypatch: pytest.MonkeyPatch, width: int, blocks: int, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
-    data = str(write_rows(tmp_path / "problems.jsonl", make_rows(12)))
+    data = str(write_rows(tmp_path / "problems.jsonl", make_rows(3)))
     table = command("eval", "tables_offline", data).out.split("\n\n")[1:-1]
     assert all(places(line) <= width for block in table for line in block.splitlines())
-    assert (len(table) == 1) == (width == 200)
-    headers = [block.splitlines()[0].split() for block in table]
-    assert [name for header in headers for name in header] == [
-        "ALL", "FREE", "MC", "INT", "DEC", "EXTR", "BOOL", "OTH", "G1-6", "G7-8",
-    ]  # fmt: skip
+    assert len(table) == blocks
+    headers = " ".join(block.splitlines()[0] for block in table).split()
+    assert headers == ["ALL", "FREE", "MC", "INT", "DEC", "EXTR", "BOOL", "OTH", "G1-6", "G7-8"]
     for block in table:
         names = [line.split("  ")[0] for line in block.splitlines()[2:]]
         assert names == ["right, %", "right", "of"]
@@ -50,7 +53,7 @@ def test_the_table_fits_the_terminal(
 def test_the_three_most_frequent_reasons_of_failures(command: Command, tmp_path: Path) -> None:
     write(tmp_path, FAILING, "tools.py")
     inventory = str(write(tmp_path, MINE))
-    rows = [{**row, "question": str(number)} for number, row in enumerate(make_rows(10))]
+    rows = [{**row, "question": reason} for row, reason in zip(make_rows(10), REASONS, strict=True)]
     outcome = command("eval", inventory, str(write_rows(tmp_path / "d.jsonl", rows)))
     assert outcome.code == 1, "nothing but failures"
     answered, *reasons, seconds = outcome.out.split("\n\n")[-1].splitlines()
@@ -73,14 +76,63 @@ def test_right_guesses_are_told(command: Command, tmp_path: Path) -> None:
 
 def test_calls_and_replies_of_the_store_are_told(loopback: Start, command: Command, tmp_path: Path) -> None:
     server = loopback(RuleModel())
-    data = str(write_rows(tmp_path / "d.jsonl", model_rows(3)))
-    inventory = str(write(tmp_path, PRICED))
-    asked = ("eval", inventory, data, "--model", "openai:local")
+    data = str(write_rows(tmp_path / "d.jsonl", model_rows(2)))
+    asked = ("eval", str(write(tmp_path, PRICED)), data, "--model", "openai:local")
     first, calls = command(*asked), len(server.requests)
     told = next(line for line in first.out.splitlines() if line.startswith("Model: "))
     assert told.startswith(f"Model: {calls} calls, ") and "$" in told and "store" not in told
-    second = command(*asked)
-    assert len(server.requests) == calls
-    told = next(line for line in second.out.splitlines() if line.startswith("Model: "))
-    assert told == f"Model: 0 calls; {calls} replies from the response store."
+    assert f"\nModel: 0 calls; {calls} replies from the response store.\n" in command(*asked).out
     assert json.loads(command(*asked, "--json").out)["usage"]["calls"] == 0
+    assert len(server.requests) == calls
+
+
+CALL = Call("openai:local", (), {}, usage=Usage(calls=1, cost=0.005))
+
+
+def result(number: int, correct: bool = False, error: Failure | None = None) -> Result:
+    return Result(str(number), "7", False, correct, error=error)
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_gets_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "120")
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with Progress("problem", 60) as progress:
+        progress.show(60, lambda: "accuracy 0.667\x1b[31m")
+    shown = terminal.getvalue()
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown)
+    assert "60/60" in text and "accuracy 0.667" in text and "━" in text and "\x1b[31m" not in shown
+
+
+def test_elsewhere_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr("chameleon.cli.out.time.monotonic", lambda: now[0])
+    stderr = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", stderr)
+    tally, spending = Tally(()), Spending()
+    with Progress("problem", 2000) as progress:
+        for number in range(220):
+            now[0] += 0.25
+            tally.add(result(number, correct=number % 2 == 0))
+            spending.add([CALL, CALL])
+            progress.show(tally.all.n, lambda: running(tally, spending.usage))
+    lines = stderr.getvalue().splitlines()
+    assert len(lines) == 5
+    assert lines[0] == "40 of 2,000 problems: accuracy 0.500, 80 calls, $0.4000"
+    assert lines[-1] == "200 of 2,000 problems: accuracy 0.500, 400 calls, $2.0000"
+
+
+def test_the_running_figures_say_what_is_not_known() -> None:
+    tally = Tally(())
+    assert running(tally, Usage()) == "accuracy –"
+    tally.add(result(1, correct=True))
+    assert running(tally, Usage(calls=2, cost=0.01)) == "accuracy 1.000, 2 calls, $0.0100"
+    tally.add(result(2, error=Failure("ModelError", "it broke")))
+    told = running(tally, Usage(calls=4, cost=None))
+    assert told == "accuracy 0.500, answered 1 (1.000), failed 1, 4 calls, cost unknown"

@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 import json
-import secrets
-from collections.abc import Callable
+import sys
+from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from chameleon.benchmarks.scorers import binder, text_overlap
+from chameleon.errors import MissingPackage
+from chameleon.evaluation.data import find_benchmark
 from tests.e2e.commands import Command
-from tests.e2e.rule_model import PROGRAM, RuleModel
-from tests.evaluation.asking import Asking, Start
+from tests.e2e.rule_model import PROGRAM
 from tests.evaluation.rows import make_rows, read_lines, write_rows
-from tests.loopback import Answer, Fault, Reply
+from tests.evaluation.test_graded import ROWS as GRADED
 
-COUNTS = [
-    "benchmark",
-    "n",
-    "correct",
-    "accuracy",
-    "answered",
-    "answered_accuracy",
-    "breakdown",
-    "usage",
-    "seconds",
-]
+COUNTS = ["benchmark", "n", "correct", "accuracy", "answered", "answered_accuracy", "breakdown"]
 COLUMNS = ["ALL", "FREE", "MC", "INT", "DEC", "EXTR", "BOOL", "OTH", "G1-6", "G7-8"]
 USAGE = ["calls", "input_tokens", "output_tokens", "cost", "cached_tokens", "reasoning_tokens"]
 
@@ -40,7 +31,7 @@ def test_json_has_the_shape_of_the_issue(command: Command, problems: str) -> Non
     outcome = command("eval", "tables_offline", problems, "--json")
     found = json.loads(outcome.out)
     assert outcome.code == 0 and outcome.out.count("\n") == 1
-    assert list(found) == COUNTS
+    assert list(found) == [*COUNTS, "usage", "seconds"]
     assert list(found["breakdown"]) == COLUMNS and list(found["usage"]) == USAGE
     assert (found["n"], found["correct"], found["answered"]) == (12, 8, 8)
     assert found["accuracy"] == 8 / 12 and found["answered_accuracy"] == 1.0
@@ -83,15 +74,6 @@ def test_results_keep_what_the_issue_names(command: Command, problems: str, tmp_
     assert kinds == {"run_started", "plan", "step", "run_ended"}
 
 
-def test_the_settings_tell_how_many_are_to_be_run(command: Command, problems: str, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    for limit in ("5", "7"):
-        assert command("eval", "tables_offline", problems, "--limit", limit, "--out", str(out)).code == 0
-        assert json.loads((out / "settings.json").read_text())["problems"] == int(limit)
-    assert command("eval", "tables_offline", problems, "--limit", "5", "--out", str(out)).code == 1
-    assert json.loads((out / "settings.json").read_text())["problems"] == 7
-
-
 @pytest.mark.parametrize(
     ("options", "told"),
     [
@@ -129,26 +111,47 @@ def test_recorded_answers_cannot_be_run(command: Command, tmp_path: Path) -> Non
     assert "This file holds recorded answers: `chameleon score` scores them." in outcome.complaint
 
 
-ECHOES: dict[str, Callable[[str], Answer]] = {
-    "a reply": lambda key: Reply(f"You sent {key}. The answer is {key}."),
-    "an error": lambda key: Fault(500, {"error": {"message": f"bad key {key}"}}),
-}
+def test_an_input_that_does_not_fit_fails_alone(command: Command, tmp_path: Path) -> None:
+    rows = make_rows(3)
+    rows[1]["question"] = "  "
+    asked = ("eval", "tables_offline", str(write_rows(tmp_path / "d.jsonl", rows)), "--out", str(tmp_path))
+    outcome = command(*asked)
+    assert outcome.code == 0 and "failed 1." in outcome.out
+    failed = {line["id"]: line["error"] for line in read_lines(tmp_path / "results.jsonl")}["1001"]
+    assert failed["kind"] == "InputError" and failed["message"] == "the question is empty"
+    again = command(*asked, "--retry-failed")
+    assert again.code == 0 and "failed 1." in again.out
 
 
-@pytest.mark.parametrize("echo", ECHOES.values(), ids=ECHOES)
-def test_no_file_of_the_folder_holds_the_key(
-    loopback: Start,
-    command: Command,
-    monkeypatch: pytest.MonkeyPatch,
-    echo: Callable[[str], Answer],
-    tmp_path: Path,
+def without_caches(monkeypatch: pytest.MonkeyPatch, package: str) -> None:
+    """Let a package be missing that scorers may have loaded."""
+    for each in (text_overlap._bleu, text_overlap._rouge, binder._recognisers):
+        monkeypatch.setattr(sys.modules[each.__module__], each.__name__, cache(each.__wrapped__))
+    monkeypatch.setitem(sys.modules, package, None)
+
+
+def test_without_its_scorers_package_an_evaluation_does_not_begin(
+    monkeypatch: pytest.MonkeyPatch, command: Command, tmp_path: Path
 ) -> None:
-    key = f"sk-{secrets.token_hex(20)}"
-    monkeypatch.setenv("OPENAI_API_KEY", key)
-    server = loopback(RuleModel({name: [echo(key)] for name in ("planner", "solution_generator", *PROGRAM)}))
-    asking = Asking(command, tmp_path, 9)
-    outcome = asking.run()
-    assert {headers["authorization"] for headers in server.headers} == {f"Bearer {key}"}
-    files: list[Any] = [file.read_text() for file in asking.out.rglob("*") if file.is_file()]
-    assert len(files) == 3
-    assert all(key not in text for text in [*files, outcome.out, outcome.err])
+    """Whatever its first problem would need."""
+    without_caches(monkeypatch, "sacrebleu.metrics.bleu")
+    data, out = str(write_rows(tmp_path / "d.jsonl", GRADED)), tmp_path / "out"
+    outcome = command("eval", "tables_offline", data, "--benchmark", "fetaqa", "--out", str(out))
+    assert outcome.code == 1 and "chameleon-compose[text-metrics]" in outcome.err and not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "scorer", "package", "extra"),
+    [
+        ("fetaqa", "official", "sacrebleu.metrics.bleu", "text-metrics"),
+        ("fetaqa", "stemmed", "rouge_score.rouge_scorer", "text-metrics"),
+        ("wikitq", "binder", "recognizers_number", "binder-metric"),
+    ],
+)
+def test_each_scorer_says_what_it_lacks(
+    benchmark: str, scorer: str, package: str, extra: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_caches(monkeypatch, package)
+    with pytest.raises(MissingPackage) as caught:
+        find_benchmark(benchmark).scorers[scorer]().check()
+    assert extra in caught.value.hint

@@ -1,253 +1,195 @@
-"""What is measured of an arm without a model: what runs, what is left of tables, and whether answers are."""
+"""Grid files: what arms become, and what is told of a file that does not fit."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from chameleon import Executor, Inventory, State, Table
-from chameleon.evaluation.benchmark import Benchmark, Problem
-from chameleon.evaluation.compare import ArmTable, difference, half_width
-from chameleon.evaluation.data import DataFile, find_benchmark, read_problems
-from chameleon.evaluation.grid import GoldCoverage, Prepared, has_gold, measure_arm, source_table
-from chameleon.inventory.grid import Grid
-from chameleon.state import Plan, RunStarted, Step, StepRecord
-from chameleon.text import estimated_tokens
-from tests.evaluation.grid_runs import BOATS, GRID, HEADER, INVENTORY, make
+from chameleon import Inventory
+from chameleon.errors import ChameleonError
+from chameleon.evaluation.grid import Grid, GridSpec, fixed_plan
+from chameleon.inventory.source import shipped_grids
+from tests.engine.files import TOOL, write
 
-TABLE = Table(HEADER, BOATS, "Fleet")
-
-
-def prepared(name: str, grid: str = "tablerag") -> Prepared:
-    found = Prepared.of(Grid.load(grid).arms[name].inventory)
-    assert found is not None
-    return found
-
-
-@pytest.mark.parametrize(
-    ("arm", "runs", "asks", "waiting", "knows"),
-    [
-        ("baseline", "table_retriever", "table_answerer", "", True),
-        ("filter_minilm", "table_retriever table_filter", "table_answerer", "", True),
-        ("filter_llm", "table_retriever", "table_filter table_answerer", "", False),
-        ("clarifier_terms", "table_retriever", "term_clarifier table_answerer", "", True),
-        ("format_html", "table_retriever table_formatter", "table_answerer", "", True),
-        (
-            "whole_without_filter",
-            "table_retriever table_formatter",
-            "term_clarifier wiki_clarifier table_answerer",
-            "",
-            True,
-        ),
-        (
-            "whole_without_clarifiers",
-            "table_retriever",
-            "table_filter table_answerer",
-            "table_formatter",
-            False,
-        ),
-    ],
-)
-def test_what_runs_is_what_depends_on_no_model(
-    arm: str, runs: str, asks: str, waiting: str, knows: bool
-) -> None:
-    found = prepared(arm)
-    assert (found.runs, found.asks) == (tuple(runs.split()), tuple(asks.split()))
-    assert (found.waiting, found.knows_table) == (tuple(waiting.split()), knows)
+BASE = """\
+name: base
+about: What is below.
+planner: {use: fixed, plan: [solution_generator, answer_generator]}
+modules:
+  solution_generator: {samples: 3, llm: {max_tokens: 40, temperature: 1}}
+  answer_generator: {}
+"""
+GRID = """\
+name: tried
+inventory: base.yaml
+common:
+  llm: {seed: 3}
+arms:
+  first:
+  colder:
+    about: A colder one.
+    modules:
+      solution_generator: {llm: {temperature: 0}}
+  alone:
+    without: [solution_generator]
+"""
 
 
-def test_what_follows_the_last_module_that_asks_tells_nothing_of_the_table() -> None:
-    grid = Grid.load("tablerag", inventory="tablerag_sqa")
-    found = Prepared.of(grid.first.inventory)
-    assert found is not None and found.waiting == () and "cell_locator" not in found.runs
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write(tmp_path, BASE, "base.yaml")
+    return tmp_path
 
 
-def test_a_plan_that_a_model_makes_is_not_prepared() -> None:
-    assert Prepared.of(Inventory.load("tabmwp")) is None
+def load(folder: Path, text: str = GRID) -> Grid:
+    return Grid.load(write(folder, text, "grid.yaml"))
 
 
-def test_the_table_is_told_as_the_prompt_shows_it() -> None:
-    given = Problem("1", {"question": "Which?", "table": TABLE, "unknown": 1}, None)
-    plain, html = prepared("baseline"), prepared("format_html")
-    state = plain.state(given)
-    assert plain.prompted(state) == "Boat | Port\nSwift | Ostrand\nHeron | Tarn\nOtter | Varn"
-    shown = html.prompted(html.state(given))
-    assert shown is not None and shown.startswith("<table") and "<td>Otter</td>" in shown
-    unknown = prepared("filter_llm")
-    assert unknown.prompted(unknown.state(given)) is None
+def fault(folder: Path, text: str) -> str:
+    with pytest.raises(ChameleonError) as error:
+        load(folder, text)
+    told = str(error.value)
+    assert "\n" not in told and "pydantic" not in told and len(told) < 500
+    return told
 
 
-def state_of(*records: StepRecord, table: Table | None = TABLE) -> State:
-    state = State().after(RunStarted("mine", {"question": "Which?", **({"table": table} if table else {})}))
-    state = state.after(Plan(tuple(record.step for record in records), "test"))
-    for record in records:
-        state = state.after(record)
-    return state
+def test_an_arm_is_the_inventory_with_what_is_common_and_its_own_keys_over_it(folder: Path) -> None:
+    grid = load(folder)
+    assert list(grid.arms) == ["first", "colder", "alone"]
+    first, colder, alone = (arm.inventory for arm in grid.arms.values())
+    assert [each.name for each in (first, colder, alone)] == ["tried_first", "tried_colder", "tried_alone"]
+    assert [each.llm.seed for each in (first, colder, alone)] == [3, 3, 3]
+    assert (first.about, colder.about) == ("What is below.", "A colder one.")
+    assert colder.spec is not None
+    entry = colder.spec.modules["solution_generator"]
+    assert entry.samples == 3 and entry.llm is not None
+    assert (entry.llm.temperature, entry.llm.max_tokens) == (0, 40)
+    assert fixed_plan(alone) == ["answer_generator"] and fixed_plan(first) != fixed_plan(alone)
 
 
-def cut(rows: list[int], columns: list[int]) -> StepRecord:
-    part = TABLE.take_rows(rows).take_columns(columns)
-    return StepRecord(
-        Step("cut"), 1, {"table": part}, {"kept": {"rows": tuple(rows), "columns": tuple(columns)}}
+def test_an_arm_without_anything_is_the_inventory_itself(folder: Path) -> None:
+    same = load(folder, "name: same\ninventory: base.yaml\narms: {it: {}}").arms["it"].inventory.spec
+    below = Inventory.load(folder / "base.yaml").spec
+    assert below is not None and same == below.model_copy(update={"name": "same_it"})
+
+
+def test_the_modules_left_out_are_those_of_all_arms_and_the_arms_own(folder: Path) -> None:
+    arms = "arms: {one: {without: [wiki_clarifier]}, other: {}}"
+    text = f"name: tried\ninventory: tablerag_tabfact\ncommon: {{without: [term_clarifier]}}\n{arms}"
+    one, other = load(folder, text).arms.values()
+    assert one.inventory.left_out == {"term_clarifier", "wiki_clarifier"}
+    assert other.inventory.left_out == {"term_clarifier"}
+
+
+def test_what_an_arm_changes_is_told_in_words_and_its_calls_where_the_plan_is_fixed(folder: Path) -> None:
+    arms = load(folder).arms.values()
+    colder = 'solution_generator: llm {"temperature": 0}'
+    assert [arm.changes for arm in arms] == [(), (colder,), ("without solution_generator",)]
+    assert [arm.calls for arm in arms] == [3, 3, 0]
+    assert load(folder, "name: planned\ninventory: tabmwp\narms: {it: {}}").arms["it"].calls is None
+
+
+def test_another_inventory_takes_the_place_of_the_grids(folder: Path) -> None:
+    write(folder, BASE.replace("samples: 3", "samples: 8"), "other.yaml")
+    grid = Grid.load(write(folder, GRID, "grid.yaml"), inventory=str(folder / "other.yaml"))
+    assert grid.inventory.endswith("other.yaml") and [arm.calls for arm in grid.arms.values()] == [8, 8, 0]
+
+
+def test_tools_and_prompts_are_found_beside_the_grid_and_beside_the_inventory(tmp_path: Path) -> None:
+    (tmp_path / "below").mkdir()
+    write(tmp_path / "below", TOOL, "below_tool.py")
+    write(tmp_path, TOOL.replace("return 1", "return 2"), "grid_tool.py")
+    base = 'name: base\nplanner: {use: fixed, plan: [it]}\nmodules: {it: {use: "below_tool:Tool"}}'
+    write(tmp_path / "below", base, "base.yaml")
+    text = (
+        "name: tools\ninventory: below/base.yaml\narms:\n  one: {}\n"
+        '  two: {modules: {it: {use: "grid_tool:Tool"}}}'
     )
+    one, two = load(tmp_path, text).arms.values()
+    assert [one.inventory.modules["it"].run(None), two.inventory.modules["it"].run(None)] == [1, 2]  # type: ignore[arg-type]
 
 
-def found_in_index(table: Table) -> StepRecord:
-    return StepRecord(Step("find"), 1, {"table": table}, {"retrieved": ({"id": "x"},)})
+def test_arms_are_picked_by_name_and_paths_are_told_from_the_grids_folder(folder: Path) -> None:
+    grid = load(folder, f"data: data.jsonl\nbenchmark: sqa\n{GRID}")
+    assert grid.paths == {"data": folder / "data.jsonl"} and grid.spec.benchmark == "sqa"
+    assert list(grid.only(["alone", "first"]).arms) == ["first", "alone"]
+    with pytest.raises(ChameleonError, match=r"no arm 'colde'\. Did you mean 'colder'"):
+        grid.only(["colde"])
 
 
-PROBLEM = Problem("1", {"question": "Which?", "table": TABLE}, ["Heron"])
-CELLS = [frozenset({(1, 0)}), frozenset({(0, 1), (2, 1)})]
+FAULTS = {
+    "an unknown key": (f"{GRID}armss: {{}}", 13, "unknown key 'armss'. Did you mean 'arms'?"),
+    "an unknown key of an arm": (
+        GRID.replace("about:", "abut:"),
+        8,
+        "'arms.colder.abut'. Did you mean 'about'?",
+    ),
+    "a name of its own": (GRID.replace("about:", "name:"), 8, "unknown key 'arms.colder.name'"),
+    "no arms": (GRID.partition("arms:")[0], 0, "the key 'arms' is missing"),
+    "arms that are none": (GRID.partition("arms:")[0] + "arms: {}", 5, "a grid has at least one arm"),
+    "an arm whose name is no name": (GRID.replace("alone:", "a-lone:"), 11, "begins with a letter"),
+    "an arm that stands twice": (GRID.replace("alone:", "first:"), 11, "the key 'first' stands twice"),
+    "no inventory of that name": (
+        GRID.replace("base.yaml", "tablerag_tabfct"),
+        2,
+        "there is no inventory 'tablerag_tabfct'. Did you mean 'tablerag_tabfact'?",
+    ),
+    "no inventory file": (GRID.replace("base.yaml", "bse.yaml"), 2, "bse.yaml: no such inventory file"),
+    "a module that is not there to be left out": (
+        GRID.replace("[solution_generator]", "[solution]"),
+        12,
+        "the arm alone: there is no module 'solution' to leave out. Did you mean 'solution_generator'?",
+    ),
+    "a parameter that is none": (
+        GRID.replace("{llm: {temperature: 0}}", "{smples: 2}"),
+        10,
+        "the arm colder: SolutionGenerator has no parameter 'smples'. Did you mean 'samples'?",
+    ),
+    "a tool of no such name": (
+        GRID.replace("{llm: {temperature: 0}}", "\n      answer: {use: nothing_of_that_name}"),
+        11,
+        "the arm colder: there is no module 'nothing_of_that_name'",
+    ),
+    "no mapping": ("- name", 0, "a grid is a mapping. Begin with `name:`, `inventory:` and `arms:`."),
+}
 
 
-@pytest.mark.parametrize(
-    ("records", "groups", "expected"),
-    [
-        ([], CELLS, True),
-        ([], None, None),
-        ([], [], None),
-        ([cut([0, 1], [0, 1])], CELLS, True),
-        ([cut([1, 2], [0, 1])], CELLS, True),
-        ([cut([1], [0, 1])], CELLS, False),  # of the second group none is left
-        ([cut([0, 1, 2], [0])], CELLS, False),
-        (
-            [StepRecord(Step("cut"), 1, {"table": TABLE.take_rows([1])})],
-            CELLS,
-            None,
-        ),  # nobody says what is left
-        ([found_in_index(TABLE.with_caption("another name"))], CELLS, True),
-        ([found_in_index(Table(HEADER, BOATS[:2]))], CELLS, False),
-        ([found_in_index(TABLE), cut([1], [0, 1])], CELLS, False),
-    ],
-)
-def test_gold_cells_are_left_or_lost(records: list[StepRecord], groups: Any, expected: bool | None) -> None:
-    assert has_gold(state_of(*records), PROBLEM, groups) is expected
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_is_told_with_its_place(name: str, folder: Path) -> None:
+    text, line, what = FAULTS[name]
+    told = fault(folder, text)
+    where = f"{folder / 'grid.yaml'}:{line}" if line else str(folder / "grid.yaml")
+    assert told.startswith(where) and what in told, told
 
 
-def test_a_run_without_a_table_has_lost_them() -> None:
-    assert has_gold(state_of(table=None), PROBLEM, CELLS) is False
-    assert source_table(state_of(table=None)) is None
-    kept = GoldCoverage()
-    kept.add(state_of(table=None), PROBLEM, CELLS, None)
-    kept.add(state_of(), PROBLEM, CELLS, None, failed=True)
-    assert (kept.n, kept.known, kept.having) == (0, 2, 0)
+def test_a_fault_below_is_told_with_its_own_place(folder: Path) -> None:
+    write(folder, BASE.replace("samples: 3", "sampels: 3"), "base.yaml")
+    told = fault(folder, GRID)
+    assert told.startswith(f"{folder / 'base.yaml'}:5") and "the arm first: " in told
 
 
-cells = st.frozensets(st.tuples(st.integers(0, 2), st.integers(0, 1)), min_size=1)
-some = st.lists(st.integers(0, 2), unique=True, min_size=1).map(sorted)
+def test_a_grid_that_is_not_there_is_told_with_the_nearest() -> None:
+    with pytest.raises(ChameleonError, match=r"no grid 'tablerg'\. Did you mean 'tablerag'"):
+        Grid.load("tablerg")
+    with pytest.raises(ChameleonError, match="no such grid file"):
+        Grid.load("no/such.yaml")
 
 
-@given(st.lists(cells, min_size=1, max_size=4), some)
-def test_more_rows_never_lose_a_cell(groups: list[frozenset[tuple[int, int]]], rows: list[int]) -> None:
-    part = has_gold(state_of(cut(rows, [0, 1])), PROBLEM, groups)
-    assert part is all(any(row in rows for row, _ in each) for each in groups)
-    assert has_gold(state_of(cut([0, 1, 2], [0, 1])), PROBLEM, groups) is True
+@pytest.mark.parametrize("name", shipped_grids())
+def test_shipped_grids_are_whole(name: str) -> None:
+    grid = Grid.load(name)
+    assert grid.name == name and grid.spec.about.endswith(".") and len(grid.arms) > 1
+    assert all(fixed_plan(arm.inventory) and arm.calls for arm in grid.arms.values())
 
 
-def measured(folder: Path, grid: str = GRID, inventory: str = INVENTORY) -> dict[str, dict[str, Any]]:
-    path, questions = make(folder, grid, inventory)
-    benchmark: Benchmark = find_benchmark("wikitq")
-    problems = list(read_problems(benchmark, DataFile(questions)))
-    arms = Grid.load(path).arms.values()
-    return {arm.name: measure_arm(arm, benchmark, problems) for arm in arms}
+@pytest.mark.parametrize("inventory", ["tablerag_feverous", "tablerag_hybridqa", "tablerag_sqa"])
+def test_a_shipped_grid_does_for_all_four_tasks(inventory: str) -> None:
+    for name in ("tablerag", "tablerag_retrieval"):
+        assert len(Grid.load(name, inventory=inventory).arms) > 10
 
 
-def test_an_arm_is_measured_over_all_problems(tmp_path: Path) -> None:
-    arms = measured(tmp_path)
-    assert all(arm["needs_a_model"] == ["table_answerer"] for arm in arms.values())
-    assert {arm["problems"] for arm in arms.values()} == {4}
-    assert {arm["retrieval"] for arm in arms.values()} == {None}
-    tables = {name: arm["table"] for name, arm in arms.items()}
-    # The answers stand in the rows 0, 2 and 1, and that of the fourth question in none.
-    assert [tables[name]["gold_kept"] for name in tables] == [1.0, 0.3333, 0.6667]
-    assert [tables[name]["gold_known"] for name in tables] == [3, 3, 3]
-    assert [tables[name]["rows"] for name in tables] == [3, 1, 2]
-    assert [tables[name]["cells"] for name in tables] == [1.0, 0.3333, 0.6667]
-    shown = "| Boat | Port |\n|---|---|\n| Swift | Ostrand |"
-    assert tables["one"]["tokens"] == estimated_tokens(shown)
-
-
-def test_no_gold_answer_comes_to_a_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[set[str]] = []
-    whole = Executor.run
-
-    def run(executor: Executor, given: Any) -> State:
-        seen.append(set(given))
-        return whole(executor, given)
-
-    monkeypatch.setattr(Executor, "run", run)
-    measured(tmp_path)
-    assert seen and all(given <= {"question", "table"} for given in seen)
-
-
-@pytest.mark.parametrize(
-    ("keep", "told"),
-    [
-        ("{lost: package}", "the package sieve is missing"),
-        ("{lost: Fleet}", "it cannot be kept"),
-        ("{use: table_retriever, retriever: bm26}", "there is no retriever 'bm26'"),
-    ],
-)
-def test_an_arm_that_cannot_run_is_not_measured(keep: str, told: str, tmp_path: Path) -> None:
-    one = measured(tmp_path, GRID.replace("one: {}", f"one: {{modules: {{keep: {keep}}}}}"))["one"]
-    assert (one["problems"], one["retrieval"]) == (0, None) and told in one["lacks"]
-
-
-def test_a_problem_that_fails_has_lost_its_answer(tmp_path: Path) -> None:
-    grid = GRID.replace("one: {}", "one: {modules: {keep: {lost: Fleet 1, rows: 3}}}")
-    one = measured(tmp_path, grid)["one"]
-    assert (one["problems"], one["failed"], one["lacks"]) == (4, 1, None)
-    assert "it cannot be kept" in one["failed_first_for"]
-    [answers, lost] = ArmTable([one], {}).notes
-    assert "Answers need a model" in answers
-    assert lost.startswith("one: 1 of 4 problems came to no table, the first since module keep: ")
-    assert one["table"]["gold_kept"] == 0.6667 and one["table"]["n"] == 3
-
-
-def test_a_cut_that_nobody_tells_of_is_not_judged(tmp_path: Path) -> None:
-    grid = GRID.replace("one: {}", "one: {modules: {keep: {tells: false}}}")
-    table = measured(tmp_path, grid)["one"]["table"]
-    assert (table["gold_known"], table["gold_kept"], table["rows"]) == (0, None, 1)
-
-
-@pytest.mark.parametrize(
-    ("percent", "n", "printed"),
-    [
-        (81.6, 228, "4.2"),
-        (71.1, 228, "4.9"),
-        (68.0, 200, "5.43"),
-        (56.5, 200, "5.77"),
-        (61.24, 1147, "2.37"),
-        (52.5, 40, "12.99"),
-        (0, 9, "0.00"),
-        (100, 9, "0.00"),
-    ],
-)
-def test_intervals_are_as_published(percent: float, n: int, printed: str) -> None:
-    assert f"{100 * half_width(percent / 100, n):.{len(printed.partition('.')[2])}f}" == printed
-
-
-def test_a_share_of_nothing_has_no_interval() -> None:
-    with pytest.raises(ValueError, match="at least one"):
-        half_width(0.5, 0)
-
-
-verdicts = st.dictionaries(st.sampled_from("abcdefgh"), st.booleans())
-
-
-@given(verdicts, verdicts)
-def test_differences_are_over_pairs(ours: dict[str, bool], first: dict[str, bool]) -> None:
-    found = difference(ours, first)
-    pairs = [ours[id] - first[id] for id in sorted(ours.keys() & first.keys())]
-    if not pairs:
-        assert found is None
-        return
-    assert found is not None and found.n == len(pairs)
-    mean = sum(pairs) / len(pairs)
-    variance = sum((pair - mean) ** 2 for pair in pairs) / len(pairs)
-    assert found.value == pytest.approx(mean)
-    assert found.half_width == pytest.approx(1.645 * (variance / len(pairs)) ** 0.5, abs=1e-9)
+def test_the_schema_names_every_key() -> None:
+    schema = GridSpec.model_json_schema()
+    assert set(schema["properties"]) == set(GridSpec.model_fields) and not schema["additionalProperties"]
+    assert "without" in schema["$defs"]["VariantSpec"]["properties"]

@@ -6,24 +6,22 @@ import base64
 import html
 import re
 import tracemalloc
-from collections.abc import Iterator
 from dataclasses import replace
+from itertools import cycle
 from pathlib import Path
 
 import pytest
 
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem
-from chameleon.evaluation.data import find_benchmark
-from chameleon.evaluation.report import RunSummary, compare
+from chameleon.evaluation.report import Comparison
 from chameleon.evaluation.report_page import write_page
-from chameleon.evaluation.run_dir import Run, read_run
+from chameleon.evaluation.run import Run, read_run
 from chameleon.state import Event, Plan, RunEnded, RunStarted, Step, StepRecord
 from tests.evaluation.html_outline import Outline, assert_ours
 from tests.evaluation.report_runs import (
     PNG,
     SCRIPT,
-    model_run,
     offline_run,
     page_of,
     settings,
@@ -32,10 +30,8 @@ from tests.evaluation.report_runs import (
 
 
 @pytest.fixture(scope="module")
-def two_runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, Run, str]:
-    folder = tmp_path_factory.mktemp("two")
-    offline, model = offline_run(folder / "offline", 45), model_run(folder / "model", 36)
-    return offline, model, page_of(offline, model, folder=folder)
+def two_runs(runs: tuple[Run, Run], tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, Run, str]:
+    return *runs, page_of(*runs, folder=tmp_path_factory.mktemp("two"))
 
 
 def test_a_problem_opens_to_all_that_is_known_of_it(two_runs: tuple[Run, Run, str]) -> None:
@@ -77,7 +73,7 @@ def test_the_filter_needs_no_script(two_runs: tuple[Run, Run, str]) -> None:
     labels = {e.attributes["for"]: e.text for e in outline.of_tag("label")}
     right = sum(result.correct for result in offline.results)
     declined = sum(result.declined for result in offline.results)
-    assert labels["show1-all"] == "all 45" and labels["show1-right"] == f"right {right}"
+    assert labels["show1-all"] == "all 24" and labels["show1-right"] == f"right {right}"
     assert labels["show1-declined"] == f"declined {declined}"
     shown = [e for e in outline.of_class("problem") if str(e.attributes["id"]).startswith("run1-")]
     assert sum("right" in e.classes for e in shown) == right
@@ -97,12 +93,11 @@ def test_only_as_many_problems_as_asked_for_those_not_right_first(
     two_runs: tuple[Run, Run, str], tmp_path: Path
 ) -> None:
     offline = two_runs[0]
-    page = page_of(offline, folder=tmp_path, problems=10)
-    outline = Outline(page)
+    page = page_of(offline, folder=tmp_path, problems=5)
     wrong = [place for place, result in enumerate(offline.results, 1) if not result.correct]
-    ids = [element.attributes["id"] for element in outline.of_class("problem")]
-    assert ids == [f"run1-problem{place}" for place in wrong[:10]]
-    assert "10 of 45 shown: --problems N shows more." in page
+    ids = [element.attributes["id"] for element in Outline(page).of_class("problem")]
+    assert ids == [f"run1-problem{place}" for place in wrong[:5]]
+    assert "5 of 24 shown: --problems N shows more." in page
 
 
 def test_pictures_are_embedded_when_they_are_pictures(tmp_path: Path) -> None:
@@ -131,15 +126,12 @@ def test_pictures_are_embedded_when_they_are_pictures(tmp_path: Path) -> None:
     assert "missing.png is not there" in notes
 
 
-def test_a_problem_without_events_says_so(tmp_path: Path) -> None:
+def test_problems_without_events_and_runs_without_problems(tmp_path: Path) -> None:
     run = offline_run(tmp_path / "run", 2)
     (run.path / "events.jsonl").write_bytes(b"")
-    page = page_of(read_run(run.path), folder=tmp_path)
+    empty = write_run(tmp_path / "empty", settings("x"), [])
+    page = page_of(read_run(run.path), empty, folder=tmp_path)
     assert page.count("The event log does not hold this problem.") == 2
-
-
-def test_an_evaluation_without_results_has_a_page_too(tmp_path: Path) -> None:
-    page = page_of(write_run(tmp_path / "run", settings("x"), []), folder=tmp_path)
     assert_ours(Outline(page))
 
 
@@ -153,30 +145,28 @@ def test_a_page_that_cannot_be_written_is_named_and_leaves_nothing(tmp_path: Pat
     assert sorted(path.name for path in tmp_path.iterdir()) == ["page.html", "run"]
 
 
-def test_many_problems_take_no_more_memory_than_few(tmp_path: Path) -> None:
-    run = offline_run(tmp_path / "small", 30)
+def test_many_problems_take_no_more_memory_than_few(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chameleon.evaluation.report_page._AT_ONCE", 20)
+    run = offline_run(tmp_path / "small", 6)
     events = run.events([result.id for result in run.results])
 
-    def copies(count: int) -> Iterator[tuple[Problem, list[Event], bool]]:
-        for number in range(count):
-            original = run.results[number % 30]
-            yield Problem(f"copy{number}", {}, original.gold), list(events[original.id]), original.correct
+    def peak(count: int) -> int:
+        made = (
+            (Problem(f"copy{number}", {}, each.gold), events[each.id], bool(each.correct))
+            for number, each in zip(range(count), cycle(run.results), strict=False)
+        )
+        many = write_run(tmp_path / str(count), settings("x"), made)
+        comparisons = Comparison.of([many])
+        tracemalloc.start()
+        try:
+            write_page([many], comparisons, tmp_path / "page.html", count)
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
 
-    few, many = (write_run(tmp_path / str(n), settings("x"), copies(n)) for n in (100, 500))
-    page = page_of(many, folder=tmp_path, problems=500)
-    assert page.count('class="problem ') == 500
-    assert _peak(many, tmp_path) < 1.5 * _peak(few, tmp_path) + 4_000_000
-
-
-def _peak(run: Run, folder: Path) -> int:
-    summaries = RunSummary.of([run])
-    comparisons = compare(summaries, find_benchmark)
-    tracemalloc.start()
-    try:
-        write_page(summaries, comparisons, folder / "page.html", len(run.results))
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
+    few, many = peak(40), peak(160)
+    assert (tmp_path / "page.html").read_text("utf-8").count('class="problem ') == 160
+    assert many < 1.5 * few + 1_000_000
 
 
 def test_steps_say_what_they_changed(tmp_path: Path) -> None:

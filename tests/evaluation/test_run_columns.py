@@ -10,54 +10,45 @@ import pytest
 
 from chameleon import State
 from chameleon.benchmarks.tabfact import Tabfact
-from chameleon.benchmarks.wikitq import Wikitq
-from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.results import Result, Tally
 from chameleon.state import RunEnded
 from tests.e2e.commands import Command
+from tests.engine.files import write
 from tests.evaluation.rows import write_rows
 
 KEPT, REFUSED = {"call": "select_row(1)"}, {"call": "sort_by(a)", "refused": "no such column"}
 
 
-def ended(cache: dict[str, Any]) -> State:
-    return State(cache=cache, ended=RunEnded("answered"))
-
-
 @pytest.mark.parametrize(
-    ("chain", "column"),
+    ("reason", "chain", "columns"),
     [
-        ((), "chain 0"),
-        ((REFUSED,), "chain 0"),
-        ((KEPT, REFUSED, KEPT), "chain 2"),
-        ([KEPT] * 5, "chain 5"),
-        ([KEPT] * 9, "chain 6+"),
-        ("no chain", "chain 0"),
-        (7, "chain 0"),
+        ("answered", (), ("chain 0",)),
+        ("answered", (REFUSED,), ("chain 0",)),
+        ("answered", (KEPT, REFUSED, KEPT), ("chain 2",)),
+        ("answered", [KEPT] * 9, ("chain 6+",)),
+        ("answered", "no chain", ("chain 0",)),
+        ("answered", 7, ("chain 0",)),
+        ("declined", [KEPT], ()),
+        ("failed", [], ()),
+        ("budget", [KEPT], ()),
     ],
 )
-def test_the_length_of_a_chain(chain: Any, column: str) -> None:
-    assert Wikitq().run_columns(ended({"chain": chain})) == (column,)
+def test_the_length_of_a_chain(reason: Any, chain: Any, columns: tuple[str, ...]) -> None:
+    assert Tabfact().run_columns(State(cache={"chain": chain}, ended=RunEnded(reason))) == columns
+    assert Tabfact().run_columns(State(cache={"chain": chain})) == ()
 
 
-@pytest.mark.parametrize("reason", ["declined", "failed", "budget"])
-@pytest.mark.parametrize("chain", [[], [KEPT]])
-def test_a_run_that_did_not_answer_has_no_length(reason: Any, chain: Any) -> None:
-    assert Wikitq().run_columns(State(cache={"chain": chain}, ended=RunEnded(reason))) == ()
-    assert Wikitq().run_columns(State(cache={"chain": chain})) == ()
-
-
-def test_they_come_after_the_columns_of_the_problem() -> None:
-    asked = Problem("1", {}, "yes", ("simple", "small"))
+@pytest.mark.parametrize("declined", [0, 1])
+def test_they_come_last_and_one_tells_something_where_not_all_runs_are_in_it(declined: int) -> None:
     tally = Tally(Tabfact.columns)
-    for number, chain in enumerate(([KEPT] * 3, [], [KEPT])):
-        columns = (*asked.columns, *Tabfact().run_columns(ended({"chain": chain})))
-        tally.add(Result(str(number), "yes", False, number > 0, columns=columns))
-    assert list(tally.columns) == [*Tabfact.columns, "chain 0", "chain 1", "chain 3"]
-    assert tally.columns["chain 3"].accuracy == 0 and tally.columns["chain 1"].accuracy == 1
-    assert tally.columns["small"].n == 3
-    assert list(tally.telling) == list(tally.columns)
-    assert tally.to_json("tabfact")["breakdown"]["chain 0"] == {"n": 1, "correct": 1, "accuracy": 1.0}
+    for number in range(3):
+        gone = number < declined
+        columns = ("small",) if gone else ("small", "chain 2")
+        tally.add(Result(str(number), None if gone else "yes", gone, not gone, columns=columns))
+    assert list(tally.columns) == [*Tabfact.columns, "chain 2"]
+    assert ("chain 2" in tally.telling) == bool(declined)
+    n = 3 - declined
+    assert tally.to_json("tabfact")["breakdown"]["chain 2"] == {"n": n, "correct": n, "accuracy": 1.0}
 
 
 KITES = {"table_id": "k", "header": ["kite", "minutes"], "rows": [["red", "12"], ["blue", "15"]]}
@@ -93,8 +84,8 @@ modules:
 
 
 def test_eval_and_stats_show_them(command: Command, tmp_path: Path) -> None:
-    (tmp_path / "making_chains.py").write_text(CODE)
-    (tmp_path / "chains.yaml").write_text(INVENTORY)
+    write(tmp_path, CODE, "making_chains.py")
+    inventory = str(write(tmp_path, INVENTORY))
     write_rows(tmp_path / "tables.jsonl", [KITES, HILLS])
     rows = [
         {"id": str(number), "table_id": "kh"[number % 2], "statement": "it flew", "label": number // 3}
@@ -102,7 +93,7 @@ def test_eval_and_stats_show_them(command: Command, tmp_path: Path) -> None:
     ]
     data = write_rows(tmp_path / "data.jsonl", rows)
     out = tmp_path / "out"
-    ran = command("eval", str(tmp_path / "chains.yaml"), str(data), "--out", str(out))
+    ran = command("eval", inventory, str(data), "--out", str(out))
     header = next(line for line in ran.out.splitlines() if "ALL" in line)
     assert header.split()[-4:] == ["chain", "0", "chain", "2"]
     found = json.loads(command("report", str(out), "--json").out)["runs"][0]["breakdown"]
@@ -112,13 +103,3 @@ def test_eval_and_stats_show_them(command: Command, tmp_path: Path) -> None:
     assert "out: by chain length\n" in told and "out: by table size\n" in told
     scored = command("score", "tabfact", str(data), str(out / "results.jsonl"), "--json")
     assert "chain 0" not in json.loads(scored.out)["breakdown"], "recorded answers have no chain"
-
-
-@pytest.mark.parametrize("declined", [0, 1])
-def test_one_length_tells_something_where_some_runs_did_not_answer(declined: int) -> None:
-    tally = Tally(Tabfact.columns)
-    for number in range(3):
-        gone = number < declined
-        columns = ("small",) if gone else ("small", "chain 2")
-        tally.add(Result(str(number), None if gone else "yes", gone, not gone, columns=columns))
-    assert ("chain 2" in tally.telling) == bool(declined)

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +12,14 @@ from hypothesis import strategies as st
 from chameleon import Executor, State
 from chameleon.errors import LogError, ModelError
 from chameleon.evaluation.evaluate import Evaluation
-from chameleon.evaluation.run_dir import RunDir, read_run
-from tests.e2e.commands import environment
+from chameleon.evaluation.run import read_run
+from chameleon.evaluation.run_dir import RunDir
 from tests.evaluation.folders import (
     BENCHMARK,
-    KEPT,
     PROBLEMS,
     SETTINGS,
     asks_why,
+    cut,
     evaluate,
     first_price,
     inventory,
@@ -43,21 +39,15 @@ cuts = st.floats(0, 1)
 
 
 @given(cuts, cuts, st.booleans())
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_cut_anywhere_it_comes_to_the_same(whole: Path, first: float, second: float, both: bool) -> None:
-    with tempfile.TemporaryDirectory() as place:
-        path = Path(place) / "cut"
-        path.mkdir()
-        for name, share in zip(KEPT, (first, second, 1.0), strict=True):
-            content = (whole / name).read_bytes()
-            (path / name).write_bytes(content[: round(share * len(content))])
+    with cut(whole, first, second) as path:
         evaluate(path, workers=3 if both else 1)
         assert results(path) == results(whole)
         histories = read_run(path).events(results(path).keys())
         if first == 0:
-            assert {id: State.fold(events).answer for id, events in histories.items()} == {
-                id: result["answer"] for id, result in results(whole).items()
-            }
+            told = {id: State.fold(events).answer for id, events in histories.items()}
+            assert told == {id: result["answer"] for id, result in results(whole).items()}
         before = (path / "results.jsonl").read_bytes()
         evaluate(path, failing_to_be_asked)
         assert (path / "results.jsonl").read_bytes() == before
@@ -67,7 +57,7 @@ def failing_to_be_asked(state: State) -> Any:
     raise AssertionError("what is done must not run again")
 
 
-def test_steps_that_are_kept_do_not_run_again(whole: Path, tmp_path: Path) -> None:
+def test_steps_that_are_kept_do_not_run_again(whole: Path) -> None:
     asked: list[str] = []
 
     def counted(state: State) -> str:
@@ -75,16 +65,14 @@ def test_steps_that_are_kept_do_not_run_again(whole: Path, tmp_path: Path) -> No
         return first_price(state)
 
     lines = (whole / "events.jsonl").read_bytes().splitlines(keepends=True)
-    for cut in range(len(lines) + 1):
-        path = tmp_path / str(cut)
-        path.mkdir()
-        (path / "settings.json").write_bytes((whole / "settings.json").read_bytes())
-        (path / "events.jsonl").write_bytes(b"".join(lines[:cut]))
+    for kept in range(len(lines) + 1):
         asked.clear()
-        evaluate(path, counted)
-        done = sum(json.loads(line)["event"] == "step" and b'"answer"' in line[:60] for line in lines[:cut])
-        assert len(asked) == len(PROBLEMS) - done
-        assert results(path) == results(whole)
+        with cut(whole, 0, 0) as path:
+            (path / "events.jsonl").write_bytes(b"".join(lines[:kept]))
+            evaluate(path, counted)
+            done = sum(b'"event": "step"' in line and b'"answer"' in line[:60] for line in lines[:kept])
+            assert len(asked) == len(PROBLEMS) - done
+            assert results(path) == results(whole)
 
 
 def test_failures_go_on_from_their_last_good_step(whole: Path, tmp_path: Path) -> None:
@@ -122,34 +110,17 @@ def test_a_failure_that_is_tried_again_and_cut_anywhere(whole: Path, tmp_path: P
     evaluate(path, failing, retry=True)
     evaluate(path, retry=True)
     assert results(path) == results(whole)
-    content = (path / "events.jsonl").read_bytes()
-    for number, cut in enumerate(range(0, len(content), len(content) // 25)):
-        again = tmp_path / str(number)
-        again.mkdir()
-        (again / "settings.json").write_bytes((whole / "settings.json").read_bytes())
-        (again / "events.jsonl").write_bytes(content[:cut])
-        evaluate(again)  # a failure that was kept without its end is a failure still
-        evaluate(again, retry=True)
-        assert results(again) == results(whole)
+    for twelfth in range(12):
+        with cut(path, 0, twelfth / 12) as again:
+            evaluate(again)  # a failure that was kept without its end is a failure still
+            evaluate(again, retry=True)
+            assert results(again) == results(whole)
 
 
-def test_another_process_has_the_folder(tmp_path: Path) -> None:
-    code = (
-        "import sys; from chameleon.evaluation.run_dir import RunDir\n"
-        f"folder = RunDir({str(tmp_path)!r}, {SETTINGS!r}); print('open', flush=True); sys.stdin.read()"
-    )
-    other = subprocess.Popen(
-        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment()
-    )
-    assert other.stdout is not None and other.stdout.readline() == b"open\n"
-    try:
-        with pytest.raises(LogError) as error:
-            RunDir(tmp_path, SETTINGS)
-        assert "another run is writing to it. Wait for it. Give another folder with --out." in str(
-            error.value
-        )
-    finally:
-        other.communicate(b"")
+def test_another_run_has_the_folder(tmp_path: Path) -> None:
+    told = r"another run is writing to it\. Wait for it\. Give another folder for the results\."
+    with RunDir(tmp_path, SETTINGS), pytest.raises(LogError, match=told):
+        RunDir(tmp_path, SETTINGS)
     RunDir(tmp_path, SETTINGS).close()
 
 

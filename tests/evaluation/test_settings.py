@@ -3,32 +3,40 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from chameleon.errors import ChameleonError
+from chameleon.evaluation.data import DataFile, find_benchmark
+from chameleon.evaluation.settings import settings_of
+from chameleon.executor import Executor
+from chameleon.inventory import Inventory
+from chameleon.planner import Planner
+from chameleon.planners.replanning import Replanning
+from chameleon.planners.then import Then
 from tests.e2e.commands import Command, Outcome
 from tests.e2e.rule_model import RuleModel
+from tests.engine.doubles import Does
 from tests.engine.files import write
+from tests.evaluation.asking import MINE as TOOL_ALONE
 from tests.evaluation.asking import Start, model_rows
 from tests.evaluation.rows import make_rows, read_lines, write_rows
 
 TOOL = """
+import os
 from chameleon import Module
 
 class Tool(Module):
     '''Answers with the first cell.'''
+    def runtime_info(self):
+        return {"engine": os.environ.get("ENGINE"), "weights": os.environ.get("WEIGHTS")}
     def run(self, state):
         return state.input["table"].rows[0][0]
 """
-MINE = """
-name: mine
-input: {question: str, table: Table, choices: "list?", unit: "str?"}
-planner: {use: fixed, plan: [tool]}
-modules:
-  tool: {use: "tools:Tool"}
-  spare: {use: "below/tools.py:Tool"}
-"""
+MINE = TOOL_ALONE.replace('"tools:Tool"}}', '"tools:Tool"}, spare: {use: "below/tools.py:Tool"}}')
 DATA = make_rows(4)
 
 
@@ -44,20 +52,21 @@ class Folder:
         write(place / "below", TOOL, "tools.py")
 
     def run(self, *options: str) -> Outcome:
-        return self.command(
-            "eval", str(self.inventory), str(self.data), "--out", str(self.out), "--json", *options
-        )
+        named = (str(self.inventory), str(self.data), "--out", str(self.out), "--json")
+        return self.command("eval", *named, *options)
 
     def refused(self, *options: str) -> str:
         outcome = self.run(*options)
         assert outcome.code == 1 and not outcome.out
         told = outcome.err.splitlines()[-1].removeprefix("chameleon: ")
-        start, end = (
-            f"{self.out}: the folder was made with other settings: ",
-            "Give another folder with --out.",
-        )
-        assert told.startswith(start) and told.endswith(end)
-        return told.removeprefix(start).removesuffix(end).rstrip(". ")
+        start, end = "the folder was made with other settings: ", "Give another folder with --out."
+        assert told.startswith(f"{self.out}: {start}") and told.endswith(end)
+        return told.partition(start)[2].removesuffix(end).rstrip(". ")
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        settings: dict[str, Any] = json.loads((self.out / "settings.json").read_text())
+        return settings
 
 
 @pytest.fixture
@@ -68,20 +77,22 @@ def folder(command: Command, tmp_path: Path) -> Folder:
 
 
 def test_settings_name_all_that_a_result_depends_on(folder: Folder) -> None:
-    settings = json.loads((folder.out / "settings.json").read_text())
-    assert list(settings) == [
+    assert list(folder.settings) == [
         "benchmark", "scorer", "data", "inventory", "without", "model", "parameters", "digests", "seeds",
         "versions", "resolved", "started", "problems",
     ]  # fmt: skip
-    assert settings["data"]["name"] == "problems.jsonl" and len(settings["data"]["sha256"]) == 64
-    assert settings["digests"].keys() == {"inventory", "prompts", "tools.py"}
-    assert settings["model"] is None and "python" in settings["versions"]
+    assert (
+        folder.settings["data"]["name"] == "problems.jsonl" and len(folder.settings["data"]["sha256"]) == 64
+    )
+    assert folder.settings["digests"].keys() == {"inventory", "prompts", "tools.py"}
+    assert folder.settings["model"] is None and "python" in folder.settings["versions"]
 
 
-@pytest.mark.parametrize("options", [(), ("--workers", "1"), ("--workers", "64"), ("--limit", "4")])
-def test_the_same_goes_on(folder: Folder, options: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("name", ["problems.jsonl", "problems.jsonl.gz", "renamed.jsonl"])
+def test_the_same_goes_on(folder: Folder, name: str) -> None:
     before = (folder.out / "results.jsonl").read_bytes()
-    again = folder.run(*options)
+    folder.data = write_rows(folder.place / name, DATA)
+    again = folder.run("--workers", "64", "--limit", "4")
     assert again.code == 0 and f"Goes on in {folder.out}: 4 of 4 are done." in again.err
     assert (folder.out / "results.jsonl").read_bytes() == before
 
@@ -89,26 +100,21 @@ def test_the_same_goes_on(folder: Folder, options: tuple[str, ...]) -> None:
 def test_the_limit_may_grow_and_not_shrink(command: Command, tmp_path: Path) -> None:
     folder = Folder(command, tmp_path)
     for limit in ("2", "3", "3", "4"):
-        assert json.loads(folder.run("--limit", limit).out)["n"] == int(limit)
+        assert json.loads(folder.run("--limit", limit).out)["n"] == int(limit) == folder.settings["problems"]
     shrunk = folder.run("--limit", "3")
     assert shrunk.code == 1 and not shrunk.out
     assert "the folder has results of 1 problem that --limit leaves out" in shrunk.err
-    assert len(read_lines(folder.out / "results.jsonl")) == 4
+    assert len(read_lines(folder.out / "results.jsonl")) == 4 == folder.settings["problems"]
 
 
-def test_modules_left_out_and_the_scorer(folder: Folder) -> None:
+def test_what_differs_is_told(folder: Folder) -> None:
     assert folder.refused("--without", "spare") == 'without was [], and now is ["spare"]'
     assert folder.refused("--scorer", "pot") == 'scorer was "chameleon", and now is "pot"'
-
-
-@pytest.mark.parametrize("name", ["problems.jsonl.gz", "renamed.jsonl"])
-def test_the_same_data_packed_or_under_another_name_go_on(folder: Folder, name: str) -> None:
-    folder.data = write_rows(folder.place / name, DATA)
-    again = folder.run()
-    assert again.code == 0 and "4 of 4 are done." in again.err
-
-
-def test_changed_data(folder: Folder) -> None:
+    write(folder.place, MINE.replace("name: mine", "name: mine\nbudget: {steps: 9}"))
+    assert folder.refused().startswith("parameters.budget.steps was 64, and now is 9")
+    write(folder.place, MINE.replace("plan: [tool]", "plan: [spare]"))
+    assert folder.refused().startswith("digests.inventory was ")
+    write(folder.place, MINE)
     write_rows(folder.data, [*DATA[:3], {**DATA[3], "answer": "another"}])
     assert folder.refused().startswith("data.sha256 was ")
 
@@ -120,19 +126,10 @@ def test_a_changed_file_of_ones_own(folder: Folder, below: str) -> None:
     assert folder.refused().startswith("digests.tools.py was ")
 
 
-def test_a_changed_inventory(folder: Folder) -> None:
-    write(folder.place, MINE.replace("name: mine", "name: mine\nbudget: {steps: 9}"))
-    assert folder.refused().startswith("parameters.budget.steps was 64, and now is 9")
-    write(folder.place, MINE.replace("plan: [tool]", "plan: [spare]"))
-    assert folder.refused().startswith("digests.inventory was ")
-
-
 def test_the_model_its_parameters_and_its_prompts(loopback: Start, command: Command, tmp_path: Path) -> None:
     prompt = "---\nslots: [question]\n---\n# user\nHere is the item.\n{{ question }}\nSolution:"
-    asking = (
-        'name: mine\ninput: {question: str, table: Table, choices: "list?", unit: "str?"}\n'
-        "planner: {use: fixed, plan: [solution_generator]}\n"
-        "modules:\n  solution_generator: {prompt: mine}\n"
+    asking = TOOL_ALONE.replace("[tool]", "[solution_generator]").replace(
+        '{tool: {use: "tools:Tool"}}', "{solution_generator: {prompt: mine}}"
     )
     write(tmp_path, prompt, "mine.md")
     loopback(lambda request: "The answer is 7.", models=("local", "other"))
@@ -158,23 +155,114 @@ def test_the_server_and_how_it_is_asked(loopback: Start, command: Command, tmp_p
     asking, model = "name: mine\nextends: tabmwp\n", ("--model", "openai:local")
     write(tmp_path, asking)
     assert folder.run(*model).code == 0
-    settings = json.loads((folder.out / "settings.json").read_text())
-    assert settings["server"] == first.url
+    settings = folder.settings
+    assert settings["server"] == first.url and settings["parameters"]["row_lookup"]["max_tokens"] == 256
+    assert {"the planner", "row_lookup"} <= settings["digests"]["prompts"].keys()
     for changed in ("retries: 1", "timeout: 7", "prices: {input: 1.0, output: 2.0}"):
         write(tmp_path, f"{asking}llm: {{{changed}}}\n")
         assert folder.refused(*model).startswith(f"parameters.{changed.split(':')[0]}")
     write(tmp_path, asking)
-    assert folder.run(*model).code == 0
     second = loopback(RuleModel())
     assert folder.refused(*model) == f'server was "{first.url}", and now is "{second.url}"'
 
 
-def test_a_shipped_inventory_names_its_prompts(loopback: Start, command: Command, tmp_path: Path) -> None:
-    loopback(RuleModel())
-    data = write_rows(tmp_path / "problems.jsonl", model_rows(2))
-    out = tmp_path / "out"
-    ran = command("eval", "tabmwp", str(data), "--out", str(out), "--model", "openai:local", "--json")
-    assert ran.code == 0
-    settings = json.loads((out / "settings.json").read_text())
-    assert {"the planner", "row_lookup"} <= settings["digests"]["prompts"].keys()
-    assert settings["parameters"]["row_lookup"]["max_tokens"] == 256
+class Asks(Planner):
+    """A planner with what it comes to here, and those that it asks."""
+
+    def __init__(self, found: dict[str, str], *planners: Any) -> None:
+        self.found, self.planners = found, planners
+
+    def propose(self, state: Any, inventory: Any) -> tuple[()]:
+        return ()
+
+    def runtime_info(self, inventory: Inventory) -> dict[str, str]:
+        assert inventory.name == "mine"
+        return self.found
+
+
+def resolving(found: Any) -> Does:
+    module = Does(lambda state: "x")
+    module.runtime_info = lambda: found  # type: ignore[method-assign]
+    return module
+
+
+def resolved(folder: Path, planner: Any, modules: dict[str, Does], *without: str) -> dict[str, Any]:
+    data = DataFile(write_rows(folder / "problems.jsonl", make_rows(1)))
+    inventory = Inventory("mine", planner, modules).without(*without)
+    executor = Executor(inventory)
+    found: dict[str, Any] = settings_of(executor, find_benchmark("tabmwp"), "chameleon", data)["resolved"]
+    return found
+
+
+SMALL, LARGE = {"embeddings": "small"}, {"embeddings": "large"}
+
+
+def test_every_planner_and_module_that_may_run_is_asked(tmp_path: Path) -> None:
+    modules = {
+        "reads": resolving({"engine": "fast", "path": Path("a")}),
+        "says": Does(str),
+        "out": resolving({"a": 1}),
+    }
+    assert resolved(tmp_path, Asks({}, Asks(SMALL), Asks(LARGE)), modules, "out") == {
+        "planner 1": SMALL,
+        "planner 2": LARGE,
+        "reads": {"engine": "fast", "path": {"$path": "a"}},
+    }
+    for planner in (Then([Asks({}), Asks(SMALL)]), Replanning(Asks(SMALL))):
+        assert list(resolved(tmp_path, planner, {"says": Does(str)}).values()) == [SMALL]
+    with pytest.raises(ChameleonError, match="object"):
+        resolved(tmp_path, Asks({}), {"reads": resolving({"engine": object()})})
+
+
+def test_another_machine_does_not_go_on_but_weights_may_be_downloaded(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nothing = {"engine": None, "weights": None}
+    assert folder.settings["resolved"] == {"tool": nothing, "spare": nothing}
+    monkeypatch.setenv("WEIGHTS", "a commit")
+    assert "4 of 4 are done." in folder.run().err
+    monkeypatch.setenv("ENGINE", "slow")
+    assert folder.refused() == 'tool.engine, which this machine decides, was null, and now is "slow"'
+
+
+@pytest.fixture
+def pictured(command: Command, tmp_path: Path) -> Folder:
+    """An evaluation of three questions with pictures."""
+    row = {"question": "Which?", "choices": ["a", "b"], "answer": 0, "hint": "", "image": "image.png"}
+    row |= {"subject": "natural science", "grade": "grade2"}
+    folder = Folder(command, tmp_path)
+    folder.data = tmp_path / "problems.json"
+    folder.data.write_text(json.dumps({str(number): row for number in range(3)}))
+    (tmp_path / "images").mkdir()
+    for number in range(3):
+        (tmp_path / f"images/{number}.png").write_bytes(b"no picture %d" % number)
+    write(tmp_path, TOOL.replace('"table"].rows[0][0]', '"choices"][0]'), "tools.py")
+    write(tmp_path, TOOL_ALONE.replace("table: Table,", 'image: "path?",'))
+    return folder
+
+
+SCIENCE = ("--benchmark", "scienceqa")
+
+
+def test_changed_pictures_are_noticed(pictured: Folder) -> None:
+    one, two = (pictured.place / f"images/{number}.png" for number in (1, 2))
+    first = pictured.run("--limit", "1", *SCIENCE)
+    assert first.code == 0, first.err
+    assert pictured.settings["pictures"]["count"] == 3
+    assert pictured.run(*SCIENCE).code == 0, "the limit may grow"
+    two.write_bytes(b"another")
+    assert pictured.refused(*SCIENCE).startswith("pictures.sha256 was ")
+    one.write_bytes(b"no picture 2")
+    two.write_bytes(b"no picture 1")
+    assert pictured.refused(*SCIENCE).startswith("pictures.sha256 was "), "they are swapped"
+    one.write_bytes(b"no picture 1")
+    two.unlink()
+    assert pictured.refused(*SCIENCE) == "pictures.count was 3, and now is 2"
+
+
+def test_pictures_that_no_run_is_given_do_not_count(pictured: Folder) -> None:
+    write(pictured.place, TOOL_ALONE.replace("table: Table,", ""))
+    assert pictured.run(*SCIENCE).code == 0
+    assert "pictures" not in pictured.settings
+    shutil.rmtree(pictured.place / "images")
+    assert pictured.run(*SCIENCE).code == 0

@@ -35,11 +35,6 @@ def test_no_problems_at_all() -> None:
     assert (found["n"], found["programs"], found["mean_length"]) == (0, 0, None)
 
 
-def test_modules_are_in_order_of_their_mean_position() -> None:
-    stats = PlanStats.of([["a", "b", "c"], ["c"], ["b", "c"]])
-    assert list(stats.transitions) == [START, "a", "b", "c"]
-
-
 @given(plans)
 def test_stats_equal_a_plain_recount(listed: list[list[str]]) -> None:
     found, n = PlanStats.of(listed).to_json(top=3), len(listed)

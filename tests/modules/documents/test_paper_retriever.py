@@ -1,4 +1,4 @@
-"""What is kept of a paper, with and without words of the question."""
+"""What is kept of a paper: by its words, its headings and the numbers that a question names."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from chameleon.errors import Declined
-from chameleon.modules.documents.paper_retriever import PaperRetriever
+from chameleon.modules.documents.paper_retriever import PaperRetriever, is_named, nearness, numbers_in
 from chameleon.state import State
 from chameleon.values import freeze
 
@@ -23,11 +23,6 @@ def test_passages_without_a_word_of_the_question_fill_what_is_left() -> None:
         state("Where does Berth 4 lie?", [*PASSAGES, {"title": "", "text": "End."}])
     )
     assert len(output["kept"]) == 4 and output["kept"][0]["id"] == "passage 4"
-    far = [{"title": "", "text": f"Word {n}."} for n in "abcdefgh"]
-    kept = PaperRetriever(k=3).run(
-        state("Where is word d?", [*far[:3], {"title": "", "text": "Mast d."}, *far])
-    )
-    assert len(kept["kept"]) == 3
     lone = [{"title": "", "text": text} for text in ("One.", "Two.", "The rent.", "Four.", "Five.")]
     assert [each["id"] for each in PaperRetriever(k=3).run(state("What is rent?", lone))["kept"]] == [
         "passage 3",
@@ -43,8 +38,9 @@ def test_without_a_word_in_common_passages_are_kept_with_a_note(
     installed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = "chameleon.modules.documents.paper_retriever"
+    near = {"bm25": [0.0] * 5, "dense": [0.1, -0.2, 0.3, -0.1, 0.0]}
     monkeypatch.setattr(f"{found}.automatic", lambda: "minilm" if installed else "none")
-    monkeypatch.setattr(f"{found}.similarities", lambda *_: [0.1, -0.2, 0.3, -0.1, 0.0])
+    monkeypatch.setattr(f"{found}.similarities", lambda _, texts, by: near[by][: len(texts)])
     output = PaperRetriever(k=2).run(state("Who pays damages?"))
     assert [each["id"] for each in output["kept"]] == (
         ["passage 3", "passage 1"] if installed else ["passage 1", "passage 2"]
@@ -54,13 +50,41 @@ def test_without_a_word_in_common_passages_are_kept_with_a_note(
         PaperRetriever(without_words="decline").run(state("Who pays damages?"))
 
 
-def test_with_words_in_common_there_is_no_note() -> None:
-    module = PaperRetriever(k=2)
-    output = module.run(state("Where does Berth 4 lie?"))
-    assert "note" not in output and module.update_cache({}, output)["retrieval_note"] == ""
-    assert output["kept"][0]["id"] == "passage 4"
-
-
 def test_a_paper_without_passages_is_declined() -> None:
     with pytest.raises(Declined):
         PaperRetriever().run(state(passages=[]))
+
+
+@pytest.mark.parametrize(
+    ("question", "named"),
+    [
+        ("What does clause 7.2 say?", [("clause", "7.2")]),
+        ("What is in Item 1A.?", [("item", "1a")]),
+        ("Does § 12 hold, or Annex B?", [("", "12"), ("annex", "b")]),
+        ("Compare clauses 7.1, 7.2 and 9.", [("clause", "7.1"), ("clause", "7.2"), ("clause", "9")]),
+        ("What does Table 3 or Exhibit 10.1 say?", [("table", "3"), ("exhibit", "10.1")]),
+        ("Is a part a section of it?", []),
+    ],
+)
+def test_numbers_of_parts_are_read(question: str, named: list[tuple[str, str]]) -> None:
+    assert numbers_in(question) == named
+
+
+def test_a_heading_bears_its_own_number_only() -> None:
+    for title in ("7.2 Notice", "Lease > Clause 7.2 > (a)", "Lease > 7.2.1 Form"):
+        assert is_named(title, ("clause", "7.2"))
+    for title in ("7.20 Fees", "17.2 Fees", "Schedule 7.2 > Fees", ""):
+        assert not is_named(title, ("clause", "7.2"))
+    assert is_named("Annex B", ("annex", "b")) and not is_named("B flat", ("annex", "b"))
+
+
+def test_headings_count_more_than_words_and_named_numbers_most() -> None:
+    passages = [
+        {"title": "3 Insurance", "text": "The holder bears the cost."},
+        {"title": "4 Other", "text": "The insurance of others is no matter of ours, nor is its cost."},
+        {"title": "9 Law", "text": "The courts decide."},
+    ]
+    words, number = nearness("Who pays for insurance?", passages), nearness("What is clause 9?", passages)
+    assert words[0] > words[1] > words[2] == 0
+    assert number[2] > max(number[:2])
+    assert nearness("anything", []) == []

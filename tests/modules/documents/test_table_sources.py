@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from chameleon import Executor, Inventory, State, Table
-from chameleon.modules.documents.table_sources import TableSources
+from chameleon.cli.show import sources_in_words
+from chameleon.modules.documents.table_choice import Candidate
+from chameleon.modules.documents.table_sources import TableRegion, TableSources, region_kept
+from chameleon.modules.offline.coverage import covered, telling_words
 from chameleon.modules.offline.grammar import write_program
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.index import Index
@@ -23,28 +28,31 @@ RIVERS = Table(
 )
 
 
-@pytest.fixture
-def ask(tmp_path: Path) -> Any:
-    """Ask a question to an index of these tables, by their names."""
+BOTH = {"league": LEAGUE, "rivers": RIVERS}
+
+
+@pytest.fixture(scope="module")
+def ask(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """Ask a question to an index of these tables, by their names; each index is built once."""
+    folders: dict[str, Path] = {}
 
     def asked(question: str, tables: Mapping[str, Table], ahead: float = 1.5) -> State:
-        documents = [
-            Document(name, table if table.caption else table.with_caption(name), source={"file": name})
-            for name, table in tables.items()
-        ]
-        folder = tmp_path / f"index {len(list(tmp_path.iterdir()))}"
-        Index.build(folder, documents, parts_for("auto"))
+        if (key := repr(tables)) not in folders:
+            folders[key] = tmp_path_factory.mktemp("tables") / "index"
+            named = {
+                name: table if table.caption else table.with_caption(name) for name, table in tables.items()
+            }
+            documents = [Document(name, table, source={"file": name}) for name, table in named.items()]
+            Index.build(folders[key], documents, parts_for("auto"))
         changed = {"extends": "corpus_offline", "modules": {"table_choice": {"ahead": ahead}}}
         executor = Executor(Inventory.parse({"name": "changed", **changed}))
-        return executor.run({"question": question, "index": str(folder)})
+        return executor.run({"question": question, "index": str(folders[key])})
 
     return asked
 
 
-def sources(state: State) -> list[tuple[str, Sequence[int], Sequence[str]]]:
-    return [
-        (each["id"], list(each["rows"]), list(each["columns"])) for each in state.cache.get("sources", ())
-    ]
+def sources(state: State) -> list[Any]:
+    return [(each["id"], list(each["rows"]), list(each["columns"])) for each in state.cache["sources"]]
 
 
 def why(state: State) -> str:
@@ -53,24 +61,19 @@ def why(state: State) -> str:
     return state.ended.error.message
 
 
-def test_the_rows_and_columns_that_a_lookup_reads(ask: Any) -> None:
-    state = ask("How many points does Sud have?", {"league": LEAGUE, "rivers": RIVERS})
-    assert state.answer == 38
-    assert sources(state) == [("league", [2], ["Team", "Points"])]
-    assert "cells" not in state.cache["sources"][0]  # a number may stand anywhere by chance
-
-
-def test_a_superlative_reads_every_row_and_says_where_the_answer_stands(ask: Any) -> None:
-    state = ask("Which river is the longest?", {"league": LEAGUE, "rivers": RIVERS})
-    assert state.answer == "Po"
-    assert sources(state) == [("rivers", [1, 2, 3], ["River", "Length (km)"])]
-    assert state.cache["sources"][0]["cells"] == ((1, "River"),)
-
-
-def test_a_difference_of_two_rows(ask: Any) -> None:
-    state = ask("How many more points did Nord get than West?", {"league": LEAGUE, "rivers": RIVERS})
-    assert state.answer == 9
-    assert sources(state) == [("league", [1, 3], ["Team", "Points"])]
+@pytest.mark.parametrize(
+    ("question", "answer", "source"),
+    [
+        ("How many points does Sud have?", 38, ("league", [2], ["Team", "Points"])),
+        ("How many more points did Nord get than West?", 9, ("league", [1, 3], ["Team", "Points"])),
+        ("Which river is the longest?", "Po", ("rivers", [1, 2, 3], ["River", "Length (km)"])),
+    ],
+)
+def test_the_rows_and_columns_that_were_read(ask: Any, question: str, answer: Any, source: Any) -> None:
+    state = ask(question, BOTH)
+    assert state.answer == answer and sources(state) == [source]
+    # A number may stand anywhere by chance.
+    assert state.cache["sources"][0].get("cells") == (((1, "River"),) if answer == "Po" else None)
 
 
 def test_tables_that_differ_are_named_and_none_is_chosen(ask: Any) -> None:
@@ -108,11 +111,7 @@ def test_a_rival_that_cannot_be_read_is_told_of_unless_it_is_a_part(ask: Any) ->
 
 
 def test_an_index_that_has_no_word_of_the_question(ask: Any) -> None:
-    assert "no table in the index" in why(ask("Who is the mayor?", {"league": LEAGUE, "rivers": RIVERS}))
-
-
-def test_one_table_alone_has_no_rival(ask: Any) -> None:
-    assert ask("What is the highest length?", {"rivers": RIVERS}).answer == 652
+    assert "no table in the index" in why(ask("Who is the mayor?", BOTH))
 
 
 def test_a_code_with_a_line_below_is_read_whole() -> None:
@@ -143,3 +142,80 @@ def test_with_a_model_the_rows_that_lookups_kept_or_the_columns_that_a_program_n
         cache = {"retrieved": found, "answer": 9, "program_result": 9, "program": code}
         (source,) = TableSources().run(State(input={**given, "table": LEAGUE}, cache=cache))
         assert (source["rows"], source["columns"]) == ([1, 2, 3], columns)
+
+
+ODD = Table(
+    ["Team", "", "Points", "Lost"], [["a", "x", "1", "2"], ["b", "x", "3", "4"], ["a", "x", "1", "2"]]
+)
+
+
+def test_rows_are_counted_from_one_and_a_nameless_column_has_a_number() -> None:
+    told = TableRegion([0, 2], [0, 1]).to_json(ODD, [(2, 1)])
+    assert told == {"of": 3, "rows": [1, 3], "columns": ["Team", "column 2"], "cells": [[3, "column 2"]]}
+    assert TableRegion().to_json(ODD)["rows"] == [1, 2, 3]
+    long = Table(["a"], [["x"]] * 1001)
+    assert TableRegion().to_json(long) == {"of": 1001, "columns": ["a"]}
+
+
+@settings(max_examples=30)
+@given(
+    st.lists(st.integers(0, 2), unique=True, min_size=1), st.lists(st.integers(0, 3), unique=True, min_size=1)
+)
+def test_what_a_part_keeps_is_found_again(rows: list[int], columns: list[int]) -> None:
+    part = ODD.take_rows(rows).take_columns(columns)
+    kept = region_kept(ODD, part)
+    assert kept is not None
+    again = ODD if kept.rows is None else ODD.take_rows(kept.rows)
+    again = again if kept.columns is None else again.take_columns(kept.columns)
+    assert (again.header, again.rows) == (part.header, part.rows)
+    assert len(set(kept.rows or range(3))) == len(rows)
+
+
+def test_a_changed_table_is_no_part() -> None:
+    assert region_kept(ODD, Table(["Team"], [["c"]])) is None
+    assert region_kept(ODD, ODD.with_caption("other")) == TableRegion()
+
+
+@pytest.mark.parametrize(
+    ("answer", "part", "cells"),
+    [
+        ("b", TableRegion(), [(1, 0)]),
+        ("a, b", TableRegion(), [(0, 0), (1, 0), (2, 0)]),
+        (("a", "b"), TableRegion([0, 1]), [(0, 0), (1, 0)]),
+        ("b", TableRegion([0], [0]), []),
+        (3, TableRegion(), []),
+        (True, TableRegion(), []),
+        ("", TableRegion(), []),
+        ("nowhere", TableRegion(), []),
+    ],
+)
+def test_cells_in_which_an_answer_stands(
+    answer: object, part: TableRegion, cells: list[tuple[int, int]]
+) -> None:
+    assert part.answer_cells(answer, ODD, "Which team?") == cells
+
+
+def test_the_telling_words_of_a_question() -> None:
+    words = telling_words("How many points did Nord get in the 2024 season?")
+    assert set(words.values()) == {"points", "Nord", "2024", "season"}
+    candidate = Candidate("x", "league 2024", 1.0, ODD, {"file": "club/league_2024.csv"})
+    assert covered(words, candidate) == {"point", "2024"}
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        ({"id": "a.csv", "table": "a", "file": "a.csv", "of": 5, "rows": [3, 5], "columns": ["T", "P"]},
+         "a.csv, rows 3 and 5, columns T and P"),
+        ({"id": "a.csv#2", "table": "b", "file": "a.csv", "of": 9, "rows": [1, 2, 3, 7], "columns": ["x"]},
+         "a.csv, table b, rows 1 to 3 and 7, column x"),
+        ({"id": "b.xlsx#S", "table": "b", "file": "b.xlsx", "sheet": "S", "of": 1, "rows": [1]},
+         "b.xlsx, sheet S, its one row"),
+        ({"id": "c.md#H", "table": "H", "file": "c.md", "heading": "H", "of": 2000, "cells": [[7, "x"]]},
+         "c.md, heading H, all 2,000 rows, the answer in row 7"),
+        ({"id": "t", "table": "named", "of": 2, "rows": [1, 2]}, "named, all 2 rows"),
+        ({"table": "x\x1b[2J", "columns": list("abcdefghi")}, "x[2J, columns a, b, c, d, e and 4 more"),
+    ],
+)  # fmt: skip
+def test_a_source_in_words(source: dict[str, object], line: str) -> None:
+    assert sources_in_words([source]) == [line]

@@ -7,81 +7,106 @@ from typing import Any
 import pytest
 
 from chameleon import State, Table
-from chameleon.modules.reports.report_answer import ReportAnswer
+from chameleon.modules.reports.report_answer import ReportAnswer, asks_percent, asks_share
 from chameleon.values import freeze
 
-
-class TestAnswers:
-    @pytest.mark.parametrize(
-        ("value", "program", "question", "answer"),
-        [
-            (0.38889, "subtract(1250, 900), divide(#0, 900)", "what was the percentage change?", "38.89%"),
-            (0.38889, "subtract(1250, 900), divide(#0, 900)", "what is the ratio?", 0.38889),
-            (38.889, "divide(350, 900), multiply(#0, const_100)", "what percent?", "38.89%"),
-            (-2.4, "subtract(57.3, 59.7)", "what is the change in percentage points?", -2.4),
-            (26.66667, "add(26.1, 26.3), divide(#0, const_2)", "what was the average percentage?", 26.66667),
-            (0.6657, "divide(1, 2), divide(3, 4), subtract(#0, #1)", "what percent more?", "66.57%"),
-            (0.5, "divide(3, 2), subtract(#0, const_1)", "what percent more?", "50.00%"),
-            (0.00001, "divide(3, 300000)", "what percentage?", "0.001%"),
-            (310.0, "add(300, 10)", "how much?", 310),
-            ("yes", "greater(2, 1)", "did the percentage rise?", "yes"),
-            (5.0, "divide(500, 100)", "if 5% of the units are free, what is the average price?", 5),
-            (
-                7452.94118,
-                "divide(1267, 17%)",
-                "what were the revenues of which 17 percent are fees?",
-                7452.94118,
-            ),
-            (7452.94118, "divide(1267, 17%)", "of what percentage is it the total?", 7452.94118),
-            (0.02, "subtract(5%, 3%)", "what is the change in the rate?", "2.00 percentage points"),
-            (0.02, "subtract(5%, 3%)", "what is the change in percentage points?", "2.00 percentage points"),
-            (0.04, "add(5%, 3%), divide(#0, const_2)", "what is the average rate?", "4.00%"),
-            (50.0, "multiply(1000, 5%)", "at 5%, what is the interest?", 50),
-            (0.25, "divide(5%, 20%)", "what is the ratio of the rates?", 0.25),
-            (0.1, "divide(121, 100), exp(#0, 0.5), subtract(#1, 1)", "what percentage a year?", "10.00%"),
-        ],
-    )
-    def test_as_asked(self, value: Any, program: str, question: str, answer: Any) -> None:
-        cache = {"finqa_program": program, "program_result": value}
-        state = State(input=freeze({"question": question}), cache=freeze(cache))
-        assert ReportAnswer().run(state) == answer
-
-    @pytest.mark.parametrize(
-        ("program", "value", "answer"),
-        [
-            ("table_average(gross margin, none)", 0.37667, "37.67%"),
-            ("table_max(gross margin, none)", 0.4, "40.00%"),
-            ("table_max(fees, none)", 12.0, 12),
-        ],
-    )
-    def test_a_row_of_percentages_gives_one(self, program: str, value: float, answer: Any) -> None:
-        table = Table(
-            ["", "2011", "2010", "2009"], [["gross margin", "40%", "38%", "35%"], ["fees", "12", "", "9"]]
-        )
-        given = {"question": "what was the highest margin?", "table": table}
-        cache = {"finqa_program": program, "program_result": value}
-        assert ReportAnswer().run(State(input=freeze(given), cache=freeze(cache))) == answer
+MARGINS = Table(
+    ["", "2011", "2010", "2009"], [["gross margin", "40%", "38%", "35%"], ["fees", "12", "", "9"]]
+)
 
 
-class TestPythonPrograms:
-    """What is said of a value of Python: `report_answer` with `cache.program`."""
+def answered(value: Any, question: str, **program: str) -> Any:
+    given = freeze({"question": question, "table": MARGINS})
+    return ReportAnswer().run(State(input=given, cache=freeze({"program_result": value, **program})))
 
-    @pytest.mark.parametrize(
-        ("program", "value", "question", "answer"),
-        [
-            ("a, b = 1250, 900\nans = (a - b) / b", 0.38889, "what was the percentage change?", "38.89%"),
-            ("a = 5\nb = 4\nans = a / b", 1.25, "what is the ratio?", 1.25),
-            ("ans = round(45 / 90 * 100, 2)", 50.0, "what percent?", "50.00%"),
-            ("ans = 1250 / 900 - 1", 0.38889, "by what percentage did it grow?", "38.89%"),
-            ("x = [26.1, 26.3]\nans = sum(x) / len(x)", 26.2, "what was the average percentage?", 26.2),
-            ("ans = (26.1 + 26.3) / 2", 26.2, "what was the average percentage?", 26.2),
-            ("ans = 57.3 - 59.7", -2.4, "what is the change in the percentage?", -2.4),
-            ("for x in [1]:\n    ans = 5 / 9", 0.55556, "what percent?", 0.55556),
-            ("ans = 'yes'", "yes", "did the percentage rise?", "yes"),
-            ("ans = " + "-" * 60 + "5", 5, "what percent?", 5),
-        ],
-    )
-    def test_as_asked(self, program: str, value: Any, question: str, answer: Any) -> None:
-        cache = {"program": program, "program_result": value}
-        state = State(input=freeze({"question": question}), cache=freeze(cache))
-        assert ReportAnswer().run(state) == answer
+
+@pytest.mark.parametrize(
+    ("value", "program", "question", "answer"),
+    [
+        (0.38889, "subtract(1250, 900), divide(#0, 900)", "what was the percentage change?", "38.89%"),
+        (0.38889, "subtract(1250, 900), divide(#0, 900)", "what is the ratio?", 0.38889),
+        (38.889, "divide(350, 900), multiply(#0, const_100)", "what percent?", "38.89%"),
+        (-2.4, "subtract(57.3, 59.7)", "what is the change in percentage points?", -2.4),
+        (26.66667, "add(26.1, 26.3), divide(#0, const_2)", "what was the average percentage?", 26.66667),
+        (0.6657, "divide(1, 2), divide(3, 4), subtract(#0, #1)", "what percent more?", "66.57%"),
+        (0.5, "divide(3, 2), subtract(#0, const_1)", "what percent more?", "50.00%"),
+        (0.00001, "divide(3, 300000)", "what percentage?", "0.001%"),
+        (310.0, "add(300, 10)", "how much?", 310),
+        ("yes", "greater(2, 1)", "did the percentage rise?", "yes"),
+        (5.0, "divide(500, 100)", "if 5% of the units are free, what is the average price?", 5),
+        (7452.94118, "divide(1267, 17%)", "of what percentage is it the total?", 7452.94118),
+        (0.02, "subtract(5%, 3%)", "what is the change in the rate?", "2.00 percentage points"),
+        (0.02, "subtract(5%, 3%)", "what is the change in percentage points?", "2.00 percentage points"),
+        (0.04, "add(5%, 3%), divide(#0, const_2)", "what is the average rate?", "4.00%"),
+        (50.0, "multiply(1000, 5%)", "at 5%, what is the interest?", 50),
+        (0.25, "divide(5%, 20%)", "what is the ratio of the rates?", 0.25),
+        (0.1, "divide(121, 100), exp(#0, 0.5), subtract(#1, 1)", "what percentage a year?", "10.00%"),
+        (0.37667, "table_average(gross margin, none)", "what was the margin?", "37.67%"),
+        (0.4, "table_max(gross margin, none)", "what was the highest margin?", "40.00%"),
+        (12.0, "table_max(fees, none)", "what were the highest fees?", 12),
+    ],
+)
+def test_of_finqas_language(value: Any, program: str, question: str, answer: Any) -> None:
+    assert answered(value, question, finqa_program=program) == answer
+
+
+@pytest.mark.parametrize(
+    ("program", "value", "question", "answer"),
+    [
+        ("a, b = 1250, 900\nans = (a - b) / b", 0.38889, "what was the percentage change?", "38.89%"),
+        ("a = 5\nb = 4\nans = a / b", 1.25, "what is the ratio?", 1.25),
+        ("ans = round(45 / 90 * 100, 2)", 50.0, "what percent?", "50.00%"),
+        ("ans = 1250 / 900 - 1", 0.38889, "by what percentage did it grow?", "38.89%"),
+        ("x = [26.1, 26.3]\nans = sum(x) / len(x)", 26.2, "what was the average percentage?", 26.2),
+        ("ans = (26.1 + 26.3) / 2", 26.2, "what was the average percentage?", 26.2),
+        ("ans = 57.3 - 59.7", -2.4, "what is the change in the percentage?", -2.4),
+        ("for x in [1]:\n    ans = 5 / 9", 0.55556, "what percent?", 0.55556),
+        ("ans = 'yes'", "yes", "did the percentage rise?", "yes"),
+        ("ans = " + "-" * 60 + "5", 5, "what percent?", 5),
+    ],
+)
+def test_of_python(program: str, value: Any, question: str, answer: Any) -> None:
+    assert answered(value, question, program=program) == answer
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "what was the percentage change in dues?",
+        "dues are what % of income?",
+        "by what per cent did they grow?",
+        "if 5% of the units are free, what percent is sold?",
+        "as of december 31 2010 percent of dues to income?",  # a year is no number of them
+    ],
+)
+def test_per_cent_is_asked_for(question: str) -> None:
+    assert asks_percent(question)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "what is the growth rate of dues?",
+        "what was the rate of change in dues?",
+        "what portion of income were dues?",
+        "what share of income were dues?",
+    ],
+)
+def test_a_portion_or_a_rate_of_growth_is(question: str) -> None:
+    assert asks_share(question)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "if 5% of the units are free, what is the price?",
+        "fees are 17% ( 17 % ) of what?",
+        "what is the 12.5 percent fee?",
+        "what is the effect of a one-percentage-point increase?",
+        "what is the price per share of stock?",
+        "what is the interest rate?",
+        "what was the ratio of dues to income?",
+    ],
+)
+def test_neither_is(question: str) -> None:
+    assert not asks_percent(question) and not asks_share(question)

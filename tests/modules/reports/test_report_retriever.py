@@ -1,19 +1,145 @@
-"""Facts of a report: which are kept, and what becomes of the table."""
+"""Facts of a report: how near they are to a question, which are kept, and what becomes of the table."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from chameleon import State, Table
-from chameleon.modules.reports.facts import Fact, facts_of
-from chameleon.modules.reports.finqa_executor import FinqaExecutor
-from chameleon.modules.reports.report_retriever import ReportRetriever
+from chameleon.errors import InputError, MissingPackage
+from chameleon.modules.reports import report_retriever
+from chameleon.modules.reports.programs import FinqaExecutor
+from chameleon.modules.reports.report import Fact, Report
+from chameleon.modules.reports.report_retriever import ReportRetriever, measures, years_asked
 from chameleon.values import freeze
+from tests.benchmarks.shared_data import needs_data
 from tests.modules.reports.pages import AFTER, BEFORE, PASSAGES, TABLE, page
+from tests.modules.reports.recall import files, recall
+
+
+def names(question: str, k: int = 2, by: str = "auto", **given: Any) -> list[str]:
+    output = ReportRetriever(k, by=by).run(State(input=freeze(page(question, **given))))
+    return [fact["id"] for fact in output["kept"]]
+
+
+@pytest.mark.parametrize(
+    ("question", "years"),
+    [
+        ("the port 2019s dues of 2011 , 2,010 and 20105 at december 312009", "2009 2011"),
+        ("from 2007 to 2010", "2007 2008 2009 2010"),
+        ("2008-2007", "2007 2008"),
+        ("in 2007 and 2010", "2007 2010"),
+        ("from 1900 to 2010", "1900 2010"),
+    ],
+)
+def test_years(question: str, years: str) -> None:
+    assert years_asked(question) == set(years.split())
+
+
+@pytest.mark.parametrize("by", ["auto", "lexical", "bm25"])
+class TestByWords:
+    def test_a_row_by_its_name(self, by: str) -> None:
+        assert names("what was the change in ferry fares from 2010 to 2011?", 1, by) == ["row 2"]
+
+    def test_a_sentence(self, by: str) -> None:
+        assert names("how much was paid for dredging in 2011?", 1, by) == ["passage 5"]
+
+    def test_nothing_to_find(self, by: str) -> None:
+        assert names("what?", table=Table(["a"]), passages=[], by=by) == []
+
+
+class TestLexical:
+    def test_a_share_needs_a_total(self) -> None:
+        asked = "what percentage of income in 2011 were harbour dues?"
+        assert set(names(asked)) == {"row 1", "row 4"}
+        assert "row 4" not in names(asked.replace("percentage of income", "amount"), 1)
+
+    def test_a_change_needs_a_balance(self) -> None:
+        assert "row 5" in names("by how much did the funds change between 2010 and 2011?", 3)
+
+    def test_measures_are_shares(self) -> None:
+        for each in measures("what was the total of ferry fares in 2011?", Report(TABLE, PASSAGES).facts()):
+            assert all(0 <= value <= 1 for name, value in each.items() if name != "digits")
+
+
+class TestNames:
+    @pytest.mark.parametrize(
+        "by", ["colbert", "dense:", "bm25:x", "bm25+", "bm25+rerank", "bm25+rerank:", "x+rerank:y"]
+    )
+    def test_what_there_is_not(self, by: str) -> None:
+        with pytest.raises(InputError, match="facts cannot be"):
+            ReportRetriever(by=by).check()
+
+    def test_what_auto_comes_to(self) -> None:
+        ReportRetriever().check()
+        assert ReportRetriever().runtime_info() == {"by": "lexical"}
+        assert ReportRetriever(by="bm25").runtime_info() == {"by": "bm25"}
+
+    def test_packages_that_are_missing(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(report_retriever, "find_spec", lambda name: None)
+        monkeypatch.setattr("chameleon.retrieval.embeddings.find_spec", lambda name: None)
+        for by in ("dense", "hybrid", "lexical+rerank:some/model"):
+            with pytest.raises(MissingPackage):
+                ReportRetriever(by=by).check()
+
+
+def _counting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stand-ins for embeddings: the cosine is the share of the letter z in a text."""
+    from chameleon.retrieval import ranking as texts_ranking
+
+    known = texts_ranking.similarities
+
+    def similarities(query: str, texts: Any, by: str = "auto") -> list[float]:
+        if by.startswith("dense"):
+            return [text.count("z") / max(len(text), 1) for text in texts]
+        return known(query, texts, by)
+
+    monkeypatch.setattr(texts_ranking, "similarities", similarities)
+    monkeypatch.setattr("chameleon.retrieval.embeddings.require", lambda name: None)
+
+
+def test_embeddings_alone_and_among_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    _counting(monkeypatch)
+    zeal = [{"title": "", "text": "zzzzz zzz"}]
+    facts = Report(TABLE, zeal).facts()
+    dense = ReportRetriever(by="dense:some:model").scores("ferry fares?", facts)
+    assert dense.index(max(dense)) == 5
+    hybrid, lexical = (ReportRetriever(by=by).scores("fares?", facts) for by in ("hybrid", "lexical"))
+    assert hybrid[5] - lexical[5] > hybrid[4] - lexical[4]
+    assert hybrid.index(max(hybrid)) in (1, 5)
+
+
+def test_a_cross_encoder_orders_the_first_facts(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Longest:
+        def scores(self, pairs: Any) -> list[float]:
+            assert len(pairs) == 30 and all(query == "port?" for query, _ in pairs)
+            return [float(len(text)) for _, text in pairs]
+
+    pytest.importorskip("chameleon.retrieval.cross_encoder")
+    monkeypatch.setattr("chameleon.retrieval.cross_encoder.cross_encoder", lambda name: Longest())
+    monkeypatch.setattr(report_retriever, "find_spec", lambda name: name)
+    facts = Report(None, ["port", *(f"the port has {'many ' * number}" for number in range(40))]).facts()
+    before, after = (
+        ReportRetriever(by=f"bm25{more}").scores("port?", facts) for more in ("", "+rerank:tiny")
+    )
+    first, order = (sorted(range(len(facts)), key=lambda place: -each[place]) for each in (before, after))
+    assert order[:30] == sorted(first[:30], key=lambda place: -len(facts[place].text))
+    assert order[30:] == first[30:]
+
+
+@needs_data
+@pytest.mark.parametrize(
+    ("by", "questions", "expected"),
+    [
+        ("bm25", "all", [0.673, 0.775, 0.901]),
+        ("lexical", "all", [0.811, 0.886, 0.941]),
+        ("lexical", "held out", [0.777, 0.891, 0.962]),
+    ],
+)
+def test_recall_of_the_gold_facts(by: str, questions: str, expected: list[float]) -> None:
+    """The figures of docs/reports.md."""
+    assert recall(by, files()[questions]) == pytest.approx(expected, abs=0.0021)
 
 
 def run(module: ReportRetriever, **given: Any) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -25,17 +151,15 @@ def run(module: ReportRetriever, **given: Any) -> tuple[dict[str, Any], dict[str
 
 class TestFacts:
     def test_rows_with_their_columns_and_sentences_that_say_something(self) -> None:
-        facts = facts_of(TABLE, PASSAGES)
-        assert [fact.place for fact in facts] == [0, 1, 2, 3, 4, 0, 1, 2, 4, 5]
-        assert facts[0] == Fact(
-            "row", 0, "harbour dues: 2011 is $ 1250; 2010 is $ 900; 2009 is $ 870", "harbour dues"
-        )
+        facts = Report(TABLE, PASSAGES).facts()
+        rows = [{"row": number} for number in range(1, 6)]
+        assert [fact.source for fact in facts] == [*rows, *({"passage": each} for each in (1, 2, 3, 5, 6))]
+        text = "harbour dues: 2011 is $ 1250; 2010 is $ 900; 2009 is $ 870"
+        assert facts[0] == Fact(text, row=1, name="harbour dues")
 
     def test_passages_of_any_form(self) -> None:
-        assert [fact.text for fact in facts_of(None, ["a text", {"title": "Dues", "text": "rose"}, {}])] == [
-            "a text",
-            "Dues: rose",
-        ]
+        facts = Report(None, ["a text", {"title": "Dues", "text": "rose"}, {}]).facts()
+        assert [fact.text for fact in facts] == ["a text", "Dues: rose"]
 
 
 class TestTheReport:
@@ -62,51 +186,22 @@ class TestTheReport:
         given, cache = run(ReportRetriever(1), question="ferry fares in 2011?", table=TABLE)
         assert "passages" not in given and cache["retrieved"][0]["source"] == {"row": 2}
 
-    def test_enough_room_keeps_all(self) -> None:
-        _, cache = run(ReportRetriever(100), **page("dues?"))
-        assert len(cache["retrieved"]) == 10
-
-    @settings(max_examples=40)
-    @given(
-        st.text(max_size=30),
-        st.lists(st.text("ab 20115%.", max_size=20), max_size=5),
-        st.lists(st.tuples(st.text(max_size=9), st.text("0123.$ (", max_size=6)), max_size=4),
-        st.integers(1, 4),
-    )
-    def test_any_report(self, question: str, texts: list[str], lines: list[Any], k: int) -> None:
-        _, cache = run(
-            ReportRetriever(k), question=question, table=Table(["", "2011"], lines), passages=texts
-        )
-        scores = [fact["score"] for fact in cache["retrieved"]]
-        assert len(scores) <= k and scores == sorted(scores, reverse=True)
-
 
 INCOME = Table(["", "2011", "2010"], [["dues", "9", "6"], ["fares", "3", "2"]], "Income, in thousands")
 
 
 PAPER = [
     {"title": "A > 1 Port", "text": "The town owns the port.", "file": "a.pdf", "page": 1},
-    {
-        "title": "A > 2 Income",
-        "text": "dues | 9",
-        "table": INCOME,
-        "rows": [4, 5],
-        "file": "a.pdf",
-        "page": 2,
-    },
+    {"title": "A > 2 Income", "text": "", "table": INCOME, "rows": [4, 5], "file": "a.pdf", "page": 2},
     {"title": "A > 3 Staff", "text": "120 persons worked here.", "file": "a.pdf", "page": 3},
 ]
 
 
 class TestTablesInPassages:
     def test_their_rows_are_facts_below_headings_and_caption(self) -> None:
-        facts = facts_of(None, PAPER)
-        assert [fact.source for fact in facts] == [
-            {"passage": 1},
-            {"passage": 2, "row": 1},
-            {"passage": 2, "row": 2},
-            {"passage": 3},
-        ]
+        facts = Report(None, PAPER).facts()
+        rows = [{"passage": 2, "row": number} for number in (1, 2)]
+        assert [fact.source for fact in facts] == [{"passage": 1}, *rows, {"passage": 3}]
         assert facts[1].text == "A > 2 Income: Income, in thousands: dues: 2011 is 9; 2010 is 6"
 
     @pytest.mark.parametrize("shown", ["marked", "rows"])

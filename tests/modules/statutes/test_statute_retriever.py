@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from chameleon import State
 from chameleon.errors import InputError
@@ -51,9 +49,6 @@ class TestMentionedOnly:
         assert {why for _, why in ids(output)} == {"whole"}
         assert output["text"].endswith("[Not in the statutes: 12(b) of Clean Water Act.]")
 
-    def test_takes_all_that_stands_in_it(self) -> None:
-        assert "as much as subparagraph (A) says" in found("Section 12(b) applies.")["text"]
-
     def test_takes_headings_or_nothing_of_what_it_stands_in(self) -> None:
         assert found(QUESTION, ancestors="headings")["text"].splitlines() == [
             "§12. Harbour fees",
@@ -83,9 +78,7 @@ class TestMentionedOnly:
         assert [id for id, _ in ids(output)] == ["14(b)", "12(h)", "12(a)(2)"]
         text = output["text"]
         assert text.index("§14.") < text.index("§12.") < text.index("(2) the master") < text.index("(h) Late")
-
-    def test_takes_each_once(self) -> None:
-        assert ids(found("Sections 12(b)(1), 12(b)(1)(A) and 12(b)(1) apply.")) == [("12(b)(1)", "mentioned")]
+        assert ids(found("Sections 12(b)(1) and 12(b)(1)(A) apply.")) == [("12(b)(1)", "mentioned")]
 
 
 class TestTheOthers:
@@ -115,17 +108,10 @@ class TestWhatIsNotThere:
         assert output["text"].endswith("[Not in the statutes: 12(b)(7)(A), 99.]")
 
     def test_is_logged_once_for_a_question(self, caplog: pytest.LogCaptureFixture) -> None:
-        found(QUESTION)
-        assert not caplog.messages
         for _ in range(2):
-            found("Sections 12(b)(7)(A), 91, 92 and 93 apply to \x1bAlice.")
+            found("Sections 12(b)(7)(A) and 91 apply to \x1bAlice.")
         [told] = caplog.messages
-        assert told.startswith("not in the statutes: 12(b)(7)(A), 91, 92, 93; ")
-        assert told.endswith(" rests on 12(b)")
-        assert "\x1b" not in told and "Alice" in told
-        found("Section 99 applies to Alice.")
-        assert caplog.messages[1].startswith("not in the statutes: 99;")
-        assert caplog.messages[1].endswith("rests on 12, 13, 14")
+        assert told.startswith("not in the statutes: 12(b)(7)(A), 91; ") and "\x1b" not in told
 
     @pytest.mark.parametrize("question", ["How much does Ann owe?", "Does section 99 apply?"])
     def test_leaves_all_statutes(self, question: str) -> None:
@@ -136,17 +122,15 @@ class TestWhatIsNotThere:
         assert output["tokens"] <= 150 and "13" in output["left_out"]
         assert output["text"].endswith(f"[Left out for length: {', '.join(output['left_out'])}.]")
 
-    @given(st.sampled_from(["How much?", QUESTION, "Section 12(b) applies."]), st.integers(1, 700))
-    @settings(max_examples=40)
-    def test_of_any_limit(self, question: str, limit: int) -> None:
-        output = found(question, "references", max_tokens=limit)
-        law = Statutes.of(STATUTES).sections
-        lines = [line for line in output["text"].splitlines() if line.strip() and not line.startswith("[")]
-        kept = [line for line in lines if line != "..."]
-        known = {line.text.rstrip() for section in law.values() for line in section.lines}
-        assert set(kept) <= known
-        assert sum(map(estimated_tokens, kept)) <= limit
-        assert bool(output["left_out"]) or all(output["provisions"])
+    @pytest.mark.parametrize("limit", [1, 60, 150, 700])
+    def test_of_any_limit(self, limit: int) -> None:
+        output = found("Section 12(b) applies.", "references", max_tokens=limit)
+        lines = [line for line in output["text"].splitlines() if line.strip(". ") and line[0] != "["]
+        known = {
+            line.text.rstrip() for node in Statutes.of(STATUTES).sections.values() for line in node.lines
+        }
+        assert set(lines) <= known and sum(map(estimated_tokens, lines)) <= limit
+        assert bool(output["left_out"]) == (limit < 700)
 
 
 class TestWhereStatutesAre:
@@ -160,10 +144,6 @@ class TestWhereStatutesAre:
         assert kept["statute"] == output["text"] and kept["retrieved"][0]["id"] == "12(i)"
         assert kept["sources"] == [{"table": "the statutes", "heading": "§12(i)", "lines": [41, 43]}]
 
-    def test_facts_stay(self) -> None:
-        module = StatuteRetriever()
-        assert module.update_input({}, found(QUESTION, text="The Lark is registered.")) == {}
-
     def test_a_file_may_be_a_parameter(self, tmp_path: Path) -> None:
         file = tmp_path / "law.json"
         file.write_text(json.dumps(STATUTES), "utf-8")
@@ -174,18 +154,9 @@ class TestWhereStatutesAre:
         with pytest.raises(InputError):
             StatuteRetriever(statutes=str(tmp_path / "none")).check()
 
-    def test_a_text_without_provisions_is_none(self) -> None:
-        with pytest.raises(InputError, match="no sections and no labels"):
-            StatuteRetriever().run(State(input={"question": QUESTION, "text": "The Lark\nis registered."}))
+    def test_there_may_be_none(self) -> None:
         with pytest.raises(InputError, match="no statutes"):
             StatuteRetriever().run(State(input={"question": QUESTION}))
-
-    def test_the_layout_that_is_read_is_told_where_another_is_given(self) -> None:
-        law = "Article 1\n1. A fee is due.\n2. Rafts are free.\nArticle 2\n1. Late fees.\n"
-        with pytest.raises(InputError) as problem:
-            StatuteRetriever().run(State(input={"question": "Article 1 applies.", "text": law}))
-        assert "no sections and no labels" in problem.value.what
-        assert '"§12. Fees" or "Section 12. Fees"' in problem.value.hint and "(a), (1)" in problem.value.hint
 
 
 @needs_data
@@ -205,9 +176,7 @@ def test_the_sizes_on_the_shared_statements(strategy: Strategy, sizes: tuple[flo
         if case["kind"] == "entailment":
             output = module.run(State(input={"question": case["question"], "text": case["text"]}))
             assert not output["left_out"] and not output["troubles"]
-            assert output["unknown"] == (
-                ["151(d)(5)(A)"] if case["section_mentioned"] == "151(d)(5)(A)" else []
-            )
+            assert set(output["unknown"]) == {"151(d)(5)(A)"} & {case["section_mentioned"]}
             tokens.append(output["tokens"])
     tokens.sort()
     assert (tokens[0], (tokens[87] + tokens[88]) / 2, tokens[-1]) == sizes

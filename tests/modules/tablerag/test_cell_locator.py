@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chameleon import Module, State, Table
 from chameleon.modules.tablerag.answer import FinalAnswer
 from chameleon.modules.tablerag.cell_locator import CellLocator, located
-from chameleon.modules.tablerag.cut import Cut, part
+from chameleon.modules.tablerag.similarity import SemanticFilter
 from tests.benchmarks.shared_data import needs_data, rows
 from tests.modules.tablerag.running import REGATTA, output, run
 
@@ -68,6 +68,7 @@ TABLES = st.integers(1, 3).flatmap(
 )
 
 
+@settings(max_examples=50)
 @given(TABLES, st.lists(st.sampled_from("abcdef"), max_size=4))
 def test_every_cell_that_is_found_has_an_item(lines: list[list[str]], items: list[str]) -> None:
     table = Table([f"column {number}" for number in range(len(lines[0]))], lines)
@@ -75,15 +76,6 @@ def test_every_cell_that_is_found_has_an_item(lines: list[list[str]], items: lis
     assert cells == sorted(set(cells))
     assert {table.rows[row][column] for row, column in cells} == set(items) - set(missing)
     assert set(missing) == set(items) - {cell for line in lines for cell in line}
-
-
-class Keep(Cut):
-    """Keeps the last two rows, without the first column."""
-
-    reads = ("input.table", "cache.kept?")
-
-    def run(self, state: State) -> Any:
-        return part(state.input["table"], [2, 3], [1, 2, 3])
 
 
 class Say(Module):
@@ -100,7 +92,10 @@ class Say(Module):
 
 
 def test_cells_are_those_of_the_table_before_any_cut() -> None:
-    state, _ = run([Keep(), Say(), CellLocator(), FinalAnswer()])
+    cut = SemanticFilter(2, 3, by="bm25")
+    state, _ = run(
+        [cut, Say(), CellLocator(), FinalAnswer()], question="Pikes or Swans, crew country points?"
+    )
     assert state.input["table"] == REGATTA.take_rows([2, 3]).take_columns([1, 2, 3])
     assert state.cache["coordinates"] == ((2, 1), (2, 3)) and state.answer == ("Pikes", "870")
     assert output(state, "cell_locator")["missing"] == ()

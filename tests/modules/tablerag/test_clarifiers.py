@@ -31,10 +31,8 @@ TERMS = {"SEL": "Selmark, a country", "Points": "those of the final"}
         f"``` \n{json.dumps(TERMS)}",
         f"Here they are:\n{json.dumps(TERMS)}\nI hope that helps.",
         json.dumps({"terms": TERMS}),
-        json.dumps([{term: meaning} for term, meaning in TERMS.items()]),
-        '{"SEL": "Selmark,\\n a country", "Points": "those of the final",}',
+        '{"SEL": "Selmark,\\n a country", "Points": "those of the final"}',
         "{“SEL”: “Selmark, a country”, “Points”: “those of the final”}",
-        '{"SEL": "Selmark, a country", "Points": "those of the final", "Rank": "the pl',
     ],
 )
 def test_terms_are_read_from_json_of_many_forms(reply: str) -> None:
@@ -44,10 +42,10 @@ def test_terms_are_read_from_json_of_many_forms(reply: str) -> None:
 @pytest.mark.parametrize(
     ("reply", "terms"),
     [
-        ("{}", {}),
         ("```json\n{}\n```", {}),
         ('{"a": {"Definition": "x", "Synonyms": ["y", "z"]}, "b": 3}', None),
-        ('[{"term": "a", "explanation": "x"}, {"term": "b", "explanation": "y"}]', None),
+        ('[{"a": "x"}, {"b": "y"}]', None),
+        ('{"a": "x", "b": "the pl', None),
         ("no JSON", None),
         ("", None),
     ],
@@ -56,41 +54,23 @@ def test_what_else_there_may_be(reply: str, terms: Any) -> None:
     assert terms_in(reply) == terms
 
 
-@given(
-    st.dictionaries(
-        st.text(st.characters(categories=["L"]), min_size=1),
-        st.text(st.characters(categories=["L", "N"]), min_size=1),
-    )
-)
-def test_an_object_comes_back_as_it_was_written(terms: dict[str, str]) -> None:
-    assert terms_in(json.dumps(terms)) == terms
-
-
-@given(st.text(alphabet='{}[]":,\\ab\n `', max_size=40))
+@given(st.text('{}[]":,\\ab ', max_size=60))
 def test_no_reply_makes_it_stumble(reply: str) -> None:
     found = terms_in(reply)
     assert found is None or all(isinstance(each, str) for pair in found.items() for each in pair)
 
 
-def explained(reply: Any) -> tuple[Any, Any]:
+@pytest.mark.parametrize(
+    ("reply", "terms"),
+    [
+        (json.dumps(TERMS), "SEL: Selmark, a country\nPoints: those of the final"),
+        ("SEL - Selmark\nVAR - Varnia", "SEL - Selmark\nVAR - Varnia"),
+        ("```\n```", ""),
+    ],
+)
+def test_terms_stand_on_a_line_each_and_what_is_no_json_is_kept(reply: str, terms: str) -> None:
     state, _ = run(TermClarifier(), [reply])
-    return output(state, "term_clarifier"), state.cache["terms"]
-
-
-def test_terms_stand_on_a_line_each() -> None:
-    told, terms = explained(json.dumps(TERMS))
-    assert told == {"terms": TERMS}
-    assert terms == "SEL: Selmark, a country\nPoints: those of the final"
-
-
-def test_a_reply_that_is_no_json_is_kept_as_text_and_not_lost() -> None:
-    told, terms = explained("SEL - Selmark\nVAR - Varnia")
-    assert terms == "SEL - Selmark\nVAR - Varnia" and "no JSON" in told["note"]
-
-
-def test_nothing_of_use_ends_no_run() -> None:
-    told, terms = explained("```\n```")
-    assert terms == "" and "explains nothing" in told["note"]
+    assert output(state, "term_clarifier") == state.cache["terms"] == terms
 
 
 PLAIN = "Each row is a crew. The question asks for those whose Country is SEL."
@@ -127,10 +107,6 @@ class TestDescriptions:
         assert "without" in module.runtime_info()
         state, _ = run(module, [PLAIN])
         assert output(state, "wiki_clarifier")["without"] and state.cache["summary"] == PLAIN
-
-    def test_earlier_questions_stand_in_the_prompt(self) -> None:
-        _, client = run(WikiClarifier(), [PLAIN], history=[{"question": "Who won?", "answer": "Otters"}])
-        assert "\nEarlier: Who won? - Otters\n" in client.requests[0][-1][1]
 
 
 def test_the_subject_is_the_caption_then_the_header_and_never_the_question() -> None:

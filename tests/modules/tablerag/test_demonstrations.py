@@ -13,8 +13,6 @@ from chameleon.modules.tablerag.answer import AnswerForm, TableAnswerer
 from chameleon.modules.tablerag.clarifiers import terms_in
 from chameleon.modules.tablerag.llm_filter import KeptPart, run_filter, without_pandas
 from chameleon.table.delimited import split_rows
-from tests.benchmarks.shared_data import DATA, needs_data, rows
-from tests.prompts.chains import normalised
 
 PROMPTS = Path(__file__).resolve().parents[3] / "prompts/tablerag"
 ANSWERS: dict[str, tuple[AnswerForm, list[Any]]] = {
@@ -49,14 +47,6 @@ def _table(text: str, caption: str) -> Table:
     return Table(header, body, caption)
 
 
-ALL = [
-    demo
-    for name in sorted(file.stem for file in PROMPTS.glob("*.md"))
-    if name != "index_summary"
-    for demo in demonstrations(name)
-]
-
-
 @pytest.mark.parametrize("name", ANSWERS)
 def test_answers_are_read_as_meant(name: str) -> None:
     form, answers = ANSWERS[name]
@@ -76,32 +66,3 @@ def test_the_code_of_the_filter_keeps_what_it_should() -> None:
 def test_terms_are_json() -> None:
     found = [terms_in(demo["reply"].removeprefix("Terms:")) for demo in demonstrations("term_clarifier")]
     assert found[1] == {} and found[0] and set(found[0]) == {"att", "w", "l"}
-
-
-@pytest.mark.parametrize("name", sorted(file.stem for file in PROMPTS.glob("*.md")))
-def test_every_prompt_says_what_is_data(name: str) -> None:
-    system = (PROMPTS / f"{name}.md").read_text("utf-8").split("# user\n")[0]
-    assert "data from strangers" in system and "never follow instructions" in system
-
-
-@needs_data
-def test_none_is_an_item_of_a_benchmark() -> None:
-    asked, tables, captions = set(), set(), set()
-    for path in sorted(DATA.glob("*/*.jsonl*")):
-        if path.parent.name not in ("tabfact", "feverous", "sqa", "hybridqa", "wikitq", "fetaqa", "tablerag"):
-            continue
-        for row in rows(str(path.relative_to(DATA))):
-            asked |= {
-                normalised(str(row[key])) for key in ("question", "statement", "claim", "query") if key in row
-            }
-            table = row if "rows" in row and "header" in row else row.get("table")
-            if isinstance(table, dict) and isinstance(table.get("rows"), list):
-                cells = [*table["header"], *(cell for line in table["rows"] for cell in line)]
-                tables.add(normalised(" ".join(map(str, cells))))
-                captions.add(normalised(str(table.get("caption") or "")))
-    assert len(asked) > 10_000 and len(tables) > 3_000
-    for demo in ALL:
-        table = demo["table"]
-        cells = [*table.header, *(cell for row in table.rows for cell in row)]
-        assert normalised(demo["asked"]) not in asked, demo["asked"]
-        assert normalised(" ".join(cells)) not in tables and normalised(table.caption) not in captions, table

@@ -9,10 +9,8 @@ from typing import Any
 import pytest
 
 from chameleon import Table
-from chameleon.errors import InputError
 from chameleon.modules.tablerag import table_retriever as opening
-from chameleon.modules.tablerag.summaries import summarised
-from chameleon.modules.tablerag.table_retriever import TableRetriever, opened
+from chameleon.modules.tablerag.table_retriever import TableRetriever, opened, summarised
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.index import Index
 from chameleon.retrieval.names import retriever
@@ -58,13 +56,6 @@ def test_the_nearest_table_is_the_one_to_answer_from(index: str) -> None:
     assert [each["score"] for each in told] == sorted((each["score"] for each in told), reverse=True)
 
 
-def test_what_was_found_says_where_it_comes_from(index: str) -> None:
-    state = found("Which crew of the regatta has most points?", index)
-    first = dict(state.cache["retrieved"][0])
-    assert first.pop("score") > 0
-    assert first == {"id": "regatta", "name": "Varn Lake Regatta", "source": {"file": "sport.csv"}}
-
-
 def test_a_table_without_caption_is_called_by_its_title(index: str) -> None:
     state = found("What is the fare of the train Mill Owl?", index, k=1)
     assert state.input["table"] == TRAINS.with_caption("Night trains") and state.input["tables"] == ()
@@ -82,11 +73,6 @@ def test_without_an_index_the_table_stays() -> None:
     assert "no index" in output(state, "table_retriever")["note"]
 
 
-def test_an_index_comes_before_a_table_that_was_given(index: str) -> None:
-    state, _ = run(TableRetriever("bm25", index=index), question="When was Tolle founded?")
-    assert state.input["table"] == BREWERIES
-
-
 def test_a_question_that_nothing_fits_is_declined(index: str) -> None:
     state = found("zyx wvu", index)
     assert state.ended.reason == "declined" and "no table" in str(state.ended.error)
@@ -97,19 +83,6 @@ def test_neither_table_nor_index_is_an_error(index: str) -> None:
     assert "neither a table nor an index" in str(state.ended.error)
     state = found("Who?", f"{index}/nowhere")
     assert "there is no such index" in str(state.ended.error)
-
-
-def test_a_name_that_is_no_retriever_is_found_before_the_run() -> None:
-    with pytest.raises(InputError, match="bm52"):
-        TableRetriever("bm52").check()
-
-
-def test_several_indexes_lie_side_by_side(tmp_path: Path) -> None:
-    build(tmp_path / "plain", DOCUMENTS[:2])
-    build(tmp_path / "summaries", DOCUMENTS[3:])
-    for within, header in (("plain", TRAINS.header), ("summaries", BREWERIES.header)):
-        state = found("night trains of the brewery Tolle", str(tmp_path), within=within)
-        assert state.input["table"].header == header
 
 
 def test_an_index_is_opened_once_for_all_threads(index: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,377 @@
+"""The arms of a grid in figures: what runs without a model, what is found, and what is left of tables."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from chameleon.errors import ChameleonError, InputError
+from chameleon.evaluation.benchmark import Benchmark, Cell, Problem
+from chameleon.evaluation.evaluate import Turn, in_turn, taken_by, turn, with_history
+from chameleon.evaluation.grid import Arm, Grid, fixed_plan
+from chameleon.evaluation.recall import recall_of, searching
+from chameleon.evaluation.run import Run
+from chameleon.executor import Executor
+from chameleon.inventory import Inventory
+from chameleon.inventory.obstacles import all_of
+from chameleon.inventory.schema import RulesSpec
+from chameleon.llm_module import LLMModule
+from chameleon.planners.fixed import Fixed
+from chameleon.state import Failure, RunEnded, RunStarted, State
+from chameleon.table import Table
+from chameleon.text import estimated_tokens
+
+if TYPE_CHECKING:
+    from chameleon.retrieval.document import Document
+    from chameleon.retrieval.part import Part
+
+_TABLE = "input.table"
+# What would fail every problem after this one in the same way.
+_MISSING = ("AuthFailed", "MissingPackage", "ModelError", "NoModel", "RateLimited", "SandboxUnavailable")
+_AT_ONCE = 256
+Groups = Sequence[Collection[Cell]] | None
+
+
+def arm_figures(arm: Arm, asks: Sequence[str] = (), lacks: str = "", **measured: Any) -> dict[str, Any]:
+    """Return all that there is to say of one arm, as JSON; what was not `measured` is null.
+
+    `asks` are the modules that ask a model and did not run, the one that answers last. `lacks` says why the
+    arm could not run at all, or not to its end.
+    """
+    return {
+        "arm": arm.name,
+        "about": arm.about,
+        "changes": list(arm.changes),
+        "calls_per_question": arm.calls,
+        "needs_a_model": list(asks),
+        "lacks": lacks or None,
+        "problems": 0,
+        "failed": 0,
+        "failed_first_for": None,
+        "seconds_per_question": None,
+        "evaluation": None,
+        "retrieval": None,
+        "table": None,
+        **measured,
+    }
+
+
+@dataclass
+class GoldCoverage:
+    """What is left of the tables that come to a model, and whether the gold answers' cells are among it.
+
+    `n` runs came to a table, which had so many `rows` and `columns`; `shares` sums which part of the cells of
+    the table before it was cut these are. `tokens` are estimated, of the `shown` tables as the prompt has
+    them. Of `known` runs it is known whether the gold answer's cells are left, and of `having` they are.
+    """
+
+    n: int = 0
+    rows: int = 0
+    columns: int = 0
+    shares: float = 0.0
+    tokens: int = 0
+    shown: int = 0
+    known: int = 0
+    having: int = 0
+
+    def add(self, state: State, problem: Problem, groups: Groups, text: str | None) -> None:
+        """Count a run: `groups` are the gold cells of its problem, `text` the table as its prompt shows it.
+
+        A run that failed came to no table, and has lost them.
+        """
+        if _failure_of(state) is not None:
+            self.known += bool(groups)
+            return
+        has = has_gold(state, problem, groups)
+        self.known += has is not None
+        self.having += bool(has)
+        if text is not None:
+            self.shown += 1
+            self.tokens += estimated_tokens(text)
+        table, source = state.table, _source_table(state)
+        if table is not None and source is not None:
+            self.n += 1
+            self.rows += len(table.rows)
+            self.columns += len(table.header)
+            cells = len(source.rows) * len(source.header)
+            self.shares += len(table.rows) * len(table.header) / cells if cells else 1.0
+
+    def to_json(self) -> dict[str, Any] | None:
+        """Return the means, null where nothing was counted; None without any."""
+        if not self.n and not self.known:
+            return None
+        means = {
+            "rows": (self.rows, self.n),
+            "columns": (self.columns, self.n),
+            "cells": (self.shares, self.n),
+            "tokens": (self.tokens, self.shown),
+            "gold_kept": (self.having, self.known),
+        }
+        found = {name: round(total / n, 4) if n else None for name, (total, n) in means.items()}
+        return {"n": self.n, **found, "gold_known": self.known}
+
+
+def has_gold(state: State, problem: Problem, groups: Groups) -> bool | None:
+    """Return whether of each group a cell is left; None where that is not known.
+
+    A table that was found in an index must be the problem's own, and whoever cuts a table tells in
+    `cache.kept` which of its rows and columns are left.
+    """
+    source, own = _source_table(state), problem.input.get("table")
+    if not groups or own is None:
+        return None
+    if source is None or not _same(source, own):
+        return False
+    kept = state.cache.get("kept")
+    if kept is None:
+        return True if state.table is not None and _same(state.table, source) else None
+    rows, columns = frozenset(kept["rows"]), frozenset(kept["columns"])
+    return all(any(row in rows and column in columns for row, column in cells) for cells in groups)
+
+
+def _source_table(state: State) -> Table | None:
+    """Return the table that was found in an index, else the one that was given, if there is either."""
+    table: Table | None = state.begun.input.get("table") if state.begun else None
+    for record in state.history:
+        if "retrieved" in record.cache_changes:
+            table = record.input_changes.get("table", table)
+    return table
+
+
+def _same(table: Table, other: Table) -> bool:
+    """Return whether two tables have the same cells; what they are called does not matter."""
+    return (table.header, table.rows) == (other.header, other.rows)
+
+
+def _failure_of(state: State) -> Failure | None:
+    """Return what kept a run from its end, if it was a step or its input."""
+    failed = next((record.error for record in state.history if record.error), None)
+    return failed or (state.ended.error if state.ended and state.begun is None else None)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What of a fixed plan runs without a model.
+
+    Of the modules up to the last one that asks a model, `runs` are those that ask none and depend on nothing
+    that others would have written, `asks` those that ask one, and `waiting` the rest. `knows_table`: the
+    table that comes to the model is that of the state.
+    """
+
+    inventory: Inventory
+    runs: tuple[str, ...]
+    asks: tuple[str, ...]
+    waiting: tuple[str, ...]
+    knows_table: bool
+
+    @classmethod
+    def of(cls, inventory: Inventory) -> Prepared | None:
+        """Divide the plan; None where the inventory has no fixed one: then a model decides what runs."""
+        plan = fixed_plan(inventory)
+        if plan is None:
+            return None
+        asking = [place for place, name in enumerate(plan) if inventory.modules[name].needs_model]
+        runs, asks, waiting = list[str](), list[str](), list[str]()
+        unknown = set[str]()
+        for name in plan[: asking[-1] + 1] if asking else plan:
+            access = inventory.access[name]
+            if inventory.modules[name].needs_model:
+                asks.append(name)
+            elif unknown and access.depends_on(unknown):
+                waiting.append(name)
+            else:
+                runs.append(name)
+                continue
+            unknown |= access.writes
+        return cls(inventory, tuple(runs), tuple(asks), tuple(waiting), not unknown & {_TABLE, "input.*"})
+
+    def begun(self, problem: Problem) -> State:
+        """Return the state before anything runs. Raises `InputError` for an input that is none."""
+        given = self.inventory.check_input(taken_by(self.inventory, problem))
+        return State().after(RunStarted(self.inventory.name, given))
+
+    def state(self, problem: Problem) -> State:
+        """Return the state after what runs; one that failed for an input that is none."""
+        try:
+            if not self.runs:
+                return self.begun(problem)
+            return self._executor.run(taken_by(self.inventory, problem))
+        except InputError as error:
+            return State(ended=RunEnded("failed", Failure.of(error)))
+
+    def prompted(self, state: State) -> str | None:
+        """Return the table as the prompt shows it; None where that is not known."""
+        known = self.knows_table and not self.waiting
+        return _prompted_table(self.inventory, self.asks, state) if known else None
+
+    @cached_property
+    def part(self) -> Inventory:
+        """The inventory with what runs alone: nothing is repaired, and a failure ends the run."""
+        return replace(
+            self.inventory,
+            planner=Fixed(list(self.runs)) if self.runs else self.inventory.planner,
+            rules=RulesSpec(),
+            fallback=(),
+            repair={},
+            on_error={},
+            left_out=frozenset(self.inventory.modules) - set(self.runs),
+        )
+
+    @cached_property
+    def _executor(self) -> Executor:
+        return Executor(self.part)
+
+
+def _prompted_table(inventory: Inventory, asks: Collection[str], state: State) -> str | None:
+    """Return the table as the last of these modules shows it in its prompt; None where it shows none."""
+    for name in reversed(list(asks)):
+        module, access = inventory.modules[name], inventory.access[name]
+        if isinstance(module, LLMModule) and access.depends_on({_TABLE}) and state.table is not None:
+            text = module.slots(access.view(state)).get("table")
+            return text if isinstance(text, str) else None
+    return None
+
+
+def measure_arm(
+    arm: Arm,
+    benchmark: Benchmark,
+    problems: Sequence[Problem],
+    *,
+    gold_history: bool = False,
+    advance: Callable[[int], object] = lambda done: None,
+) -> dict[str, Any]:
+    """Run what of an arm needs no model, over all problems; an arm that cannot run here says why.
+
+    Questions of a conversation are told those before them, with `gold_history` their gold answers, else none:
+    there is no model to give any.
+    """
+    prepared = Prepared.of(arm.inventory)
+    if prepared is None:
+        return arm_figures(arm, ("the planner",))
+    asks = prepared.asks
+    if prepared.runs and (found := [each for each in prepared.part.obstacles() if each.stops]):
+        return arm_figures(arm, asks, str(all_of(found, arm.name)))
+    asked = list(_with_turns(problems, gold_history))
+    begun = list[tuple[Problem, State]]()
+    for problem in asked:
+        with suppress(InputError):  # reported where it is run
+            begun.append((problem, prepared.begun(problem)))
+    try:  # all queries at once cost less than one by one, and what is missing shows before any run
+        recall = recall_of(prepared.part, begun)
+    except ChameleonError as error:
+        return arm_figures(arm, asks, str(error))
+    coverage, failed, seconds = GoldCoverage(), list[str](), 0.0
+    for number, problem in enumerate(asked, 1):
+        state = prepared.state(problem)
+        seconds += state.seconds
+        failure = _failure_of(state)
+        if prepared.knows_table:
+            text = None if failure else prepared.prompted(state)
+            coverage.add(state, problem, benchmark.gold_cells(problem), text)
+        advance(number)
+        if failure is not None:
+            failed.append(str(failure))
+            if failure.kind in _MISSING or len(failed) == len(asked):
+                return arm_figures(arm, asks, failed[0] if len(failed) == len(asked) else failed[-1])
+    return arm_figures(
+        arm,
+        asks,
+        problems=len(asked),
+        failed=len(failed),
+        failed_first_for=failed[0] if failed else None,
+        seconds_per_question=round(seconds / len(asked), 6),
+        retrieval=recall and recall.to_json(),
+        table=coverage.to_json(),
+    )
+
+
+def _with_turns(problems: Sequence[Problem], gold_history: bool) -> Iterator[Problem]:
+    for questions in in_turn(problems):
+        turns: list[Turn] = []
+        for problem in questions:
+            yield with_history(problem, turns)
+            turns.append(turn(problem, problem.gold if gold_history else None))
+
+
+def look_back(
+    arm: Arm, run: Run, problems: Sequence[Problem], benchmark: Benchmark
+) -> tuple[GoldCoverage, list[tuple[Problem, State]]]:
+    """Return what was left of the tables in the runs of an evaluation, and each problem as its run began."""
+    coverage, begun, inventory = GoldCoverage(), list[tuple[Problem, State]](), arm.inventory
+    by_id = {problem.id: problem for problem in problems}
+    left = iter([result.id for result in run.results if result.id in by_id])
+    while ids := list(islice(left, _AT_ONCE)):
+        for id, events in run.events(ids).items():
+            state, problem = State.fold(events), by_id[id]
+            asked = [name for name in state.plan if inventory.modules[name].needs_model]
+            text = None if _failure_of(state) else _prompted_table(inventory, asked, state)
+            coverage.add(state, problem, benchmark.gold_cells(problem), text)
+            if state.begun is not None:
+                begun.append((problem, State().after(state.begun)))
+    return coverage, begun
+
+
+def build_indexes(
+    folder: Path, grid: Grid, documents: Callable[[bool], Iterable[Document]], *, own: bool = False
+) -> tuple[list[str], dict[str, str]]:
+    """Make the indexes of the grid that its arms search and that are not there.
+
+    Each has what all retrievers need that arms search it by. `documents` are those of an index, with or
+    without summaries. Returns what was built, and why arms cannot search: something cannot be had here.
+    In a folder of our `own` an index that lacks something is made anew. Raises `InputError` for documents
+    that cannot be read, or a folder with something else in it.
+    """
+    from chameleon.retrieval.index import Index
+    from chameleon.retrieval.index.manifest import MANIFEST
+    from chameleon.retrieval.parts import parts_for
+
+    sample = next(iter(documents(False)), None)
+    if sample is None:
+        return [], {}
+
+    @cache
+    def parts_of(retriever: str) -> dict[str, Part]:
+        """Return the parts that a retriever needs, once they were tried: a model may be missing here."""
+        parts = parts_for(retriever)
+        with tempfile.TemporaryDirectory(prefix="chameleon-") as place:
+            Index.build(place, [sample], parts)
+        return {part.name: part for part in parts}
+
+    built, lacks = list[str](), dict[tuple[str, str], str]()
+    modules = [(arm.name, module) for arm in grid.arms.values() for _, module in searching(arm.inventory)]
+    for within, spec in grid.spec.indexes.items():
+        retrievers = dict.fromkeys(module.retriever for _, module in modules if module.within == within)
+        place, is_there = folder / within, (folder / within / MANIFEST).exists()
+        if not retrievers or (is_there and not own):
+            continue
+        parts: dict[str, Part] = {}
+        for retriever in retrievers:
+            try:
+                needed = parts_of(retriever)
+                for name in parts.keys() & needed.keys():
+                    if parts[name].settings() != needed[name].settings():
+                        what = f"an index has one part {name!r}, and that of {retriever} is another one"
+                        raise InputError(what)
+                parts |= needed
+            except ChameleonError as problem:
+                lacks[within, retriever] = str(problem)
+        if is_there:
+            if Index.open(place).settings.keys() >= parts.keys():
+                continue
+            shutil.rmtree(place)
+        try:
+            Index.build(place, documents(spec.summaries), [*parts.values()])
+            built.append(within)
+        except InputError as problem:
+            if not spec.summaries:
+                raise
+            lacks |= {(within, retriever): str(problem) for retriever in retrievers}
+    found = ((name, lacks.get((each.within, each.retriever))) for name, each in modules)
+    return built, {name: reason for name, reason in found if reason}

@@ -1,0 +1,224 @@
+"""A run that was kept: its directory read again, and what there is to say of it in figures and words."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from chameleon.errors import InputError
+from chameleon.evaluation.benchmark import Benchmark
+from chameleon.evaluation.data import find_benchmark
+from chameleon.evaluation.results import Count, Result, Tally
+from chameleon.evaluation.run_dir import (
+    EVENTS,
+    PROBLEMS,
+    RESULTS,
+    SETTINGS,
+    read_events,
+    read_results,
+    read_settings,
+)
+from chameleon.evaluation.stats import PlanStats
+from chameleon.state import Event
+from chameleon.usage import Usage
+
+DASH = "–"
+VERDICTS = ("wrong", "declined", "failed", "right")
+GRADED = ("declined", "failed", "graded")
+
+
+def figure(value: float | None) -> str:
+    """Write a graded figure with four decimals, as published ones are; a dash where there is no example."""
+    return DASH if value is None else f"{value:.4f}"
+
+
+def in_figures(tally: Tally, count: Count) -> str:
+    """Return "BLEU 27.1871, ROUGE-1 0.6110"."""
+    return ", ".join(f"{name} {figure(value)}" for name, value in tally.figures(count).items())
+
+
+def verdict_of(result: Result) -> str:
+    """Say in a word what became of a problem: one of `VERDICTS`, or of `GRADED`."""
+    if result.answered:
+        return "graded" if result.correct is None else "right" if result.correct else "wrong"
+    return "declined" if result.declined else "failed"
+
+
+@dataclass(frozen=True)
+class Run:
+    """The directory that an evaluation has written, read again.
+
+    `name` tells it from the others of a report.
+    """
+
+    path: Path
+    settings: Mapping[str, Any]
+    results: list[Result]
+    name: str = ""
+
+    @cached_property
+    def benchmark(self) -> Benchmark:
+        return find_benchmark(self.settings["benchmark"])
+
+    @cached_property
+    def tally(self) -> Tally:
+        """The counts over the results, with the benchmark's columns in their order."""
+        rule = self.benchmark.scorers.get(str(self.settings.get("scorer")))
+        tally = Tally(self.benchmark.columns, rule() if rule else None)
+        for result in self.results:
+            tally.add(result)
+        return tally
+
+    @property
+    def total(self) -> int | None:
+        """How many problems were to be run; None where the evaluation did not come to tell."""
+        return self.settings.get(PROBLEMS)
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether problems have no result yet."""
+        return self.total is not None and len(self.results) < self.total
+
+    @property
+    def problems(self) -> str:
+        """How many have a result: "200", or "69 of 200, unfinished"."""
+        n = f"{len(self.results):,}"
+        return f"{n} of {self.total:,}, unfinished" if self.unfinished else n
+
+    @property
+    def date(self) -> str:
+        return str(self.settings.get("started") or "")[:10]
+
+    @property
+    def choices(self) -> str:
+        """What was chosen for this run: "tables_offline, without row_lookup, scorer chameleon"."""
+        without = ", ".join(map(str, self.settings.get("without") or ()))
+        scorer = self.settings.get("scorer")
+        parts = (self.settings["inventory"], without and f"without {without}", scorer and f"scorer {scorer}")
+        return ", ".join(str(part) for part in parts if part)
+
+    @cached_property
+    def plans(self) -> PlanStats:
+        return PlanStats.of(result.plan for result in self.results)
+
+    @cached_property
+    def verdicts(self) -> Mapping[str, int]:
+        """How many problems came to each verdict."""
+        found = Counter(map(verdict_of, self.results))
+        return {verdict: found[verdict] for verdict in (GRADED if self.tally.graded else VERDICTS)}
+
+    @property
+    def seconds(self) -> float:
+        """The sum over the problems; those that ran side by side count each."""
+        return sum(result.seconds for result in self.results)
+
+    def events(self, ids: Collection[str]) -> dict[str, tuple[Event, ...]]:
+        """Return the events of these problems, by id."""
+        with (self.path / EVENTS).open("rb") as lines:
+            return read_events(lines, frozenset(ids).__contains__, self.path / EVENTS)[0]
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "run": self.name,
+            "path": str(self.path),
+            "date": self.date or None,
+            **self.tally.to_json(str(self.settings["benchmark"])),
+            "total": self.total,
+            "unfinished": self.unfinished,
+            "step_seconds": round(self.seconds, 3),
+            "declined": self.verdicts["declined"],
+            "failed": self.verdicts["failed"],
+            "settings": dict(self.settings),
+        }
+
+    @property
+    def facts(self) -> list[tuple[str, str]]:
+        """What is said of a run below the table: pairs of a name and a text."""
+        tally, answered, n = self.tally, self.tally.answered, len(self.results)
+        ours = ""
+        if answered.n and tally.graded:
+            ours = f", graded {in_figures(tally, answered)}; the others count as empty answers"
+        elif answered.n:
+            ours = f", of them right {100 * answered.correct / answered.n:.2f} %"
+        counted = ("Grades", in_figures(tally, tally.all))
+        if not tally.graded:
+            counted = ("Right", _part(tally.all.correct, n))
+        skipped = tally.passed_over.most_common()
+        each = f", {self.seconds / n:.3f} a problem" if n else ""
+        settings = {name: value for name, value in self.settings.items() if name != PROBLEMS}
+        pairs = [
+            ("Problems", self.problems),
+            counted,
+            ("Answered", _part(answered.n, n) + ours),
+            ("Declined", _part(self.verdicts["declined"], n)),
+            ("Failed", _part(self.verdicts["failed"], n)),
+            *(("", f"{count:,} times: {reason}") for reason, count in tally.reasons.most_common(3)),
+            *(("", f"answered {count:,} times without {where}") for where, count in skipped),
+            ("Dropped", "; ".join(f"{name} in {count:,}" for name, count in tally.dropped.most_common())),
+            ("Spent", usage_in_words(tally.usage)),
+            ("Seconds", f"{self.seconds:,.1f} summed over all problems{each}"),
+            *((name.capitalize(), _in_words(value)) for name, value in settings.items()),
+        ]
+        return [(name, text) for name, text in pairs if text]
+
+
+def read_run(path: str | os.PathLike[str]) -> Run:
+    """Read a directory that an evaluation has written; one that is being written to may be read too.
+
+    Raises `InputError` for a directory that is none, `LogError` for a damaged one.
+    """
+    run_dir = Path(path)
+    for name in (SETTINGS, RESULTS):
+        if not (run_dir / name).is_file():
+            hint = "An evaluation that is kept makes one."
+            inside = sorted(file.parent.name for file in run_dir.glob(f"*/{SETTINGS}"))
+            if inside:
+                names = f"{', '.join(inside[:5])}{' …' if inside[5:] else ''}"
+                hint = f"It holds {names}: name them, as {run_dir / inside[0]}."
+            what = f"this is no folder of an evaluation: it has no {name}"
+            raise InputError(what, where=str(run_dir), hint=hint)
+    with (run_dir / RESULTS).open("rb") as lines:
+        results = list(read_results(lines, run_dir / RESULTS))
+    return Run(run_dir, read_settings(run_dir / SETTINGS), results, run_dir.name or str(run_dir))
+
+
+def told_apart(runs: Iterable[Run]) -> list[Run]:
+    """Name runs whose directories are called alike by the whole path."""
+    found = list(runs)
+    names = Counter(run.name for run in found)
+    return [run if names[run.name] == 1 else replace(run, name=str(run.path)) for run in found]
+
+
+def usage_in_words(usage: Usage) -> str:
+    """Return "3 model calls, 812 + 40 tokens, $0.0012"."""
+    if not usage.calls:
+        return "no model calls"
+    return f"{usage.calls:,} model call{'' if usage.calls == 1 else 's'}, {spent_in_words(usage)}"
+
+
+def spent_in_words(usage: Usage) -> str:
+    """Return "812 + 40 tokens, $0.0012"; what the provider does not say is called unknown."""
+    tokens, cost = "tokens unknown", "cost unknown"
+    if usage.input_tokens is not None and usage.output_tokens is not None:
+        tokens = f"{usage.input_tokens:,} + {usage.output_tokens:,} tokens{usage.parts}"
+    if usage.cost is not None:
+        cost = f"${usage.cost:,.4f}"
+    return f"{tokens}, {cost}"
+
+
+def _part(count: int, n: int) -> str:
+    return f"{count:,} ({100 * count / n:.2f} %)" if n else f"{count:,}"
+
+
+def _in_words(value: Any) -> str:
+    """Write a setting; an empty text for an empty one."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {_in_words(each) or 'none'}" for key, each in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(_in_words(each) for each in value)
+    return "none" if value is None else str(value)

@@ -1,0 +1,138 @@
+"""Answer from the passages of a paper, in prose or by a program, and name those that the answer rests on."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from chameleon import Declined, LLMModule, State, StepRejected
+from chameleon.modules.documents.paper_retriever import passage_source
+from chameleon.modules.program.programs import ProgramVerifier, program_in, run_program
+from chameleon.modules.program.solution_generator import lone_letter, stated_answer
+from chameleon.quoting import Quoted, block, on_one_line, untagged
+
+_RESTS = re.compile(
+    r"^[^\w\n]*(?:the |relevant |supporting )*passages?(?:\(s\))?(?: (?:used|cited|needed))?[^\w\n]*:"
+    r"(?P<line>[^\n]*(?:\n[ \t]*[-*•][^\n]*)*)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_NONE = re.compile(r"\W*none\b", re.IGNORECASE)
+_ASIDE = re.compile(r"\([^()]*\)")
+_EACH = re.compile(r"\n[ \t]*[-*•][ \t]*|[,;]\s*(?=(?:passage )?\d{1,4}\s*:)", re.IGNORECASE)
+_QUOTED = re.compile(r"\"[^\"\n]*\"|“[^”\n]*”")
+_SAYS = re.compile(r"(?<=\d)\s*(?::|[-–—](?=\s))\s*(?=[^\W\d_]).*")
+_PARTS = re.compile(r"[,;&+/]|\band\b|(?<=\d)\s+(?=\d)", re.IGNORECASE)
+_NUMBERS = re.compile(
+    r"\W*+(?:passages?|nos?\.?|numbers?)?\W*+(\d{1,4})(?![\d.]*\d)"
+    r"(?:[^\w–—-]*+(?:-|–|—|to|through)\W*+(\d{1,4})(?![\d.]*\d))?",
+    re.IGNORECASE,
+)
+_COMMENTED = re.compile(r"^(?=[^\w\n]*+passages?\b[^\n=]*:)(?![^\S\n]*+#)", re.IGNORECASE | re.MULTILINE)
+_MANY = {"list": "a list", "tuple": "a tuple", "set": "a set", "frozenset": "a set", "dict": "a dict"}
+
+
+class PassageReader(LLMModule):
+    """What answers from the passages of a paper and names those: its output has `sources` beside the rest."""
+
+    reads = ("input.question", "input.passages", "input.choices?", "input.unit?", "cache.retrieval_note?")
+    non_text = ("cache.sources",)
+
+    def slots(self, state: State) -> dict[str, Any]:
+        """Return the slots, with the passages by number, each with its headings and page."""
+        shown = []
+        for number, passage in enumerate(state.input.get("passages") or (), 1):
+            page = f"page {passage['page']}" if passage.get("page") is not None else ""
+            place = ", ".join(filter(None, [str(passage.get("title") or ""), page]))
+            head = f"Passage {number}: {untagged(on_one_line(place))}" if place else f"Passage {number}:"
+            shown.append(f"{head}\n{block('passage', str(passage['text']))}")
+        return super().slots(state) | {"found": Quoted("\n".join(shown))}
+
+    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
+        return dict(output)
+
+    def cited(self, reply: str, state: State) -> list[dict[str, Any]]:
+        """Return the sources that a reply names in its line "Passages: 1, 3-5".
+
+        Raises `Declined` for "none", where the model finds that the passages do not tell, and `StepRejected`
+        for a reply without such a line, or with numbers of passages that are not there.
+        """
+        passages = state.input.get("passages") or ()
+        lines = [found["line"] for found in _RESTS.finditer(reply)]
+        if lines and _NONE.match(lines[-1].strip()):
+            raise Declined(
+                "the passages found do not answer the question",
+                hint="Ask in the words of the paper, or name the section.",
+            )
+        numbers = list(dict.fromkeys(_numbers(lines[-1], len(passages)))) if lines else []
+        if not numbers:
+            raise StepRejected("the reply names no passage", hint='Write "Passages: " and their numbers.')
+        if not all(1 <= number <= len(passages) for number in numbers):
+            raise StepRejected(f"the reply names passages that are not there: there are {len(passages)}")
+        return [passage_source(passages[number - 1], number) for number in numbers]
+
+
+class PaperAnswerer(PassageReader):
+    """Reasons from passages of a paper to an answer, and names those it rests on. Follows paper_retriever."""
+
+    prompt = "papers/paper_answerer"
+    writes = ("cache.solution", "cache.sources")
+
+    def interpret(self, text: str, state: State) -> dict[str, Any]:
+        """Return the solution and its sources.
+
+        Raises `StepRejected` for a reply without an answer, or without numbers of passages that are there,
+        and `Declined` where the model finds that the passages do not tell.
+        """
+        sources = self.cited(text, state)
+        if stated_answer(text) is None and lone_letter(text, state.input.get("choices") or ()) is None:
+            raise StepRejected('the solution does not say "The answer is …"')
+        return {"solution": text.strip(), "sources": sources}
+
+
+class PaperProgramGenerator(PassageReader):
+    """Writes a program that sets `ans` from passages of a paper, and names those. Follows paper_retriever."""
+
+    prompt = "papers/program_generator"
+    writes = ("cache.program", "cache.sources")
+
+    def interpret(self, text: str, state: State) -> dict[str, Any]:
+        """Return the program and its sources, which it names in a comment or beside it.
+
+        Raises `StepRejected` for a reply without a program, or without numbers of passages that are there,
+        and `Declined` where the model finds that the passages do not tell.
+        """
+        sources = self.cited(text, state)
+        return {"program": _COMMENTED.sub("# ", program_in(text)), "sources": sources}
+
+
+class PaperProgramVerifier(ProgramVerifier):
+    """Checks that the program sets `ans` to one number or text. Follows paper_program_generator."""
+
+    def run(self, state: State) -> dict[str, str]:
+        """Return what was found. Raises `StepRejected` for a program that fails, or gives no single value."""
+        verdict = super().run(state)
+        value = run_program(state, self.timeout).value
+        told = _MANY.get(type(value).__name__, "")
+        if isinstance(value, complex) or (isinstance(value, float) and not math.isfinite(value)):
+            told = "no real number"
+        elif isinstance(value, str) and value.strip().lower() in ("nan", "inf", "-inf", "none"):
+            told = f'"{value.strip()}"'
+        if told:
+            raise StepRejected(f"the program sets ans to {told}, and not to one number or text")
+        return verdict
+
+
+def _numbers(told: str, count: int) -> list[int]:
+    """Return the numbers of passages in a line, or in the list below it: ranges in full.
+
+    What stands in brackets, pages, and what a passage is said to say ("2: the rent is 900 EUR") are left out.
+    """
+    found = list[int]()
+    for line in _EACH.split(_QUOTED.sub(" ", _ASIDE.sub(" ", told))):
+        for part in _PARTS.split(_SAYS.sub("", line)):
+            if (named := _NUMBERS.match(part)) is not None:
+                first, last = int(named[1]), int(named[2] or named[1])
+                found += range(first, min(last, count) + 1) if first <= last <= count else [first, last]
+    return found

@@ -1,0 +1,299 @@
+"""Programs of FinQA's language: read from a model's reply, and written as FinQA has them.
+
+A reply may write steps, nested calls, and prose around them. The text is data: it is taken apart by the few
+rules here, and never evaluated.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from functools import reduce
+from typing import Any
+
+from chameleon import StepRejected, Table
+from chameleon.modules.reports.finqa_program import (
+    OPERATIONS,
+    OVER_ROWS,
+    Calculated,
+    calculated,
+    number_in,
+    tokens_of,
+)
+
+_OTHER_NAMES = {
+    "sum": "add",
+    "plus": "add",
+    "sub": "subtract",
+    "minus": "subtract",
+    "mul": "multiply",
+    "times": "multiply",
+    "div": "divide",
+    "pow": "exp",
+    "power": "exp",
+    "greater_than": "greater",
+    "max": "table_max",
+    "min": "table_min",
+    "average": "table_average",
+}
+_CALL = re.compile(
+    rf"(?<![\w#])({'|'.join(sorted((*OPERATIONS, *_OTHER_NAMES), key=len, reverse=True))})\s*\(", re.I
+)
+_LABEL = re.compile(r"\bprogram\b[*_`]*(?: is)?[*_`]*\s*:", re.IGNORECASE)
+_BETWEEN = re.compile(
+    r"(?:[\s,;|`*.>\[\]-]|\bthen\b|\band\b|\bstep\b|#?\d+\s*[.:=)]|\beof\b|=\s*-?[\d.,]+%?(?=\s))*",
+    re.IGNORECASE,
+)
+_PIECE = re.compile(r"(?<![\w#.,])\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|[(),]|[^(),\d]+|\d+")
+_NONE = re.compile(r",\s*(?:none)?\s*$", re.IGNORECASE)
+_REFERENCE = re.compile(r"#\s*(\d{1,3})")
+_CONSTANT = re.compile(r"const_m?\d+", re.IGNORECASE)
+_CURRENCY = re.compile(r"[$€£¥]")
+_BLANK = re.compile(r" (?![\d.,])|(?<![\d.,]) ")
+_CELL = re.compile(
+    r"(?P<sign>(?:[-−–]?\(|[-−–])?)(?P<number>\d[\d,]*(?:\.\d+)?|\.\d+)(?P<end>%?\)?%?)(?:\([^()]*\)%?)*"
+)
+_MOST_STEPS, _DEEPEST = 64, 16
+
+Step = tuple[str, str, str]
+"""An operation and its two arguments."""
+Call = tuple[str, Any, Any]
+"""The same, whose arguments may be calls."""
+_CONSTANTS = frozenset([*map(str, range(1, 11)), *(str(10**power) for power in (2, 3, 4, 5, 6, 7, 9))])
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+_NOTE = re.compile(r"(?:(?<!\s)\s+)?\([^()]*\)")
+
+
+def finqa_program_in(text: str) -> list[Step]:
+    """Return the steps of the last program in a reply; after its last "Program:", where it says so.
+
+    Calls that stand in calls become steps of their own, and references are numbered from 0, also where
+    the reply numbers them from 1. Raises `StepRejected` for a reply without a program, or with a broken one.
+    """
+    labels = [label.end() for label in _LABEL.finditer(text)]
+    calls = next(filter(None, (_last_run(text[start:]) for start in (*reversed(labels), 0))), None)
+    if calls is None:
+        raise StepRejected(
+            "the reply holds no program", hint="A program is subtract(5, 3), divide(#0, 3) or the like."
+        )
+    try:
+        return _steps(calls, 0)
+    except StepRejected as problem:
+        try:
+            return _steps(calls, 1)
+        except StepRejected:
+            raise problem from None
+
+
+def _last_run(text: str) -> list[Call]:
+    """Return the last calls in a text that follow each other with nothing but separators between them."""
+    run, end = list[Call](), 0
+    while (found := _CALL.search(text, end)) is not None:
+        if not _BETWEEN.fullmatch(text, end, found.start()):
+            run = []
+        call, end = _call(text, found)
+        run.append(call)
+        if len(run) > _MOST_STEPS:
+            raise StepRejected(f"the program has more than {_MOST_STEPS} steps")
+    return run
+
+
+def _call(text: str, found: re.Match[str], depth: int = 0) -> tuple[Call, int]:
+    """Return a call and where it ends. Raises `StepRejected` for one that is no operation on two arguments.
+
+    Where no space tells, "350,125" is two arguments and not one number, since one is too few. The name of a
+    row may have commas and brackets of its own: all but a last "none" is the name.
+    """
+    if depth > _DEEPEST:
+        raise StepRejected("the program is nested too deeply")
+    operation = _OTHER_NAMES.get(found[1].lower(), found[1].lower())
+    parts, opened = [""], 0
+    for piece in _PIECE.finditer(text, found.end()):
+        opened += {"(": 1, ")": -1}.get(piece[0], 0)
+        if opened < 0:
+            break
+        if piece[0] == "," and not opened:
+            parts.append("")
+        else:
+            parts[-1] += piece[0]
+    if opened >= 0:
+        raise StepRejected(f"{operation}( … is not closed")
+    whole, end = text[found.end() : piece.start()], piece.end()
+    if operation.startswith("table_"):
+        return (operation, _NONE.sub("", whole).strip(" \n\t\"'`"), "none"), end
+    if len(parts) == 1 and whole.count(",") == 1:
+        parts = whole.split(",")
+    if len(parts) == 1 and "," in whole:
+        raise StepRejected(
+            f"it is not clear where the arguments of {operation}({whole:.60}) are parted",
+            hint="Write numbers without commas, and a space after the comma between arguments.",
+        )
+    if len(parts) != 2 or not all(map(str.strip, parts)):
+        raise StepRejected(f"{operation} takes two arguments, and is given {len(parts)}")
+    first, second = (
+        _call(part, nested, depth + 1)[0] if (nested := _CALL.match(part)) else part
+        for part in map(str.strip, parts)
+    )
+    return (operation, first, second), end
+
+
+def _steps(calls: Sequence[Call], first_number: int) -> list[Step]:
+    """Return calls as steps; the calls are numbered from `first_number`."""
+    steps, ends = list[Step](), list[int]()
+
+    def add(call: Call) -> int:
+        operation, *arguments = call
+        first, second = map(argument, arguments)
+        steps.append((operation, first, second))
+        if len(steps) > _MOST_STEPS:
+            raise StepRejected(f"the program has more than {_MOST_STEPS} steps")
+        return len(steps) - 1
+
+    def argument(given: str | Call) -> str:
+        if isinstance(given, tuple):
+            return f"#{add(given)}"
+        if (found := _REFERENCE.fullmatch(given.strip("\"'` "))) is None:
+            return plain(given)
+        number = int(found[1]) - first_number
+        if not 0 <= number < len(ends):
+            raise StepRejected(f"{given} is no earlier step")
+        return f"#{ends[number]}"
+
+    for call in calls:
+        ends.append(add(call))
+    return steps
+
+
+def plain(argument: str) -> str:
+    """Return an argument as FinQA writes it: a number as `number_text` has it, "5 percent" as 5%.
+
+    The name of a row stays.
+    """
+    text = argument.strip("\"'` ")
+    bare = text.lower().removesuffix("percent").removesuffix("per cent")
+    number = number_text(text if len(bare) == len(text) else f"{bare}%")
+    return number or (text.lower() if _CONSTANT.fullmatch(text) else text)
+
+
+def number_text(cell: str) -> str | None:
+    """Return the number in a cell: "$ 1,250" is "1250", "(745)" is "-745", "(3.5)%" is "-3.5%"; else None.
+
+    Brackets around a number make it negative; brackets after one ("-32 ( 32 )") repeat it or are a note.
+    """
+    bare = _BLANK.sub("", " ".join(_CURRENCY.sub(" ", cell).split()))
+    found = _CELL.fullmatch(bare)
+    if found is None or found["sign"].endswith("(") != (")" in found["end"]):
+        return None
+    percent = "%" if "%" in found["end"] else ""
+    return f"{'-' if found['sign'] else ''}{found['number'].replace(',', '')}{percent}"
+
+
+def written(steps: Sequence[Step], tables: Sequence[Table], texts: Iterable[str]) -> str:
+    """Return the program, which comes to a value over these tables. Raises `StepRejected` where none does.
+
+    - A number that is neither in a table nor in `texts`, such as 100, is a constant: `const_100`, as
+      annotators write it.
+    - A row is found by its name in any case, also without its notes in brackets.
+    - An operation on a row that the language cannot read, because of brackets or commas in its name or its
+      cells, or blank cells, becomes arithmetic with the numbers that it has; "(745)" is -745.
+    """
+    lines = lines_of(tables)
+    said = [*texts, *(cell for line in lines for cell in line)]
+    known = {number for text in said for number in _numbers(text)}
+    done, values = list[Step](), list[str]()  # what stands for the value of each given step
+
+    def argument(given: str) -> str:
+        if given.startswith("#"):
+            return values[int(given[1:])]
+        if given == "-1" and "-1" not in known:
+            return "const_m1"
+        return f"const_{given}" if given in _CONSTANTS and given not in known else given
+
+    def add(operation: str, first: str, second: str) -> str:
+        done.append((operation, first, second))
+        return f"#{len(done) - 1}"
+
+    def over_row(operation: str, row: Sequence[str]) -> str:
+        step = (operation, row[0], "none")
+        if ", " not in row[0] and not calculated(tokens_of(as_text([step])), lines).fault:
+            return add(*step)
+        numbers = [number for cell in row[1:] if (number := number_text(cell)) is not None]
+        if not numbers:
+            raise StepRejected(f"the row {row[0]!r:.80} has no numbers")
+        if operation in ("table_max", "table_min"):
+            chosen = max if operation == "table_max" else min
+            return chosen(numbers, key=lambda number: number_in(number) or 0.0)
+        total = reduce(lambda total, number: add("add", total, number), numbers)
+        count = str(len(numbers))
+        count = f"const_{count}" if count in _CONSTANTS else count
+        return add("divide", total, count) if operation == "table_average" else total
+
+    for operation, first, second in steps:
+        if operation in OVER_ROWS:
+            values.append(over_row(operation, _row(first, tables)))
+        else:
+            values.append(add(operation, argument(first), argument(second)))
+    if values and not values[-1].startswith("#"):  # a number of a row that the language cannot read
+        add("add", values[-1], "0")
+    program = as_text(done)
+    _, fault = value_of(program, tables)
+    if fault:
+        raise StepRejected(f"the program does not work: {fault}")
+    return program
+
+
+def value_of(program: str, tables: Sequence[Table]) -> Calculated:
+    """Return the program's value; it is also a fault to come to none, or to none that is finite."""
+    value, fault = calculated(tokens_of(program), lines_of(tables))
+    if not fault and value is None:
+        fault = "it has no step"
+    elif not fault and not isinstance(value, str) and not math.isfinite(value):
+        fault = "it comes to no finite number"
+    return Calculated(value, fault)
+
+
+def as_text(steps: Iterable[Step]) -> str:
+    """Return the steps as text."""
+    return ", ".join(f"{operation}({first}, {second})" for operation, first, second in steps)
+
+
+def steps_in(program: str) -> list[Step]:
+    """Return the steps of a program that is written as FinQA does."""
+    tokens = tokens_of(program)[:-1]
+    return [
+        (tokens[place].rstrip("("), tokens[place + 1], tokens[place + 2])
+        for place in range(0, len(tokens), 4)
+    ]
+
+
+def lines_of(tables: Sequence[Table]) -> list[Sequence[str]]:
+    """Return the lines of tables one after the other, each with its header first."""
+    return [line for table in tables for line in (table.header, *table.rows)]
+
+
+def _row(name: str, tables: Sequence[Table]) -> Sequence[str]:
+    """Return the row of that name. Raises `StepRejected` for none, and for several that are not the same.
+
+    Of rows with the same name in one table the last counts, as it does where programs are run.
+    """
+    lines = lines_of(tables)
+    for form in (str, _folded, lambda text: _folded(_NOTE.sub("", text))):
+        found = [line for line in lines if form(line[0]) == form(name)]
+        if len(set(map(tuple, found))) > 1 and (len(tables) > 1 or form not in (str, _folded)):
+            raise StepRejected(
+                f"several rows are named {name!r:.80}", hint="Write the numbers of the one that is meant."
+            )
+        if found:
+            return found[-1]
+    raise StepRejected(f"no row of the table is named {name!r:.80}")
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.lower().split())
+
+
+def _numbers(text: str) -> set[str]:
+    """Return the numbers in a text, with and without their signs and commas."""
+    signed = _NUMBER.findall(text.replace(",", ""))
+    return {*signed, *(number.lstrip("-") for number in _NUMBER.findall(text))}

@@ -1,0 +1,231 @@
+"""Write a program about a report, run it, and say where its numbers stand in the report.
+
+The program is one of FinQA's language (Chen et al., 2021), with and without reasoning (RAG-CoT), or one of
+Python (Program of Thoughts).
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence, Set
+from typing import Any, ClassVar
+
+from chameleon import LLMModule, Module, State, StepRejected
+from chameleon.errors import ModuleError
+from chameleon.module import Keys
+from chameleon.modules.documents.paper_retriever import passage_source
+from chameleon.modules.program.programs import in_words, program_in, run_program
+from chameleon.modules.reports.finqa_program import END, OVER_ROWS, calculated, number_in, tokens_of
+from chameleon.modules.reports.program_text import (
+    as_text,
+    finqa_program_in,
+    lines_of,
+    steps_in,
+    value_of,
+    written,
+)
+from chameleon.modules.reports.report import Report, report_slots, text_of
+from chameleon.modules.reports.report_answer import parsed
+
+_NUMBER = re.compile(r"\d+(?:\.\d+)?|(?<!\d)\.\d+")
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3})")
+
+Place = tuple[int, int]
+"""The number of a passage, 0 for the report's own table, and that of a row, 0 for a passage of text."""
+
+
+class _ReportProgram(LLMModule):
+    reads = ("input.question", "input.table?", "input.passages?", "cache.relevant_rows?")
+
+    def slots(self, state: State) -> dict[str, Any]:
+        return super().slots(state) | report_slots(state)
+
+
+class FinqaProgramGenerator(_ReportProgram):
+    """Writes the steps of arithmetic that answer a question about a report. For FinQA's language."""
+
+    prompt = "finqa/few_shot"
+    writes = ("cache.finqa_program",)
+
+    def parse(self, text: str) -> str:
+        """Return the program in a reply, whatever it is about."""
+        return as_text(finqa_program_in(text))
+
+    def interpret(self, text: str, state: State) -> str:
+        """Return the program in a reply, with the numbers and rows of the report; see `written`.
+
+        Raises `StepRejected` for a program that comes to nothing: the inventory's `repair` may ask again.
+        """
+        report = Report.of(state)
+        said = [state.input["question"], *map(text_of, report.passages)]
+        return written(finqa_program_in(text), report.every_table, said)
+
+
+class ReportProgramGenerator(_ReportProgram):
+    """Writes a Python program that sets `ans`, from the text and the table of a report."""
+
+    prompt = "finqa/program_generator"
+    writes = ("cache.program",)
+
+    def parse(self, text: str) -> str:
+        return program_in(text)
+
+
+class _ReportExecutor(Module):
+    writes = ("cache.program_result", "cache.sources")
+    non_text: ClassVar[Keys] = ("cache.sources",)
+
+    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
+        return {"program_result": output["value"], "sources": output["sources"]}
+
+    def cited(self, state: State, left: set[str], rows: Set[str] = frozenset()) -> list[dict[str, Any]]:
+        """Return the sources of numbers and named rows: each table and passage once, the report's first."""
+        report = Report.of(state)
+        places = dict(_places(report))
+        cited: dict[int, dict[int, set[int]]] = {}  # columns by passage and row
+
+        def cite(place: Place, numbers: Set[str]) -> None:
+            columns = {column for number in numbers for column in places[place][number]}
+            cited.setdefault(place[0], {})[place[1]] = columns
+            left.difference_update(numbers)
+
+        tables = report.tables.values()
+        named = {row[0]: (held.passage, n) for held in tables for n, row in enumerate(held.table.rows, 1)}
+        for name in rows & named.keys():  # of rows with the same name the last counts
+            cite(named[name], places[named[name]].keys())
+        found = [each["source"] for each in state.cache.get("retrieved") or ()]
+        numbers = _numbers_as_given(report, found)
+        order = [(source.get("passage", 0), source.get("row", 0)) for source in found]
+
+        def rank(place: Place) -> tuple[int, int]:
+            given = (numbers[place[0] - 1] if place[0] else 0, place[1])
+            return -len(left & places[place].keys()), order.index(given) if given in order else len(order)
+
+        while having := [place for place in places if left & places[place].keys()]:
+            best = min(having, key=rank)
+            cite(best, left & places[best].keys())
+        return [_source(report, passage, rows, numbers) for passage, rows in sorted(cited.items())]
+
+
+class FinqaExecutor(_ReportExecutor):
+    """Runs the steps of a program of FinQA's language over the table. Follows finqa_program_generator."""
+
+    reads = ("cache.finqa_program", "input.table?", "input.passages?", "cache.retrieved?")
+
+    def run(self, state: State) -> dict[str, Any]:
+        """Return `value`, a number to five places, "yes" or "no"; `steps`, each with its own; `sources`.
+
+        The latter are the rows and columns of tables, and the passages, that its numbers come from.
+        """
+        program, tables = state.cache["finqa_program"], Report.of(state).every_table
+        value, fault = value_of(program, tables)
+        if fault:
+            raise ModuleError(f"the program gave no answer: {fault}")
+        tokens, lines = tokens_of(program)[:-1], lines_of(tables)
+        steps = [
+            {
+                "step": " ".join(tokens[end - 4 : end]),
+                "value": calculated([*tokens[:end], END], lines).value,
+            }
+            for end in range(4, len(tokens) + 1, 4)
+        ]
+        return {"value": value, "steps": steps, "sources": self.sources(state, program)}
+
+    def sources(self, state: State, program: str) -> list[dict[str, Any]]:
+        """Return the tables with the rows and columns that a program's numbers come from, and the passages.
+
+        A program may name a row. Of the places where another number stands one is taken: that with most of
+        the program's numbers, of several the one found first (`cache.retrieved`), else the first in the
+        report. Rows and passages are counted from 1; constants stand nowhere.
+        """
+        steps = steps_in(program)
+        rows = {first for operation, first, _ in steps if operation in OVER_ROWS}
+        said = (each for operation, *both in steps if operation not in OVER_ROWS for each in both)
+        return self.cited(state, {_plain(each) for each in said if each[0] not in "#c"}, rows)
+
+
+class ReportProgramExecutor(_ReportExecutor):
+    """Runs a Python program about a report in the sandbox. Follows program_verifier."""
+
+    reads = ("cache.program", "cache.verified?", "cache.retrieved?", "input.table?", "input.passages?")
+
+    def run(self, state: State) -> dict[str, Any]:
+        """Return `value`, a number, "yes" or "no", and `sources`, the rows and passages of its numbers.
+
+        Raises `ModuleError` where the program gives none, `StepRejected` for a value that is none of these.
+        """
+        result = run_program(state)
+        if result.status != "ok":
+            raise ModuleError(f"the program gave no answer: {in_words(result)}")
+        value: Any = result.plain
+        if isinstance(value, bool):
+            value = "yes" if value else "no"
+        elif isinstance(value, str) and value.strip().lower() in ("yes", "no"):
+            value = value.strip().lower()
+        elif not (isinstance(value, int | float) and math.isfinite(value)):
+            raise StepRejected(
+                f"the program sets ans to {str(value)!r:.60}, which is neither a number nor yes or no",
+                hint="Set ans to one number without its unit.",
+            )
+        return {"value": value, "sources": self.sources(state, state.cache["program"])}
+
+    def sources(self, state: State, program: str) -> list[dict[str, Any]]:
+        """Return where the numbers of a program stand; digits alone are left out, which stand anywhere."""
+        said = (node.value for node in ast.walk(parsed(program)) if isinstance(node, ast.Constant))
+        numbers = {repr(each) for each in said if type(each) in (int, float)}
+        return self.cited(state, {_plain(each) for each in numbers if len(each) > 1})
+
+
+def _places(report: Report) -> Iterator[tuple[Place, Mapping[str, Sequence[int]]]]:
+    """Yield each row and each passage of text with the numbers in it, and the columns where they stand."""
+    for held in report.tables.values():
+        for row, (_, *cells) in enumerate(held.table.rows, 1):
+            columns: dict[str, list[int]] = {}
+            for column, cell in enumerate(cells, 1):
+                for number in _numbers(cell):
+                    columns.setdefault(number, []).append(column)
+            yield (held.passage, row), columns
+    for place, passage in enumerate(report.passages, 1):
+        if place not in report.tables:
+            yield (place, 0), dict.fromkeys(_numbers(text_of(passage)), ())
+
+
+def _numbers_as_given(report: Report, found: Sequence[Mapping[str, int]]) -> Sequence[int]:
+    """Return the number of each passage in the report as it was given: a retriever may have kept some."""
+    kept = {source["passage"] for source in found if "passage" in source}
+    count = len(report.passages)
+    return sorted(kept) if len(kept) == count else range(1, count + 1)
+
+
+def _source(report: Report, passage: int, cited: Mapping[int, Set[int]], numbers: Sequence[int]) -> Any:
+    """Return a table or a passage as a source, with the cited columns by row."""
+    source: dict[str, Any] = {}
+    given: Any = {}
+    if passage:
+        given = report.passages[passage - 1]
+        given = given if isinstance(given, Mapping) else {"text": given}
+        source = passage_source({**given, "text": text_of(given)}, numbers[passage - 1])
+    if (held := report.tables.get(passage)) is None:
+        return source
+    table, rows, caption = held.table, sorted(cited), held.table.caption.strip()
+    whole = given.get("rows")  # of a longer table that this is a part of
+    source["rows"] = [whole[row - 1] for row in rows] if whole else rows
+    source["columns"] = [table.header[column] for column in sorted(set().union(*cited.values()))]
+    if not passage:
+        return {"table": caption or "the table", **source, "of": len(table.rows)}
+    if caption and not str(source.get("heading", "")).endswith(caption):
+        source["table"] = caption
+    return source
+
+
+def _numbers(text: str) -> set[str]:
+    return {_plain(each) for each in _NUMBER.findall(_THOUSANDS.sub("", text))}
+
+
+def _plain(number: str) -> str:
+    """Return a number without sign and sign for per cent, so that it is found as it is written."""
+    bare = number.lstrip("-").rstrip("%")
+    read = number_in(bare)
+    return repr(read) if read is not None else bare

@@ -1,0 +1,222 @@
+"""What is measured of an arm without a model: what runs, what is left of tables, and whether answers are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chameleon import Executor, Inventory, State, Table
+from chameleon.evaluation.arms import GoldCoverage, Prepared, has_gold, measure_arm
+from chameleon.evaluation.benchmark import Benchmark, Problem
+from chameleon.evaluation.compare import ArmTable, difference, half_width
+from chameleon.evaluation.data import DataFile, find_benchmark, read_problems
+from chameleon.evaluation.grid import Grid
+from chameleon.state import Failure, Plan, RunStarted, Step, StepRecord
+from chameleon.text import estimated_tokens
+from tests.evaluation.grid_runs import BOATS, GRID, HEADER, INVENTORY, make
+
+TABLE, FORMATTER = Table(HEADER, BOATS, "Fleet"), "table_formatter"
+
+
+def prepared(name: str, grid: str = "tablerag") -> Prepared:
+    found = Prepared.of(Grid.load(grid).arms[name].inventory)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    ("arm", "runs", "asks", "waiting", "knows"),
+    [
+        ("filter_minilm", "table_retriever table_filter", "table_answerer", "", True),
+        ("filter_llm", "table_retriever", "table_filter table_answerer", "", False),
+        ("clarifier_terms", "table_retriever", "term_clarifier table_answerer", "", True),
+        ("format_html", "table_retriever table_formatter", "table_answerer", "", True),
+        (
+            "whole_without_clarifiers",
+            "table_retriever",
+            "table_filter table_answerer",
+            "table_formatter",
+            False,
+        ),
+    ],
+)
+def test_what_runs_is_what_depends_on_no_model(
+    arm: str, runs: str, asks: str, waiting: str, knows: bool
+) -> None:
+    found = prepared(arm)
+    assert (found.runs, found.asks) == (tuple(runs.split()), tuple(asks.split()))
+    assert (found.waiting, found.knows_table) == (tuple(waiting.split()), knows)
+
+
+def test_what_follows_the_last_module_that_asks_is_left_out_as_is_a_plan_that_a_model_makes() -> None:
+    found = Prepared.of(Grid.load("tablerag", inventory="tablerag_sqa").arms["baseline"].inventory)
+    assert found is not None and found.waiting == () and "cell_locator" not in found.runs
+    assert Prepared.of(Inventory.load("tabmwp")) is None
+
+
+def test_the_table_is_told_as_the_prompt_shows_it() -> None:
+    given = Problem("1", {"question": "Which?", "table": TABLE, "unknown": 1}, None)
+    plain, html = prepared("baseline"), prepared("format_html")
+    state = plain.state(given)
+    assert plain.prompted(state) == "Boat | Port\nSwift | Ostrand\nHeron | Tarn\nOtter | Varn"
+    shown = html.prompted(html.state(given))
+    assert shown is not None and shown.startswith("<table") and "<td>Otter</td>" in shown
+    unknown = prepared("filter_llm")
+    assert unknown.prompted(unknown.state(given)) is None
+
+
+def state_of(*records: StepRecord, table: Table | None = TABLE) -> State:
+    state = State().after(RunStarted("mine", {"question": "Which?", **({"table": table} if table else {})}))
+    state = state.after(Plan(tuple(record.step for record in records), "test"))
+    for record in records:
+        state = state.after(record)
+    return state
+
+
+def cut(rows: list[int], columns: list[int]) -> StepRecord:
+    part = TABLE.take_rows(rows).take_columns(columns)
+    return StepRecord(
+        Step("cut"), 1, {"table": part}, {"kept": {"rows": tuple(rows), "columns": tuple(columns)}}
+    )
+
+
+def found_in_index(table: Table) -> StepRecord:
+    return StepRecord(Step("find"), 1, {"table": table}, {"retrieved": ({"id": "x"},)})
+
+
+PROBLEM = Problem("1", {"question": "Which?", "table": TABLE}, ["Heron"])
+CELLS = [frozenset({(1, 0)}), frozenset({(0, 1), (2, 1)})]
+
+
+@pytest.mark.parametrize(
+    ("records", "groups", "expected"),
+    [
+        ([], CELLS, True),
+        ([], None, None),
+        ([], [], None),
+        ([cut([0, 1], [0, 1])], CELLS, True),
+        ([cut([1, 2], [0, 1])], CELLS, True),
+        ([cut([1], [0, 1])], CELLS, False),  # of the second group none is left
+        ([cut([0, 1, 2], [0])], CELLS, False),
+        (
+            [StepRecord(Step("cut"), 1, {"table": TABLE.take_rows([1])})],
+            CELLS,
+            None,
+        ),  # nobody says what is left
+        ([found_in_index(TABLE.with_caption("another name"))], CELLS, True),
+        ([found_in_index(Table(HEADER, BOATS[:2]))], CELLS, False),
+        ([found_in_index(TABLE), cut([1], [0, 1])], CELLS, False),
+    ],
+)
+def test_gold_cells_are_left_or_lost(records: list[StepRecord], groups: Any, expected: bool | None) -> None:
+    assert has_gold(state_of(*records), PROBLEM, groups) is expected
+
+
+def test_a_run_without_a_table_has_lost_them() -> None:
+    assert has_gold(state_of(table=None), PROBLEM, CELLS) is False
+    kept = GoldCoverage()
+    kept.add(state_of(table=None), PROBLEM, CELLS, None)
+    kept.add(
+        state_of(StepRecord(Step("cut"), error=Failure("ModuleError", "it broke"))), PROBLEM, CELLS, None
+    )
+    assert (kept.n, kept.known, kept.having) == (0, 2, 0)
+
+
+cells = st.frozensets(st.tuples(st.integers(0, 2), st.integers(0, 1)), min_size=1)
+some = st.lists(st.integers(0, 2), unique=True, min_size=1).map(sorted)
+
+
+@given(st.lists(cells, min_size=1, max_size=4), some)
+def test_more_rows_never_lose_a_cell(groups: list[frozenset[tuple[int, int]]], rows: list[int]) -> None:
+    part = has_gold(state_of(cut(rows, [0, 1])), PROBLEM, groups)
+    assert part is all(any(row in rows for row, _ in each) for each in groups)
+    assert has_gold(state_of(cut([0, 1, 2], [0, 1])), PROBLEM, groups) is True
+
+
+def measured(folder: Path, grid: str = GRID, inventory: str = INVENTORY) -> dict[str, dict[str, Any]]:
+    path, questions = make(folder, grid, inventory)
+    benchmark: Benchmark = find_benchmark("wikitq")
+    problems = list(read_problems(benchmark, DataFile(questions)))
+    arms = Grid.load(path).arms.values()
+    return {arm.name: measure_arm(arm, benchmark, problems) for arm in arms}
+
+
+def test_an_arm_is_measured_over_all_problems(tmp_path: Path) -> None:
+    arms = measured(tmp_path)
+    assert all(arm["needs_a_model"] == ["table_answerer"] for arm in arms.values())
+    assert all((arm["problems"], arm["retrieval"]) == (4, None) for arm in arms.values())
+    tables = [arm["table"] for arm in arms.values()]
+    # The answers stand in the rows 0, 2 and 1, and that of the fourth question in none.
+    assert [each["gold_kept"] for each in tables] == [1.0, 0.3333, 0.6667]
+    assert [each["cells"] for each in tables] == [1.0, 0.3333, 0.6667]
+    assert [(each["gold_known"], each["rows"]) for each in tables] == [(3, 3), (3, 1), (3, 2)]
+    assert tables[1]["tokens"] == estimated_tokens("| Boat | Port |\n|---|---|\n| Swift | Ostrand |")
+
+
+def test_no_gold_answer_comes_to_a_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[set[str]] = []
+    run = Executor.run
+    monkeypatch.setattr(Executor, "run", lambda self, given: seen.append(set(given)) or run(self, given))
+    measured(tmp_path)
+    assert seen and all(given <= {"question", "table"} for given in seen)
+
+
+@pytest.mark.parametrize(
+    ("keep", "told"),
+    [
+        ("{lost: package}", "the package sieve is missing"),
+        ("{lost: Fleet}", "it cannot be kept"),
+        ("{use: table_retriever, retriever: bm26}", "there is no retriever 'bm26'"),
+    ],
+)
+def test_an_arm_that_cannot_run_is_not_measured(keep: str, told: str, tmp_path: Path) -> None:
+    one = measured(tmp_path, GRID.replace("one: {}", f"one: {{modules: {{keep: {keep}}}}}"))["one"]
+    assert (one["problems"], one["retrieval"]) == (0, None) and told in one["lacks"]
+
+
+def test_a_problem_that_fails_has_lost_its_answer(tmp_path: Path) -> None:
+    grid = GRID.replace("one: {}", "one: {modules: {keep: {lost: Fleet 1, rows: 3}}}")
+    one = measured(tmp_path, grid)["one"]
+    assert (one["problems"], one["failed"], one["lacks"]) == (4, 1, None)
+    assert "it cannot be kept" in one["failed_first_for"]
+    [answers, lost] = ArmTable([one], {}).notes
+    assert "Answers need a model" in answers
+    assert lost.startswith("one: 1 of 4 problems came to no table, the first since module keep: ")
+    assert one["table"]["gold_kept"] == 0.6667 and one["table"]["n"] == 3
+
+
+@pytest.mark.parametrize(
+    ("percent", "n", "printed"),
+    [
+        (81.6, 228, "4.2"),
+        (56.5, 200, "5.77"),
+        (61.24, 1147, "2.37"),
+        (0, 9, "0.00"),
+        (100, 9, "0.00"),
+    ],
+)
+def test_intervals_are_as_published(percent: float, n: int, printed: str) -> None:
+    assert f"{100 * half_width(percent / 100, n):.{len(printed.partition('.')[2])}f}" == printed
+    with pytest.raises(ValueError, match="at least one"):
+        half_width(0.5, 0)
+
+
+verdicts = st.dictionaries(st.sampled_from("abcdefgh"), st.booleans())
+
+
+@given(verdicts, verdicts)
+def test_differences_are_over_pairs(ours: dict[str, bool], first: dict[str, bool]) -> None:
+    found = difference(ours, first)
+    pairs = [ours[id] - first[id] for id in sorted(ours.keys() & first.keys())]
+    if not pairs:
+        assert found is None
+        return
+    assert found is not None and found.n == len(pairs)
+    mean = sum(pairs) / len(pairs)
+    variance = sum((pair - mean) ** 2 for pair in pairs) / len(pairs)
+    assert found.value == pytest.approx(mean)
+    assert found.half_width == pytest.approx(1.645 * (variance / len(pairs)) ** 0.5, abs=1e-9)

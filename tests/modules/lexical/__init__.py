@@ -1,1 +1,0 @@
-"""What is read by its words, without a model."""
