@@ -2,44 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from enum import Enum
 
+from chameleon import errors
 from chameleon.errors import PlanError
 from chameleon.inventory import Inventory
 from chameleon.planner import REPAIR_TURNS, refused_plans
 from chameleon.state import Failure, Plan, Reason, Redo, RunEnded, State, Step, StepRecord
 
-# Failures that no other step makes good. A model call that fails is told, never worked around in silence;
-# what repair and on_error are for is a module that could not do its work, or a reply that will not do.
-_ENDS_RUN: Mapping[str, Reason] = {
-    "Declined": "declined",
-    "BudgetExceeded": "budget",
-    "AuthFailed": "failed",
-    "ContextTooLong": "failed",
-    "ModelError": "failed",
-    "NoModel": "failed",
-    "ParameterRefused": "failed",
-    "RateLimited": "failed",
-    "Unreachable": "failed",
-    "Refused": "failed",
-    "ReplayMiss": "failed",
-    "ScriptExhausted": "failed",
-    "StoreError": "failed",
-}
+
+class Next(Enum):
+    """What to do next where the state alone does not say what comes of it."""
+
+    STEPS = "run the pending steps, as far as they can be run side by side"
+    PLAN = "ask the planner: nothing is pending"
 
 
-@dataclass(frozen=True, slots=True)
-class RunSteps:
-    """Run the pending steps, as far as they can be run side by side."""
-
-
-@dataclass(frozen=True, slots=True)
-class AskPlanner:
-    """Ask the planner: nothing is pending."""
-
-
-Decision = RunSteps | AskPlanner | Plan | RunEnded
+Decision = Next | Plan | RunEnded
 
 
 def decide(state: State, inventory: Inventory) -> Decision:
@@ -47,10 +26,10 @@ def decide(state: State, inventory: Inventory) -> Decision:
     if (failed := state.failure) is not None and failed.error is not None:
         return _repair(state, failed, inventory) or _by_policy(state, failed, failed.error, inventory)
     if state.pending:
-        return RunSteps()
+        return Next.STEPS
     if (refused := refused_plans(state)) and len(refused) > REPAIR_TURNS:
         return _fall_back(state, inventory, f"no valid plan: {refused[-1].refused}", PlanError.__name__)
-    return AskPlanner()
+    return Next.PLAN
 
 
 def continues_after(record: StepRecord, inventory: Inventory) -> bool:
@@ -59,7 +38,7 @@ def continues_after(record: StepRecord, inventory: Inventory) -> bool:
         return True
     name = record.step.module
     skipped = inventory.on_error.get(name, "stop") == "skip" and name not in inventory.repair
-    return skipped and record.error.kind not in _ENDS_RUN
+    return skipped and _ending(record.error) is None
 
 
 def finished(state: State) -> RunEnded:
@@ -91,9 +70,22 @@ def _repair(state: State, failed: StepRecord, inventory: Inventory) -> Plan | No
     return Plan((*steps, *state.pending), name, note, "repair")
 
 
+def _ending(error: Failure) -> Reason | None:
+    """Return how a run ends with a failure that no other step makes good; None where one may.
+
+    A model call that fails is told, never worked around in silence; what repair and on_error are for is a
+    module that could not do its work, or a reply that will not do.
+    """
+    if error.kind in ("Declined", "BudgetExceeded"):
+        return "declined" if error.kind == "Declined" else "budget"
+    kind = getattr(errors, error.kind, Exception)
+    lasting = issubclass(kind, (errors.ModelError, errors.StoreError)) and kind is not errors.EmptyReply
+    return "failed" if lasting else None
+
+
 def _by_policy(state: State, failed: StepRecord, error: Failure, inventory: Inventory) -> Decision:
     """Return what the inventory's `on_error` says of a step that failed for good."""
-    if (end := _ENDS_RUN.get(error.kind)) is not None:
+    if (end := _ending(error)) is not None:
         return RunEnded(end, error)
     name = failed.step.module
     policy, reason = inventory.on_error.get(name, "stop"), f"{name} failed: {error.message}"
@@ -101,13 +93,13 @@ def _by_policy(state: State, failed: StepRecord, error: Failure, inventory: Inve
     if isinstance(policy, list) and not tried:
         return Plan(tuple(Step(step) for step in policy), name, reason, "on_error")
     if policy == "skip" and state.pending:
-        return RunSteps()
+        return Next.STEPS
     if policy == "fallback" and not _fell_back(state):
         return _fall_back(state, inventory, reason, error.kind)
     if policy != "skip" and not inventory.planner.handles_failure(state):
         return RunEnded("failed", error)
     if len(refused := refused_plans(state)) <= REPAIR_TURNS:
-        return AskPlanner()
+        return Next.PLAN
     reason = f"no valid plan: {refused[-1].refused}"
     if policy == "skip":  # the step did not matter: as if the planner had been asked without it
         return _fall_back(state, inventory, reason, PlanError.__name__)

@@ -13,10 +13,10 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from chameleon.decide import AskPlanner, continues_after, decide, finished
-from chameleon.errors import BudgetExceeded, Declined, InputError, LogError, NoModel
+from chameleon.decide import Next, continues_after, decide, finished
+from chameleon.errors import BudgetExceeded, Declined, InputError, NoModel
 from chameleon.inventory import Inventory
-from chameleon.inventory.digest import check_same, check_same_files, files_of, settings_of
+from chameleon.inventory.digest import check_same, files_of, settings_of
 from chameleon.log import EventLog
 from chameleon.planner import next_plan
 from chameleon.state import Event, Failure, Plan, RunEnded, RunStarted, State, Step, StepRecord
@@ -115,50 +115,38 @@ class Executor:
         since; the model, the parameters of its calls and the budget may change. Once `stop` is set no
         further step begins, and the events end without an end: the run can go on from them.
         """
-        events = self._events(input, log, stop)
-        if not isinstance(log, EventLog):
-            yield from events
-            return
-        for event in events:
-            log.append(event)
+        for event in self._events(input, log, stop):
+            if isinstance(log, EventLog):
+                log.append(event)
             yield event
 
     def _events(
         self, input: Mapping[str, Any], log: Iterable[Event], stop: threading.Event | None
     ) -> Iterator[Event]:
-        """Yield the events of a run, wherever they are kept: see `stream`."""
         given = self.inventory.check_input(input)
-        files = files_of(self.inventory, given)
+        settings = freeze({**self.settings, **files_of(self.inventory, given)}, "settings")
         state = State.fold(log)
         if state.begun is None:
-            settings = freeze({**self.settings, **files}, "settings") if files else self.settings
             begun = RunStarted(self.inventory.name, given, settings)
             state = state.after(begun)
             yield begun
-        elif (state.begun.inventory, state.begun.input) != (self.inventory.name, given):
-            raise LogError(
-                "the log belongs to another question or inventory",
-                hint="Give a new file, or ask the same again.",
-            )
         else:
-            check_same(state, self.inventory, self.settings)
-            check_same_files(state, files)
+            check_same(state, self.inventory, given, settings)
         meter = Meter(self.budget, state.usage, state.seconds)
         while state.ended is None:
             # After a failure the run's own rules come first: what it ends with is known only then.
             if stop is not None and stop.is_set() and state.failure is None:
                 return
             for event in self._next(state, meter):
-                for told in (*state.news_of(event), event):
-                    state = state.after(told)
-                    yield told
+                state = state.after(event)
+                yield event
 
     def _next(self, state: State, meter: Meter) -> Iterable[Plan | StepRecord | RunEnded]:
         """Return the events that come of what `decide` says."""
         decision = decide(state, self.inventory)
         if isinstance(decision, (Plan, RunEnded)):
             return [decision]
-        if isinstance(decision, AskPlanner):  # it may be done; its calls are limited one by one
+        if decision is Next.PLAN:  # it may be done; its calls are limited one by one
             return [self._plan(state, meter)]
         try:
             meter.check(len(state.executed))

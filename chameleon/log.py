@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import sys
@@ -10,13 +9,11 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import FileIO
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self, get_args
 
 from chameleon import values
 from chameleon.errors import InputError, LogError, OtherFormat
 from chameleon.state import (
-    Dropped,
     Event,
     Failure,
     Plan,
@@ -71,18 +68,12 @@ def event_to_json(event: Event) -> dict[str, Any]:
                 "cache": _changes(event.cache_changes, event.output),
                 "seconds": round(event.seconds, 6),
                 **({"dropped": True} if event.dropped else {}),
-                **_error(event.error),
             }
-        case Dropped():
-            told = {"parameter": event.parameter, "value": event.value, "why": event.why}
-            return {"event": "dropped", "model": event.model, **told}
         case RunEnded():
-            written = {"event": "run_ended", "reason": event.reason, **_error(event.error)}
+            written = {"event": "run_ended", "reason": event.reason}
+    if not isinstance(event, Plan) and event.error:
+        written["error"] = event.error.to_json()
     return written | ({"calls": [call.to_json() for call in event.calls]} if event.calls else {})
-
-
-def _error(error: Failure | None) -> dict[str, Any]:
-    return {"error": error.to_json()} if error else {}
 
 
 def _changes(changes: Mapping[str, Any], output: Any) -> dict[str, Any]:
@@ -149,8 +140,6 @@ def _event(data: Mapping[str, Any]) -> Event:
                 calls,
                 data.get("dropped", False),
             )
-        case "dropped":
-            return Dropped(str(data["model"]), str(data["parameter"]), data["value"], str(data["why"]))
         case "run_ended":
             if data["reason"] not in get_args(Reason):
                 raise LogError(f"a run has ended for an unknown reason: {data['reason']!r}")
@@ -183,10 +172,10 @@ def before_failure(events: Sequence[Event]) -> int:
 
 
 def _is_failed(event: Event) -> bool:
-    """Return whether it is a failed step or plan, or stands before one to tell of a parameter."""
+    """Return whether it is a failed step or a refused plan."""
     if isinstance(event, StepRecord):
         return event.error is not None or event.dropped
-    return isinstance(event, Dropped) or (isinstance(event, Plan) and bool(event.refused))
+    return isinstance(event, Plan) and bool(event.refused)
 
 
 class EventLog:
@@ -200,33 +189,29 @@ class EventLog:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self.events: list[Event] = []
-        self._starts: list[int] = []
         self._lock = threading.Lock()
         self._file = LineFile(path, hint="Or give another file for the log.")
         try:
-            self._load()
+            for number, (_, line) in enumerate(self._file.whole_lines(), 1):
+                self._read(line, number)
         except BaseException:
             self._file.close()
             raise
 
-    def _load(self) -> None:
-        """Read the events that the file holds."""
-        for number, (start, line) in enumerate(self._file.whole_lines(), 1):
-            if not line.endswith(b"\n"):
-                if not _BEGINS.startswith(line[: len(_BEGINS)]):  # nothing that we left unfinished
-                    raise LogError(
-                        f"line {number} is not an event", where=str(self.path), hint="Name another file."
-                    )
-                continue
-            self._starts.append(start)
-            try:
-                self.events.append(event_from_json(json.loads(line)))
-            except OtherFormat as problem:
-                raise problem.at(str(self.path)) from problem
-            except (ValueError, RecursionError, LogError) as problem:
+    def _read(self, line: bytes, number: int) -> None:
+        """Read an event that the file holds; a line that we left unfinished holds none."""
+        if not line.endswith(b"\n"):
+            if not _BEGINS.startswith(line[: len(_BEGINS)]):
                 raise LogError(
-                    f"line {number} is not an event ({problem})", where=str(self.path)
-                ) from problem
+                    f"line {number} is not an event", where=str(self.path), hint="Name another file."
+                )
+            return
+        try:
+            self.events.append(event_from_json(json.loads(line)))
+        except OtherFormat as problem:
+            raise problem.at(str(self.path)) from problem
+        except (ValueError, RecursionError, LogError) as problem:
+            raise LogError(f"line {number} is not an event ({problem})", where=str(self.path)) from problem
 
     def append(self, event: Event) -> None:
         """Write one event as one line and hand it to the operating system at once.
@@ -235,7 +220,7 @@ class EventLog:
         """
         line = json_line(event_to_json(event))
         with self._lock:
-            self._starts.append(self._file.append(line))
+            self._file.append(line)
             self.events.append(event)
 
     def forget_failure(self) -> None:
@@ -245,11 +230,11 @@ class EventLog:
         is gone from the file; a run that was answered or declined stays as it is.
         """
         kept = before_failure(self.events)
-        if kept == len(self.events):
-            return
-        with self._lock:
-            self._file.cut(self._starts[kept])
-            del self.events[kept:], self._starts[kept:]
+        if kept < len(self.events):
+            with self._lock:
+                starts = [start for start, _ in self._file.whole_lines()]
+                self._file.cut(starts[kept])
+                del self.events[kept:]
 
     def __iter__(self) -> Iterator[Event]:
         return iter(tuple(self.events))
@@ -261,9 +246,7 @@ class EventLog:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
@@ -277,14 +260,8 @@ class LineFile:
 
     def __init__(self, path: str | os.PathLike[str], what: str = "log", hint: str = "") -> None:
         self.path, self.what, self.hint = Path(path), what, hint
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._file = self._opened()
-        try:
-            self._claim()
-            self._end = self._file.seek(0, os.SEEK_END)
-        except BaseException:
-            self._file.close()
-            raise
 
     def whole_lines(self) -> Iterator[tuple[int, bytes]]:
         """Yield every whole line with the place where it starts; what follows the last of them is cut off.
@@ -299,46 +276,38 @@ class LineFile:
                     yield end, line
                     if line.endswith(b"\n"):
                         end += len(line)
-            self._cut(end)
+            self.cut(end)
         except OSError as problem:
-            raise InputError(
-                f"cannot read the {self.what}: {problem.strerror}", where=str(self.path)
-            ) from problem
+            raise self._unusable("read", problem) from problem
 
-    def append(self, line: bytes) -> int:
-        """Write one line, and return the place where it starts.
+    def append(self, line: bytes) -> None:
+        """Write one line.
 
         Raises `LogError` when the disk takes no more; the file then ends with the line before. Raises it too
         when the file was deleted: what is written then is kept nowhere.
         """
         with self._lock:
-            if self._is_deleted():
+            if self.is_deleted:
                 raise LogError(
                     f"the {self.what} cannot be written: the file was deleted", where=str(self.path)
                 )
-            start = self._end
+            start = self._file.seek(0, os.SEEK_END)
             try:
                 while line:
-                    written = self._file.write(line)
-                    self._end += written
-                    line = line[written:]
+                    line = line[self._file.write(line) :]
             except OSError as problem:
-                self._cut(start)
+                self.cut(start)
                 raise LogError(
                     f"the {self.what} cannot be written: {problem.strerror}",
                     where=str(self.path),
                     hint=f"Make room. {self.hint}".strip(),
                 ) from problem
-            return start
 
     @property
     def is_deleted(self) -> bool:
         """Return whether the file was deleted since it was opened."""
         with self._lock:
-            return self._is_deleted()
-
-    def _is_deleted(self) -> bool:
-        return os.fstat(self._file.fileno()).st_nlink == 0
+            return os.fstat(self._file.fileno()).st_nlink == 0
 
     @property
     def is_in_place(self) -> bool:
@@ -352,11 +321,7 @@ class LineFile:
     def cut(self, start: int) -> None:
         """Drop the line that starts there, and all after it."""
         with self._lock:
-            self._cut(start)
-
-    def _cut(self, start: int) -> None:
-        self._file.truncate(start)
-        self._end = start
+            self._file.truncate(start)
 
     def rewrite(self, lines: Iterable[bytes]) -> None:
         """Put these lines in the place of all that is there; a crash leaves the old lines or the new ones."""
@@ -372,38 +337,31 @@ class LineFile:
                 ) from problem
             self._file.close()
             self._file = self._opened()
-            self._claim()
-            self._end = self._file.seek(0, os.SEEK_END)
 
     def close(self) -> None:
         """Let other processes open the file."""
         self._file.close()
 
     def _opened(self) -> FileIO:
-        """Open the file to read and to append."""
+        """Open the file to read and to append; keep other processes out of it, where the system can."""
         try:
             if self.path.exists() and not self.path.is_file():  # a device or a pipe may never come to an end
                 raise InputError(
                     f"cannot open the {self.what}: it is not a regular file", where=str(self.path)
                 )
-            return self.path.open("a+b", buffering=0)
+            file = self.path.open("a+b", buffering=0)
         except OSError as problem:
-            raise InputError(
-                f"cannot open the {self.what}: {problem.strerror}", where=str(self.path)
-            ) from problem
-
-    def _claim(self) -> None:
-        """Keep other processes from writing to the file until it is closed, where the system can do that."""
-        if sys.platform == "win32":
-            return
+            raise self._unusable("open", problem) from problem
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if sys.platform != "win32":
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as problem:
-            raise LogError(
-                "another run is writing to it",
-                where=str(self.path),
-                hint=f"Wait for it. {self.hint}".strip(),
-            ) from problem
-        except OSError as problem:
-            if problem.errno not in (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS):  # some network drives
-                raise
+            file.close()
+            hint = f"Wait for it. {self.hint}".strip()
+            raise LogError("another run is writing to it", where=str(self.path), hint=hint) from problem
+        except OSError:  # some network drives have no locks
+            pass
+        return file
+
+    def _unusable(self, done: str, problem: OSError) -> InputError:
+        return InputError(f"cannot {done} the {self.what}: {problem.strerror}", where=str(self.path))

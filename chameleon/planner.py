@@ -29,6 +29,8 @@ _MOST_KEYS = 8
 _BULLET = re.compile(r"^\s*(?:\d+[.)]|-(?!>)|[*•]|step\s+\d+\s*[:.)])\s*", re.IGNORECASE)
 _SEPARATOR = re.compile(r"[-=]?>|→|,|;|\band then\b|\bthen\b|\|", re.IGNORECASE)
 _REMARK = re.compile(r"[:(.,–—]| - ")
+_NAME = re.compile(r"[^\W\d][\w \-]{0,60}")
+_IN_OBJECT = re.compile(r"""["'](?:module|name)["']\s*:\s*["']([^"']*)["']""")
 _AROUND_NAMES = " \t.*`\"'[]()"
 
 
@@ -278,28 +280,10 @@ def _bracketed(text: str, known: Container[str]) -> list[str]:
 
 
 def _listed(body: str) -> list[str]:
-    for read in (json.loads, _quoted_loosely):
-        try:
-            return [_name_in(item) for item in read(body)]
-        except (ValueError, TypeError, KeyError, RecursionError):
-            continue
-    return []
-
-
-def _quoted_loosely(body: str) -> list[str]:
-    """Read ['row_lookup', "answer_generator"] or [row_lookup, answer_generator], as some models write."""
-    items = [item.strip(" \t\n\"'`") for item in body.strip("[]").split(",")]
-    if not all(re.fullmatch(r"[A-Za-z][\w \-]{0,60}", item) for item in items):
-        raise ValueError("not a list of names")
-    return items
-
-
-def _name_in(item: Any) -> str:
-    if isinstance(item, dict):
-        item = item.get("module") or item["name"]
-    if not isinstance(item, str):
-        raise TypeError("not a name")
-    return item
+    """Read ["row_lookup"], ['row_lookup'], [row_lookup] or [{"module": "row_lookup"}], as models write."""
+    items = _IN_OBJECT.findall(body) or body.strip("[]").rstrip(" \t\n,").split(",")
+    names = [item.strip(" \t\n\"'`") for item in items]
+    return names if all(map(_NAME.fullmatch, names)) else []
 
 
 def _lines(text: str, known: Container[str]) -> list[str]:

@@ -166,7 +166,7 @@ def _shown(slot: str, value: Any) -> Any:
     """Return what a template gets: prompts write a question and what belongs to it behind a label."""
     if slot == "question" and isinstance(value, str) and not isinstance(value, Quoted):
         return block(slot, value) if len(value.strip().splitlines()) > 1 else untagged(value.strip())
-    return as_data(on_one_line(value) if slot in _ON_ONE_LINE else value)
+    return as_data(value, (lambda text: untagged(on_one_line(text))) if slot in _ON_ONE_LINE else untagged)
 
 
 def _read(path: Path) -> str:
@@ -261,17 +261,13 @@ def context_of(state: State, max_text_tokens: int = MAX_TEXT_TOKENS) -> Quoted:
 def _unavailable_in(state: State) -> str:
     """Tell what modules failed to find out, a line for each: "Not available: image caption (why)"."""
     return "\n".join(
-        f"Not available: {untagged(', '.join(map(_words, lack.keys)))} ({untagged(lack.reason)})"
+        f"Not available: {untagged(', '.join(lack.keys).replace('_', ' '))} ({untagged(lack.reason)})"
         for lack in state.lacking
     )
 
 
 def _paragraph(key: str, text: str) -> str:
-    label = _words(key).capitalize()
+    label = key.replace("_", " ").capitalize()
     if len(text.strip().splitlines()) > 1:
         return f"{label}:\n{block(key, text)}"
     return f"{label}: {untagged(text.strip())}"
-
-
-def _words(key: str) -> str:
-    return key.replace("_", " ")

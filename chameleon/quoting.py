@@ -14,7 +14,7 @@ that chat templates and markup are made of ("<|im_end|>", "<!--", "<?xml"). All 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 # What looks like "<", ">" and "/" after a model's or a font's folding counts as well.
@@ -62,28 +62,22 @@ def unblocked(text: str) -> str:
     return text if whole is None else whole[2]
 
 
-def on_one_line(value: Any) -> Any:
-    """Turn the line breaks of every text in a value into spaces; what `block` made stays."""
-    if isinstance(value, Quoted):
-        return value
-    if isinstance(value, str):
-        lines = value.splitlines()
-        return " ".join(filter(None, map(str.strip, lines))) if len(lines) > 1 else value
-    if isinstance(value, Mapping):
-        return {on_one_line(key): on_one_line(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [on_one_line(item) for item in value]
-    return value
+def on_one_line(text: str) -> str:
+    """Turn the line breaks of a text into spaces; what `block` made stays."""
+    lines = text.splitlines()
+    if len(lines) < 2 or isinstance(text, Quoted):
+        return text
+    return " ".join(filter(None, map(str.strip, lines)))
 
 
-def as_data(value: Any) -> Any:
+def as_data(value: Any, change: Callable[[str], str] = untagged) -> Any:
     """Return the value of a slot with every text in it untagged; what `block` made stays."""
     if isinstance(value, Quoted):
         return value
     if isinstance(value, str):
-        return untagged(value)
+        return change(value)
     if isinstance(value, Mapping):
-        return {as_data(key): as_data(item) for key, item in value.items()}
+        return {as_data(key, change): as_data(item, change) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [as_data(item) for item in value]
+        return [as_data(item, change) for item in value]
     return value

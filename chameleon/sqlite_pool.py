@@ -22,38 +22,22 @@ class Connections:
 
     @contextmanager
     def borrow(self) -> Iterator[sqlite3.Connection]:
-        """Lend a connection to read with, one at a time.
+        """Lend a connection, to one thread at a time.
 
         SQLite lets go of the interpreter's lock several times in each query, and threads that fight over that
-        lock take twice as long as threads that queue here.
+        lock take twice as long as threads that queue here. It also lets one connection write: queueing here
+        is fair and cheap, queueing inside SQLite means sleeping and polling.
         """
-        self._leave_parent()
-        with self._reading, self._borrowed() as connection:
-            yield connection
-
-    @contextmanager
-    def borrow_to_write(self) -> Iterator[sqlite3.Connection]:
-        """Lend a connection to write with, one at a time.
-
-        SQLite lets one connection write. Queueing here is fair and cheap; queueing inside SQLite means
-        sleeping and polling. Readers do not wait for it.
-        """
-        self._leave_parent()
-        with self._writing, self._borrowed() as connection:
-            yield connection
-
-    @contextmanager
-    def _borrowed(self) -> Iterator[sqlite3.Connection]:
-        try:
-            connection = self._idle.pop()
-        except IndexError:
-            connection = self._connect()
-        try:
-            yield connection
-        except BaseException:
-            connection.close()
-            raise
-        self._idle.append(connection)
+        if self._process != os.getpid():  # SQLite forbids using a connection across a fork
+            self._begin()
+        with self._lock:
+            connection = self._idle.pop() if self._idle else self._connect()
+            try:
+                yield connection
+            except BaseException:
+                connection.close()
+                raise
+            self._idle.append(connection)
 
     def close(self) -> None:
         """Close what is idle; the next borrower connects anew."""
@@ -61,14 +45,10 @@ class Connections:
 
     def _begin(self) -> None:
         self._idle: list[sqlite3.Connection] = []
-        self._reading, self._writing = threading.Lock(), threading.Lock()
+        self._lock = threading.Lock()
         self._process = os.getpid()
         # The last close moves the journal into the file, so that the file alone is the whole recording.
         weakref.finalize(self, _close_all, self._idle, self._process)
-
-    def _leave_parent(self) -> None:
-        if self._process != os.getpid():  # SQLite forbids using a connection across a fork
-            self._begin()
 
     def _connect(self) -> sqlite3.Connection:
         writable = os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK)

@@ -56,13 +56,11 @@ class Access:
         if self.reads is None:
             return replace(state, step=step, lacking=lacking)
         whole = state if "history" in self.reads else State()
-        return replace(
-            whole,
-            input=_only(state.input, "input", self.reads),
-            cache=_only(state.cache, "cache", self.reads),
-            step=step,
-            lacking=lacking,
-        )
+        shown = {
+            kind: values.ReadOnly({k: v for k, v in held.items() if _is_in(f"{kind}.{k}", self.reads)})
+            for kind, held in (("input", state.input), ("cache", state.cache))
+        }
+        return replace(whole, input=shown["input"], cache=shown["cache"], step=step, lacking=lacking)
 
     def _lacking(self, state: State, others: Mapping[str, Access]) -> Iterator[MissingKeys]:
         """Yield what is not there to be read since its module failed, unless that is yet to run again."""
@@ -97,12 +95,6 @@ class Access:
 
 def _alternatives(key: str) -> tuple[str, ...]:
     return tuple(key.removesuffix("?").split("|"))
-
-
-def _only(held: Mapping[str, Any], kind: str, keys: frozenset[str]) -> Mapping[str, Any]:
-    if f"{kind}.*" in keys:
-        return held
-    return values.ReadOnly({key: value for key, value in held.items() if f"{kind}.{key}" in keys})
 
 
 def _is_in(key: str, keys: frozenset[str]) -> bool:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
-from collections.abc import Mapping
-from contextvars import ContextVar, Token
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -97,6 +99,28 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
+class Dropped:
+    """A model was asked without a parameter that is set for it, and why."""
+
+    model: str
+    parameter: str
+    value: Any
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.model} was asked without {self.parameter} {json.dumps(self.value)}: {self.why}"
+
+
+def dropped_in(calls: Iterable[Call]) -> Collection[Dropped]:
+    """Return the parameters that models were asked without, as the first call of each tells it."""
+    found: dict[tuple[str, str], Dropped] = {}
+    for call in calls:
+        for name, why in call.dropped.items():
+            found.setdefault((call.model, name), Dropped(call.model, name, call.params.get(name), why))
+    return found.values()
+
+
+@dataclass(frozen=True, slots=True)
 class Budget:
     """The most that one run may spend; `None` is no limit. Seconds are wall time, cost US dollars."""
 
@@ -167,15 +191,6 @@ class Recorder:
 
     meter: Meter
     calls: list[Call] = field(default_factory=list)
-    _before: Token[Recorder | None] | None = None
-
-    def __enter__(self) -> Recorder:
-        self._before = _recorder.set(self)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        assert self._before is not None
-        _recorder.reset(self._before)
 
 
 _recorder: ContextVar[Recorder | None] = ContextVar("chameleon_recorder", default=None)
@@ -186,6 +201,12 @@ def current_recorder() -> Recorder | None:
     return _recorder.get()
 
 
-def recording(meter: Meter) -> Recorder:
+@contextmanager
+def recording(meter: Meter) -> Iterator[Recorder]:
     """Book every model call made in this context on `meter`, and collect it for the log."""
-    return Recorder(meter)
+    recorder = Recorder(meter)
+    before = _recorder.set(recorder)
+    try:
+        yield recorder
+    finally:
+        _recorder.reset(before)

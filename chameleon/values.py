@@ -64,18 +64,13 @@ def _freeze(value: Any, where: str, depth: int) -> Any:
     if isinstance(value, (list, tuple)):
         return tuple(_freeze(item, f"{where}[{index}]", depth + 1) for index, item in enumerate(value))
     if isinstance(value, (dict, Mapping)):
-        return ReadOnly(
-            {_key(key, where): _freeze(item, f"{where}.{key}", depth + 1) for key, item in value.items()}
-        )
+        if (odd := next((key for key in value if not isinstance(key, str)), None)) is not None:
+            raise ModuleError(f"{where} has the key {odd!r}, and keys must be strings")
+        items = {str.__str__(key): _freeze(item, f"{where}.{key}", depth + 1) for key, item in value.items()}
+        return ReadOnly(items)
     raise ModuleError(
         f"{where} is a {type(value).__name__}", hint="A run holds JSON values, Table and paths only."
     )
-
-
-def _key(key: Any, where: str) -> str:
-    if not isinstance(key, str):
-        raise ModuleError(f"{where} has the key {key!r}, and keys must be strings")
-    return str.__str__(key)
 
 
 def _number(value: int | float, where: str) -> int | float:

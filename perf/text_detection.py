@@ -35,7 +35,7 @@ from chameleon import State
 from chameleon.errors import ChameleonError, InputError
 from chameleon.modules.vision.text_detector import TextDetector
 from chameleon.pictures.engines import chosen_engine
-from chameleon.pictures.opening import load_picture
+from chameleon.pictures.opening import read_picture
 from chameleon.steps import PreparedModule
 
 Words = Counter[str]
@@ -88,7 +88,7 @@ def with_defaults() -> Read:
     reader = RapidOCR(params={"Global.log_level": "critical"})
 
     def read(path: Path) -> str:
-        pixels = numpy.ascontiguousarray(numpy.asarray(load_picture(path))[:, :, ::-1])
+        pixels = numpy.ascontiguousarray(numpy.asarray(read_picture(path).image)[:, :, ::-1])
         return " ".join(reader(pixels).txts or ())
 
     return read

@@ -29,9 +29,10 @@ import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
+
+from tests.local_server import JsonHandler, LocalServer, in_turn
 
 Json = dict[str, Any]
 
@@ -612,7 +613,7 @@ def _named(model: str) -> str:
     return re.sub(r"-\d{4}-?\d{2}-?\d{2}$", "", model)
 
 
-class HostedServer:
+class HostedServer(LocalServer):
     """Serves the hosted APIs on 127.0.0.1, by the RULES of the models.
 
     A list of replies is also a reply function: it gives them in turn and repeats the last. `thinking` is what
@@ -625,19 +626,18 @@ class HostedServer:
         *,
         thinking: int = 800,
     ) -> None:
-        self._reply = reply if callable(reply) else _in_turn(reply)
+        super().__init__(_Handler)
+        self._reply = reply if callable(reply) else in_turn(reply)
         self.thinking = thinking
         self._seen: dict[int, Seen] = {}
         self._arrived = 0
         self._cache: set[int] = set()
         self._lock = threading.Lock()
-        self._server = _Server(("127.0.0.1", 0), type("Handler", (_Handler,), {"hosted": self}))
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
 
     @property
     def url(self) -> str:
         """The root: the base address of Anthropic's and Google's clients, and the proxy's."""
-        return f"http://127.0.0.1:{self._server.server_port}"
+        return f"http://127.0.0.1:{self.port}"
 
     @property
     def openai_url(self) -> str:
@@ -670,20 +670,6 @@ class HostedServer:
         """Return the sums of the tokens of all replies, or of one model's."""
         told = [seen.usage for seen in self.served if seen.usage and model in (None, seen.model)]
         return Usage(*(sum(column) for column in zip(*told, strict=True)))
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.stop()
-
-    def stop(self) -> None:
-        """Close the listening socket; later connections are refused."""
-        if self._thread.is_alive():
-            self._server.shutdown()
-            self._thread.join()
-        self._server.server_close()
 
     def answer(self, path: str, headers: Mapping[str, str], body: Json) -> tuple[int, Json]:
         """Answer and record a request."""
@@ -741,45 +727,8 @@ class HostedServer:
         return _Sample(text, finish, call.thinking + _tokens(text), call.thinking, met)
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 512
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing: clients that go away midway are part of the tests."""
-
-
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-    wbufsize = -1
-    hosted: ClassVar[HostedServer]
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Keep the tests' output clean."""
+class _Handler(JsonHandler):
+    owner: HostedServer
 
     def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))))
-        status, reply = self.hosted.answer(urlsplit(self.path).path, self._headers(), body)
-        return self._send(status, reply)
-
-    def _headers(self) -> dict[str, str]:
-        return {name.lower(): value for name, value in self.headers.items()}
-
-    def _send(self, status: int, body: Json) -> None:
-        data = json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-
-def _in_turn(texts: Sequence[str]) -> ReplyFunction:
-    lock, remaining = threading.Lock(), list(texts)
-
-    def reply(asked: Asked) -> str:
-        with lock:
-            return remaining.pop(0) if len(remaining) > 1 else remaining[0]
-
-    return reply
+        self.send(*self.owner.answer(urlsplit(self.path).path, self.lowered(), self.body()))

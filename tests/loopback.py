@@ -21,8 +21,9 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Self
+from typing import Any
+
+from tests.local_server import JsonHandler, LocalServer, in_turn
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ Answer = str | Reply | Fault
 ReplyFunction = Callable[[dict[str, Any]], Answer]
 
 
-class LoopbackServer:
+class LoopbackServer(LocalServer):
     """Serves `/v1/chat/completions` (whole and streamed) and `/v1/models` on 127.0.0.1.
 
     `models` is what the server lists; None makes the list a 404. `only_models` refuses other models, as
@@ -81,7 +82,8 @@ class LoopbackServer:
         dies_after: int | None = None,
         port: int = 0,
     ) -> None:
-        self._reply = reply if callable(reply) else _in_turn(reply)
+        super().__init__(_Handler, port)
+        self._reply = reply if callable(reply) else in_turn(reply)
         self.models, self.only_models, self.dies_after = models, only_models, dies_after
         self.requests: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
@@ -90,38 +92,22 @@ class LoopbackServer:
         self._working = 0
         self._lock = threading.Lock()
         self.stopped = threading.Event()  # ends every delay
-        self._server = _Server(("127.0.0.1", port), self._handler())
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
-
-    @property
-    def port(self) -> int:
-        return self._server.server_port
 
     @property
     def url(self) -> str:
         """The base address, with /v1."""
-        return f"http://127.0.0.1:{self._server.server_port}/v1"
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.stop()
+        return f"http://127.0.0.1:{self.port}/v1"
 
     def stop(self) -> None:
         """Close the listening socket; later connections are refused."""
         self.stopped.set()
-        if self._thread.is_alive():
-            self._server.shutdown()
-            self._thread.join()
-        self._server.server_close()
+        super().stop()
 
     def answer(self, request: dict[str, Any], headers: Mapping[str, str]) -> Answer:
         """Record a request and make up its answer."""
         with self._lock:
             self.requests.append(request)
-            self.headers.append({name.lower(): value for name, value in headers.items()})
+            self.headers.append(dict(headers))
             self._working += 1
             self.peak = max(self.peak, self._working)
             dead = self.dies_after is not None and len(self.requests) > self.dies_after
@@ -140,53 +126,29 @@ class LoopbackServer:
             with self._lock:
                 self._working -= 1
 
-    def _handler(self) -> type[BaseHTTPRequestHandler]:
-        loopback = self
 
-        class Handler(_Handler):
-            server_of_tests = loopback
-
-        return Handler
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 512
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing: clients that go away midway are part of the tests."""
-
-
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-    wbufsize = -1
-    server_of_tests: LoopbackServer
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Keep the tests' output clean."""
+class _Handler(JsonHandler):
+    owner: LoopbackServer
 
     def do_GET(self) -> None:
-        loopback = self.server_of_tests
-        if not self.path.endswith("/v1/models") or loopback.models is None:
-            return self._send(404, {"detail": "Not Found"})
-        loopback.model_lists += 1
-        listing = [{"id": name, "object": "model", "owned_by": "tests"} for name in loopback.models]
-        return self._send(200, {"object": "list", "data": listing})
+        if not self.path.endswith("/v1/models") or self.owner.models is None:
+            return self.send(404, {"detail": "Not Found"})
+        self.owner.model_lists += 1
+        listing = [{"id": name, "object": "model", "owned_by": "tests"} for name in self.owner.models]
+        return self.send(200, {"object": "list", "data": listing})
 
     def do_POST(self) -> None:
-        payload = self.rfile.read(int(self.headers.get("content-length", 0)))
+        request = self.body()
         if not self.path.endswith("/v1/chat/completions"):
-            return self._send(404, {"detail": "Not Found"})
-        request = json.loads(payload)
-        answer = self.server_of_tests.answer(request, dict(self.headers.items()))
+            return self.send(404, {"detail": "Not Found"})
+        answer = self.owner.answer(request, self.lowered())
         if isinstance(answer, Fault):
             return self._fail(answer)
         reply = Reply(answer) if isinstance(answer, str) else answer
         if request.get("stream"):
             usage_wanted = (request.get("stream_options") or {}).get("include_usage")
             return self._stream(request, reply, bool(usage_wanted))
-        return self._send(200, _completion(request, reply))
+        return self.send(200, _completion(request, reply))
 
     def _fail(self, fault: Fault) -> None:
         if fault.drop:
@@ -209,25 +171,13 @@ class _Handler(BaseHTTPRequestHandler):
                 for _ in range(fault.drip):
                     self.wfile.write(b" ")
                     self.wfile.flush()
-                    self.server_of_tests.stopped.wait(0.1)
+                    self.owner.stopped.wait(0.1)
             return None
         if fault.broken_json:
-            return self._send(200, None, raw=b'{"id": "x", "choices": [{"mess')
+            return self.send(200, b'{"id": "x", "choices": [{"mess')
         body = fault.body if isinstance(fault.body, str) else json.dumps(fault.body)
         body = body.replace("{authorization}", self.headers.get("authorization", ""))
-        return self._send(fault.status, None, raw=body.encode(), headers=fault.headers)
-
-    def _send(
-        self, status: int, body: Any, *, raw: bytes | None = None, headers: Mapping[str, str] | None = None
-    ) -> None:
-        data = json.dumps(body).encode() if raw is None else raw
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        for name, value in (headers or {}).items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(data)
+        return self.send(fault.status, body.encode(), fault.headers)
 
     def _stream(self, request: dict[str, Any], reply: Reply, usage_wanted: bool) -> None:
         self.send_response(200)
@@ -247,16 +197,6 @@ class _Handler(BaseHTTPRequestHandler):
     def _event(self, data: dict[str, Any]) -> None:
         self.wfile.write(b"data: " + json.dumps(data).encode() + b"\n\n")
         self.wfile.flush()
-
-
-def _in_turn(answers: Sequence[Answer]) -> ReplyFunction:
-    lock, remaining = threading.Lock(), list(answers)
-
-    def reply(request: dict[str, Any]) -> Answer:
-        with lock:
-            return remaining.pop(0) if len(remaining) > 1 else remaining[0]
-
-    return reply
 
 
 def _completion(request: dict[str, Any], reply: Reply) -> dict[str, Any]:

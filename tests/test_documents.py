@@ -13,6 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e.commands import Command
+from tests.e2e.conftest import command as command
+
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text("utf-8")
 DEMOS = sorted((ROOT / "demos").glob("*.py"))
@@ -54,7 +57,7 @@ def test_every_other_block_runs_as_printed(number: int, tmp_path: Path, loopback
     env = {"OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": "none"} if "--model openai" in block else {}
     done = run(["bash", "-euo", "pipefail", "-c", script], cwd=tmp_path, env=env)
     assert done.returncode == 0, f"{script}\n{done.stdout}\n{done.stderr}"
-    for told in [words for command, said in PRINTED.items() if command in block for words in said]:
+    for told in [words for part, said in PRINTED.items() if part in block for words in said]:
         assert told in done.stdout, done.stdout
     if "report" in block:
         assert "<details" in (tmp_path / "first.html").read_text()
@@ -80,29 +83,28 @@ def _reply(request: dict) -> str:
     return "Lisbon had 4,200 visitors, more than any other city. The answer is Lisbon."
 
 
-def test_the_python_block_runs(tmp_path: Path) -> None:
+def test_the_python_block_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (block,) = blocks("python")
-    done = run([sys.executable, "-c", block], cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("5.5 ")
+    (tmp_path / "block.py").write_text(block)
+    runpy.run_path(str(tmp_path / "block.py"), run_name="__main__")
+    assert capsys.readouterr().out.startswith("5.5 ")
 
 
 @pytest.mark.parametrize("demo", DEMOS, ids=lambda path: path.stem)
-def test_demos_run_and_are_short(demo: Path, tmp_path: Path) -> None:
+def test_demos_run_and_are_short(demo: Path, tmp_path: Path, monkeypatch, capsys) -> None:
     assert len(demo.read_text("utf-8").splitlines()) < 60
-    done = run([sys.executable, str(demo)], cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.strip()
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(demo), run_name="__main__")
+    assert capsys.readouterr().out.strip()
 
 
-def test_the_inventory_of_the_demo_runs_from_anywhere(tmp_path: Path) -> None:
+def test_the_inventory_of_the_demo_runs_from_anywhere(tmp_path: Path, command: Command) -> None:
     folder = tmp_path / "elsewhere"
     shutil.copytree(ROOT / "demos" / "own_inventory", folder)
-    command = [sys.executable, "-m", "chameleon", "ask", "Which team has the most points?"]
-    command += ["--table", str(ROOT / "demos/data/league.csv"), "--inventory", str(folder / "inventory.yaml")]
-    done = run(command, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "Answer: By the table, the answer is Kingsmere Town." in done.stdout
+    given = ["--table", str(ROOT / "demos/data/league.csv"), "--inventory", str(folder / "inventory.yaml")]
+    done = command("ask", "Which team has the most points?", *given)
+    assert done.code == 0, done.err
+    assert "Answer: By the table, the answer is Kingsmere Town." in done.out
 
 
 def test_the_picture_of_the_house_is_up_to_date() -> None:

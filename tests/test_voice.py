@@ -7,6 +7,7 @@ import ast
 import re
 import sys
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -41,37 +42,50 @@ def room_of(path: Path) -> str:
 
 def rooms() -> dict[str, Room]:
     """Return what was counted, by room."""
-    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in files()}
-    used: Counter[str] = Counter()
+    shipped, used = set(files()), Counter[str]()
+    counted: dict[str, Room] = defaultdict(Room)
+    public: list[Public] = []
     for folder in (*SHIPPED, "demos", "tests", "perf"):
         for path in (ROOT / folder).rglob("*.py"):
-            if not any(parent.is_symlink() for parent in path.parents):
-                used.update(_names_used(ast.parse(path.read_text(encoding="utf-8"))))
+            if any(parent.is_symlink() for parent in path.parents):
+                continue
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            mine = _names_used(tree)
+            used.update(mine)
+            if path in shipped:
+                public += _count(counted[room_of(path)], path, tree, mine)
     for template in (ROOT / "chameleon").rglob("*.j2"):
         used.update(re.findall(r"\w+", template.read_text(encoding="utf-8")))
-    counted: dict[str, Room] = defaultdict(Room)
-    for path, tree in trees.items():
-        room = counted[room_of(path)]
-        here = f"{path.relative_to(ROOT)}"
-        for node in ast.walk(tree):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                room.functions += 1
-                said = ast.get_docstring(node)
-                if said:
-                    room.docstrings += 1
-                    if said.split()[0].strip(".,:;`").lower() in VERBS:
-                        room.verbs += 1
-                    else:
-                        room.unspoken.append(f"{here}:{node.lineno} {node.name}: {said.splitlines()[0]}")
-        mine = _names_used(tree)
-        for node in tree.body:
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                if node.name.startswith("_"):
-                    room.private += 1
-                    room.helpers.append(f"{here}:{node.lineno} {node.name} (used {mine[node.name]}×)")
-                elif not node.decorator_list and used[node.name] <= mine[node.name]:
-                    room.unused.append(f"{here}:{node.lineno} {node.name}")
+    for path, line, name, here in public:
+        if used[name] <= here:
+            counted[room_of(path)].unused.append(f"{path.relative_to(ROOT)}:{line} {name}")
     return counted
+
+
+Public = tuple[Path, int, str, int]
+"""A public function that stands alone: its file and line, its name, and how often its file names it."""
+
+
+def _count(room: Room, path: Path, tree: ast.Module, mine: Counter[str]) -> Iterator[Public]:
+    """Count a file's functions, and yield those that others are to use."""
+    here = f"{path.relative_to(ROOT)}"
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            room.functions += 1
+            said = ast.get_docstring(node)
+            if said:
+                room.docstrings += 1
+                if said.split()[0].strip(".,:;`").lower() in VERBS:
+                    room.verbs += 1
+                else:
+                    room.unspoken.append(f"{here}:{node.lineno} {node.name}: {said.splitlines()[0]}")
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            if node.name.startswith("_"):
+                room.private += 1
+                room.helpers.append(f"{here}:{node.lineno} {node.name} (used {mine[node.name]}×)")
+            elif not node.decorator_list:
+                yield path, node.lineno, node.name, mine[node.name]
 
 
 def _names_used(tree: ast.AST) -> Counter[str]:

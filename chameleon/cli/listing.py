@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from typing import Any, Literal, get_args, get_origin
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 from chameleon.cli.out import echo, echo_json
 from chameleon.errors import InventoryError
@@ -100,6 +100,8 @@ def _interface(cls: type[Any]) -> dict[str, Any]:
         default, hint, kind = each.default, hints.get(name), "any"
         if get_origin(hint) is Literal:
             kind = " or ".join(map(str, get_args(hint)))
+        elif get_origin(hint) is Annotated:  # a plain type with bounds
+            kind = get_args(hint)[0].__name__
         elif each.annotation is not each.empty:
             kind = inspect.formatannotation(each.annotation).strip("'")
         shown: dict[str, Any] = {"name": name, "type": kind}

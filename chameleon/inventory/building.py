@@ -30,9 +30,9 @@ def parts_of(source: Source) -> dict[str, Any]:
 
     Raises `InventoryError` with the place.
     """
-    data = dict(source.data)
-    if isinstance(data.get("modules"), dict):  # `answer_generator:` with nothing after it has no parameters
-        data["modules"] = {name: {} if entry is None else entry for name, entry in data["modules"].items()}
+    data = source.data
+    if source.params:
+        data = {**data, "llm": {**(data.get("llm") or {}), **source.params}}
     try:
         spec = InventorySpec.model_validate(data)
     except ValidationError as problem:
@@ -41,29 +41,25 @@ def parts_of(source: Source) -> dict[str, Any]:
     modules = {name: builder.module(name, entry) for name, entry in spec.modules.items()}
     on_error = {name: entry.on_error for name, entry in spec.modules.items()}
     for key, name in mentioned(spec.fallback, spec.rules, spec.repair, on_error):
-        if name in modules:
-            continue
-        if name not in source.removed:
+        removed = source.places.get(("modules", name))
+        if name not in modules and removed is None:
             raise not_there(key, name, modules, where=source.place(key))
-        part = ".".join(str(each) for each in key if isinstance(each, str))
-        raise InventoryError(
-            f"the module {name!r} is removed here, and {part} ({source.place(key)}) still names it",
-            where=source.removed[name],
-            hint=f"Give {part} anew without {name}, or keep the module.",
-        )
+        if name not in modules:
+            part = ".".join(str(each) for each in key if isinstance(each, str))
+            raise InventoryError(
+                f"the module {name!r} is removed here, and {part} ({source.place(key)}) still names it",
+                where=removed or "",
+                hint=f"Give {part} anew without {name}, or keep the module.",
+            )
     return {
-        "name": spec.name,
+        **{key: getattr(spec, key) for key in ("name", "about", "rules", "repair", "llm")},
         "planner": builder.planner(spec.planner, ("planner",)),
         "modules": modules,
         "spec": spec,
-        "about": spec.about,
         "input_types": spec.input,
         "fallback": tuple(spec.fallback),
-        "rules": spec.rules,
-        "repair": spec.repair,
         "on_error": on_error,
         "budget": Budget(**spec.budget.model_dump()),
-        "llm": spec.llm,
         "source": source,
     }
 
@@ -138,7 +134,9 @@ class Builder:
         for key, value in given.items():
             setattr(owner, key, value)
         owner.folders = self.source.folders
-        owner.llm_params = self.spec.llm.params() | (llm.params() if llm else {})
+        own, given_for_all = llm.params() if llm else {}, self.source.params
+        owner.llm_params = self.spec.llm.params() | {k: own[k] for k in own if k not in given_for_all}
+        owner.has_own_stop = "stop" not in given_for_all
         if llm is None:
             return
         if llm.model:

@@ -25,8 +25,6 @@ _MAY_CHANGE: Any = {
     "modules": {"__all__": {"llm"}},
 }
 _NEW_FILE = "Give a new file for the log."
-_ABSENT = "absent"
-_MOST_BYTES = 256 << 20
 
 
 def settings_of(inventory: Inventory) -> dict[str, Any]:
@@ -39,11 +37,10 @@ def settings_of(inventory: Inventory) -> dict[str, Any]:
     if inventory.spec:
         data = inventory.spec.model_dump(exclude=_MAY_CHANGE, exclude_defaults=True)
         settings["inventory"] = hashlib.sha256(json.dumps(data, default=_plain).encode()).hexdigest()[:12]
-    owners: dict[str, Any] = dict(inventory.modules)
-    for number, planner in enumerate(every_planner(inventory.planner)):
-        owners[f"planner {number}" if number else "the planner"] = planner
+    planners = enumerate(every_planner(inventory.planner))
+    owners = {f"planner {number}" if number else "the planner": planner for number, planner in planners}
     prompts = {}
-    for name, owner in owners.items():
+    for name, owner in {**inventory.modules, **owners}.items():
         with suppress(ChameleonError):  # told by the step that asks with it
             if isinstance(template := getattr(owner, "template", None), Prompt):
                 prompts[name] = template.digest
@@ -57,64 +54,48 @@ def settings_of(inventory: Inventory) -> dict[str, Any]:
 def files_of(inventory: Inventory, given: Mapping[str, Any]) -> dict[str, dict[str, str]]:
     """Return digests of the files that an input names, for `RunStarted.settings`: names tell no change."""
     kinds = {key: kind.removesuffix("?") for key, kind in inventory.input_types.items()}
-    digests = {
-        key: _digest_of_file(Path(value))
-        for key, value in given.items()
-        if isinstance(value, PurePath) or (kinds.get(key) == "path" and isinstance(value, str))
-    }
+    digests = {}
+    for key, value in given.items():
+        if isinstance(value, PurePath) or (kinds.get(key) == "path" and isinstance(value, str)):
+            digests[key] = "absent"  # what cannot be read is told by the module that reads it
+            with suppress(OSError, ValueError):  # ValueError: a null byte in the path
+                if Path(value).is_file():  # a device may never end
+                    with Path(value).open("rb") as opened:
+                        digests[key] = hashlib.file_digest(opened, "sha256").hexdigest()
     return {"files": digests} if digests else {}
 
 
-def check_same_files(state: State, now: Mapping[str, Mapping[str, str]]) -> None:
-    """Raise `LogError` where a file of the input holds something else than when the run began."""
+def check_same(
+    state: State, inventory: Inventory, given: Mapping[str, Any], settings: Mapping[str, Any]
+) -> None:
+    """Raise `LogError` naming what has changed since the run began: inventory, prompts, input or files."""
     assert state.begun is not None
-    before = state.begun.settings.get("files", {})
-    for key, digest in now.get("files", {}).items():
-        if before.get(key) != digest:
-            raise LogError(
-                f"the log belongs to another question: the {key} has changed since it began",
-                where=str(state.begun.input[key]),
-                hint="Give a new file for the log, or put the old one back.",
-            )
-
-
-def check_same(state: State, inventory: Inventory, settings: Mapping[str, Any]) -> None:
-    """Raise `LogError` naming what has changed since the run began: the inventory, or one of its prompts."""
-    assert state.begun is not None
-    before = state.begun.settings
+    name, before = inventory.name, state.begun.settings
+    if (state.begun.inventory, state.begun.input) != (name, given):
+        raise LogError(
+            "the log belongs to another question or inventory", hint="Give a new file, or ask the same again."
+        )
     if before.get("inventory", settings.get("inventory")) != settings.get("inventory"):
-        raise LogError(f"the inventory {inventory.name} has changed since the log began", hint=_NEW_FILE)
-    if list(before.get("without", ())) != list(settings.get("without", ())):
-        raise LogError(f"other modules of {inventory.name} were left out when the log began", hint=_NEW_FILE)
+        raise LogError(f"the inventory {name} has changed since the log began", hint=_NEW_FILE)
+    if before.get("without", ()) != settings.get("without", ()):
+        raise LogError(f"other modules of {name} were left out when the log began", hint=_NEW_FILE)
     now = settings.get("prompts", {})
     for owner, digest in before.get("prompts", {}).items():
         if now.get(owner, digest) != digest:
             raise LogError(f"the prompt of {owner} has changed since the log began", hint=_NEW_FILE)
     planned = {step.module for plan in state.plans if not plan.refused for step in plan.steps}
     if unknown := sorted(planned - set(inventory.modules)):
-        raise LogError(
-            f"the log has a step {unknown[0]!r}, and the inventory {inventory.name} has no such module",
-            hint=_NEW_FILE,
-        )
+        what = f"the log has a step {unknown[0]!r}, and the inventory {name} has no such module"
+        raise LogError(what, hint=_NEW_FILE)
+    for key, digest in settings.get("files", {}).items():
+        if before.get("files", {}).get(key) != digest:
+            raise LogError(
+                f"the log belongs to another question: the {key} has changed since it began",
+                where=str(given[key]),
+                hint="Give a new file for the log, or put the old one back.",
+            )
 
 
 def _plain(value: Any) -> str:
     """Write a parameter that JSON cannot hold: a date of a YAML file, or an object, by its class."""
     return value.isoformat() if isinstance(value, datetime.date) else type(value).__qualname__
-
-
-def _digest_of_file(file: Path) -> str:
-    """Digest what the file holds, or its size and time where that is more than a picture may have.
-
-    What cannot be read is told by the module that reads it.
-    """
-    try:
-        if not file.is_file():  # a device may never end
-            return _ABSENT
-        status = file.stat()
-        if status.st_size > _MOST_BYTES:
-            return f"{status.st_size} bytes of {status.st_mtime_ns}"
-        with file.open("rb") as opened:
-            return hashlib.file_digest(opened, "sha256").hexdigest()
-    except (OSError, ValueError):  # ValueError: a null byte in the path
-        return _ABSENT

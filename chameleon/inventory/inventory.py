@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,15 +13,14 @@ from chameleon.errors import ChameleonError, InputError, InventoryError
 from chameleon.inventory.building import parts_of
 from chameleon.inventory.obstacles import Obstacle, all_of, obstacles
 from chameleon.inventory.references import leave_out, mentioned, not_there
-from chameleon.inventory.schema import InventorySpec, ModelSpec, OnError, RepairSpec, RulesSpec
-from chameleon.inventory.source import Source, read_source, source_of, with_params
+from chameleon.inventory.schema import INPUT_TYPES, InventorySpec, ModelSpec, OnError, RepairSpec, RulesSpec
+from chameleon.inventory.source import KeyPath, Source, read_source, source_of
 from chameleon.llm_module import AsksModel
 from chameleon.module import Module
 from chameleon.planner import Planner, check_names, check_order, check_reads, every_planner
 from chameleon.prompt import Prompt
 from chameleon.state import State
 from chameleon.steps import Access
-from chameleon.table import Table
 from chameleon.text import nearest
 from chameleon.usage import Budget
 
@@ -88,6 +87,10 @@ class Inventory:
                 problem.what, where=problem.where or source.file, hint=problem.hint
             ) from problem
 
+    def place(self, path: KeyPath) -> str:
+        """Return where a key stands in its file; its name where it was made in Python."""
+        return self.source.place(path) if self.source else self.name
+
     def without(self, *names: str) -> Inventory:
         """Return the inventory with these modules left out, as an ablation does: see `leave_out`."""
         return leave_out(self, names)
@@ -102,10 +105,8 @@ class Inventory:
             return self
         if self.source is None:
             raise InventoryError("an inventory made in Python has no parameters to change", where=self.name)
-        changed = Inventory.of(with_params(self.source, params)).without(*self.left_out)
-        for asker in changed.askers.values():  # made just now, for this inventory alone
-            asker.has_own_stop = "stop" not in params
-        return changed
+        source = replace(self.source, params={**self.source.params, **params})
+        return Inventory.of(source).without(*self.left_out)
 
     @property
     def askers(self) -> Mapping[str, Any]:
@@ -173,7 +174,7 @@ class Inventory:
                         f"the inventory {self.name} takes no {key}", hint=nearest(str(key), self.input_types)
                     )
                 kind = self.input_types[key].removesuffix("?")
-                if not isinstance(value, _TYPES[kind]):
+                if not isinstance(value, INPUT_TYPES[kind]):
                     given_as = _a(type(value).__name__)
                     raise InputError(f"{key} is {given_as}, and the inventory takes {_a(kind)}")
                 if key == "question" and not str(value).strip():
@@ -196,23 +197,12 @@ class Inventory:
 
     def obstacles(self) -> list[Obstacle]:
         """Find all that keeps it from working here, or a module that a run can do without: see `Obstacle`."""
-        return obstacles(self)
+        return list(obstacles(self))
 
     def check(self) -> None:
         """Raise what `obstacles` finds: prompts, what modules and planners need, and plans, all at once."""
         if found := self.obstacles():
             raise all_of(found, self.name)
-
-
-_TYPES: dict[str, type[Any] | tuple[type[Any], ...]] = {
-    "str": str,
-    "Table": Table,
-    "list": (list, tuple),
-    "number": (int, float),
-    "bool": bool,
-    "path": (str, Path),
-    "any": object,
-}
 
 
 def _a(noun: str) -> str:

@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from chameleon.errors import ChameleonError, InventoryError, PlanError, raised_at
-from chameleon.inventory.source import KeyPath
 from chameleon.module import Module
 from chameleon.planner import check_names, every_planner
 from chameleon.state import State
@@ -37,13 +36,27 @@ class Obstacle:
         return {**told, "stops": self.stops}
 
 
-def obstacles(inventory: Inventory) -> list[Obstacle]:
-    """Find all that loading leaves lazy and that is not as it should be: prompts, modules, planners, plans.
+def obstacles(inventory: Inventory) -> Iterator[Obstacle]:
+    """Yield all that loading leaves lazy and that is not as it should be: prompts, modules, planners, plans.
 
     Modules and planners are asked by their `check`. What is left out is not looked at.
     """
-    search = _Search(inventory)
-    return [*search.prompts(), *search.modules(), *search.planners(), *search.plans()]
+    for prompt in inventory.prompts:
+        try:
+            prompt.check()
+        except ChameleonError as problem:
+            yield Obstacle("prompts", problem)
+    for name, module in inventory.modules.items():
+        if name in inventory.left_out:
+            continue
+        check = module.check if type(module).run is not Module.run else partial(module.run, State())
+        if (fault := _failed(check, f"module {name}")) is not None:
+            stops = not _does_without(inventory, name)
+            yield Obstacle(f"modules.{name}", fault.at(inventory.place(("modules", name))), name, stops)
+    for part in every_planner(inventory.planner):
+        if (fault := _failed(part.check, f"planner {part.name}")) is not None:
+            yield Obstacle("planner", fault.at(inventory.place(("planner",))))
+    yield from _plans(inventory)
 
 
 def all_of(found: Sequence[Obstacle], name: str) -> ChameleonError:
@@ -54,73 +67,37 @@ def all_of(found: Sequence[Obstacle], name: str) -> ChameleonError:
     return InventoryError(f"{len(found)} things keep it from running here: {told}", where=name)
 
 
-@dataclass(frozen=True)
-class _Search:
-    inventory: Inventory
-
-    def prompts(self) -> Iterator[Obstacle]:
-        """Yield prompts whose templates are broken."""
-        for prompt in self.inventory.prompts:
-            try:
-                prompt.check()
-            except ChameleonError as problem:
-                yield Obstacle("prompts", problem)
-
-    def modules(self) -> Iterator[Obstacle]:
-        """Yield modules that lack what they need here."""
-        for name, module in self.inventory.modules.items():
-            if name in self.inventory.left_out:
-                continue
-            check = module.check if type(module).run is not Module.run else partial(module.run, State())
-            if (problem := _failed(check, f"module {name}")) is not None:
-                error = self._placed(problem, ("modules", name))
-                yield Obstacle(f"modules.{name}", error, name, not self._does_without(name))
-
-    def planners(self) -> Iterator[Obstacle]:
-        """Yield planners that lack what they need here."""
-        for part in every_planner(self.inventory.planner):
-            if (problem := _failed(part.check, f"planner {part.name}")) is not None:
-                yield Obstacle("planner", self._placed(problem, ("planner",)))
-
-    def plans(self) -> Iterator[Obstacle]:
-        """Yield plans that are fixed and break a rule, each once, though plans share their parts."""
-        inventory = self.inventory
-        keys = list(inventory.input_types) or ["question"]
-        state = State(input=dict.fromkeys((key.removesuffix("?") for key in keys), ""))
-        told: set[tuple[str, str]] = set()
-        for whole, key, plan in self._fixed_plans():
-            kept = [name for name in plan if name not in inventory.left_out]
-            try:
-                if whole:
-                    inventory.check_plan(kept, state)
-                else:
-                    check_names(kept, inventory.modules, inventory.rules)
-            except PlanError as problem:
-                if (key, problem.what) in told:
-                    continue
+def _plans(inventory: Inventory) -> Iterator[Obstacle]:
+    """Yield plans that are fixed and break a rule, each once, though plans share their parts."""
+    keys = list(inventory.input_types) or ["question"]
+    state = State(input=dict.fromkeys((key.removesuffix("?") for key in keys), ""))
+    fixed = [
+        (part is inventory.planner, "planner", list(plan))
+        for part in every_planner(inventory.planner)
+        for plan in part.fixed_plans
+    ]
+    told: set[tuple[str, str]] = set()
+    for whole, key, plan in [*fixed, (True, "fallback", list(inventory.fallback))]:
+        kept = [name for name in plan if name not in inventory.left_out]
+        try:
+            if whole and plan:
+                inventory.check_plan(kept, state)
+            elif plan:
+                check_names(kept, inventory.modules, inventory.rules)
+        except PlanError as problem:
+            if (key, problem.what) not in told:
                 told.add((key, problem.what))
                 what = f"the plan {' → '.join(plan)} breaks a rule: {problem.what}"
                 path = inventory.source.path_to(plan, key) if inventory.source else (key,)
-                yield Obstacle(key, self._placed(InventoryError(what, hint=problem.hint), path))
+                yield Obstacle(key, InventoryError(what, hint=problem.hint, where=inventory.place(path)))
 
-    def _fixed_plans(self) -> Iterator[tuple[bool, str, list[str]]]:
-        """Yield each fixed plan: whether it is a whole one, the key below which it stands, its modules."""
-        for part in every_planner(self.inventory.planner):
-            for plan in part.fixed_plans:
-                yield part is self.inventory.planner, "planner", list(plan)
-        if self.inventory.fallback:
-            yield True, "fallback", list(self.inventory.fallback)
 
-    def _placed(self, problem: InventoryError, path: KeyPath) -> InventoryError:
-        source = self.inventory.source
-        return problem.at(source.place(path) if source else self.inventory.name)
-
-    def _does_without(self, name: str) -> bool:
-        """Return whether a run goes on where this module fails, by a policy that does not itself need it."""
-        policy, fallback = self.inventory.on_error.get(name, "stop"), self.inventory.fallback
-        if policy == "fallback":
-            return bool(fallback) and name not in fallback
-        return policy == "skip" or (isinstance(policy, list) and name not in policy)
+def _does_without(inventory: Inventory, name: str) -> bool:
+    """Return whether a run goes on where this module fails, by a policy that does not itself need it."""
+    policy, fallback = inventory.on_error.get(name, "stop"), inventory.fallback
+    if policy == "fallback":
+        return bool(fallback) and name not in fallback
+    return policy == "skip" or (isinstance(policy, list) and name not in policy)
 
 
 def _failed(check: Callable[[], object], part: str) -> InventoryError | None:

@@ -6,6 +6,7 @@ import hashlib
 import importlib
 import importlib.machinery
 import importlib.util
+import re
 import sys
 import traceback
 from collections.abc import Sequence
@@ -75,17 +76,17 @@ def broken(reference: str, problem: BaseException) -> ChameleonError:
 
 
 def _not_found(reference: str, problem: ModuleNotFoundError, name: str) -> ChameleonError:
-    frames = [frame.filename for frame in traceback.extract_tb(problem.__traceback__)]
-    importer = Path(next(name for name in reversed(frames) if not name.startswith("<")))
+    importing = [frame for frame, _ in traceback.walk_tb(problem.__traceback__)]
+    frame = next(each for each in reversed(importing) if not each.f_code.co_filename.startswith("<"))
+    importer, imported_as = Path(frame.f_code.co_filename), str(frame.f_globals.get("__name__"))
     if name.startswith(_PRIVATE):
         return InventoryError(
             f"{reference!r}: {importer.name} imports {_public(name)!r}, which is not beside it"
         )
     package = name.partition(".")[0]
-    for dots, folder in enumerate(_folders_above(importer), 1):
-        if beside := next(
-            (path for path in (folder / f"{package}.py", folder / package) if path.exists()), None
-        ):
+    deep = imported_as.count(".") if imported_as.startswith(_PRIVATE) else 0  # others have no folder of ours
+    for dots, folder in enumerate(importer.parents[:deep], 1):
+        for beside in filter(Path.exists, (folder / f"{package}.py", folder / package)):
             return InventoryError(
                 f"{reference!r}: {importer.name} imports {name!r}, which is not installed; "
                 f"{beside.name} lies beside {'it' if dots == 1 else 'the inventory'}",
@@ -94,20 +95,6 @@ def _not_found(reference: str, problem: ModuleNotFoundError, name: str) -> Chame
     return MissingPackage(f"{reference!r} needs the package {package!r}", hint=f"pip install {package}")
 
 
-def _folders_above(importer: Path) -> Sequence[Path]:
-    """List the folders of a user's file, up to the one that is the package; none for an installed package."""
-    roots = [Path(path) for name in _packages() for path in sys.modules[name].__path__]
-    above = list(importer.parents)
-    return next((above[: above.index(root) + 1] for root in roots if root in above), ())
-
-
-def _packages() -> Sequence[str]:
-    """List the names under which folders are registered."""
-    return [name for name in tuple(sys.modules) if name.startswith(_PRIVATE) and "." not in name]
-
-
 def _public(text: str) -> str:
     """Return the text without the name under which a folder is registered."""
-    for name in _packages():
-        text = text.replace(name, "")
-    return text
+    return re.sub(rf"{_PRIVATE}[0-9a-f]{{12}}", "", text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -67,31 +67,28 @@ def leave_out(inventory: Inventory, names: Collection[str]) -> Inventory:
         raise InventoryError(
             f"{' or '.join(last)} cannot be left out: a plan must end with it", where=inventory.name
         )
-    needs = {
-        name: [each for each in needed if each not in out]
-        for name, needed in rules.needs.items()
-        if name not in out
+
+    def kept(named: Iterable[str]) -> list[str]:
+        return [name for name in named if name not in out]
+
+    changed = {
+        "last": kept(last),
+        "once": kept(rules.once),
+        "needs": {name: kept(rules.needs[name]) for name in kept(rules.needs)},
+        "next": _followers(rules.next, out),
     }
-    repair = inventory.repair.items()
+    on_error: dict[str, OnError] = {  # a plan of which nothing is left stops the run
+        name: (kept(policy) or "stop") if isinstance(policy, list) else policy
+        for name, policy in inventory.on_error.items()
+    }
+    repair = {name: inventory.repair[name] for name in kept(inventory.repair)}
     return replace(
         inventory,
         left_out=out,
-        rules=rules.model_copy(
-            update={
-                "last": [name for name in last if name not in out],
-                "once": [name for name in rules.once if name not in out],
-                "needs": {name: needed for name, needed in needs.items() if needed},
-                "next": _followers(rules.next, out),
-            }
-        ),
-        fallback=tuple(name for name in inventory.fallback if name not in out),
-        repair={name: spec for name, spec in repair if name not in out and spec.redo not in out},
-        on_error={  # a plan of which nothing is left stops the run
-            name: ([each for each in policy if each not in out] or "stop")
-            if isinstance(policy, list)
-            else policy
-            for name, policy in inventory.on_error.items()
-        },
+        rules=rules.model_copy(update=changed),
+        fallback=tuple(kept(inventory.fallback)),
+        repair={name: spec for name, spec in repair.items() if spec.redo not in out},
+        on_error=on_error,
     )
 
 

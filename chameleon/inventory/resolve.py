@@ -15,7 +15,6 @@ from typing import Any, Literal, get_type_hints
 
 from chameleon.errors import ChameleonError, InventoryError
 from chameleon.inventory.own_code import broken, import_own
-from chameleon.module import Module
 from chameleon.text import nearest, snake_case
 
 Family = Literal["modules", "planners", "benchmarks"]
@@ -24,14 +23,17 @@ Family = Literal["modules", "planners", "benchmarks"]
 def find_class(name: str, family: Family, folders: Sequence[Path] = ()) -> type[Any]:
     """Return the class that `name` stands for.
 
-    It is looked up in this order: "package.module:Class" (a file in `folders`, or importable); `Module`
-    subclasses that are already defined; what Chameleon ships (one file a name); entry points of the group
-    "chameleon.modules" (or planners, benchmarks). Raises `InventoryError` with the nearest name.
+    It is looked up in this order: "package.module:Class" (a file in `folders`, or importable); what Chameleon
+    ships (one file a name); entry points of the group "chameleon.modules" (or planners, benchmarks). Raises
+    `InventoryError` with the nearest name.
     """
     if ":" in name:
-        return _from_reference(name, folders)
-    if family == "modules" and (defined := _defined(name)) is not None:
-        return defined
+        home, _, class_name = name.rpartition(":")
+        found = _import(home, folders, name)
+        if not hasattr(found, class_name):
+            classes = [key for key, value in vars(found).items() if inspect.isclass(value)]
+            raise InventoryError(f"{home} defines no {class_name!r}", hint=nearest(class_name, classes))
+        return _checked(getattr(found, class_name), name)
     if (path := shipped(family).get(name)) is not None:
         module = importlib.import_module(path)
         for cls in filter(inspect.isclass, vars(module).values()):
@@ -62,27 +64,6 @@ def shipped(family: Family) -> Mapping[str, str]:
         files_of = tools if isinstance(tools, Mapping) else dict(zip(tools, tools, strict=True))
         found |= {name: f"{path}.{file}" for name, file in files_of.items()}
     return found
-
-
-def _defined(name: str) -> type[Module] | None:
-    """Find the latest subclass of that name that a user has defined."""
-    found = None
-    stack = list(Module.__subclasses__())
-    while stack:
-        cls = stack.pop(0)
-        stack.extend(cls.__subclasses__())
-        if cls.name == name and not cls.__module__.startswith("chameleon."):
-            found = cls
-    return found
-
-
-def _from_reference(reference: str, folders: Sequence[Path]) -> type[Any]:
-    path, _, class_name = reference.rpartition(":")
-    module = _import(path, folders, reference)
-    if not hasattr(module, class_name):
-        classes = [key for key, value in vars(module).items() if inspect.isclass(value)]
-        raise InventoryError(f"{path} defines no {class_name!r}", hint=nearest(class_name, classes))
-    return _checked(getattr(module, class_name), reference)
 
 
 def _import(path: str, folders: Sequence[Path], reference: str) -> ModuleType:
@@ -123,12 +104,12 @@ def build(
     """
     from pydantic import ValidationError
 
-    known = {name: p for name, p in inspect.signature(cls).parameters.items() if p.kind is not p.VAR_KEYWORD}
-    open_ended = any(p.kind is p.VAR_KEYWORD for p in inspect.signature(cls).parameters.values())
+    taken = inspect.signature(cls).parameters.values()
+    known = [each.name for each in taken if each.kind is not each.VAR_KEYWORD]
     hints = hints_of(cls, locate())
     checked = {}
     for name, value in parameters.items():
-        if name not in known and not open_ended:
+        if name not in known and len(known) == len(taken):
             hint = nearest(name, [*known, *other_keys])
             raise InventoryError(f"{cls.__name__} has no parameter {name!r}", where=locate(name), hint=hint)
         try:
@@ -152,9 +133,8 @@ def hints_of(cls: type[Any], where: str) -> Mapping[str, Any]:
     try:
         return get_type_hints(cls.__init__, include_extras=True)  # with the bounds of PositiveInt
     except Exception as problem:  # annotations are code: a name that only a type checker imports is missing
-        raise InventoryError(
-            f"the annotations of {cls.__name__} cannot be read: {problem}", where=where
-        ) from problem
+        what = f"the annotations of {cls.__name__} cannot be read: {problem}"
+        raise InventoryError(what, where=where) from problem
 
 
 def _validated(annotation: Any, value: Any) -> Any:

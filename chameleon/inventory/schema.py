@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -16,8 +17,19 @@ from pydantic import (
     PositiveInt,
 )
 
+from chameleon.table import Table
+from chameleon.table.formats import Style
+
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-INPUT_TYPES = ("str", "Table", "list", "number", "bool", "path", "any")
+INPUT_TYPES: dict[str, type[Any] | tuple[type[Any], ...]] = {
+    "str": str,
+    "Table": Table,
+    "list": (list, tuple),
+    "number": (int, float),
+    "bool": bool,
+    "path": (str, Path),
+    "any": object,
+}
 
 
 def _name(value: str) -> str:
@@ -141,14 +153,21 @@ class BudgetSpec(Strict):
 OnError = Literal["stop", "skip", "fallback"] | list[Name]
 
 
-class ModuleSpec(BaseModel):
+class Open(BaseModel):
+    """A mapping in which unknown keys are the parameters of a constructor."""
+
+    model_config = ConfigDict(extra="allow", frozen=True, strict=True)
+
+    def parameters(self) -> dict[str, Any]:
+        return dict(self.model_extra or {})
+
+
+class ModuleSpec(Open):
     """One entry of `modules:`; keys besides these are constructor parameters of the module.
 
     `on_error` says what a failure does: stop the run, skip the step, take the inventory's fallback plan,
     or take the plan listed here.
     """
-
-    model_config = ConfigDict(extra="allow", frozen=True, strict=True)
 
     use: str | None = None
     when: str | None = None
@@ -157,27 +176,19 @@ class ModuleSpec(BaseModel):
     llm: ModelSpec | None = None
     samples: PositiveInt | None = None
     vote: Literal["majority", "first"] | None = None
-    table_style: Literal["pipe", "numbered", "markdown", "html", "tsv", "csv", "json"] | None = None
+    table_style: Style | None = None
     max_rows: PositiveInt | None = None
     max_cell: PositiveInt | None = None
     max_table_tokens: PositiveInt | None = None
     max_text_tokens: PositiveInt | None = None
 
-    def parameters(self) -> dict[str, Any]:
-        return dict(self.model_extra or {})
 
-
-class PlannerSpec(BaseModel):
+class PlannerSpec(Open):
     """`planner:`; keys besides these are constructor parameters of the planner."""
-
-    model_config = ConfigDict(extra="allow", frozen=True, strict=True)
 
     use: str
     prompt: str | None = None
     llm: ModelSpec | None = None
-
-    def parameters(self) -> dict[str, Any]:
-        return dict(self.model_extra or {})
 
 
 class InventorySpec(Strict):
@@ -193,4 +204,4 @@ class InventorySpec(Strict):
     rules: RulesSpec = RulesSpec()
     repair: dict[Name, RepairSpec] = Field(default_factory=dict)
     budget: BudgetSpec = BudgetSpec()
-    modules: dict[Name, ModuleSpec]
+    modules: dict[Name, Annotated[ModuleSpec, BeforeValidator(lambda entry: {} if entry is None else entry)]]

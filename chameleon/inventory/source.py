@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -16,6 +16,7 @@ from chameleon.text import nearest
 
 _LARGEST = 1_000_000
 _DEEPEST, _MOST_KEYS = 32, 50_000
+_ABOUT_ONE = ("once", "needs", "next")  # rules that say something of one module
 KeyPath = tuple[str | int, ...]
 
 
@@ -24,15 +25,15 @@ class Source:
     """The data of a file with the place that every key came from.
 
     `places` maps a key path to "file:line"; `folders` is where prompts and code of the user's own are
-    looked for, nearest first (none for an inventory that Chameleon ships). `removed` are the modules that
-    one inventory takes out of another (`row_lookup: null`), with the place where it does.
+    looked for, nearest first (none for an inventory that Chameleon ships). `params` take the place of those
+    that any `llm` in it sets.
     """
 
     data: dict[str, Any]
     folders: tuple[Path, ...]
     file: str
     places: Mapping[KeyPath, str] = field(default_factory=dict)
-    removed: Mapping[str, str] = field(default_factory=dict)
+    params: Mapping[str, Any] = field(default_factory=dict)
 
     def place(self, path: Sequence[str | int]) -> str:
         """Return where a key stands: "file:line", or that of the nearest key above it."""
@@ -126,24 +127,6 @@ INVENTORY = FileKind("inventory", "", "Begin with `name:` and `modules:`.")
 GRID = FileKind("grid", "grids", "Begin with `name:`, `inventory:` and `arms:`.")
 
 
-def with_params(source: Source, params: Mapping[str, Any]) -> Source:
-    """Return the source with these parameters for all calls, in place of those that any part of it sets."""
-
-    def changed(found: Any) -> Any:
-        if isinstance(found, list):
-            return [changed(each) for each in found]
-        if not isinstance(found, dict):
-            return found
-        below = {key: changed(value) for key, value in found.items()}
-        if isinstance(own := below.get("llm"), dict):
-            below["llm"] = {key: value for key, value in own.items() if key not in params}
-        return below
-
-    data = changed(source.data)
-    data["llm"] = {**(data.get("llm") or {}), **params}
-    return replace(source, data=data)
-
-
 def shipped_inventories() -> list[str]:
     """List the names of the inventories that Chameleon ships."""
     return INVENTORY.shipped
@@ -193,10 +176,11 @@ def _parse(text: str, file: str) -> tuple[Any, dict[KeyPath, str]]:
     """Return what a YAML text holds, and the place of every key. Raises `InventoryError` with the line."""
     places: dict[KeyPath, str] = {}
     try:
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
-        if node is not None:
-            _locate(node, (), file, places)
-        return _Loader(text).get_single_data(), places
+        loader = _Loader(text)
+        if (node := loader.get_single_node()) is None:
+            return None, places
+        _locate(node, (), file, places)
+        return loader.construct_document(node), places
     except yaml.MarkedYAMLError as problem:
         line = f":{problem.problem_mark.line + 1}" if problem.problem_mark else ""
         raise InventoryError(f"not valid YAML: {problem.problem}", where=f"{file}{line}") from problem
@@ -244,35 +228,22 @@ def extended(own: Source, parent: Source) -> Source:
     """Put the parent's data under this one's: mappings merge, all else is replaced, null removes a key.
 
     In a budget null stays, since there it means no limit. A module that is removed leaves those of the
-    parent's rules that are about it alone.
+    parent's rules and repairs that are about it alone; its own place stays, where it is null.
     """
-    modules, below = own.data.get("modules"), parent.data.get("modules")
-    removed = {}
-    if isinstance(modules, Mapping) and isinstance(below, Mapping):
-        gone = [name for name, entry in modules.items() if entry is None and name in below]
-        removed = {str(name): own.place(("modules", name)) for name in gone}
-    data = _merge(_without(parent.data, removed), own.data)
-    data.pop("extends", None)
-    places = {**parent.places, **own.places}
-    return Source(data, own.folders + parent.folders, own.file, places, {**parent.removed, **removed})
-
-
-def _without(data: Mapping[str, Any], removed: Collection[str]) -> Mapping[str, Any]:
-    """Drop the rules and the repair of an inventory that are about these modules and no other."""
+    modules, below = own.data.get("modules"), dict(parent.data)
+    removed = [name for name, entry in modules.items() if entry is None] if isinstance(modules, dict) else []
 
     def less(held: Any) -> Any:
-        if isinstance(held, Mapping):
+        if isinstance(held, dict):
             return {name: value for name, value in held.items() if name not in removed}
         return [name for name in held if name not in removed] if isinstance(held, list) else held
 
-    kept = dict(data)
-    if isinstance(rules := kept.get("rules"), Mapping):
-        kept["rules"] = {
-            key: less(held) if key in ("once", "needs", "next") else held for key, held in rules.items()
-        }
-    if "repair" in kept:
-        kept["repair"] = less(kept["repair"])
-    return kept
+    if isinstance(rules := below.get("rules"), dict):
+        below["rules"] = {**rules, **{key: less(rules[key]) for key in _ABOUT_ONE if key in rules}}
+    below["repair"] = less(below.get("repair", {}))
+    data = _merge(below, own.data)
+    data.pop("extends", None)
+    return Source(data, own.folders + parent.folders, own.file, {**parent.places, **own.places})
 
 
 def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
@@ -280,10 +251,10 @@ def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]
     for key, value in above.items():
         if value is None:
             merged.pop(key, None)
-        elif key == "budget" and isinstance(value, Mapping) and isinstance(below.get(key), Mapping):
-            merged[key] = {**below[key], **value}
-        elif isinstance(value, Mapping) and isinstance(below.get(key), Mapping):
-            merged[key] = value if value.get("use") is not None else _merge(below[key], value)
-        else:
+        elif not isinstance(value, Mapping) or not isinstance(below.get(key), Mapping):
             merged[key] = value
+        elif key == "budget":
+            merged[key] = {**below[key], **value}
+        else:
+            merged[key] = value if value.get("use") is not None else _merge(below[key], value)
     return merged

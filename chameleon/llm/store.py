@@ -130,7 +130,7 @@ class ResponseStore:
             json.dumps(request.settings, sort_keys=True),
             json.dumps(reply),
         )
-        with self._translated("written to"), self._connections.borrow_to_write() as connection:
+        with self._translated("written to"), self._connections.borrow() as connection:
             connection.execute("INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?)", row)
 
     def __len__(self) -> int:
@@ -167,7 +167,7 @@ class ResponseStore:
                 # Only its owner can read it: it holds prompts and replies.
                 self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
                 os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
-            with self._connections.borrow_to_write() as connection:
+            with self._connections.borrow() as connection:
                 application = connection.execute("PRAGMA application_id").fetchone()[0]
                 version = connection.execute("PRAGMA user_version").fetchone()[0]
                 empty = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0

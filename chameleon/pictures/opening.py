@@ -9,10 +9,11 @@ import re
 import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from chameleon.errors import InputError, MissingPackage
 
@@ -27,7 +28,7 @@ MAX_SIDE = 4096
 """The longer side of a loaded picture, in pixels, unless the caller says otherwise."""
 
 _GLANCE = 64
-_ORIENTATION = 0x0112  # EXIF
+_TOPS = (1.0, 255.0, 65535.0)  # what is white in deep grey
 _BRIGHT, _NEXT_TO_NOTHING = 192, 0.01
 """From which brightness, of 255, pixels are lost on white, and what part of them is too few to matter."""
 
@@ -57,11 +58,6 @@ class Picture:
         return self.size[0] / self.image.width, self.size[1] / self.image.height
 
 
-def load_picture(path: str | Path, *, max_side: int = MAX_SIDE) -> Image:
-    """Return the picture in a file as a Pillow image in RGB; see `read_picture`."""
-    return read_picture(path, max_side=max_side).image
-
-
 def read_picture(path: str | Path, *, max_side: int = MAX_SIDE) -> Picture:
     """Read a picture of any format that Pillow knows, its longer side at most `max_side` pixels.
 
@@ -73,17 +69,20 @@ def read_picture(path: str | Path, *, max_side: int = MAX_SIDE) -> Picture:
         InputError: names the file; it is missing, broken, cut off, no picture or too large.
         MissingPackage: Pillow is not installed.
     """
-    file = _File(path)
-    with file.opened() as image:
+    data = _bytes_of(path)
+    with _opened(data, str(path)) as image:
+        from PIL import ImageOps
+
         kind = image.format or "unknown"
-        turned = image.getexif().get(_ORIENTATION, 1) in (5, 6, 7, 8)
-        size = (image.height, image.width) if turned else (image.width, image.height)
+        size = image.size
         image.draft(None, (max_side, max_side))  # a JPEG is scaled down while it is unpacked
-        image.load()
-        upright = _upright(_in_rgb(image), image)
+        ImageOps.exif_transpose(image, in_place=True)
+        if (size[0] < size[1]) != (image.width < image.height):  # Pillow turns a TIFF's size by itself
+            size = size[::-1]
+        upright = _in_rgb(image)
         if max(upright.size) > max_side:
             upright.thumbnail((max_side, max_side))
-    return Picture(upright, size, hashlib.sha256(file.data).hexdigest(), kind)
+    return Picture(upright, size, hashlib.sha256(data).hexdigest(), kind)
 
 
 def check_picture(path: str | Path) -> None:
@@ -91,10 +90,10 @@ def check_picture(path: str | Path) -> None:
 
     The picture is unpacked once, a JPEG at a fraction of its size: nothing less shows that one is cut off.
     """
-    file = _File(path)
-    with file.opened() as image:
+    data = _bytes_of(path)
+    with _opened(data, str(path)) as image:
         image.verify()
-    with file.opened() as image:  # a picture that was verified cannot be unpacked any more
+    with _opened(data, str(path)) as image:  # a picture that was verified cannot be unpacked any more
         image.draft(None, (_GLANCE, _GLANCE))
         image.load()
 
@@ -104,12 +103,10 @@ def is_address(place: str | Path) -> bool:
     return _ADDRESS.match(str(place)) is not None
 
 
-def require_pillow() -> None:
+def require_pillow(where: str = "") -> None:
     """Raise `MissingPackage` when Pillow is not installed; it is not loaded."""
-    from importlib.util import find_spec
-
     if find_spec("PIL") is None:
-        raise _no_pillow()
+        raise MissingPackage("pictures need the package pillow", where=where, hint="pip install pillow")
 
 
 @dataclass(frozen=True)
@@ -140,87 +137,77 @@ class Attachment:
         return f"[picture sha256:{self.digest} {self.size[0]}x{self.size[1]}]"
 
 
-class _File:
-    """A file that is to hold a picture, read as a whole; every error names it."""
+def _bytes_of(path: str | Path) -> bytes:
+    """Read a file that is to hold a picture as a whole. Raise `InputError`."""
+    where, file = str(path), Path(path)
+    if is_address(where):
+        what = "is an address, and pictures are read from files only"
+        raise InputError(what, where=where[:80], hint="Download it first.")
+    try:
+        if not file.exists():
+            raise InputError("there is no such picture", where=where, hint="Check the path.")
+        if not file.is_file():
+            kind = "a folder" if file.is_dir() else "a device or a pipe"
+            raise InputError(f"is {kind}, not a file", where=where, hint="Give the path of one picture.")
+        if file.stat().st_size > MAX_BYTES:
+            raise _too_large(f"has {file.stat().st_size / 1e6:,.0f} MB", where)
+        return file.read_bytes()
+    except OSError as problem:
+        raise InputError(f"the picture cannot be read: {problem}", where=where) from problem
 
-    def __init__(self, path: str | Path) -> None:
-        self.where = where = str(path)
-        if is_address(where):
-            what = "is an address, and pictures are read from files only"
-            raise InputError(what, where=where[:80], hint="Download it first.")
-        file = Path(path)
-        try:
-            if not file.exists():
-                raise InputError("there is no such picture", where=where, hint="Check the path.")
-            if not file.is_file():
-                kind = "a folder" if file.is_dir() else "a device or a pipe"
-                raise InputError(f"is {kind}, not a file", where=where, hint="Give the path of one picture.")
-            if file.stat().st_size > MAX_BYTES:
-                raise self._too_large(f"has {file.stat().st_size / 1e6:,.0f} MB")
-            self.data = file.read_bytes()
-        except (OSError, ValueError) as problem:  # ValueError: a null byte in the path
-            raise InputError(f"the picture cannot be read: {problem}", where=where) from problem
 
-    @contextmanager
-    def opened(self) -> Iterator[Image]:
-        """Unpack the picture's header; whatever Pillow raises, then or later, becomes an `InputError`."""
-        try:
-            from PIL import Image, UnidentifiedImageError
-        except ImportError:
-            raise _no_pillow(self.where) from None
-        try:
-            with self._begun() as image:
-                if image.width * image.height > MAX_PIXELS:
-                    raise self._too_large(f"has {image.width:,} × {image.height:,} pixels")
-                yield image
-        except InputError:
-            raise
-        except UnidentifiedImageError:
-            raise self._not_a_picture() from None
-        except Image.DecompressionBombError:
-            raise self._too_large(f"has more than {MAX_PIXELS / 1e6:.0f} million pixels") from None
-        except Exception as problem:  # Pillow names no base class for what damaged files make it raise
-            said = " ".join(str(problem).split()) or type(problem).__name__
-            raise InputError(
-                f"the picture is damaged or cut off ({said[:120]})",
-                where=self.where,
-                hint="Save or download it again.",
-            ) from None
+@contextmanager
+def _opened(data: bytes, where: str) -> Iterator[Image]:
+    """Unpack the picture's header; whatever Pillow raises, then or later, becomes an `InputError`."""
+    require_pillow(where)
+    from PIL import Image, UnidentifiedImageError
 
-    def _begun(self) -> Image:
-        """Read the header, without Pillow's warning of large pictures: we refuse them ourselves.
-
-        One thread at a time: Pillow does not guard the search for its formats, nor Python its warnings.
-        """
-        from PIL import Image
-
+    try:
+        # One thread at a time: Pillow does not guard the search for its formats, nor Python its warnings.
         with _opening, warnings.catch_warnings():
-            warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # we refuse them ourselves
             Image.init()
             formats = [name for name in Image.OPEN if name not in _PROGRAMS]
-            return Image.open(io.BytesIO(self.data), formats=formats)
+            opened = Image.open(io.BytesIO(data), formats=formats)
+        with opened as image:
+            if image.width * image.height > MAX_PIXELS:
+                raise _too_large(f"has {image.width:,} × {image.height:,} pixels", where)
+            yield image
+    except InputError:
+        raise
+    except UnidentifiedImageError:
+        raise _not_a_picture(data, where) from None
+    except Image.DecompressionBombError:
+        raise _too_large(f"has more than {MAX_PIXELS / 1e6:.0f} million pixels", where) from None
+    except Exception as problem:  # Pillow names no base class for what damaged files make it raise
+        said = " ".join(str(problem).split()) or type(problem).__name__
+        raise InputError(
+            f"the picture is damaged or cut off ({said[:120]})",
+            where=where,
+            hint="Save or download it again.",
+        ) from None
 
-    def _not_a_picture(self) -> InputError:
-        if self.data.lstrip()[:4] == b"%!PS" or self.data[:4] == b"\xc5\xd0\xd3\xc6":
-            what = "is PostScript, which is a program"
-        elif not self.data:
-            what = "is empty"
-        else:
-            try:
-                if "\0" not in self.data.decode("utf-8"):
-                    hint = "Did you mean to give it as a text?"
-                    return InputError("is no picture but text", where=self.where, hint=hint)
-            except UnicodeDecodeError:
-                pass
-            what = "is no picture, or one of an unknown format or damaged from its beginning"
-        return InputError(what, where=self.where, hint="Give a PNG, JPEG, GIF, WebP, BMP or TIFF file.")
 
-    def _too_large(self, what: str) -> InputError:
-        return InputError(
-            f"the picture {what}, too large to be unpacked safely",
-            where=self.where,
-            hint=f"Scale it down below {MAX_PIXELS / 1e6:.0f} million pixels and {MAX_BYTES >> 20} MB.",
-        )
+def _not_a_picture(data: bytes, where: str) -> InputError:
+    what = "is no picture, or one of an unknown format or damaged from its beginning"
+    if data.lstrip()[:4] == b"%!PS" or data[:4] == b"\xc5\xd0\xd3\xc6":
+        what = "is PostScript, which is a program"
+    elif not data:
+        what = "is empty"
+    else:
+        with suppress(UnicodeDecodeError):
+            if "\0" not in data.decode("utf-8"):
+                hint = "Did you mean to give it as a text?"
+                return InputError("is no picture but text", where=where, hint=hint)
+    return InputError(what, where=where, hint="Give a PNG, JPEG, GIF, WebP, BMP or TIFF file.")
+
+
+def _too_large(what: str, where: str) -> InputError:
+    return InputError(
+        f"the picture {what}, too large to be unpacked safely",
+        where=where,
+        hint=f"Scale it down below {MAX_PIXELS / 1e6:.0f} million pixels and {MAX_BYTES >> 20} MB.",
+    )
 
 
 def _in_rgb(image: Image) -> Image:
@@ -230,15 +217,13 @@ def _in_rgb(image: Image) -> Image:
         layer = image.convert("RGBA")
         ground = pillow.new("RGBA", layer.size, _ground(layer))
         return pillow.alpha_composite(ground, layer).convert("RGB")
-    if image.mode == "LAB":
-        from PIL import ImageCms
-
-        lab, srgb = ImageCms.createProfile("LAB"), ImageCms.createProfile("sRGB")
-        converted = ImageCms.applyTransform(image, ImageCms.buildTransform(lab, srgb, "LAB", "RGB"))
-        assert converted is not None, "it is not asked to convert in place"
-        return converted
-    if image.mode == "F" or image.mode.startswith("I"):
-        return _in_eight_bits(image).convert("RGB")
+    if image.mode == "F" or image.mode.startswith("I"):  # deep grey; what is white is told by the lightest
+        grey = image.convert("F")
+        least, most = cast("tuple[float, float]", grey.getextrema())
+        tops = _TOPS[-1:] if image.mode.startswith("I;16") else _TOPS
+        least, most = min(least, 0.0), next((top for top in tops if most <= top), most)
+        factor = 255.0 / (most - least)
+        image = grey.point(lambda value: value * factor - least * factor).convert("L")
     return image.convert("RGB")  # always a copy, so that the file behind the original can be closed
 
 
@@ -249,37 +234,3 @@ def _ground(layer: Image) -> str:
     seen_on_white, visible_at_all = sum(shades[:_BRIGHT]), sum(shades)
     lost = visible_at_all > 0 and seen_on_white <= _NEXT_TO_NOTHING * visible_at_all
     return "black" if lost else "white"
-
-
-def _in_eight_bits(image: Image) -> Image:
-    """Bring deep grey to 0 to 255: 16 bits keep their upper half, other ranges are stretched to fit."""
-    wide = image.convert("I").convert("F") if image.mode.startswith("I") else image
-    least, most = wide.getextrema()
-    assert isinstance(least, float) and isinstance(most, float)
-    if image.mode.startswith("I;16") or (image.mode == "I" and least >= 0 and 255 < most <= 65535):
-        least, most = 0.0, 65535.0
-    elif least >= 0 and most <= 255:
-        least, most = 0.0, (1.0 if image.mode == "F" and most <= 1 else 255.0)
-    factor = 255.0 / (most - least) if most > least else 0.0
-    return wide.point(lambda value: value * factor - least * factor).convert("L")
-
-
-def _upright(image: Image, original: Image) -> Image:
-    """Turn and mirror the image as the original's EXIF orientation says."""
-    from PIL.Image import Transpose
-
-    ways = {
-        2: Transpose.FLIP_LEFT_RIGHT,
-        3: Transpose.ROTATE_180,
-        4: Transpose.FLIP_TOP_BOTTOM,
-        5: Transpose.TRANSPOSE,
-        6: Transpose.ROTATE_270,
-        7: Transpose.TRANSVERSE,
-        8: Transpose.ROTATE_90,
-    }
-    way = ways.get(original.getexif().get(_ORIENTATION, 1))
-    return image if way is None else image.transpose(way)
-
-
-def _no_pillow(where: str = "") -> MissingPackage:
-    return MissingPackage("pictures need the package pillow", where=where, hint="pip install pillow")

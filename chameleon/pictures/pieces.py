@@ -153,8 +153,7 @@ class Piece:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Piece:
-        first, second, third, fourth = ((x, y) for x, y in data["box"])
-        return cls(data["text"], (first, second, third, fourth), data["confidence"])
+        return cls.of_corners(data["text"], data["box"], data["confidence"])
 
 
 def rectangle(left: float, top: float, width: float, height: float) -> tuple[Point, Point, Point, Point]:

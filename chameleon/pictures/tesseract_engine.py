@@ -7,11 +7,11 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from chameleon.errors import ModuleError
+from chameleon.errors import InventoryError, MissingPackage, ModuleError
 from chameleon.pictures.pieces import UNREAD, Piece, rectangle
 from chameleon.pictures.tilt import cut_out, ground_of
 
@@ -31,17 +31,33 @@ _HIGH, _EDGE = 32, 10  # pixels: low text is enlarged to so many, and so many ar
 class TesseractEngine:
     """Reads printed text; `languages` are Tesseract's codes, by default English ("eng")."""
 
-    packages = ()
+    hint = "apt-get install tesseract-ocr"
 
     def __init__(self, languages: Sequence[str] = ()) -> None:
         self._languages = "+".join(languages) or "eng"
-        self._program = _require_program()
+
+    @classmethod
+    def check(cls, languages: Sequence[str]) -> None:
+        """Raise `MissingPackage` where it is not installed, `InventoryError` for languages that it lacks."""
+        if shutil.which("tesseract") is None:
+            raise MissingPackage("the text engine tesseract needs the program tesseract", hint=cls.hint)
+        known = set(_said("--list-langs").splitlines()[1:])  # the first line says where they lie
+        if unknown := sorted({part for code in languages or ["eng"] for part in code.split("+")} - known):
+            listed = ", ".join(sorted(known))
+            raise InventoryError(
+                f"languages has {', '.join(unknown)}, which tesseract does not have here",
+                hint=f"It has {listed if len(listed) < 400 else listed[:400] + ' …'}.",
+            )
+
+    @classmethod
+    def versions(cls) -> dict[str, str]:
+        return {"tesseract": _said("--version").partition("\n")[0].removeprefix("tesseract").strip()}
 
     def read(self, image: Image) -> list[Piece]:
         """Return the pieces of text in a picture in RGB, in no particular order. Raise `ModuleError`."""
         packed = io.BytesIO()
         image.save(packed, "PNG", compress_level=1)
-        return self.pieces_in(self._table(packed.getvalue(), _SPARSE))
+        return pieces_in(self._table(packed.getvalue(), _SPARSE))
 
     def read_lines(self, strips: Sequence[Image]) -> list[str]:
         """Return the text of each picture of a single line. Raise `ModuleError`."""
@@ -50,8 +66,8 @@ class TesseractEngine:
         packed = io.BytesIO()  # one call for all: each start takes longer than a line
         strips[0].save(packed, "TIFF", save_all=True, append_images=strips[1:])
         texts: list[list[str]] = [[] for _ in strips]
-        for word in self._words(self._table(packed.getvalue(), _LINE)):
-            texts[int(word.line[0]) - 1].append(word.text)
+        for (page, *_), word in _words(self._table(packed.getvalue(), _LINE)):
+            texts[int(page) - 1].append(word.text)
         return [" ".join(words) for words in texts]
 
     def confirmed(self, image: Image, pieces: Sequence[Piece]) -> list[Piece]:
@@ -70,105 +86,74 @@ class TesseractEngine:
         }
         return [piece if id(piece) in sure else replace(piece, text=UNREAD) for piece in pieces]
 
-    def pieces_in(self, table: str) -> list[Piece]:
-        """Join words of a line in Tesseract's TSV that stand no further apart than they are high.
-
-        The confidence of a piece is that of its least certain word. Raises `ModuleError` for a broken table.
-        """
-        pieces: list[list[_Word]] = []
-        for word in self._words(table):
-            last = pieces[-1][-1] if pieces else None
-            near = last is not None and word.left - (last.left + last.width) <= max(last.height, word.height)
-            if last is not None and near and last.line == word.line:
-                pieces[-1].append(word)
-            else:
-                pieces.append([word])
-        found = []
-        for words in pieces:
-            left, top = min(word.left for word in words), min(word.top for word in words)
-            right = max(word.left + word.width for word in words)
-            bottom = max(word.top + word.height for word in words)
-            box = rectangle(left, top, right - left, bottom - top)
-            found.append(
-                Piece(" ".join(word.text for word in words), box, min(word.confidence for word in words))
-            )
-        return found
-
-    def _words(self, table: str) -> list[_Word]:
-        words = []
-        for row in table.split("\n")[1:]:
-            fields = row.rstrip("\r").split("\t", 11)
-            if len(fields) < 12 or fields[0] != _WORD or not fields[11].strip():
-                continue
-            try:
-                left, top, width, height = (int(field) for field in fields[6:10])
-                confidence = float(fields[10]) / 100
-            except ValueError:
-                raise ModuleError(f"tesseract's table has the row {row[:80]!r}") from None
-            if confidence >= 0:  # it marks what is no word with -1
-                line = tuple(fields[1:5])
-                words.append(_Word(line, left, top, width, height, confidence, fields[11].strip()))
-        return words
-
     def _table(self, picture: bytes, layout: str) -> str:
-        command = [self._program, "stdin", "stdout", "-l", self._languages, "--psm", layout, "tsv"]
-        try:
-            done = subprocess.run(  # noqa: S603 - no shell, and nothing of the input is in the command
-                command,
-                input=picture,
-                capture_output=True,
-                timeout=_SECONDS,
-                env={**os.environ, "OMP_THREAD_LIMIT": "1"},  # more threads make small pictures slower
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            raise ModuleError(f"tesseract took longer than {_SECONDS:.0f} seconds") from None
-        if done.returncode != 0:
-            said = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["no message"]
-            raise ModuleError(
-                f"tesseract failed: {said[-1][:200]}",
-                hint=f"Check its language data for {self._languages}: `tesseract --list-langs`.",
-            )
-        return done.stdout.decode("utf-8", "replace")
+        return _said("stdin", "stdout", "-l", self._languages, "--psm", layout, "tsv", given=picture)
 
 
-def installed_languages() -> set[str]:
-    """Return the codes of the installed language data. Raise `ModuleError` when it does not start."""
-    return set(_said("--list-langs").splitlines()[1:])  # the first line says where they lie
+def pieces_in(table: str) -> list[Piece]:
+    """Join words of a line in Tesseract's TSV that stand no further apart than they are high.
 
-
-def installed_version() -> str:
-    """Return what it says itself. Raise `ModuleError` when it does not start."""
-    return _said("--version").partition("\n")[0].removeprefix("tesseract").strip()
-
-
-def _require_program() -> str:
-    program = shutil.which("tesseract")
-    assert program is not None, "the caller has looked for it"
-    return program
-
-
-def _said(option: str) -> str:
-    try:
-        done = subprocess.run(  # noqa: S603 - no shell
-            [_require_program(), option], capture_output=True, timeout=_SECONDS, check=True, text=True
+    The confidence of a piece is that of its least certain word. Raises `ModuleError` for a broken table.
+    """
+    pieces: list[list[Piece]] = []
+    line_before = None
+    for line, word in _words(table):
+        last = pieces[-1][-1] if pieces else word
+        if line == line_before and word.left - last.right <= max(last.height, word.height):
+            pieces[-1].append(word)
+        else:
+            pieces.append([word])
+        line_before = line
+    found = []
+    for words in pieces:
+        left, top = min(word.left for word in words), min(word.top for word in words)
+        right, bottom = max(word.right for word in words), max(word.bottom for word in words)
+        box = rectangle(left, top, right - left, bottom - top)
+        found.append(
+            Piece(" ".join(word.text for word in words), box, min(word.confidence for word in words))
         )
-    except (OSError, subprocess.SubprocessError) as problem:
+    return found
+
+
+def _words(table: str) -> Iterator[tuple[list[str], Piece]]:
+    """Yield the words, each with the numbers of its page, block, paragraph and line."""
+    for row in table.split("\n")[1:]:
+        fields = row.rstrip("\r").split("\t", 11)
+        if len(fields) < 12 or fields[0] != _WORD or not fields[11].strip():
+            continue
+        try:
+            left, top, width, height = (int(field) for field in fields[6:10])
+            confidence = float(fields[10]) / 100
+        except ValueError:
+            raise ModuleError(f"tesseract's table has the row {row[:80]!r}") from None
+        if confidence >= 0:  # it marks what is no word with -1
+            yield fields[1:5], Piece(fields[11].strip(), rectangle(left, top, width, height), confidence)
+
+
+def _said(*arguments: str, given: bytes = b"") -> str:
+    """Run the program and return what it writes. Raise `ModuleError`."""
+    try:
+        done = subprocess.run(  # noqa: S603 - no shell, and nothing of the input is in the command
+            [shutil.which("tesseract") or "tesseract", *arguments],
+            input=given,
+            capture_output=True,
+            timeout=_SECONDS,
+            env={**os.environ, "OMP_THREAD_LIMIT": "1"},  # more threads make small pictures slower
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise ModuleError(f"tesseract took longer than {_SECONDS:.0f} seconds") from None
+    except OSError as problem:
         raise ModuleError(
             f"tesseract does not start: {problem}", hint="Install it anew: apt-get install tesseract-ocr."
         ) from problem
-    return done.stdout or done.stderr  # older ones write it there
-
-
-@dataclass(frozen=True)
-class _Word:
-    line: tuple[str, ...]
-    left: int
-    top: int
-    width: int
-    height: int
-    confidence: float
-    text: str
+    if done.returncode != 0:
+        said = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["no message"]
+        raise ModuleError(
+            f"tesseract failed: {said[-1][:200]}",
+            hint="Check its language data: `tesseract --list-langs`.",
+        )
+    return (done.stdout or done.stderr).decode("utf-8", "replace")  # older ones write versions there
 
 
 class _Strip:
@@ -207,10 +192,11 @@ class _Strip:
 
     def _hide_rules(self, ground: int) -> None:
         """Paint over the columns beside the piece that are ink from top to bottom: a frame reads as "|"."""
-        ink, high = self._ink(), self._cut.height
+        high = self._cut.height
+        columns = self._ink().reduce((1, high)).tobytes()
         for left, right in self._sides():
             for x in range(left, right):
-                if ink.crop((x, 0, x + 1, high)).histogram()[255] >= _RULE * high:
+                if columns[x] >= 255 * _RULE:
                     self._cut.paste(ground, (x - 1, 0, x + 2, high))
 
     def _ink(self) -> Image:

@@ -188,12 +188,17 @@ def permitted(host: str, addresses: Sequence[str], *, private: bool, only_privat
             kind = kind_of(ipaddress.ip_address(address))
         except ValueError:
             kind = "forbidden"
-        if kind == "forbidden" or (kind == "private" and not private):
-            raise WebError(
-                "the address lies in a private or special network",
-                where=host,
-                hint=_ALLOWING if kind == "private" else "",
-            )
-        if kind == "public" and only_private:
-            raise WebError("a key would be sent unencrypted", where=host, hint="Use https.")
+        check_kind(host, kind, private=private, only_private=only_private)
     return list(addresses)
+
+
+def check_kind(host: str, kind: Kind, *, private: bool, only_private: bool = False) -> None:
+    """Raise `WebError` for a host of a kind that may not be asked; the arguments are those of `permitted`."""
+    if kind == "forbidden" or (kind == "private" and not private):
+        raise WebError(
+            "the address lies in a private or special network",
+            where=host,
+            hint=_ALLOWING if kind == "private" else "",
+        )
+    if kind == "public" and only_private:
+        raise WebError("a key would be sent unencrypted", where=host, hint="Use https.")

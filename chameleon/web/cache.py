@@ -49,7 +49,7 @@ class PageCache:
         self._connections = Connections(self.path)
         with self._translated("opened"):
             _create_private(self.path)
-            with self._connections.borrow_to_write() as connection:
+            with self._connections.borrow() as connection:
                 self._lay_out(connection)
 
     @classmethod
@@ -85,7 +85,7 @@ class PageCache:
         if size > self.max_bytes:
             return
         kept = (key, self._clock(), size, reply.url, reply.host, reply.content_type, reply.cut, reply.body)
-        with self._translated("written to"), self._connections.borrow_to_write() as connection:
+        with self._translated("written to"), self._connections.borrow() as connection:
             connection.execute("BEGIN IMMEDIATE")
             connection.execute("INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?)", kept)
             self._forget(connection)
@@ -101,17 +101,12 @@ class PageCache:
 
     def _forget(self, connection: sqlite3.Connection) -> None:
         connection.execute("DELETE FROM replies WHERE kept_at <= ?", (self._clock() - self.max_age,))
-        total = int(connection.execute("SELECT total(size) FROM replies").fetchone()[0])
-        if total <= self.max_bytes:
-            return
-        # A tenth more than needed, so that a full cache is not tidied at every reply.
-        surplus = total - 0.9 * self.max_bytes
-        oldest = connection.execute("SELECT kept_at, size FROM replies ORDER BY kept_at, size")
-        for kept_at, size in oldest.fetchall():
-            if surplus <= 0:
-                break
-            connection.execute("DELETE FROM replies WHERE kept_at = ? AND size = ?", (kept_at, size))
-            surplus -= size
+        if connection.execute("SELECT total(size) FROM replies").fetchone()[0] > self.max_bytes:
+            connection.execute(  # a tenth more than needed, so that a full cache is not tidied at every reply
+                "DELETE FROM replies WHERE rowid IN (SELECT rowid FROM (SELECT rowid, "
+                "sum(size) OVER (ORDER BY kept_at DESC, rowid) AS total FROM replies) WHERE total > ?)",
+                (0.9 * self.max_bytes,),
+            )
 
     def _lay_out(self, connection: sqlite3.Connection) -> None:
         connection.execute("PRAGMA journal_mode = WAL")

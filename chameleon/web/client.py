@@ -14,7 +14,15 @@ from typing import Any
 
 from chameleon.errors import MissingPackage, WebError
 from chameleon.retry import Backoff
-from chameleon.web.addresses import Resolver, checked_url, look_up, may_be_private, origin_of
+from chameleon.web.addresses import (
+    Resolver,
+    check_kind,
+    checked_url,
+    kind_on_its_face,
+    look_up,
+    may_be_private,
+    origin_of,
+)
 from chameleon.web.body import BadBody, read_bounded
 from chameleon.web.cache import PageCache
 from chameleon.web.pace import SHARED_PACE, Pace
@@ -25,7 +33,6 @@ REDIRECTS = 5
 _BACKOFF = Backoff(retries=2, longest=8.0)
 _REDIRECTED = {301, 302, 303, 307, 308}
 _WORTH_ANOTHER_TRY = {408, 429, 500, 502, 503, 504}
-
 
 Attempt = Callable[[float], tuple[WebReply, float | None]]
 
@@ -186,10 +193,12 @@ class Web:
         named = os.environ.get("CHAMELEON_WEB_PRIVATE", "")
         return [*self.private, *(name for name in named.replace(",", " ").split())]
 
-    def allows_private(self, url: str) -> bool:
-        """Whether the host of this address may lie in a private network."""
-        _, host, port = origin_of(checked_url(url))
-        return may_be_private(host, port, self._private())
+    def check_address(self, url: str, *, has_key: bool) -> None:
+        """Raise `WebError` for an address that `fetch` would refuse, as far as it tells by itself."""
+        scheme, host, port = origin_of(checked_url(url))
+        private, bare_key = may_be_private(host, port, self._private()), has_key and scheme == "http"
+        kind = kind_on_its_face(host) or ("private" if private else "public")
+        check_kind(host, kind, private=private, only_private=bare_key)
 
 
 class Fault(Exception):

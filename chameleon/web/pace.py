@@ -5,8 +5,6 @@ from __future__ import annotations
 import threading
 import time
 
-_MOST_HOSTS = 10_000  # that are remembered after their turn has passed
-
 
 class Pace:
     """Gives out turns for each host, at least so many seconds apart."""
@@ -25,8 +23,6 @@ class Pace:
             now = time.monotonic()
             begins = max(now, self._next.get(host, now))
             self._next[host] = begins + spacing
-            if len(self._next) > _MOST_HOSTS:
-                self._next = {name: free for name, free in self._next.items() if free > now}
             return begins - now
 
     def delay(self, host: str, seconds: float) -> None:

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from chameleon.errors import InventoryError
 from chameleon.modules.search.duckduckgo import DuckDuckGo
 from chameleon.modules.search.folder import DocumentFolder
-from chameleon.modules.search.provider import SearchProvider, WebProvider, alternatives, variables
-from chameleon.modules.search.services import Bing, Brave, SearXNG, Tavily
+from chameleon.modules.search.provider import WAYS, SearchProvider, WebProvider
+from chameleon.modules.search.services import SERVICES
 from chameleon.modules.search.wikipedia import Wikipedia
 from chameleon.web import Web
 
 ProviderName = Literal["auto", "brave", "tavily", "searxng", "bing", "ddgs", "wikipedia", "folder"]
-
-# In the order in which auto looks for them.
-_SERVICES: tuple[type[WebProvider], ...] = (Brave, Tavily, SearXNG, Bing)
 
 
 @dataclass(frozen=True)
@@ -25,14 +22,13 @@ class Settings:
     """How a provider is asked.
 
     `endpoint` takes the place of the provider's own or the environment's, and may lie in a private network if
-    `allow_private`; `spacing` is the least number of seconds between requests, None for the provider's own.
+    `allow_private`.
     """
 
     provider: ProviderName = "auto"
     endpoint: str = ""
     folder: str = ""
     allow_private: bool = False
-    spacing: float | None = None
     language: str = "en"
 
 
@@ -43,31 +39,24 @@ def choose_provider(settings: Settings, web: Web) -> SearchProvider:
     are set. DuckDuckGo and Wikipedia are asked only by name, so that nobody's questions go to them by
     accident. Raises `InventoryError` naming all ways when there is none.
     """
-    name = settings.provider
-    if settings.endpoint and name in ("auto", "ddgs", "folder"):
+    name, endpoint = settings.provider, settings.endpoint
+    if endpoint and name in ("auto", "ddgs", "folder"):
         # What auto finds depends on the machine, and one service's key must not go to another's address.
         raise InventoryError(
             f"provider: {name} takes no endpoint", hint="Name the provider that it belongs to."
         )
+    if name == "folder" and not settings.folder:
+        raise InventoryError(
+            "provider: folder needs a folder",
+            hint="Write {use: web_search, provider: folder, folder: PATH}; docs/search.md shows it.",
+        )
     if name == "folder" or (name == "auto" and settings.folder):
-        if not settings.folder:
-            raise InventoryError(
-                "provider: folder needs a folder",
-                hint="Write {use: web_search, provider: folder, folder: PATH}; docs/search.md shows it.",
-            )
         return DocumentFolder(Path(settings.folder).expanduser())
-    asked: dict[str, Any] = {
-        "endpoint": settings.endpoint,
-        "allow_private": settings.allow_private,
-        "spacing": settings.spacing,
-    }
-    for service in _SERVICES:
-        if name == service.name or (name == "auto" and service.is_configured()):
-            return service(web, **asked)
-    if name == "wikipedia":
-        return Wikipedia(web, **asked, language=settings.language)
     if name == "ddgs":
-        return DuckDuckGo(web, settings.spacing)
-    raise InventoryError(
-        "no search provider is configured", hint=f"Set one of {variables()}; or {alternatives()}."
-    )
+        return DuckDuckGo(web)
+    if name == "wikipedia":
+        return Wikipedia.of(settings.language, web, endpoint, settings.allow_private)
+    for service in SERVICES.values():
+        if name == service.name or (name == "auto" and service.is_configured):
+            return WebProvider(service, web, endpoint, settings.allow_private)
+    raise InventoryError("no search provider is configured", hint=WAYS)

@@ -22,13 +22,11 @@ from chameleon.web.text import decoded
 _HOST = "html.duckduckgo.com"
 _SPACING = 1.0
 _REFUSED = "Try later, or use a provider with a key."
-_HINTS = {202: _REFUSED, 403: _REFUSED, 418: _REFUSED, 429: _REFUSED}
-_REDIRECTS = {301, 302, 303, 307, 308}
 
 
 @dataclass(frozen=True)
 class DuckDuckGo:
-    """DuckDuckGo's page for browsers, asked and read by `ddgs`.
+    """DuckDuckGo's page for browsers: `ddgs` writes the request and reads the page.
 
     The site answers browsers only, and so the package's own client makes the connection. It asks one https
     address and is held to our rules: no redirect is followed, page and time are bounded, and retries,
@@ -39,14 +37,9 @@ class DuckDuckGo:
     name: ClassVar[str] = "ddgs"
 
     web: Web
-    spacing: float | None = None
-
-    @classmethod
-    def is_configured(cls) -> bool:
-        return importlib.util.find_spec("ddgs") is not None
 
     def check(self) -> None:
-        if not self.is_configured():
+        if importlib.util.find_spec("ddgs") is None:
             raise MissingPackage(
                 "the search provider ddgs needs the package ddgs",
                 hint='pip install "chameleon-compose[ddgs]"',
@@ -58,74 +51,47 @@ class DuckDuckGo:
         return {"provider": self.name, "host": _HOST, "versions": versions}
 
     def search(self, query: str, count: int) -> list[SearchResult]:
-        self.check()
         from ddgs.engines.duckduckgo import Duckduckgo
         from lxml.etree import LxmlError
 
-        engine: Any = Duckduckgo()
-        spacing = _SPACING if self.spacing is None else self.spacing
-        engine.http_client = _BoundedClient(engine.http_client.client, self.web, spacing)
+        engine = Duckduckgo()
+        form = engine.build_payload(one_line(query, LONGEST_QUERY), "us-en", "moderate", None)
+        asked = repr((self.name, engine.search_url, form, self.web.limits.bytes))
+        key = hashlib.sha256(asked.encode()).hexdigest()
+        reply = self.web.kept(key, lambda deadline: self._ask(engine, form, deadline))
+        reply.expect_ok(dict.fromkeys((202, 403, 418, 429), _REFUSED))
+        if reply.cut:
+            raise WebError(f"the answer is longer than {len(reply.body):,} bytes", where=reply.host)
         try:
-            found = engine.search(one_line(query, LONGEST_QUERY)) or []
+            pages = engine.extract_results(decoded(reply.body, reply.content_type))
         except (LxmlError, ValueError):
-            raise WebError("the page of results cannot be read", where=_HOST) from None
+            raise WebError("the page of results cannot be read", where=reply.host) from None
         return [
             SearchResult(page.title, page.href, page.body)
-            for page in found
+            for page in engine.post_extract_results(pages)
             if page.href.startswith(("http://", "https://"))
         ][:count]
 
-
-@dataclass(frozen=True, slots=True)
-class _ResultPage:
-    """What an engine of the package takes from its client's response."""
-
-    status_code: int
-    text: str
-
-
-class _BoundedClient:
-    """Takes the place of the package's client for one engine: its connection, our rules."""
-
-    def __init__(self, browser: Any, web: Web, spacing: float) -> None:
-        self._browser, self._web, self._spacing = browser, web, spacing
-
-    def request(self, method: str, url: str, **sent: Any) -> _ResultPage:
-        """Return the page at this address; raise `WebError` for any status but 200 and a page too long."""
-        host = checked_url(url).host
-        key = hashlib.sha256(repr(("ddgs", method, url, sent, self._web.limits.bytes)).encode()).hexdigest()
-
-        def attempt(deadline: float) -> tuple[WebReply, float | None]:
-            self._web.wait_for_turn(host, self._spacing, deadline)
-            return self._ask(method, url, host, deadline, sent)
-
-        reply = self._web.kept(key, attempt)
-        if reply.status in _REDIRECTS:
-            raise WebError("a redirect was not followed: this site is asked at one address", where=host)
-        reply.expect_ok(_HINTS)
-        if reply.cut:
-            raise WebError(f"the answer is longer than {len(reply.body):,} bytes", where=host)
-        return _ResultPage(reply.status, decoded(reply.body, reply.content_type))
-
-    def _ask(
-        self, method: str, url: str, host: str, deadline: float, sent: Mapping[str, Any]
-    ) -> tuple[WebReply, float | None]:
+    def _ask(self, engine: Any, form: Mapping[str, Any], deadline: float) -> tuple[WebReply, float | None]:
         import primp
 
+        url = engine.search_url
+        host = checked_url(url).host
+        self.web.wait_for_turn(host, _SPACING, deadline)
         left = max(0.001, deadline - time.monotonic())
-        bounds = {"timeout": left, "read_timeout": min(left, self._web.limits.silence)}
         try:
-            with self._browser.request(
-                method, url, **sent, **bounds, stream=True, follow_redirects=False
-            ) as page:
+            with engine.http_client.client.request(
+                engine.search_method, url, data=form, timeout=left, follow_redirects=False, stream=True,
+                read_timeout=min(left, self.web.limits.silence),
+            ) as page:  # fmt: skip
                 # The pieces are unpacked already, a piece at a time, so a bomb ends at the limit as well.
-                body, cut = read_bounded(page.iter_bytes(), "", self._web.limits.bytes)
-                headers = page.headers
+                body, cut = read_bounded(page.iter_bytes(), "", self.web.limits.bytes)
         except primp.TimeoutError:
             raise Fault("the server gave no answer in time", host) from None
         except primp.ConnectError:
             raise Fault("no connection", host) from None
         except primp.PrimpError:  # its text may quote the query
             raise Fault("the server broke off or does not speak HTTP", host) from None
-        reply = WebReply(url, host, page.status_code, headers.get("content-type", "")[:200], body, cut)
-        return reply, seconds_asked(headers.get("retry-after", ""))
+        kind = page.headers.get("content-type", "")[:200]
+        reply = WebReply(url, host, page.status_code, kind, body, cut)
+        return reply, seconds_asked(page.headers.get("retry-after", ""))

@@ -21,7 +21,6 @@ from chameleon.web.text import decoded
 SUFFIXES = (".txt", ".md", ".html", ".htm")
 LARGEST_FILE = 5_000_000
 MOST_FILES = 20_000
-_DIGESTED = 500_000_000  # bytes: some seconds
 _PASSAGE = 800  # characters: what a result has room for
 _WORD = re.compile(r"\w+")
 _HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*$", re.MULTILINE)
@@ -54,42 +53,30 @@ class DocumentFolder:
             raise InputError(f"the folder {str(self.path)!r} holds no .txt, .md or .html file")
 
     def runtime_info(self) -> Mapping[str, Any]:
-        """Return the number of documents and a digest of their names, lengths and first 500 MB."""
-        digest, count, left = hashlib.sha256(), 0, _DIGESTED
-        root = self.path.resolve()
-        for file in self._files():
-            size = file.stat().st_size
-            digest.update(f"{file.relative_to(root).as_posix()}\0{size}\0".encode("utf-8", "surrogateescape"))
-            if size <= left:
-                try:
-                    digest.update(file.read_bytes())
-                except OSError:  # told by the first search
-                    digest.update(b"unreadable")
-            count, left = count + 1, left - size
-        told = {"documents": count, "sha256": digest.hexdigest()}
+        """Return the number of documents and a digest of their names and what they hold."""
+        digest, files = hashlib.sha256(), list(self._files())
+        for file in files:
+            digest.update(f"{self._shown(file)}\0{file.stat().st_size}\0".encode("utf-8", "surrogateescape"))
+            try:
+                digest.update(file.read_bytes())
+            except OSError:  # told by the first search
+                digest.update(b"unreadable")
+        told = {"documents": len(files), "sha256": digest.hexdigest()}
         return {"provider": self.name, "folder": self.path.name, **told}
 
     def search(self, query: str, count: int) -> list[SearchResult]:
         with self._reading:  # cached_property has no lock of its own, and reading twice takes twice as long
             passages, index = self._indexed
         wanted = [word for word in dict.fromkeys(_words(query)) if word in index.vocab_dict]
-        if not wanted:
-            return []
-        scores = index.get_scores(wanted)
-        ranked = sorted(range(len(passages)), key=lambda i: (-scores[i], i))
-        best: list[SearchResult] = []
-        seen: set[str] = set()
-        for i in ranked:
-            if scores[i] <= 0 or len(best) == count:
-                break
-            if passages[i].url not in seen:  # one result per file, as a search engine gives one per page
-                seen.add(passages[i].url)
-                best.append(passages[i])
-        return best
+        scores = index.get_scores(wanted) if wanted else []
+        found = (i for i in range(len(scores)) if scores[i] > 0)
+        best: dict[str, SearchResult] = {}  # one result per file, as a search engine gives one per page
+        for i in sorted(found, key=lambda i: (-scores[i], i)):
+            best.setdefault(passages[i].url, passages[i])
+        return list(best.values())[:count]
 
     @cached_property
     def _indexed(self) -> tuple[list[SearchResult], Any]:
-        self.check()
         import bm25s
 
         passages = [passage for file in self._files() for passage in self._passages(file)]
@@ -103,9 +90,8 @@ class DocumentFolder:
         root, found = self.path.resolve(), 0
         for folder, folders, names in os.walk(root):
             folders.sort()  # the same order, and so the same ranking of ties, on every machine
-            for name in sorted(names):
-                file = Path(folder, name)
-                if not name.lower().endswith(SUFFIXES) or not file.resolve().is_relative_to(root):
+            for file in (Path(folder, name) for name in sorted(names)):
+                if file.suffix.lower() not in SUFFIXES or not file.resolve().is_relative_to(root):
                     continue
                 if not file.is_file() or file.stat().st_size > LARGEST_FILE:
                     continue
@@ -114,9 +100,11 @@ class DocumentFolder:
                     raise InputError(f"the folder {str(self.path)!r} holds more than {MOST_FILES:,} files")
                 yield file
 
+    def _shown(self, file: Path) -> str:
+        """Return the path within the folder: the whole one says more of the machine than of the document."""
+        return file.relative_to(self.path.resolve()).as_posix()
+
     def _passages(self, file: Path) -> Iterator[SearchResult]:
-        # The path within the folder: the whole one says more about the machine than about the document.
-        shown = file.relative_to(self.path.resolve()).as_posix()
         try:
             text = decoded(file.read_bytes())
         except OSError as problem:
@@ -127,30 +115,21 @@ class DocumentFolder:
         elif heading := _HEADING.search(text):
             title = heading[1]
         for passage in split(text, _PASSAGE):
-            yield SearchResult(title or file.stem, shown, passage)
+            yield SearchResult(title or file.stem, self._shown(file), passage)
 
 
 def split(text: str, length: int) -> Iterator[str]:
     """Cut the text into passages of about `length` characters, between paragraphs or else words."""
+    part = re.compile(rf".{{1,{length}}}(?: |$)|.{{{length}}}")
     passage = ""
-    for paragraph in re.split(r"\n\s*\n", text.replace("\r\n", "\n")):
-        for piece in _pieces(" ".join(paragraph.split()), length):
+    for paragraph in re.split(r"\n\s*\n", text):
+        for piece in part.findall(" ".join(paragraph.split())):
             if passage and len(passage) + len(piece) > length:
                 yield passage
                 passage = ""
             passage = f"{passage}\n{piece}".strip()
     if passage:
         yield passage
-
-
-def _pieces(paragraph: str, length: int) -> Iterator[str]:
-    while len(paragraph) > length:
-        space = paragraph.rfind(" ", length // 2, length)
-        cut = space if space > 0 else length
-        yield paragraph[:cut]
-        paragraph = paragraph[cut:].lstrip()
-    if paragraph:
-        yield paragraph
 
 
 def _words(text: str) -> list[str]:

@@ -3,154 +3,179 @@
 from __future__ import annotations
 
 import copy
+import logging
+import os
 import threading
 import time
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from chameleon.errors import MissingPackage, ModuleError
-from chameleon.modules.vision.batching import Batches
-from chameleon.modules.vision.devices import device_for, foreseen_device, use_threads
-from chameleon.modules.vision.weights import (
-    INSTEAD,
-    digest_of_weights,
-    first_line,
-    is_path,
-    quiet,
-    require_hub,
-)
-from chameleon.pictures import versions_of
+from chameleon.errors import InventoryError, ModuleError
+from chameleon.modules.vision.weights import INSTEAD, Weights
+from chameleon.text import one_line
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-_PACKAGES = ("torch", "transformers", "PIL")
-_ASKED = "Describe this picture in one sentence."
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+_HAS_AFFINITY = hasattr(os, "sched_getaffinity")
 _JOINED = "vision-encoder-decoder"
 _PATIENCE = 600.0
 """Seconds for which a model that cannot be loaded is not tried again: a try without a network takes some."""
 
-_Key = tuple[str, str, bool]
-_lock = threading.Lock()
-_models: dict[_Key, Model] = {}
-_failed: dict[_Key, tuple[float, ModuleError]] = {}
-_captioners: dict[Captioning, Batches[Image, str]] = {}
-
 
 @dataclass(frozen=True)
 class Captioning:
-    """Which model captions, and how. Equal ones share a model and its batches.
-
-    `half` None means half precision on a GPU; `wait` is in seconds.
-    """
+    """Which model captions, and how; equal ones share a model and its batches."""
 
     model: str
     device: str = "auto"
-    half: bool | None = None
     max_tokens: int = 16
     beams: int = 4
-    instruction: str = ""
     batch: int = 16
-    wait: float = 0.01
     threads: int | None = None
 
-    def is_half(self, device: str) -> bool:
-        """Tell whether that device computes in half precision."""
-        return device != "cpu" if self.half is None else self.half
 
-    def runtime_info(self) -> dict[str, Any]:
-        """Return what the settings come to here; load no model."""
-        device = foreseen_device(self.device)
-        half = None if device is None else self.is_half(device)
-        return {
-            "device": device,
-            "half": half,
-            "weights": digest_of_weights(self.model) if find_spec("huggingface_hub") else None,
-            "versions": versions_of("torch", "transformers", "tokenizers", "pillow"),
-        }
+class Batches(Generic[Item, Result]):
+    """A function of many items that threads call with one each; it runs on what has come together.
+
+    One batch runs at a time, in the thread of one of its callers; what comes meanwhile is the next batch.
+
+    - `work`: takes items, returns as many results in their order. What it raises, the caller gets.
+    - `most`: the largest batch.
+    """
+
+    def __init__(self, work: Callable[[Sequence[Item]], Sequence[Result]], most: int) -> None:
+        self._work, self._most = work, most
+        self._waiting: deque[tuple[Item, Future[Result]]] = deque()
+        self._turn = threading.Lock()
+
+    def __call__(self, item: Item) -> Result:
+        """Return the result for one item; block until the batch that it is in has run."""
+        future: Future[Result] = Future()
+        self._waiting.append((item, future))
+        while not future.done():
+            with self._turn:
+                if not future.done():
+                    most = min(self._most, len(self._waiting))
+                    self._run([self._waiting.popleft() for _ in range(most)])
+        return future.result()
+
+    def _run(self, batch: Sequence[tuple[Item, Future[Result]]]) -> None:
+        try:
+            results = self._work([item for item, _ in batch])
+            for (_, future), result in zip(batch, results, strict=True):
+                future.set_result(result)
+        except Exception as problem:
+            if len(batch) == 1:
+                batch[0][1].set_exception(problem)
+                return
+            for each in batch:  # one odd item must not spoil those that it came with
+                self._run([each])
+        finally:  # Ctrl-C goes on from here; the callers in other threads must not wait for ever
+            for _, future in batch:
+                future.cancel()
 
 
-def require_packages() -> None:
-    """Raise `MissingPackage` when one that captioning needs is not installed; nothing is loaded."""
-    missing = [name for name in _PACKAGES if find_spec(name) is None]
-    if missing:
-        named = ", ".join("pillow" if name == "PIL" else name for name in missing)
-        raise MissingPackage(
-            f"captions need packages that are not installed: {named}",
-            hint=f"pip install torch transformers pillow. {INSTEAD}",
-        )
+_lock = threading.Lock()
+_captioners: dict[Captioning, tuple[float, Batches[Image, str] | ModuleError]] = {}
 
 
 def captioner(settings: Captioning) -> Batches[Image, str]:
     """Return a function from a picture to its caption, for many threads; the first call loads the model.
 
-    Raises `MissingPackage`, `InventoryError` for a device that is not there, and `ModuleError` for a model
-    that cannot be loaded.
+    On the CPU torch gets `threads` threads, in this whole process; by default it leaves one processor free.
+    Raises `InventoryError` for a device that is not there, and `ModuleError` for a model that cannot be
+    loaded, which is remembered for ten minutes.
     """
-    require_packages()
+    import torch
+
     with _lock:
-        if settings not in _captioners:
+        when, found = _captioners.get(settings, (0.0, None))
+        if found is None or (isinstance(found, ModuleError) and time.monotonic() - when > _PATIENCE):
             device = device_for(settings.device)
-            model = _loaded((settings.model, device, settings.is_half(device)))
+            try:
+                model = Model.load(settings.model, device)
+                found = Batches(lambda pictures: model.describe(pictures, settings), settings.batch)
+            except ModuleError as problem:
+                found = problem
             if device == "cpu" or settings.threads is not None:
-                use_threads(settings.threads)
-            _captioners[settings] = Batches(
-                lambda pictures: model.describe(pictures, settings), most=settings.batch, wait=settings.wait
-            )
-        return _captioners[settings]
+                # In a container a process may use fewer than there are. Where torch has them all, its threads
+                # wait for each other at every operation while a text detector beside it has one.
+                processors = len(os.sched_getaffinity(0)) if _HAS_AFFINITY else os.cpu_count() or 1
+                free = max(1, min(torch.get_num_threads(), processors - 1))
+                torch.set_num_threads(settings.threads or free)
+            _captioners[settings] = time.monotonic(), found
+    if isinstance(found, ModuleError):
+        raise copy.copy(found)
+    return found
 
 
-def _loaded(key: _Key) -> Model:
-    """Return the model, loaded now unless it is there; the caller holds the lock."""
-    if key not in _models:
-        when, problem = _failed.get(key, (0.0, None))
-        if problem is not None and time.monotonic() - when < _PATIENCE:
-            raise copy.copy(problem)
-        try:
-            _models[key] = Model.load(*key)
-        except ModuleError as problem:
-            _failed[key] = (time.monotonic(), problem)
-            raise
-    return _models[key]
+def device_for(wanted: str) -> str:
+    """Return the device of torch to use, with auto the accelerator that is there, else the CPU.
+
+    Raises `InventoryError` for one that is not there.
+    """
+    import torch
+
+    if wanted == "auto":
+        there = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
+        return "cpu" if there is None else there.type
+    try:
+        torch.empty(0, device=wanted)
+    except (RuntimeError, AssertionError) as problem:
+        raise InventoryError(
+            f"there is no device {wanted!r} here: {one_line(str(problem), 200)}",
+            hint="Set device to auto, cuda, cuda:NUMBER, mps or cpu.",
+        ) from problem
+    return wanted
 
 
 @dataclass(frozen=True)
 class Model:
-    """A captioning model with what prepares its pictures and reads its tokens."""
+    """A captioning model with what prepares its pictures and reads its tokens; on a GPU in half precision."""
 
     network: Any
     images: Any
     tokens: Any
 
     @classmethod
-    def load(cls, name: str, device: str, half: bool) -> Model:
-        """Load it from a folder, from the hub's cache, or from the hub; `captioner` says what it raises."""
+    def load(cls, name: str, device: str) -> Model:
+        """Load it from a folder, from the hub's cache, or from the hub. Raise `ModuleError`."""
+        from transformers.utils import logging as said
+
+        # Its hints and bars do not belong on the terminal; nor is a service to convert older models' weights.
+        said.set_verbosity_error()
+        said.disable_progress_bar()
+        logging.getLogger("huggingface_hub").setLevel(logging.ERROR)
+        os.environ.setdefault("DISABLE_SAFETENSORS_CONVERSION", "1")
         try:
-            with quiet():
-                try:
-                    loaded = cls._read(name, half, local_files_only=True)
-                except OSError:
-                    if is_path(name):
-                        raise
-                    require_hub(name)
-                    loaded = cls._read(name, half, local_files_only=False)
+            try:
+                loaded = cls._read(name, device, local_files_only=True)
+            except OSError:
+                if Weights(name).is_folder:
+                    raise
+                Weights(name).require_hub()
+                loaded = cls._read(name, device, local_files_only=False)
         except (ImportError, RuntimeError) as problem:  # a torchvision of another build raises RuntimeError
             raise ModuleError(
-                f"transformers cannot load {name}: {first_line(problem)}",
+                f"transformers cannot load {name}: {one_line(str(problem), 200)}",
                 hint="If torchvision is installed, it must fit torch; captions work without it.",
             ) from problem
         except (OSError, ValueError, KeyError) as problem:
             raise ModuleError(
-                f"{name} is no captioning model that transformers can load whole: {first_line(problem)}",
+                f"{name} is no captioning model that transformers can load: {one_line(str(problem), 200)}",
                 hint=f"Set model to a folder or a name on the hub that has one. {INSTEAD}",
             ) from problem
         loaded.network.to(device).eval()
         return loaded
 
     @classmethod
-    def _read(cls, name: str, half: bool, **options: Any) -> Model:
+    def _read(cls, name: str, device: str, **options: Any) -> Model:
         import torch
         from transformers import (
             AutoConfig,
@@ -163,54 +188,29 @@ class Model:
         # An encoder joined to a decoder has no processor of its own.
         joined = AutoConfig.from_pretrained(name, **options).model_type == _JOINED
         images = (AutoImageProcessor if joined else AutoProcessor).from_pretrained(name, **options)
+        if getattr(images, "chat_template", None):
+            raise ValueError("it is a model to chat with")
         tokens = AutoTokenizer.from_pretrained(name, **options) if joined else images.tokenizer
-        dtype = torch.float16 if half else torch.float32
+        dtype = torch.float32 if device == "cpu" else torch.float16
         return cls(AutoModelForImageTextToText.from_pretrained(name, dtype=dtype, **options), images, tokens)
 
     def describe(self, pictures: Sequence[Image], settings: Captioning) -> list[str]:
         """Write captions of pictures in RGB by beam search, each as if it were alone in the batch."""
         import torch
 
-        inputs = self._inputs(pictures, settings.instruction).to(self.network.device, self.network.dtype)
+        network = self.network
+        inputs = self.images(images=list(pictures), return_tensors="pt").to(network.device, network.dtype)
         # As published: the limit of an encoder joined to a decoder counts the token that begins a caption.
-        limit = "max_length" if self._is_joined else "max_new_tokens"
+        limit = "max_length" if network.config.model_type == _JOINED else "max_new_tokens"
         try:
             with torch.inference_mode():
-                written = self.network.generate(
+                written = network.generate(
                     **inputs, num_beams=settings.beams, do_sample=False, **{limit: settings.max_tokens}
                 )
         except RuntimeError as problem:  # among others, a GPU that has too little memory
             raise ModuleError(
-                f"{settings.model} failed on {len(pictures) if pictures[1:] else 'a'} "
-                f"picture{'s' if pictures[1:] else ''}: {first_line(problem)}",
+                f"{settings.model} failed on {len(pictures)} picture(s): {one_line(str(problem), 200)}",
                 hint="If memory is short, set a smaller batch, fewer beams, or device: cpu.",
             ) from problem
-        asked = inputs.get("input_ids")
-        if self._chats and asked is not None and torch.equal(written[:, : asked.shape[1]], asked):
-            written = written[:, asked.shape[1] :]
         texts = self.tokens.batch_decode(written, skip_special_tokens=True)
         return [" ".join(text.split()) for text in texts]
-
-    @property
-    def _is_joined(self) -> bool:
-        return bool(self.network.config.model_type == _JOINED)
-
-    @property
-    def _chats(self) -> bool:
-        return bool(getattr(self.images, "chat_template", None))
-
-    def _inputs(self, pictures: Sequence[Image], instruction: str) -> Any:
-        if self._chats:
-            self.tokens.padding_side = (
-                "left"  # a decoder goes on from its last token, which must be no padding
-            )
-            content = [{"type": "image"}, {"type": "text", "text": instruction or _ASKED}]
-            text = self.images.apply_chat_template(
-                [{"role": "user", "content": content}], add_generation_prompt=True
-            )
-            each = [[picture] for picture in pictures]
-            return self.images(images=each, text=[text] * len(each), padding=True, return_tensors="pt")
-        if instruction and not self._is_joined:
-            text = [instruction] * len(pictures)
-            return self.images(images=list(pictures), text=text, padding=True, return_tensors="pt")
-        return self.images(images=list(pictures), return_tensors="pt")

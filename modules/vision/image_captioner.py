@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
+from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field, PositiveInt
 
 from chameleon import Module, State
-from chameleon.errors import InventoryError
-from chameleon.modules.vision.captioning import Captioning, captioner, require_packages
-from chameleon.modules.vision.devices import check_form, require_device
-from chameleon.modules.vision.weights import check_weights
-from chameleon.pictures.opening import load_picture
+from chameleon.errors import ChameleonError, InventoryError, MissingPackage
+from chameleon.modules.vision.captioning import Captioning, captioner, device_for
+from chameleon.modules.vision.weights import INSTEAD, Weights
+from chameleon.pictures import versions_of
+from chameleon.pictures.opening import read_picture
 
 _MAX_SIDE = 1024
+_PACKAGES = {"torch": "torch", "transformers": "transformers", "PIL": "pillow"}
 
 
 class ImageCaptioner(Module):
@@ -27,57 +31,48 @@ class ImageCaptioner(Module):
         self,
         model: str = "nlpconnect/vit-gpt2-image-captioning",
         *,
-        max_tokens: int = 16,
-        beams: int = 4,
+        max_tokens: Annotated[int, Field(ge=2)] = 16,
+        beams: PositiveInt = 4,
         device: str = "auto",
-        half: bool | None = None,
-        batch: int = 16,
-        wait: float = 10.0,
-        instruction: str = "",
-        threads: int | None = None,
+        batch: PositiveInt = 16,
+        threads: PositiveInt | None = None,
     ) -> None:
         """Take settings, all optional; model, tokens and beams are the paper's.
 
-        - `model`: any image-to-text model of transformers, by its name on the hub or as a folder.
+        - `model`: an image-to-text model of transformers, by its name on the hub or as a folder.
         - `max_tokens`, `beams`: the longest caption, and the width of the beam search.
-        - `device`: auto, cuda (or cuda:1 and so on), mps or cpu; auto is the first of them that is there.
-        - `half`: compute in half precision; by default on a GPU.
-        - `batch`, `wait`: pictures of concurrent runs go through the model together, at most that many; a
-          batch that is not full waits so many milliseconds for more.
-        - `instruction`: what a model that takes text beside the picture is told.
+        - `device`: auto, cuda (or cuda:1 and so on), mps or cpu; auto is the one beside the CPU if there is.
+          In half precision on all but the CPU.
+        - `batch`: pictures of concurrent runs go through the model together, at most that many.
         - `threads`: of torch on the CPU, in this whole process; by default one less than processors, which
           leaves one to a text detector beside it: else the two hold each other up.
         """
-        least_of = {
-            "max_tokens": (max_tokens, 2),
-            "beams": (beams, 1),
-            "batch": (batch, 1),
-            "threads": (threads, 1),
-        }
-        for name, (value, least) in least_of.items():
-            if value is not None and value < least:
-                raise InventoryError(f"{name} is {value}, and is to be at least {least}")
-        if not 0 <= wait < math.inf:
-            raise InventoryError(f"wait is {wait}, and is to be 0 or more milliseconds")
         if not model.strip():
             raise InventoryError("model is empty, and is to be a name on the hub, OWNER/NAME, or a folder")
-        check_form(device)
         model = str(Path(model).expanduser()) if model.startswith("~") else model
-        self.settings = Captioning(
-            model, device, half, max_tokens, beams, instruction, batch, wait / 1000, threads
-        )
+        self.settings = Captioning(model, device, max_tokens, beams, batch, threads)
 
     def check(self) -> None:
-        require_packages()
-        require_device(self.settings.device)
-        check_weights(self.settings.model)
+        if missing := [package for name, package in _PACKAGES.items() if find_spec(name) is None]:
+            raise MissingPackage(
+                f"captions need packages that are not installed: {', '.join(missing)}",
+                hint=f"pip install torch transformers pillow. {INSTEAD}",
+            )
+        if self.settings.device not in ("auto", "cpu"):  # torch takes seconds to import
+            device_for(self.settings.device)
+        Weights(self.settings.model).check()
 
     def runtime_info(self) -> Mapping[str, Any]:
-        """Return the device and precision that `auto` came to, and what computes; load no model."""
-        return self.settings.runtime_info()
+        """Return the device that `auto` came to, and what computes; load no model."""
+        versions = versions_of("torch", "transformers", "tokenizers", "pillow")
+        told: dict[str, Any] = {"device": None, "weights": None, "versions": versions}
+        with suppress(ImportError, ChameleonError):  # `check` tells it
+            told["device"] = device_for(self.settings.device)
+            told["weights"] = Weights(self.settings.model).digest()
+        return told
 
     def setup(self) -> None:
         self._caption = captioner(self.settings)
 
     def run(self, state: State) -> str:
-        return self._caption(load_picture(state.input["image"], max_side=_MAX_SIDE))
+        return self._caption(read_picture(state.input["image"], max_side=_MAX_SIDE).image)

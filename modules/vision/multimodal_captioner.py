@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pydantic import PositiveInt
+
 from chameleon import LLMModule, State
-from chameleon.errors import InventoryError
 from chameleon.llm.message import MultimodalText
 from chameleon.pictures import versions_of
 from chameleon.pictures.opening import Attachment, read_picture, require_pillow
@@ -21,10 +22,8 @@ class MultimodalCaptioner(LLMModule):
     writes = ("cache.image_caption",)
     takes_cut_off = True
 
-    def __init__(self, max_side: int = 1024) -> None:
+    def __init__(self, max_side: PositiveInt = 1024) -> None:
         """Scale pictures down to `max_side` pixels on the longer side before they are sent."""
-        if max_side < 1:
-            raise InventoryError(f"max_side is {max_side}, and is to be at least 1 pixel")
         self.max_side = max_side
 
     def check(self) -> None:

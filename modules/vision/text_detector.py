@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field
 
 from chameleon import Module, State
-from chameleon.errors import InventoryError
 from chameleon.pictures.engines import EngineName, chosen_engine, resolved_engine, shared_engine
 from chameleon.pictures.opening import read_picture, require_pillow
 from chameleon.pictures.pieces import UNREAD, Piece, lines_of, text_of
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 _MAX_SIDE = 2000
-_SHORTEST = 32  # RapidOCR works in squares of this side
 
 
 class TextDetector(Module):
@@ -31,10 +31,9 @@ class TextDetector(Module):
     def __init__(
         self,
         engine: EngineName = "auto",
-        languages: list[str] | None = None,
+        languages: list[Annotated[str, Field(min_length=1)]] | None = None,
         boxes: bool = False,
-        least_confidence: float = 0.5,
-        max_side: int = 736,
+        least_confidence: Annotated[float, Field(ge=0, le=1)] = 0.5,
     ) -> None:
         """Take settings, all optional.
 
@@ -43,24 +42,11 @@ class TextDetector(Module):
         - `boxes`: write where each text is into the prompt's context, as the paper does.
         - `least_confidence`: from 0 to 1; of text that the engine is less sure of, "[…]" on a line with
           other text is all that is told.
-        - `max_side`: to how many pixels RapidOCR scales larger pictures down to find text.
         """
-        if languages and engine == "rapidocr":
-            raise InventoryError(
-                "rapidocr takes no languages: one model reads Latin and Chinese script",
-                hint="Leave languages out, or set engine: tesseract.",
-            )
-        if not 0 <= least_confidence <= 1:
-            raise InventoryError(f"least_confidence is {least_confidence}, and is to be between 0 and 1")
-        if max_side < _SHORTEST:
-            raise InventoryError(f"max_side is {max_side}, and is to be at least {_SHORTEST} pixels")
-        if languages and not all(language.strip() for language in languages):
-            raise InventoryError("languages has an empty code", hint="Leave languages out for English.")
         self.engine = engine
         self.languages = tuple(languages or ())
         self.boxes = boxes
         self.least_confidence = least_confidence
-        self.max_side = max_side
 
     def check(self) -> None:
         require_pillow()
@@ -71,7 +57,7 @@ class TextDetector(Module):
         return resolved_engine(self.engine, self.languages)
 
     def setup(self) -> None:
-        self._reader = shared_engine(self.engine, self.languages, self.max_side)
+        self._reader = shared_engine(self.engine, self.languages)
 
     def run(self, state: State) -> list[dict[str, Any]]:
         """Return the pieces of text in reading order, as mappings.

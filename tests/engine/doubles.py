@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from chameleon import Executor, Inventory, Module, Plan, State, Step
+from chameleon import Executor, Inventory, LLMModule, Module, Plan, State, Step, StepRejected
 from chameleon.planner import Planner
 from chameleon.planners.fixed import Fixed
+from chameleon.prompt import Prompt
 
 QUESTION = {"question": "How many?"}
 
@@ -22,6 +23,17 @@ class Does(Module):
 
     def run(self, state: State) -> Any:
         return self.function(state)
+
+
+class Ask(LLMModule):
+    """Asks the model the question."""
+
+    template = Prompt.parse("---\nslots: [question]\n---\n# user\n{{ question }} {{ context }}")  # type: ignore[assignment]
+
+    def parse(self, text: str) -> Any:
+        if text == "bad":
+            raise StepRejected("the reply is bad")
+        return text
 
 
 def executor(modules: Mapping[str, Any], planner: Any = None, **options: Any) -> Executor:

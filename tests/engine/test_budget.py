@@ -9,28 +9,16 @@ from typing import Any
 
 import pytest
 
-from chameleon import LLM, Budget, Executor, Inventory, LLMModule, Module, State, StepRejected
+from chameleon import LLM, Budget, Executor, Inventory, Module, State, Step
 from chameleon.errors import BudgetExceeded
 from chameleon.llm import ScriptedModel
-from chameleon.planner import Planner
 from chameleon.planners.fixed import Fixed
 from chameleon.planners.one_shot import OneShot
 from chameleon.prompt import Prompt
 from chameleon.usage import Meter, Usage
-from tests.engine.doubles import QUESTION, Does, executor, failing, why
+from tests.engine.doubles import QUESTION, Ask, Does, Proposes, executor, why
 
 REPLY = {"text": "7", "input_tokens": 30, "output_tokens": 20, "cost": 0.25}
-
-
-class Ask(LLMModule):
-    """Asks the model the question."""
-
-    template = Prompt.parse("---\nslots: [question]\n---\n# user\n{{ question }} {{ context }}")  # type: ignore[assignment]
-
-    def parse(self, text: str) -> Any:
-        if text == "bad":
-            raise StepRejected("the reply is bad")
-        return text
 
 
 def asking(times: int, budget: Budget, replies: Sequence[Any] = (REPLY,) * 9) -> State:
@@ -107,15 +95,8 @@ class TestALimit:
         assert state.ended is not None and state.ended.reason == "budget"
 
     def test_stops_a_planner_that_never_stops(self) -> None:
-        class Endless(Planner):
-            """Always wants one more step."""
-
-            def propose(self, state: State, inventory: Inventory) -> Any:
-                from chameleon import Step
-
-                return [Step("one")]
-
-        state = executor({"one": lambda state: 1}, Endless()).run(QUESTION)
+        endless = Proposes(lambda state: [Step("one")])
+        state = executor({"one": lambda state: 1}, endless).run(QUESTION)
         assert "its budget of 64 steps" in why(state) and len(state.program) == 64
 
     def test_goes_on_counting_when_a_run_is_resumed(self) -> None:
@@ -141,8 +122,3 @@ class TestMeter:
     def test_takes_unknown_for_unknown(self) -> None:
         total = Usage(1, 5, None, 0.5) + Usage(1, 5, 5, None)
         assert (total.calls, total.input_tokens, total.output_tokens, total.cost) == (2, 10, None, None)
-
-
-def test_a_failure_tells_its_module_once() -> None:
-    state = executor({"a": failing(ValueError("a failure"))}).run(QUESTION)
-    assert why(state).count("module a") == 1

@@ -23,7 +23,7 @@ class TestModulesThatFail:
     def test_end_the_run_with_their_name_and_the_state_so_far(self, problem: Exception) -> None:
         state = run({"first": lambda state: 1, "breaks": failing(problem), "never": lambda state: 2})
         assert state.ended is not None and state.ended.reason == "failed"
-        assert "breaks" in why(state)
+        assert why(state).count("module breaks") == 1
         assert (state.program, dict(state.cache), state.answer) == (("first", "breaks"), {"first": 1}, None)
 
     def test_are_skipped_where_the_inventory_says_so(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import threading
 from collections.abc import Generator
@@ -94,3 +95,8 @@ def test_an_input_that_is_no_mapping_is_told_and_a_batch_goes_on(given: Any) -> 
         asks.run(given)
     first, second = asks.batch([given, QUESTION])
     assert why(first).startswith(f"the input is a {type(given).__name__}") and second.answer == 1
+
+
+def test_a_run_can_be_awaited() -> None:
+    shouting = executor({"shout": lambda state: state.input["question"].upper()})
+    assert asyncio.run(shouting.arun({"question": "why?"})).answer == "WHY?"

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import ast
-import json
-import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -34,43 +32,30 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def python(code: str, folder: Path) -> str:
-    """What a fresh interpreter in that folder prints."""
-    command = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r})\n{code}"]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=60, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-def imported(file: Path) -> Iterator[str]:
-    """Full names of all that a file imports, inside functions too; "chameleon.x" for its own names."""
-    package = ("chameleon", *file.relative_to(ROOT).parts[:-1])
+@cache
+def used_in(file: Path) -> tuple[set[str], set[str]]:
+    """Full names of all that a file imports, inside functions too, and the names that it calls."""
+    imported, called = set(), set()
     for node in ast.walk(ast.parse(file.read_text("utf-8"))):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            imported |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            above = ".".join(package[: len(package) - node.level + 1]) + "." if node.level else ""
-            base = f"{above}{node.module or ''}".rstrip(".")
-            yield base
-            yield from (f"{base}.{alias.name}" for alias in node.names)
+            base = "." * node.level + (node.module or "")
+            imported |= {base, *(f"{base}.{alias.name}" for alias in node.names)}
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            called.add(node.func.id)
+    return imported, called
 
 
 @pytest.mark.parametrize("part", MAY_IMPORT)
-def test_parts_import_only_what_lies_below_them(part: str) -> None:
-    forbidden = [name for name in PARTS if name not in MAY_IMPORT[part]]
+def test_parts_import_only_what_lies_below_them_and_is_shipped(part: str) -> None:
+    unshipped = {*PARTS, "tests", "demos", "perf", "scripts", "pytest", "hypothesis"}
+    forbidden = {f"chameleon.{name}" for name in PARTS if name not in MAY_IMPORT[part]}
     for file in (ROOT / part).rglob("*.py"):
-        for name in imported(file):
+        for name in used_in(file)[0]:
             top, _, rest = name.partition(".")
-            assert top not in PARTS, f"{file} imports {name} under its bare name"
-            if top == "chameleon":
-                assert rest.partition(".")[0] not in forbidden, f"{file} imports {name}"
-
-
-@pytest.mark.parametrize("part", MAY_IMPORT)
-def test_nothing_that_is_shipped_imports_what_is_not(part: str) -> None:
-    for file in (ROOT / part).rglob("*.py"):
-        tops = {name.partition(".")[0] for name in imported(file)}
-        assert not tops & {"tests", "demos", "perf", "scripts", "pytest", "hypothesis"}, file
+            assert top not in unshipped, f"{file} imports {name}"
+            assert f"{top}.{rest.partition('.')[0]}" not in forbidden, f"{file} imports {name}"
 
 
 @pytest.mark.parametrize("file", ["state", "decide", "values"])
@@ -79,30 +64,28 @@ def test_what_happens_next_is_pure(file: str) -> None:
     impure = {"time", "datetime", "random", "os", "io", "threading", "asyncio", "logging"}
     above = {f"chameleon.{name}" for name in ("llm", "log", "steps", "executor", "llm_module", "web")}
     path = ROOT / "chameleon" / f"{file}.py"
-    assert not set(imported(path)) & (impure | above)
-    assert not {"open", "print", "input"} & set(re.findall(r"(\w+)\(", path.read_text("utf-8")))
+    imported, called = used_in(path)
+    assert not imported & (impure | above) and not called & {"open", "print", "input"}
 
 
-def test_importing_the_package_is_light(tmp_path: Path) -> None:
-    loaded = set(json.loads(python("import chameleon, json; print(json.dumps(list(sys.modules)))", tmp_path)))
-    assert not loaded.intersection(HEAVY)
-    assert {name for name in loaded if name.startswith("chameleon.")} == set()
-
-
-def test_importing_every_public_name_asks_for_no_heavy_package(tmp_path: Path) -> None:
-    code = "import json; from chameleon import *; print(json.dumps(list(sys.modules)))"
-    loaded = set(json.loads(python(code, tmp_path)))
-    assert not loaded.intersection(MODEL_AND_DATA)
-
-
-def test_loading_an_inventory_asks_for_no_heavy_package(tmp_path: Path) -> None:
-    code = (
-        "import json; from chameleon import Inventory\n"
-        "for name in ('tabmwp', 'tables_offline'): Inventory.load(name).check()\n"
-        "print(json.dumps(list(sys.modules)))"
-    )
-    loaded = set(json.loads(python(code, tmp_path)))
-    assert not loaded.intersection(MODEL_AND_DATA)
+@pytest.mark.parametrize(
+    ("code", "heavy"),
+    [
+        ("import chameleon", {*HEAVY, "chameleon.state"}),
+        ("from chameleon import *", MODEL_AND_DATA),
+        (
+            "for name in ('tabmwp', 'tables_offline'): __import__('chameleon').Inventory.load(name).check()",
+            MODEL_AND_DATA,
+        ),
+    ],
+)
+def test_importing_is_light(code: str, heavy: set[str], tmp_path: Path) -> None:
+    """Ask a fresh interpreter in that folder what it has loaded."""
+    script = f"import sys; sys.path.insert(0, {str(ROOT)!r})\n{code}\nprint(*sys.modules, sep='\\n')"
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert not heavy.intersection(done.stdout.splitlines())
 
 
 def test_the_public_names_are_few_and_each_is_there() -> None:
@@ -121,9 +104,4 @@ def test_nothing_is_evaluated_or_executed_outside_the_sandbox() -> None:
         for file in (ROOT / part).rglob("*.py"):
             if "sandbox" in file.parts:
                 continue
-            calls = {
-                node.func.id
-                for node in ast.walk(ast.parse(file.read_text("utf-8")))
-                if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-            }
-            assert not calls & {"eval", "exec", "compile", "__import__"}, file
+            assert not used_in(file)[1] & {"eval", "exec", "compile", "__import__"}, file

@@ -6,35 +6,20 @@ from typing import Any
 
 import pytest
 
-from chameleon import LLM, Executor, Inventory, LLMModule, State, StepRejected
+from chameleon import LLM, Executor, Inventory, State
 from chameleon.errors import InventoryError
 from chameleon.inventory.schema import RepairSpec
 from chameleon.llm import ScriptedModel
 from chameleon.planners.fixed import Fixed
-from chameleon.prompt import Prompt
-from tests.engine.doubles import QUESTION, why
-
-
-class Ask(LLMModule):
-    """Asks the model the question."""
-
-    template = Prompt.parse("---\nslots: [question]\n---\n# user\n{{ question }} {{ context }}")  # type: ignore[assignment]
-
-    def parse(self, text: str) -> Any:
-        if text == "bad":
-            raise StepRejected("the reply is bad")
-        return text
+from tests.engine.doubles import QUESTION, Ask, why
 
 
 class TestARepairThatAsks:
     def test_asks_for_another_sample_at_a_higher_temperature(self) -> None:
         state = self._run(["bad", "bad", "good"], temperature=0.0)
         assert state.answer == "good"
-        assert [(call.sample, call.params["temperature"]) for call in state.calls] == [
-            (0, 0),
-            (1, 0.1),
-            (2, 0.1),
-        ]
+        asked = [(call.sample, call.params["temperature"]) for call in state.calls]
+        assert asked == [(0, 0), (1, 0.1), (2, 0.1)]
 
     def test_is_warmer_than_the_model_was_connected_with(self) -> None:
         state = self._run(["bad", "good"], temperature=0.7)
@@ -77,14 +62,6 @@ def requests(**changes: Any) -> list[str]:
     return [messages[-1][1] for messages in client.requests]
 
 
-def test_by_default_a_text_takes_thousands_of_tokens_at_most() -> None:
-    asked = requests()
-    assert len(asked) == 3
-    for text in asked:
-        assert 20_000 < len(text) < 45_000
-        assert "more characters not shown\n</passage>" in text
-
-
 def test_modules_and_planner_are_set_in_the_inventory() -> None:
     planner, *modules = requests(
         planner={"max_text_tokens": 12},
@@ -97,6 +74,7 @@ def test_modules_and_planner_are_set_in_the_inventory() -> None:
     assert f"{passage} The ferry leaves at noon.\n… 987,949 more characters not shown\n" in planner
     assert f"{passage}\n… 987,975 more characters not shown\n" in modules[0]
     assert LONG.strip() in modules[1]
+    assert all(20_000 < len(text) < 45_000 for text in requests()), "some 6,000 tokens by default"
 
 
 @pytest.mark.parametrize("wrong", [0, -1, "many"])

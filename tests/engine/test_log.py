@@ -15,12 +15,7 @@ from hypothesis import strategies as st
 
 from chameleon.errors import InputError, LogError
 from chameleon.log import FORMAT, EventLog, LineFile, event_from_json, event_to_json
-from chameleon.state import (
-    Event,
-    Plan,
-    Step,
-    StepRecord,
-)
+from chameleon.state import Event, Plan, Step, StepRecord
 from chameleon.table import Table
 from tests.engine.strategies import RUN, events, write_log
 
@@ -47,19 +42,13 @@ class TestEventsAsJson:
         [
             {},
             [],
-            5,
             None,
-            "step",
             {"event": "stopped"},
             {"event": "step"},
             {**BEGINS, "inventory": "mine", "input": []},
             {"event": "run_ended", "reason": "failed", "error": {"sort": "x"}},
             {"event": "plan", "steps": [{"name": "a"}], "by": "", "note": "", "refused": "", "seconds": 0},
-            {
-                "event": "run_started",
-                "inventory": "mine",
-                "input": {"t": {"$table": {"header": [1], "rows": []}}},
-            },
+            {**BEGINS, "inventory": "mine", "input": {"t": {"$table": {"header": [1], "rows": []}}}},
             {**BEGINS, "inventory": "mine", "input": {"t": {"$path": 5}}},
         ],
     )
@@ -69,11 +58,11 @@ class TestEventsAsJson:
 
 
 class TestEventLog:
-    def test_survives_a_crash_at_every_byte(self, tmp_path: Path) -> None:
+    def test_survives_a_crash_wherever_it_comes(self, tmp_path: Path) -> None:
         whole = write_log(tmp_path, RUN).read_bytes()
         lines = whole.splitlines(keepends=True)
         path = tmp_path / "cut.jsonl"
-        for end in range(len(whole) + 1):
+        for end in {*range(0, len(whole), 7), *(whole.index(line) + len(line) for line in lines)}:
             path.write_bytes(whole[:end])
             kept = sum(1 for number in range(len(lines)) if sum(map(len, lines[: number + 1])) <= end)
             with EventLog(path) as log:
@@ -85,16 +74,14 @@ class TestEventLog:
     @pytest.mark.parametrize(
         "garbage",
         [
-            b"garbage",
             b"{}",
             b"\xff\xfe\x00",
-            b"\x00\x00\x00\x00",
             b"",
             b"[" * 100_000,
             b'{"event": "step", "module": "x", "output": {"$table": {"header": [], "rows": []}}}',
         ],
     )
-    @pytest.mark.parametrize("position", [0, 2, 5])
+    @pytest.mark.parametrize("position", [0, 5])
     def test_names_the_file_and_line_of_a_whole_line_that_is_no_event(
         self, tmp_path: Path, garbage: bytes, position: int
     ) -> None:
@@ -133,23 +120,14 @@ class TestEventLog:
         with EventLog(tmp_path / "log.jsonl") as log:
             assert len(log.events) == 400
 
-    def test_is_on_disk_before_it_is_closed(self, tmp_path: Path) -> None:
-        log = EventLog(tmp_path / "log.jsonl")
-        log.append(RUN[0])
-        assert (tmp_path / "log.jsonl").read_bytes().endswith(b"\n")
-        log.close()
-
-    def test_a_place_that_cannot_be_opened_is_told(self, tmp_path: Path) -> None:
-        for path in (tmp_path, tmp_path / "no such folder" / "log.jsonl"):
-            with pytest.raises(InputError, match="cannot open the log"):
-                EventLog(path)
-
     @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="needs device files")
-    def test_a_device_or_a_pipe_is_refused_unread(self, tmp_path: Path) -> None:
+    def test_what_is_no_regular_file_is_refused_unread(self, tmp_path: Path) -> None:
         os.mkfifo(tmp_path / "pipe")
-        for path in (Path("/dev/zero"), Path("/dev/full"), tmp_path / "pipe"):
-            with pytest.raises(InputError, match="it is not a regular file"):
+        for path in (Path("/dev/zero"), tmp_path / "pipe", tmp_path):
+            with pytest.raises(InputError, match="cannot open the log: it is not a regular file"):
                 EventLog(path)
+        with pytest.raises(InputError, match="cannot open the log: No such file"):
+            EventLog(tmp_path / "no such folder" / "log.jsonl")
 
     @pytest.mark.skipif(sys.platform == "win32", reason="needs file locks")
     def test_is_for_one_run_at_a_time(self, tmp_path: Path) -> None:
@@ -212,8 +190,8 @@ def test_lines_come_back_and_an_unfinished_one_is_cut_off(
     assert [line for _, line in places] == [*lines, *([rest] if rest else [])]
     assert all(path.read_bytes()[start:].startswith(line) for start, line in places if line.endswith(b"\n"))
     assert path.read_bytes() == b"".join(lines)
-    start = file.append(b"new\n")
-    assert path.read_bytes()[start:] == b"new\n" and whole(file) == [*lines, b"new\n"]
+    file.append(b"new\n")
+    assert whole(file) == [*lines, b"new\n"]
     file.close()
 
 

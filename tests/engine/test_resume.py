@@ -9,13 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from chameleon import Executor, Inventory, Module, State
+from chameleon import State
 from chameleon.log import EventLog
-from chameleon.planners.fixed import Fixed
 from chameleon.state import StepRecord
 from tests.engine.random_runs import GIVEN, PLANNERS, cases, end, timeless
 
-quick = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+quick = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @pytest.mark.parametrize("planner", PLANNERS)
@@ -71,7 +70,7 @@ def test_a_run_resumed_from_a_torn_file_comes_to_the_same_end(
 
 
 @pytest.mark.parametrize("planner", PLANNERS)
-@settings(quick, max_examples=100)
+@settings(quick, max_examples=25)
 @given(data=st.data())
 def test_steps_side_by_side_come_to_the_same_as_one_by_one(planner: str, data: st.DataObject) -> None:
     case = data.draw(cases(planner))
@@ -108,23 +107,3 @@ def test_nothing_that_was_given_is_changed(case: Any) -> None:
 
 def _without_calls(record: StepRecord) -> StepRecord:
     return replace(record, seconds=0.0, calls=())
-
-
-class Shout(Module):
-    """Shouts."""
-
-    reads = "input.question"
-
-    def run(self, state: State) -> Any:
-        return state.input["question"].upper()
-
-
-@pytest.fixture
-def shouting() -> Executor:
-    return Executor(Inventory("shouting", Fixed(["shout"]), {"shout": Shout()}))
-
-
-def test_a_run_can_be_awaited(shouting: Executor) -> None:
-    import asyncio
-
-    assert asyncio.run(shouting.arun({"question": "why?"})).answer == "WHY?"

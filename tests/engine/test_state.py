@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from chameleon import Declined, errors
-from chameleon.errors import (
-    ChameleonError,
-    LogError,
-    ModelError,
-    StepRejected,
-)
+from chameleon.errors import ChameleonError, LogError, ModelError, StepRejected
 from chameleon.inventory.schema import RepairSpec
-from chameleon.log import EventLog
 from chameleon.planners.fixed import Fixed
-from chameleon.state import (
-    Event,
-    Failure,
-    State,
-)
+from chameleon.state import Event, Failure, State
 from tests.engine.doubles import failing, run
-from tests.engine.strategies import RUN, write_log
+from tests.engine.strategies import RUN
 
 
 class TestState:
@@ -30,11 +18,7 @@ class TestState:
         state = State.fold(RUN)
         assert (state.answer, state.program, state.plan) == ("3", ("look", "say"), ("look", "say"))
         assert dict(state.cache) == {"look": 3, "say": "3"}
-
-    def test_is_the_same_after_its_log_was_read_from_a_file(self, tmp_path: Path) -> None:
-        path = write_log(tmp_path, RUN)
-        with EventLog(path) as log:
-            assert State.fold(log) == State.fold(RUN)
+        assert State.fold(RUN[:-1]).answer is None
 
     @pytest.mark.parametrize(
         ("events", "told"),
@@ -49,9 +33,6 @@ class TestState:
     def test_refuses_events_out_of_order(self, events: list[Event], told: str) -> None:
         with pytest.raises(LogError, match=told):
             State.fold(events)
-
-    def test_has_no_answer_before_the_end(self) -> None:
-        assert State.fold(RUN[:-1]).answer is None
 
 
 class OutOfReach(Declined):

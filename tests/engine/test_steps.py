@@ -4,34 +4,23 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
-from chameleon import Executor, Inventory, Module, State, Step, Table
+from chameleon import Executor, Module, State, Step, Table
 from chameleon.errors import InputError, MissingPackage, StepRejected, WebError
 from chameleon.inventory.schema import RepairSpec
-from chameleon.planners.fixed import Fixed
 from chameleon.prompt import Prompt, context_of, slots_of
 from tests.engine.doubles import QUESTION, Does, executor, failing, run, why
 
 
 class TestOutputs:
-    @pytest.mark.parametrize(
-        ("output", "told"),
-        [
-            ({1, 2}, "output is a set"),
-            ({"share": [0.5, float("nan")]}, "output.share[1] is nan"),
-            ([{"a": object()}], "output[0].a is a object"),
-            ({"a": {7: 1}}, "output.a has the key 7"),
-        ],
-    )
-    def test_that_no_log_can_hold_fail_at_their_step_with_the_key_path(self, output: Any, told: str) -> None:
-        state = run({"maker": lambda state: output})
+    def test_that_no_log_can_hold_fail_at_their_step_with_the_key_path(self) -> None:
+        state = run({"maker": lambda state: {"share": [0.5, float("nan")]}})
         assert state.ended is not None and state.ended.reason == "failed"
-        assert told in why(state) and "maker" in why(state)
+        assert "output.share[1] is nan" in why(state) and "maker" in why(state)
         assert not state.cache
 
     def test_are_what_the_last_module_returned(self) -> None:
@@ -55,47 +44,23 @@ class TestOutputs:
 class TestWrites:
     @pytest.mark.parametrize("kind", ["input", "cache"])
     def test_that_were_not_declared_fail_naming_the_key(self, kind: str) -> None:
-        class Sneaky(Module):
-            """Writes what it does not declare."""
-
-            writes = "cache.fine"
-
-            def run(self, state: State) -> Any:
-                return 1
-
-        setattr(Sneaky, f"update_{kind}", lambda self, old, output: {"question": "Why?"})
-        state = run({"sneaky": Sneaky()})
+        update = {f"update_{kind}": lambda old, output: {"question": "Why?"}}
+        state = run({"sneaky": Does(lambda state: 1, writes="cache.fine", **update)})
         assert f"it writes {kind}.question, which it does not declare" in why(state)
         assert f'Add "{kind}.question" to its `writes`' in why(state)
         assert state.input["question"] == "How many?" and not state.cache
 
-    @pytest.mark.parametrize("returned", [None, 5, ["key"], "key"])
+    @pytest.mark.parametrize("returned", [None, ["key"], "key"])
     def test_that_are_no_mapping_fail(self, returned: Any) -> None:
-        class Vague(Module):
-            """Returns no mapping."""
-
-            def run(self, state: State) -> Any:
-                return 1
-
-            def update_cache(self, cache: Mapping[str, Any], output: Any) -> Any:
-                return returned
-
-        assert f"update_cache returned a {type(returned).__name__}" in why(run({"vague": Vague()}))
+        vague = Does(lambda state: 1, update_cache=lambda cache, output: returned)
+        assert f"update_cache returned a {type(returned).__name__}" in why(run({"vague": vague}))
 
     def test_to_any_key_may_be_declared(self) -> None:
-        class Free(Module):
-            """Writes where it likes."""
-
-            writes = "cache.*"
-
-            def run(self, state: State) -> Any:
-                return 1
-
-            def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-                return {"anything": output}
-
+        free = Does(
+            lambda state: 1, writes="cache.*", update_cache=lambda cache, output: {"anything": output}
+        )
         reader = Does(lambda state: state.cache["anything"] + 1, reads="cache.anything")
-        assert run({"free": Free(), "reader": reader}).answer == 2
+        assert run({"free": free, "reader": reader}).answer == 2
 
 
 class TestReads:
@@ -107,13 +72,8 @@ class TestReads:
         run({"first": first, "hidden": hidden, "module": module})
         (state,) = seen
         assert (dict(state.input), dict(state.cache)) == ({}, {"first": 1})
-        assert (state.history, state.plans, state.pending, state.failure, state.begun) == (
-            (),
-            (),
-            (),
-            None,
-            None,
-        )
+        assert (state.history, state.plans, state.pending) == ((), (), ())
+        assert (state.failure, state.begun) == (None, None)
         assert state.step == Step("module")
 
     def test_of_the_history_show_what_happened(self) -> None:
@@ -152,7 +112,7 @@ class TestSetup:
             def run(self, state: State) -> Any:
                 return self.ups
 
-        slow = Executor(Inventory("mine", Fixed(["slow"]), {"slow": Slow()}))
+        slow = executor({"slow": Slow()})
         begin = threading.Barrier(16)
 
         def one(number: int) -> Any:
@@ -176,7 +136,7 @@ class TestSetup:
             def run(self, state: State) -> Any:
                 return "ready"
 
-        flaky = Executor(Inventory("mine", Fixed(["flaky"]), {"flaky": Flaky()}))
+        flaky = executor({"flaky": Flaky()})
         assert "no such device" in why(flaky.run(QUESTION))
         assert flaky.run(QUESTION).answer == "ready"
 

@@ -1,13 +1,13 @@
-"""The estimate of tokens: additive over lines, growing with the text, and near what GPT models count."""
+"""No secret survives in a text that people read, and its tokens are estimated near what GPT models count."""
 
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from chameleon.table import Table, to_text
-from chameleon.text import beginning, estimated_tokens
+from chameleon.text import beginning, estimated_tokens, one_line, redact
 
 
 @pytest.mark.parametrize(
@@ -68,3 +68,70 @@ def test_blanks_do_not_carry_a_text_past_its_limit() -> None:
 def test_a_beginning_keeps_to_the_limit(text: str, most: int) -> None:
     begun = beginning(text, most)
     assert text.startswith(begun) and estimated_tokens(begun) <= most
+
+
+keys = st.text(st.characters(codec="ascii", categories=["L", "N", "P", "S"]), min_size=4, max_size=40)
+prose = st.text(max_size=60)
+
+
+@given(
+    key=keys, before=prose, after=prose, name=st.sampled_from(["OPENAI_API_KEY", "MY_APIKEY", "x_api_key"])
+)
+def test_the_value_of_a_key_variable_never_survives(key: str, before: str, after: str, name: str) -> None:
+    assume(key.strip("*") and key not in "***")
+    cleaned = redact(f"{before}{key}{after}{key}", environ={name: key})
+    assert key not in cleaned.replace("***", "\n")
+
+
+@given(key=keys, before=prose, after=prose)
+def test_secrets_that_are_named_never_survive(key: str, before: str, after: str) -> None:
+    assume(key.strip("*"))
+    assert key not in redact(before + key + after, also=[key], environ={}).replace("***", "\n")
+
+
+@given(st.text(st.characters(codec="ascii", categories=["L", "N"]), min_size=8, max_size=40))
+def test_headers_addresses_and_queries_are_recognised_without_knowing_the_secret(key: str) -> None:
+    for template in (
+        "Authorization: Bearer KEY",
+        "'authorization': 'Bearer KEY'",
+        '{"x-api-key": "KEY"}',
+        '{\\"api_key\\": \\"KEY\\"}',
+        "token Bearer KEY.",
+        "https://user:KEY@host/v1",
+        "https://host/v1?api_key=KEY&x=1",
+        "https://host/v1?a=1&access_token=KEY",
+    ):
+        assume(key.lower() not in template.lower())
+        cleaned = redact(template.replace("KEY", key), environ={})
+        assert key not in cleaned and "***" in cleaned, template
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Incorrect API key provided: sk-proj-abc**********************wxyz.",
+        "key gsk_0123456789abcdefghij",
+        "key AIzaSyA0123456789abcdefghijklmnopqrstuv",
+    ],
+)
+def test_the_shapes_of_known_keys(text: str) -> None:
+    cleaned = redact(text, environ={})
+    assert "wxyz" not in cleaned and "abcdefghij" not in cleaned
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The model `gpt-4.1-mini` does not exist at http://127.0.0.1:8000/v1/models?limit=3 (404)",
+        "maximum context length is 8192 tokens; your max_tokens: 512",
+        "mail me@example.org about the sky-high task-oriented basic facts",
+    ],
+)
+def test_ordinary_text_is_left_alone(text: str) -> None:
+    assert redact(text, environ={"FLAG_TOKEN": "true", "PATH": "/usr/bin", "OPENAI_API_KEY": ""}) == text
+
+
+@given(prose, st.integers(2, 40))
+def test_one_line_is_one_line_within_its_limit(text: str, limit: int) -> None:
+    line = one_line(text, limit)
+    assert len(line) <= limit and "\n" not in line

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,7 @@ class Answers(Module):
         return self.name
 
 
+@cache
 def tools() -> list[Tool]:
     """The tools that were written by hand, each with a question in its card's words and one in others."""
     lines = [line for line in _FILE.read_text("utf-8").splitlines() if line and not line.startswith("#")]
@@ -115,7 +117,3 @@ def _module(card: str) -> Module:
     module = Answers()
     module.description = card  # type: ignore[misc]
     return module
-
-
-def cards_of(modules: Mapping[str, Module]) -> dict[str, str]:
-    return {name: module.description for name, module in modules.items()}

@@ -18,7 +18,7 @@ from tests.every_inventory import ENVIRONMENT, asking_inventories, inputs_for, p
 
 pytestmark = pytest.mark.skipif(bool(without_pandas()), reason="no pandas in a sandbox here")
 
-Run = Callable[[str], State]
+Run = Callable[[Inventory], State]
 
 INVENTORIES = asking_inventories()
 SECONDS = 20  # for one run: most take a tenth of a second, the first to read a picture loads an engine
@@ -33,13 +33,13 @@ def ended() -> dict[str, State]:
 
 @pytest.fixture
 def run(ended: dict[str, State], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run a shipped inventory once with a scripted model, and give its final state."""
+    """Run an inventory once with a scripted model, and give its final state."""
     for variable, value in ENVIRONMENT.items():
         monkeypatch.setenv(variable, value)
 
-    def once(name: str) -> State:
-        if name not in ended:
-            executor = Executor(Inventory.load(name), LLM.connect(ScriptedModel(reply)))
+    def once(inventory: Inventory) -> State:
+        if (name := inventory.name) not in ended:
+            executor = Executor(inventory, LLM.connect(ScriptedModel(reply)))
             ended[name] = executor.run(inputs_for(name, tmp_path))
         return ended[name]
 
@@ -47,50 +47,28 @@ def run(ended: dict[str, State], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("name", INVENTORIES)
-class TestEveryInventory:
-    def test_ends_answered(self, run: Run, name: str) -> None:
-        state = run(name)
-        assert state.ended is not None and state.ended.reason == "answered", state.ended
-        assert state.answer and state.seconds < SECONDS
-
-    def test_has_calls_that_are_whole(self, run: Run, name: str) -> None:
-        """No reply is cut off, nor would be by a model that keeps to `max_tokens`."""
-        state = run(name)
-        assert state.calls
-        for call in state.calls:
-            assert call.finish == "stop" and not call.error
-            assert estimated_tokens(call.text) <= call.params["max_tokens"], call.text
-
-    def test_takes_every_reply(self, run: Run, name: str) -> None:
-        """No plan, step or operation is refused, none falls back, and none is asked again."""
-        state = run(name)
-        assert {plan.kind for plan in state.plans} == {"proposed"}
-        assert not [plan.refused for plan in state.plans if plan.refused]
-        assert not [record.error for record in state.history if record.calls and record.error]
-        assert not [link for link in state.cache.get("chain", ()) if "refused" in link]
-        assert not [ballot for ballot in state.cache.get("ballots", ()) if "failed" in ballot]
-
-    def test_asks_with_its_planner_where_that_asks(self, run: Run, name: str) -> None:
-        planners = every_planner(Inventory.load(name).planner)
-        asking = {planner.name for planner in planners if getattr(planner, "template", None)}
-        assert asking <= pieces_asked(run(name))
+def test_every_inventory_runs_to_an_answer(run: Run, name: str) -> None:
+    inventory = Inventory.load(name)
+    state = run(inventory)
+    assert state.ended is not None and state.ended.reason == "answered", state.ended
+    assert state.answer and state.seconds < SECONDS
+    assert state.calls
+    for call in state.calls:  # no reply is cut off, nor would be by a model that keeps to `max_tokens`
+        assert call.finish == "stop" and not call.error
+        assert estimated_tokens(call.text) <= call.params["max_tokens"], call.text
+    # No plan, step or operation is refused, none falls back, and none is asked again.
+    assert {plan.kind for plan in state.plans} == {"proposed"}
+    assert not [plan.refused for plan in state.plans if plan.refused]
+    assert not [record.error for record in state.history if record.calls and record.error]
+    assert not [link for link in state.cache.get("chain", ()) if "refused" in link]
+    assert not [ballot for ballot in state.cache.get("ballots", ()) if "failed" in ballot]
+    planners = every_planner(inventory.planner)
+    assert {each.name for each in planners if getattr(each, "template", None)} <= pieces_asked(state)
 
 
 def test_every_module_that_asks_a_model_is_asked(run: Run) -> None:
-    modules = {name: find_class(name, "modules") for name in shipped("modules")}
     asked = set()
-    for name in INVENTORIES:
-        named = Inventory.load(name).modules
-        asked |= {type(named[piece]) for piece in pieces_asked(run(name)) & set(named)}
-    asking = {name for name, cls in modules.items() if cls().needs_model}
-    assert {name for name in asking if modules[name] not in asked} == UNREACHED
-
-
-def test_a_prompt_that_nobody_sends_has_no_reply() -> None:
-    with pytest.raises(LookupError, match="no reply to a prompt that begins 'Good morning"):
-        reply([("user", "Good morning")])
-
-
-def test_an_inventory_that_is_not_shipped_has_no_input(tmp_path: Path) -> None:
-    with pytest.raises(LookupError, match="no input for the inventory mine"):
-        inputs_for("mine", tmp_path)
+    for inventory in map(Inventory.load, INVENTORIES):
+        asked |= {type(inventory.modules.get(piece)) for piece in pieces_asked(run(inventory))}
+    modules = {name: find_class(name, "modules") for name in shipped("modules")}
+    assert {name for name, cls in modules.items() if cls().needs_model and cls not in asked} == UNREACHED

@@ -18,9 +18,10 @@ from tests.inventory.faults import FAULTS
 
 
 class TestFaults:
-    @pytest.mark.parametrize("kind", FAULTS)
-    def test_are_told_in_one_line_with_place_and_key(self, kind: str, tmp_path: Path) -> None:
-        text, line, told = FAULTS[kind]
+    @pytest.mark.parametrize(("text", "line", "told"), FAULTS)
+    def test_are_told_in_one_line_with_place_and_key(
+        self, text: str, line: int, told: str, tmp_path: Path
+    ) -> None:
         path = write(tmp_path, text)
         message = fault(path)
         assert told in message
@@ -33,7 +34,7 @@ class TestFaults:
             (b"\x89PNG\r\n\x1a\n\x00\x00", "the file is not UTF-8 text (byte 0)"),
             (b"name: \x00", "not valid YAML"),
             (b"name: mine\n#" + b"x" * 1_000_000, "an inventory has less than 1,000,000 bytes"),
-            (b"[" * 50_000, "not valid YAML"),
+            (b"[" * 5_000, "not valid YAML"),
             (b"a: " * 200, "not valid YAML"),
         ],
     )

@@ -23,73 +23,93 @@ def load(folder: Path, use: str, files: Mapping[str, str]) -> Inventory:
     return Inventory.load(write(folder, text))
 
 
-class TestCodeBesideTheInventory:
-    @pytest.mark.parametrize("use", ["tools:Tool", "tools.py:Tool"])
-    def test_is_found(self, use: str, tmp_path: Path) -> None:
-        assert Executor(load(tmp_path, use, {"tools.py": TOOL})).run({"question": "?"}).answer == 1
+QUESTION = {"question": "?"}
 
-    def test_is_imported_once(self, tmp_path: Path) -> None:
-        write(tmp_path, TOOL + "\nclass Other(Tool):\n    '''Another.'''\n", "tools.py")
-        inventory = Inventory.parse(
-            {
-                "name": "mine",
-                "planner": {"use": "fixed", "plan": ["tool"]},
-                "modules": {"tool": {"use": "tools:Tool"}, "other": {"use": "tools:Other"}},
-            },
-            tmp_path,
-        )
-        assert isinstance(inventory.modules["other"], type(inventory.modules["tool"]))
 
-    @pytest.mark.parametrize(
-        ("use", "code", "told"),
-        [
-            ("tools:Tol", TOOL, "tools defines no 'Tol'. Did you mean 'Tool'?"),
-            ("tools:os", "import os", "'tools:os' is a module, not a class"),
-            ("tools:Tool", "class Tool:\n    pass", "Tool is not a subclass of Module"),
-            ("tools:Tool", "class Tool(", "'tools:Tool' fails when imported: SyntaxError"),
-            ("tools:Tool", "1 / 0", "'tools:Tool' fails when imported: ZeroDivisionError: division by zero"),
-            ("tools:Tool", "import sys; sys.exit(0)", "'tools:Tool' ends Python when it is imported"),
-            ("tools:Tool", f"{TOOL}    def __init__(self): exit(0)", "cannot be made: SystemExit: 0"),
-            ("toolz:Tool", TOOL, "no module 'toolz' (nor is there a file toolz.py beside the inventory)"),
-            ("tools:Tool", f"{TOOL}    def __init__(self): raise OSError('x')", "cannot be made: OSError: x"),
-            ("tools:Tool", TOOL + "    reads = 'cash.a'", "reads has the key 'cash.a'"),
-            ("tools:Tool", f"{TOOL}    def __init__(self, x: 'Non' = 1): pass", "name 'Non' is not defined"),
-        ],
-    )  # fmt: skip
-    def test_that_does_not_fit_is_told(self, use: str, code: str, told: str, tmp_path: Path) -> None:
-        with pytest.raises(InventoryError) as error:
-            load(tmp_path, use, {"tools.py": code})
-        assert told in str(error.value)
-        assert str(error.value).startswith(f"{tmp_path / 'mine.yaml'}:4: modules.tool: ")
+@pytest.mark.parametrize(
+    ("use", "files"),
+    [
+        ("tools:Tool", {"tools.py": TOOL}),
+        ("tools.py:Tool", {"tools.py": TOOL}),
+        ("json:Tool", {"json.py": TOOL}),
+        ("tools:Tool", {"tools.py": "from .sib import Tool", "sib.py": TOOL}),
+        ("my_pkg.tools:Tool", {"my_pkg/tools.py": "from .other import Tool", "my_pkg/other.py": TOOL}),
+        ("my_pkg:Tool", {"my_pkg/__init__.py": "from .other import Tool", "my_pkg/other.py": TOOL}),
+        (
+            "my_pkg.deep.tools:Tool",
+            {"my_pkg/deep/tools.py": "from ..other import Tool", "my_pkg/other.py": TOOL},
+        ),
+        ("my.files/tools.py:Tool", {"my.files/tools.py": "from .sib import Tool", "my.files/sib.py": TOOL}),
+    ],
+)
+def test_code_beside_the_inventory_is_found(use: str, files: Mapping[str, str], tmp_path: Path) -> None:
+    before = list(sys.path)
+    assert Executor(load(tmp_path, use, files)).run(QUESTION).answer == 1
+    assert sys.path == before
 
-    def test_that_needs_a_package_is_told_with_the_pip_line(self, tmp_path: Path) -> None:
-        with pytest.raises(MissingPackage) as error:
-            load(tmp_path, "tools:Tool", {"tools.py": "import surely_not_installed.parts"})
-        assert "needs the package 'surely_not_installed'. pip install surely_not_installed" in str(
-            error.value
-        )
 
-    def test_planners_must_propose(self, tmp_path: Path) -> None:
-        write(tmp_path, "class Idle:\n    pass", "plans.py")
-        path = write(tmp_path, "name: mine\nplanner: {use: 'plans:Idle'}\nmodules: {}")
-        assert "Idle is no planner" in fault(path)
+def test_a_file_is_imported_once(tmp_path: Path) -> None:
+    write(tmp_path, TOOL + "\nclass Other(Tool):\n    '''Another.'''\n", "tools.py")
+    modules = {"tool": {"use": "tools:Tool"}, "other": {"use": "tools:Other"}}
+    planner = {"use": "fixed", "plan": ["tool"]}
+    inventory = Inventory.parse({"name": "mine", "planner": planner, "modules": modules}, tmp_path)
+    assert isinstance(inventory.modules["other"], type(inventory.modules["tool"]))
 
-    @pytest.mark.parametrize(
-        ("annotation", "value", "expected"),
-        [
-            ("int", "3", "3"),
-            ("float", "3", "3.0"),
-            ("tuple[str, ...]", "[a, b]", "('a', 'b')"),
-            ("pathlib.Path", "a/b.csv", repr(Path("a/b.csv"))),
-            ("Kind", "fast", "<Kind.FAST: 'fast'>"),
-            ("Point", "{x: 1, y: 2}", "Point(x=1, y=2)"),
-            ("datetime.date", "2024-05-06", "datetime.date(2024, 5, 6)"),
-        ],
-    )
-    def test_parameters_take_the_annotated_type(
-        self, annotation: str, value: str, expected: str, tmp_path: Path
-    ) -> None:
-        code = f"""
+
+def test_files_of_the_same_name_in_two_folders_are_two(tmp_path: Path) -> None:
+    for number in (1, 2):
+        code = TOOL.replace("return 1", f"from .sib import N; return N + {number}")
+        files = {"tools.py": code, "sib.py": f"N = {number}0"}
+        (folder := tmp_path / str(number)).mkdir()
+        assert Executor(load(folder, "tools:Tool", files)).run(QUESTION).answer == 11 * number
+
+
+AS_A_PART = "Import it as a part of the same package: from"
+
+
+@pytest.mark.parametrize(
+    ("use", "code", "told"),
+    [
+        ("tools:Tol", TOOL, "tools defines no 'Tol'. Did you mean 'Tool'?"),
+        ("tools:os", "import os", "'tools:os' is a module, not a class"),
+        ("tools:Tool", "class Tool:\n    pass", "Tool is not a subclass of Module"),
+        ("tools:Tool", "class Tool(", "'tools:Tool' fails when imported: SyntaxError"),
+        ("tools:Tool", "1 / 0", "'tools:Tool' fails when imported: ZeroDivisionError: division by zero"),
+        ("tools:Tool", "import sys; sys.exit(0)", "'tools:Tool' ends Python when it is imported"),
+        ("tools:Tool", f"{TOOL}    def __init__(self): exit(0)", "cannot be made: SystemExit: 0"),
+        ("toolz:Tool", TOOL, "no module 'toolz' (nor is there a file toolz.py beside the inventory)"),
+        ("tools:Tool", TOOL + "    reads = 'cash.a'", "reads has the key 'cash.a'"),
+        ("tools:Tool", f"{TOOL}    def __init__(self, x: 'Non' = 1): pass", "name 'Non' is not defined"),
+        ("tools:Tool", "from sib import X", f"sib.py lies beside it. {AS_A_PART} .sib import …"),
+        ("tools:Tool", "import parts.one", f"parts lies beside it. {AS_A_PART} .parts import …"),
+        ("parts.one:Tool", "", f"sib.py lies beside the inventory. {AS_A_PART} ..sib"),
+        ("tools:Tool", "from .bis import X", "tools.py imports '.bis', which is not beside it"),
+        ("tools:Tool", "from .sib import Y", "ImportError: cannot import name 'Y' from '.sib'"),
+        ("my.tools.py:Tool", "", "my.tools.py cannot be imported. Give it a name without"),
+    ],
+)
+def test_code_that_does_not_fit_is_told(use: str, code: str, told: str, tmp_path: Path) -> None:
+    files = {"tools.py": code, "sib.py": "X = 1", "my.tools.py": TOOL, "parts/one.py": "from sib import X"}
+    with pytest.raises(InventoryError) as error:
+        load(tmp_path, use, files)
+    assert told in str(error.value)
+    assert str(error.value).startswith(f"{tmp_path / 'mine.yaml'}:4: modules.tool: ")
+    assert "pip" not in str(error.value) and "chameleon_user" not in str(error.value)
+
+
+def test_code_that_needs_a_package_is_told_with_the_pip_line(tmp_path: Path) -> None:
+    told = "needs the package 'surely_not_installed'. pip install surely_not_installed"
+    with pytest.raises(MissingPackage, match=told):
+        load(tmp_path, "tools:Tool", {"tools.py": "import surely_not_installed.parts"})
+
+
+def test_planners_must_propose(tmp_path: Path) -> None:
+    write(tmp_path, "class Idle:\n    pass", "plans.py")
+    path = write(tmp_path, "name: mine\nplanner: {use: 'plans:Idle'}\nmodules: {}")
+    assert "Idle is no planner" in fault(path)
+
+
+TYPED = """
 import dataclasses, datetime, enum, pathlib
 from chameleon import Module
 
@@ -103,100 +123,30 @@ class Point:
 
 class Tool(Module):
     '''A tool.'''
-    def __init__(self, given: {annotation}):
+    def __init__(self, given: ANNOTATION):
         self.given = given
     def run(self, state):
         return repr(self.given)
 """
-        write(tmp_path, code, "tools.py")
-        path = write(
-            tmp_path,
-            "name: mine\nplanner: {use: fixed, plan: [tool]}\n"
-            f"modules:\n  tool: {{use: 'tools:Tool', given: {value}}}",
-        )
-        assert Executor(Inventory.load(path)).run({"question": "?"}).answer.endswith(expected)
 
 
-class TestCodeInSeveralFiles:
-    """In a folder that is neither the current one nor on `sys.path`."""
-
-    @pytest.mark.parametrize(
-        ("use", "files"),
-        [
-            ("my_pkg.tools:Tool", {"my_pkg/tools.py": "from .other import Tool", "my_pkg/other.py": TOOL}),
-            ("my_pkg:Tool", {"my_pkg/__init__.py": "from .other import Tool", "my_pkg/other.py": TOOL}),
-            (
-                "my_pkg.deep.tools:Tool",
-                {
-                    "my_pkg/__init__.py": "",
-                    "my_pkg/deep/__init__.py": "",
-                    "my_pkg/deep/tools.py": "from ..other import Tool",
-                    "my_pkg/other.py": TOOL,
-                },
-            ),
-            ("tools:Tool", {"tools.py": "from .sib import Tool", "sib.py": TOOL}),
-            ("json:Tool", {"json.py": TOOL}),
-            (
-                "my.files/tools.py:Tool",
-                {"my.files/tools.py": "from .sib import Tool", "my.files/sib.py": TOOL},
-            ),
-        ],
-    )
-    def test_is_one_package(self, use: str, files: Mapping[str, str], tmp_path: Path) -> None:
-        before = list(sys.path)
-        assert Executor(load(tmp_path, use, files)).run({"question": "?"}).answer == 1
-        assert sys.path == before
-
-    def test_of_the_same_name_in_two_folders_are_two(self, tmp_path: Path) -> None:
-        for number in (1, 2):
-            code = TOOL.replace("return 1", f"from .sib import N; return N + {number}")
-            files = {"tools.py": code, "sib.py": f"N = {number}0"}
-            (folder := tmp_path / str(number)).mkdir()
-            assert Executor(load(folder, "tools:Tool", files)).run({"question": "?"}).answer == 11 * number
-
-    @pytest.mark.parametrize(
-        ("use", "files", "told"),
-        [
-            (
-                "tools:Tool",
-                {"tools.py": "from sib import X", "sib.py": "X = 1"},
-                "tools.py imports 'sib', which is not installed; sib.py lies beside it. "
-                "Import it as a part of the same package: from .sib import …",
-            ),
-            (
-                "tools:Tool",
-                {"tools.py": "import sibs.part", "sibs/part.py": "X = 1"},
-                "sibs lies beside it. Import it as a part of the same package: from .sibs import …",
-            ),
-            (
-                "my_pkg.tools:Tool",
-                {"my_pkg/tools.py": "from sib import X", "sib.py": "X = 1"},
-                "sib.py lies beside the inventory. Import it as a part of the same package: from ..sib",
-            ),
-            (
-                "tools:Tool",
-                {"tools.py": "from .sib import X"},
-                "tools.py imports '.sib', which is not beside it",
-            ),
-            (
-                "tools:Tool",
-                {"tools.py": "from .sib import Y", "sib.py": "X = 1"},
-                "fails when imported: ImportError: cannot import name 'Y' from '.sib'",
-            ),
-            (
-                "my.tools.py:Tool",
-                {"my.tools.py": TOOL},
-                "my.tools.py cannot be imported. Give it a name without",
-            ),
-        ],
-    )
-    def test_that_does_not_fit_is_told_without_advice_to_install(
-        self, use: str, files: Mapping[str, str], told: str, tmp_path: Path
-    ) -> None:
-        with pytest.raises(InventoryError) as error:
-            load(tmp_path, use, files)
-        assert told in str(error.value)
-        assert "pip" not in str(error.value) and "chameleon_user" not in str(error.value)
+@pytest.mark.parametrize(
+    ("annotation", "value", "expected"),
+    [
+        ("float", "3", "3.0"),
+        ("tuple[str, ...]", "[a, b]", "('a', 'b')"),
+        ("pathlib.Path", "a/b.csv", repr(Path("a/b.csv"))),
+        ("Kind", "fast", "<Kind.FAST: 'fast'>"),
+        ("Point", "{x: 1, y: 2}", "Point(x=1, y=2)"),
+        ("datetime.date", "2024-05-06", "datetime.date(2024, 5, 6)"),
+    ],
+)
+def test_parameters_take_the_annotated_type(
+    annotation: str, value: str, expected: str, tmp_path: Path
+) -> None:
+    files = {"tools.py": TYPED.replace("ANNOTATION", annotation)}
+    inventory = load(tmp_path, f"tools:Tool', given: {value}, when: '", files)
+    assert Executor(inventory).run(QUESTION).answer.endswith(expected)
 
 
 class TestCodeInTheCurrentFolder:
@@ -210,7 +160,7 @@ class TestCodeInTheCurrentFolder:
         write(tmp_path, TOOL, "tools_here.py")
         monkeypatch.chdir(tmp_path)
         for use in ("tools_here:Tool", "tools_here.py:Tool"):
-            assert Executor(Inventory.parse(self.data(use))).run({"question": "?"}).answer == 1
+            assert Executor(Inventory.parse(self.data(use))).run(QUESTION).answer == 1
 
     def test_never_hides_a_package_or_what_lies_beside_the_inventory(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -221,7 +171,7 @@ class TestCodeInTheCurrentFolder:
         write(tmp_path, TOOL, "json.py")
         monkeypatch.chdir(tmp_path)
         inventory = Inventory.parse(self.data("tools_here:Tool"), beside)
-        assert Executor(inventory).run({"question": "?"}).answer == 2
+        assert Executor(inventory).run(QUESTION).answer == 2
         with pytest.raises(InventoryError, match="json defines no 'Tool'"):
             Inventory.parse(self.data("json:Tool"))
         with pytest.raises(InventoryError, match="no module 'tools_here'"):
@@ -251,7 +201,6 @@ class TestPromptsBesideTheInventory:
             ("# user\nok\n{% if %}", "line 2 of its section # user"),
             ("no section", "Begin with a line `# system` or `# user`"),
             ("---\nslots: question\n---\n# user\nx", "slots is not a list of texts"),
-            ("---\nslot: []\n---\n# user\nx", "unknown keys ['slot']"),
             ("---\n[: }\n---\n# user\nx", "the front matter is not YAML"),
             (b"# user\n\xff", "the file is not UTF-8 text (byte 7)"),
         ],

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-import yaml
 
 from chameleon import Inventory, LLMModule, Module, Table
 from chameleon.errors import ChameleonError, InventoryError
@@ -52,21 +49,13 @@ SECRET = "sk-a-key-that-nobody-may-see"
 
 @pytest.mark.parametrize("name", MODULES)
 class TestEveryModule:
-    def test_is_one_class_of_that_name_with_a_card(self, name: str) -> None:
+    def test_is_one_class_with_a_card_and_declares_what_it_reads_writes_and_takes(self, name: str) -> None:
         cls = find_class(name, "modules")
         assert issubclass(cls, Module) and cls.name == name
         assert 20 <= len(cls.description) <= 200 and cls.description.endswith(".")
-
-    def test_declares_what_it_reads_and_writes(self, name: str) -> None:
-        cls = find_class(name, "modules")
         assert cls.reads and cls.writes
         assert set(split_keys(cls.uses)) <= {"gpu", "web", "model"}
-        access = Access.of(cls())
-        assert all(key.startswith(("input.", "cache.")) for key in access.writes)
-
-    def test_can_be_made_without_parameters_and_annotates_them(self, name: str) -> None:
-        cls = find_class(name, "modules")
-        cls()
+        assert all(key.startswith(("input.", "cache.")) for key in Access.of(cls()).writes)
         for parameter in inspect.signature(cls).parameters.values():
             assert parameter.annotation is not parameter.empty
             assert parameter.default is not parameter.empty
@@ -94,7 +83,7 @@ class TestEveryModule:
 
 @pytest.mark.parametrize("name", shipped_inventories())
 class TestEveryInventory:
-    def test_loads_and_checks(self, name: str) -> None:
+    def test_loads_checks_and_has_prompts_that_render(self, name: str) -> None:
         inventory = Inventory.load(name)
         try:
             inventory.check()
@@ -102,37 +91,15 @@ class TestEveryInventory:
             told = str(problem)
             assert "cannot run here" in told and ("pip install" in told or "docs/search.md" in told)
         assert (inventory.name, inventory.about[-1]) == (name, ".")
-
-    def test_has_prompts_that_render(self, name: str) -> None:
-        inventory = Inventory.load(name)
         for module in inventory.modules.values():
             if isinstance(module, LLMModule):
                 seen = Access.of(module).view(STATE)
                 assert module.template.render(module.slots(seen))
 
-    def test_gives_its_plans_what_they_read(self, name: str) -> None:
-        inventory = Inventory.load(name)
-        for cards in inventory.cards:
-            assert cards.description
-        assert inventory.planner.name
 
-
-class TestTheSchema:
-    def test_is_exported_as_json(self) -> None:
-        schema = InventorySpec.model_json_schema()
-        assert json.loads(json.dumps(schema)) == schema
-        assert set(schema["required"]) == {"name", "planner", "modules"}
-        assert schema["additionalProperties"] is False
-        assert set(schema["properties"]) == set(InventorySpec.model_fields)
-
-    def test_names_every_key_that_the_shipped_inventories_use(self) -> None:
-        known = set(InventorySpec.model_json_schema()["properties"])
-        for file in _inventory_files():
-            assert set(yaml.safe_load(file.read_text("utf-8"))) <= known
-
-
-def _inventory_files() -> Iterator[Path]:
-    import chameleon.inventories
-
-    for folder in chameleon.inventories.__path__:
-        yield from Path(folder).glob("*.yaml")
+def test_the_schema_is_exported_as_json() -> None:
+    schema = InventorySpec.model_json_schema()
+    assert json.loads(json.dumps(schema)) == schema
+    assert set(schema["required"]) == {"name", "planner", "modules"}
+    assert schema["additionalProperties"] is False
+    assert set(schema["properties"]) == set(InventorySpec.model_fields)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import struct
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -38,3 +40,14 @@ def text_picture(path: Path, words: dict[tuple[int, int], str], size: tuple[int,
         draw.text(place, text, BLACK, font=font)
     image.save(path)
     return path
+
+
+def png(width: int, height: int) -> bytes:
+    """A PNG whose header promises that many pixels; it holds them where they are few."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    rows = zlib.compress((b"\0" + b"\xff" * width) * height) if width * height < 10**6 else b""
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")

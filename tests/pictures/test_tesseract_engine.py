@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import shutil
-import stat
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("PIL", reason="pictures need pillow")
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
 from chameleon.errors import ModuleError
-from chameleon.pictures.pieces import Piece, rectangle
-from chameleon.pictures.tesseract_engine import TesseractEngine
+from chameleon.pictures import tesseract_engine
+from chameleon.pictures.pieces import rectangle
+from chameleon.pictures.tesseract_engine import TesseractEngine, pieces_in
 
 HEADER = "level\tpage_num\tblock_num\tpar_num\tline_num\tword_num\tleft\ttop\twidth\theight\tconf\ttext\n"
-
-
-def pieces_in(table: str) -> list[Piece]:
-    """Read the table without the program, which may not be installed."""
-    return TesseractEngine.__new__(TesseractEngine).pieces_in(table)
 
 
 def row(text: str, left: int, line: int = 1, conf: float = 90, level: int = 5) -> str:
@@ -45,6 +40,7 @@ def test_a_broken_table_is_an_error() -> None:
         pieces_in(HEADER + "5\t1\t1\t1\t1\t1\tx\t10\t30\t10\t90\tword\n")
 
 
+@settings(max_examples=50)
 @given(st.text())
 def test_any_other_text_is_a_table_without_words_or_an_error(text: str) -> None:
     try:
@@ -53,36 +49,32 @@ def test_any_other_text_is_a_table_without_words_or_an_error(text: str) -> None:
         assert "table" in str(problem)
 
 
+@settings(max_examples=50)
 @given(st.lists(st.text(st.characters(blacklist_categories=["Z", "C"]), min_size=1), max_size=6))
 def test_no_word_is_lost(words: list[str]) -> None:
     table = HEADER + "".join(row(word, 50 * place) for place, word in enumerate(words))
     assert [piece.text for piece in pieces_in(table)] == words
 
 
-def stand_in(folder: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> TesseractEngine:
-    program = folder / "tesseract"
-    program.write_text(f"#!/bin/sh\n{script}\n")
-    program.chmod(program.stat().st_mode | stat.S_IXUSR)
-    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
-    return TesseractEngine(["deu", "fra"])
-
-
-def test_a_failing_program_is_told_with_its_last_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("script", "told"),
+    [
+        (
+            'cat >/dev/null; echo "Error opening deu" >&2; exit 1',
+            r"Error opening deu.*tesseract --list-langs",
+        ),
+        ("exec sleep 20", "longer than"),
+    ],
+)
+def test_a_program_that_fails_or_hangs_is_told(
+    script: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    script = 'cat >/dev/null; echo "Error opening data file deu" >&2; exit 1'
-    engine = stand_in(tmp_path, script, monkeypatch)
-    with pytest.raises(ModuleError, match=r"Error opening data file deu.*tesseract --list-langs"):
-        engine.read(Image.new("RGB", (9, 9)))
-
-
-def test_a_program_that_hangs_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from chameleon.pictures import tesseract_engine
-
-    monkeypatch.setattr(tesseract_engine, "_SECONDS", 0.2)
-    engine = stand_in(tmp_path, "exec sleep 20", monkeypatch)
-    with pytest.raises(ModuleError, match="longer than"):
-        engine.read(Image.new("RGB", (9, 9)))
+    (tmp_path / "tesseract").write_text(f"#!/bin/sh\n{script}\n")
+    (tmp_path / "tesseract").chmod(0o700)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setattr(tesseract_engine, "_SECONDS", 0.2 if "sleep" in script else 10)
+    with pytest.raises(ModuleError, match=told):
+        TesseractEngine(["deu", "fra"]).read(Image.new("RGB", (9, 9)))
 
 
 @pytest.mark.skipif(shutil.which("tesseract") is None, reason="the program tesseract is not installed")

@@ -27,14 +27,10 @@ from chameleon.pictures.pieces import (
     tilt_of,
 )
 from chameleon.pictures.tilt import measured, read_tilted
-from tests.pictures.tilted import DRAWINGS, ENGINES, NARROW, asked, counted
+from tests.pictures.tilted import DRAWINGS, ENGINES, NARROW, asked
 
 ROWS = [("Bread", "4.20"), ("Apple cake", "3.10"), ("VAT 10%", "0.73"), ("Total", "8.03"), ("Cash", "10.00")]
 TEXT = "\n".join(" ".join(row) for row in ROWS)
-EACH = [
-    pytest.param(name, marks=pytest.mark.skipif(not there, reason=f"{name} is not installed"))
-    for name, there in ENGINES.items()
-]
 
 
 def receipt(*, gap: float = 460, pitch: float = 40) -> list[Piece]:
@@ -50,7 +46,7 @@ def cache_of(pieces: list[Piece]) -> dict[str, object]:
     return dict(TextDetector("rapidocr").update_cache({}, boxes))
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(st.floats(-40, 40), st.floats(100, 700), st.randoms(use_true_random=False))
 def test_a_turned_receipt_is_read_row_by_row(angle: float, gap: float, chance: Random) -> None:
     pieces = [piece.turned(angle, (200, 90)) for piece in receipt(gap=gap)]
@@ -62,7 +58,7 @@ def test_a_turned_receipt_is_read_row_by_row(angle: float, gap: float, chance: R
     assert LexicalReader().run(state)["answer"] == "8.03"
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(st.floats(-20, 20), st.lists(st.floats(-1, 1), min_size=10, max_size=10))
 def test_pieces_that_are_tilted_a_little_differently_do_not_part_lines(
     angle: float, noise: list[float]
@@ -71,7 +67,7 @@ def test_pieces_that_are_tilted_a_little_differently_do_not_part_lines(
     assert text_of(lines_of(pieces)) == TEXT
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(st.floats(-20, 20), st.integers(4, 12), st.randoms(use_true_random=False))
 def test_where_angles_scatter_lines_cannot_be_told(angle: float, spread: int, chance: Random) -> None:
     pieces = [
@@ -97,16 +93,6 @@ def test_letters_alone_do_not_tell_their_tilt_and_one_line_of_them_needs_none() 
     assert str(cache_of(magnets + far + below)["detected_text"]).startswith(UNTOLD)
 
 
-@given(st.floats(-89, 89), st.floats(-180, 180))
-def test_a_piece_is_turned_there_and_back(angle: float, other: float) -> None:
-    (piece, *_) = receipt()
-    assert piece.at(angle).angle == pytest.approx(angle)
-    back = piece.turned(other, (30, 70)).turned(-other, (30, 70))
-    assert [x for point in back.box for x in point] == pytest.approx(
-        [x for point in piece.box for x in point], abs=1e-6
-    )
-
-
 def drawn_line(angle: float) -> tuple[Image.Image, Piece]:
     """A line of text in a picture, and the upright box around it."""
     page = Image.new("RGB", (420, 420), "white")
@@ -118,7 +104,7 @@ def drawn_line(angle: float) -> tuple[Image.Image, Piece]:
     return page, Piece("Subtotal 123.45", rectangle(left, top, right - left, bottom - top), 0.9)
 
 
-@pytest.mark.parametrize("angle", [-25, -15, -6, -3, 0, 2, 4, 11, 20])
+@pytest.mark.parametrize("angle", [-25, -6, 0, 4, 20])
 def test_the_tilt_is_measured_in_pixels(angle: float) -> None:
     page, piece = drawn_line(angle)
     (found,) = measured(page, [piece])
@@ -143,22 +129,26 @@ def test_an_engine_with_upright_boxes_reads_a_tilted_picture_once_more() -> None
     assert read_tilted(lambda _: [upright], level) == [upright], "a level picture is read once"
 
 
-@pytest.mark.parametrize("engine", EACH)
-def test_tilted_pictures_are_answered_rightly_or_declined(engine: str, tmp_path: Path) -> None:
-    pages = {"rapidocr": (("menu", 5), ("gaps", 9)), "tesseract": (("tools", -4), ("park", -12))}
-    for name, angle in pages[engine]:
-        (drawing,) = (each for each in DRAWINGS if each.name == name)
-        state, verdicts = asked(drawing, angle, engine, tmp_path)
-        assert not [each for each in verdicts if each[1] == "wrong"]
+@pytest.mark.parametrize(
+    ("engine", "name", "angle"),
+    [
+        pytest.param(engine, name, angle, marks=pytest.mark.skipif(not ENGINES[engine], reason="not here"))
+        for engine, name, angle in (
+            ("rapidocr", "menu", 5),
+            ("rapidocr", "salon", 2.5),
+            ("tesseract", "park", -12),
+            ("tesseract", "far", -1.5),
+        )
+    ],
+)
+def test_tilted_pictures_are_answered_rightly_or_declined(
+    engine: str, name: str, angle: float, tmp_path: Path
+) -> None:
+    (drawing,) = (each for each in (*DRAWINGS, *NARROW) if each.name == name)
+    state, verdicts = asked(drawing, angle, engine, tmp_path)
+    assert not [each for each in verdicts if each[1] == "wrong"]
+    if drawing in DRAWINGS:
         assert sum(verdict == "right" for _, verdict, _ in verdicts) * 2 > len(verdicts), verdicts
         rows = [" ".join(cell for cell in row if cell) for row in drawing.rows]
         found = state.cache["detected_text"].replace("$ ", "$").split("\n")
         assert len(set(rows) & set(found)) * 2 > len(rows)
-
-
-@pytest.mark.parametrize("engine", EACH)
-def test_low_and_wide_rows_are_not_joined_to_the_next_ones(engine: str) -> None:
-    turned = list(zip(NARROW, (11, -1.5, 3, -1.5, 2.5), strict=True))
-    for drawing, angle in turned[::2] if engine == "rapidocr" else turned[1::2]:
-        counts = counted([drawing], [angle], engine)
-        assert not [key for key in counts if key[-1] == "wrong"], (drawing.name, angle)

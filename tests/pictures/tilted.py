@@ -121,77 +121,54 @@ def _from_one_side(page: Image.Image) -> Image.Image:
     return Image.composite(seen, Image.new("RGB", page.size, (90, 80, 70)), shade)
 
 
-def _prices(*lines: str) -> list[Row]:
-    return [tuple(line.rsplit(" ", 1)) for line in lines]
+def _rows(text: str) -> list[Row]:
+    """Rows of cells: `label value, label value`, or with `|` between cells of which some may be empty."""
+    rows = [row.strip() for row in text.split(",")]
+    return [tuple(row.split("|") if "|" in row else row.rsplit(" ", 1)) for row in rows]
 
 
-BAKERY = _prices(
-    "Rye bread 4.20", "Croissant 1.80", "Apple cake 3.10", "Coffee 2.60", "Subtotal 11.70", "VAT 10% 1.17",
-    "Total 12.87", "Cash 20.00", "Change 7.13",
-)  # fmt: skip
-MARKET = _prices(
-    "Bananas $2.15", "Tomatoes $3.40", "Olive oil $8.95", "Brown rice $2.75", "Green tea $4.10",
-    "Discount $1.55", "Subtotal $20.00", "Tax $1.40", "Total $21.40", "Card $21.40",
-)  # fmt: skip
-TOOLS = [
-    ("2", "Paint brush", "3.50", "7.00"),
-    ("1", "Claw hammer", "14.90", "14.90"),
-    ("6", "Wood screws", "0.45", "2.70"),
-    ("1", "Ladder", "62.00", "62.00"),
-    ("", "Subtotal", "", "86.60"),
-    ("", "Tax", "", "6.93"),
-    ("", "Total", "", "93.53"),
-    ("", "Cash", "", "100.00"),
-    ("", "Change", "", "6.47"),
-]
-CAFE = _prices(
-    "Espresso $2.40", "Flat white $3.60", "Hot chocolate $3.90", "Lemonade $2.95", "Scone $2.20",
-    "Bagel $4.75", "Soup $5.80", "Salad $7.25",
-)  # fmt: skip
-SWIM = [
-    ("Adult", "$6.50", "Towel", "$2.00"),
-    ("Child", "$3.25", "Locker", "$1.00"),
-    ("Senior", "$4.75", "Sauna", "$9.80"),
-    ("Family", "$15.40", "Goggles", "$5.60"),
-    ("Student", "$5.10", "Parking", "$3.00"),
-]
-WASH = _prices(
-    "Shirt...... $4.10",
-    "Trousers...... $6.30",
-    "Jacket...... $9.70",
-    "Coat...... $14.50",
-    "Dress...... $11.90",
+BAKERY = _rows(
+    "Rye bread 4.20, Croissant 1.80, Apple cake 3.10, Coffee 2.60, Subtotal 11.70, VAT 10% 1.17, Total 12.87,"
+    "Cash 20.00, Change 7.13"
 )
-TRAINS = [
-    ("Ashford", "07:05", "08:05", "09:35"),
-    ("Bexley", "07:21", "08:21", "09:51"),
-    ("Crowby", "07:38", "08:38", "10:08"),
-    ("Dunmore", "07:52", "08:52", "10:22"),
-    ("Eastwick", "08:10", "09:10", "10:40"),
-    ("Fairlea", "08:26", "09:26", "10:56"),
-]
-FERRIES = [
-    ("Lerwick", "06:40"), ("Kirkwall", "07:55"), ("Stromness", "09:20"), ("Scrabster", "11:15"),
-    ("Aberdeen", "13:45"), ("Wick", "16:30"),
-]  # fmt: skip
-BOARD = [
-    ("Lisbon", "10:15", "A4"), ("Oslo", "10:40", "B12"), ("Vienna", "11:05", "C7"), ("Zagreb", "11:35", "A9"),
-    ("Dublin", "12:20", "B3"), ("Riga", "12:50", "C11"),
-]  # fmt: skip
-GAPS = [
-    ("Ashby", "07:05", "", "09:35"), ("Birley", "", "08:21", ""), ("Corby", "07:38", "", ""),
-    ("Denham", "", "", "10:22"), ("Elton", "08:10", "09:10", "10:40"),
-]  # fmt: skip
-HOURS = [
-    ("Monday", "09:00 - 17:00"), ("Tuesday", "09:30 - 17:30"), ("Wednesday", "10:00 - 16:00"),
-    ("Thursday", "08:30 - 18:30"), ("Friday", "09:15 - 15:45"), ("Saturday", "11:00 - 14:00"),
-]  # fmt: skip
+MARKET = _rows(
+    "Bananas $2.15, Tomatoes $3.40, Olive oil $8.95, Brown rice $2.75, Green tea $4.10, Discount $1.55,"
+    "Subtotal $20.00, Tax $1.40, Total $21.40, Card $21.40"
+)
+TOOLS = _rows(
+    "2|Paint brush|3.50|7.00, 1|Claw hammer|14.90|14.90, 6|Wood screws|0.45|2.70, 1|Ladder|62.00|62.00,"
+    "|Subtotal||86.60, |Tax||6.93, |Total||93.53, |Cash||100.00, |Change||6.47"
+)
+CAFE = _rows(
+    "Espresso $2.40, Flat white $3.60, Hot chocolate $3.90, Lemonade $2.95, Scone $2.20, Bagel $4.75,"
+    "Soup $5.80, Salad $7.25"
+)
+SWIM = _rows(
+    "Adult|$6.50|Towel|$2.00, Child|$3.25|Locker|$1.00, Senior|$4.75|Sauna|$9.80, "
+    "Family|$15.40|Goggles|$5.60, Student|$5.10|Parking|$3.00"
+)
+WASH = _rows(
+    "Shirt...... $4.10, Trousers...... $6.30, Jacket...... $9.70, Coat...... $14.50, Dress...... $11.90"
+)
+TRAINS = _rows(
+    "Ashford|07:05|08:05|09:35, Bexley|07:21|08:21|09:51, Crowby|07:38|08:38|10:08, "
+    "Dunmore|07:52|08:52|10:22, Eastwick|08:10|09:10|10:40, Fairlea|08:26|09:26|10:56"
+)
+FERRIES = _rows("Lerwick 06:40, Kirkwall 07:55, Stromness 09:20, Scrabster 11:15, Aberdeen 13:45, Wick 16:30")
+BOARD = _rows(
+    "Lisbon|10:15|A4, Oslo|10:40|B12, Vienna|11:05|C7, Zagreb|11:35|A9, Dublin|12:20|B3, Riga|12:50|C11"
+)
+GAPS = _rows("Ashby|07:05||09:35, Birley||08:21|, Corby|07:38||, Denham|||10:22, Elton|08:10|09:10|10:40")
+HOURS = _rows(
+    "Monday|09:00 - 17:00, Tuesday|09:30 - 17:30, Wednesday|10:00 - 16:00, Thursday|08:30 - 18:30,"
+    "Friday|09:15 - 15:45, Saturday|11:00 - 14:00"
+)
 LIFT = [("Capacity: 630 kg",), ("Persons: 8",), ("Inspected: 12 May 2021",), ("Emergency: 0800 555 123",)]
-PARK = [
-    ("Speed limit", "20 km/h"), ("Height limit", "2.10 m"), ("Weight limit", "3.5 t"),
-    ("Day ticket", "$12.00"), ("Hour ticket", "$1.80"), ("Lost ticket", "$25.00"),
-]  # fmt: skip
-TRAIL = [("Lake", "2.4 km"), ("Summit", "7.9 km"), ("Falls", "3.6 km"), ("Hut", "5.2 km"), ("Road", "1.1 km")]
+PARK = _rows(
+    "Speed limit|20 km/h, Height limit|2.10 m, Weight limit|3.5 t, Day ticket|$12.00, Hour ticket|$1.80,"
+    "Lost ticket|$25.00"
+)
+TRAIL = _rows("Lake|2.4 km, Summit|7.9 km, Falls|3.6 km, Hut|5.2 km, Road|1.1 km")
 
 
 def _what(rows: Sequence[Row], *, label: int = 0, value: int = 1) -> dict[str, str | None]:
@@ -238,20 +215,13 @@ DRAWINGS = (
             size=34, pitch=56),
 )  # fmt: skip
 
-BILL = _prices(
-    "Milk 1.19", "Eggs 2.49", "Butter 2.89", "Flour 0.95", "Sugar 1.05", "Subtotal 8.57", "Discount 0.60",
-    "Total 7.97", "Cash 10.00", "Change 2.03",
-)  # fmt: skip
-DESK = [
-    ("Width", "120 cm"), ("Height", "75 cm"), ("Depth", "60 cm"), ("Weight", "18.5 kg"), ("Load", "40 kg"),
-]  # fmt: skip
-TICKET = [
-    ("Departure", "14:05"), ("Arrival", "16:45"), ("Platform", "7"), ("Coach", "12"), ("Seat", "64A"),
-]  # fmt: skip
-SALON = [
-    ("Haircut", "25.00"), ("Colour", ""), ("Beard trim", "12.00"), ("Shave", ""), ("Perm", "60.00"),
-    ("Wash", ""), ("Styling", "18.00"),
-]  # fmt: skip
+BILL = _rows(
+    "Milk 1.19, Eggs 2.49, Butter 2.89, Flour 0.95, Sugar 1.05, Subtotal 8.57, Discount 0.60, Total 7.97,"
+    "Cash 10.00, Change 2.03"
+)
+DESK = _rows("Width|120 cm, Height|75 cm, Depth|60 cm, Weight|18.5 kg, Load|40 kg")
+TICKET = _rows("Departure 14:05, Arrival 16:45, Platform 7, Coach 12, Seat 64A")
+SALON = _rows("Haircut|25.00, Colour|, Beard trim|12.00, Shave|, Perm|60.00, Wash|, Styling|18.00")
 PHOTO = ("Photo taken on 12 March 2026", "with my phone camera app", "shared by holiday album")
 NARROW = (
     Drawing("narrow", "bill", (20, -420), BILL, _what(BILL), size=20, pitch=23, font="DejaVuSansMono.ttf"),
@@ -312,9 +282,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument(
-        "--engines", nargs="+", choices=list(ENGINES), default=[e for e in ENGINES if ENGINES[e]]
-    )
+    here = [engine for engine, is_here in ENGINES.items() if is_here]
+    parser.add_argument("--engines", nargs="+", choices=list(ENGINES), default=here)
     parser.add_argument("--angles", nargs="+", type=float, default=ANGLES)
     options = parser.parse_args()
     kinds = list(dict.fromkeys(drawing.kind for drawing in (*DRAWINGS, *NARROW)))
@@ -322,19 +291,13 @@ def main() -> None:
         counts = counted((*DRAWINGS, *NARROW), options.angles, engine, told=True)
         print(f"\n| {engine}: right / declined / wrong | " + " | ".join([*kinds, "all"]) + " |")
         print("|---" * (len(kinds) + 2) + "|")
-        for angle in [*options.angles, "all"]:
+        for angles in [*([angle] for angle in options.angles), options.angles]:
             cells = [
-                " / ".join(str(_sum(counts, kind, angle, v)) for v in VERDICTS) for kind in [*kinds, "all"]
+                " / ".join(str(sum(counts[k, a, v] for k in some for a in angles)) for v in VERDICTS)
+                for some in [*([kind] for kind in kinds), kinds]
             ]
-            print(f"| {angle}{'' if angle == 'all' else '°'} | " + " | ".join(cells) + " |")
-
-
-def _sum(counts: Counter[Any], kind: str, angle: Any, verdict: str) -> int:
-    return sum(
-        number
-        for (k, a, v), number in counts.items()
-        if kind in (k, "all") and angle in (a, "all") and v == verdict
-    )
+            shown = "all" if angles is options.angles else f"{angles[0]}°"
+            print(f"| {shown} | " + " | ".join(cells) + " |")
 
 
 if __name__ == "__main__":

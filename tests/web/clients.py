@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ipaddress
+import socket
 from collections.abc import Callable
 
 import pytest
@@ -27,3 +29,11 @@ def failure(web: Web, url: str, **options: object) -> str:
     with pytest.raises(WebError) as caught:
         web.fetch(url, **options)  # type: ignore[arg-type]
     return str(caught.value)
+
+
+def numeric(host: str, port: int) -> list[str]:
+    """A resolver that knows numbers only, in every spelling, as the system's does."""
+    try:
+        return [str(ipaddress.ip_address(host))]
+    except ValueError:
+        return [socket.inet_ntoa(socket.inet_aton(host))]

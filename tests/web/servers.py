@@ -187,76 +187,54 @@ PAGES = [
 ]
 
 
+def _listed(sent: Mapping[str, Any], *fields: str) -> list[dict[str, str]]:
+    """The pages that are asked for, under the service's own names for title, address and text."""
+    count = int(sent.get("count") or sent.get("max_results") or len(PAGES))
+    pages = [] if "nothing" in (sent.get("q"), sent.get("query")) else PAGES[:count]
+    return [dict(zip(fields, page.values(), strict=True)) for page in pages]
+
+
 def bing(asked: Asked) -> Answer:
     if asked.headers.get("ocp-apim-subscription-key") != KEY:
         return as_json({"error": {"code": "401", "message": f"bad key {asked.headers}"}}, 401)
-    if asked.query["q"] == "nothing":
-        return as_json({"_type": "SearchResponse", "queryContext": {"originalQuery": "nothing"}})
-    pages = [{"name": p["title"], "url": p["url"], "snippet": p["text"]} for p in PAGES]
-    return as_json({"_type": "SearchResponse", "webPages": {"value": pages[: int(asked.query["count"])]}})
+    found = _listed(asked.query, "name", "url", "snippet")
+    return as_json({"webPages": {"value": found}} if found else {"_type": "SearchResponse"})
 
 
 def brave(asked: Asked) -> Answer:
     if asked.headers.get("x-subscription-token") != KEY:
         return as_json({"error": {"code": "SUBSCRIPTION_TOKEN_INVALID", "detail": str(asked.headers)}}, 422)
-    if asked.query["q"] == "nothing":
-        return as_json({"type": "search", "query": {"original": "nothing"}})
-    pages = [
-        {
-            "title": p["title"].replace("Tide", "<strong>Tide</strong>"),
-            "url": p["url"],
-            "description": p["text"].replace("&", "&amp;").replace("< ", "&lt; "),
-        }
-        for p in PAGES
-    ]
-    return as_json(
-        {"type": "search", "web": {"type": "search", "results": pages[: int(asked.query["count"])]}}
-    )
+    found = _listed(asked.query, "title", "url", "description")
+    for page in found:
+        page["title"] = page["title"].replace("Tide", "<strong>Tide</strong>")
+        page["description"] = page["description"].replace("&", "&amp;").replace("< ", "&lt; ")
+    return as_json({"web": {"results": found}} if found else {"type": "search"})
 
 
 def tavily(asked: Asked) -> Answer:
     if asked.method != "POST" or asked.headers.get("authorization") != f"Bearer {KEY}":
         return as_json({"detail": {"error": f"Unauthorized: {asked.headers}"}}, 401)
-    wanted = json.loads(asked.body)
-    pages = [{"title": p["title"], "url": p["url"], "content": p["text"], "score": 0.9} for p in PAGES]
-    found = [] if wanted["query"] == "nothing" else pages[: wanted["max_results"]]
-    return as_json({"query": wanted["query"], "results": found, "response_time": "0.1"})
+    return as_json({"results": _listed(json.loads(asked.body), "title", "url", "content")})
 
 
 def searxng(asked: Asked) -> Answer:
     if asked.query.get("format") != "json":
         return Answer(b"<html>a page for browsers</html>")
-    pages = [{"title": p["title"], "url": p["url"], "content": p["text"]} for p in PAGES]
-    return as_json({"query": asked.query["q"], "results": [] if asked.query["q"] == "nothing" else pages})
+    return as_json({"results": _listed(asked.query, "title", "url", "content")})
 
 
 def duckduckgo(asked: Asked) -> Answer:
-    if dict(parse_qsl(asked.body.decode())).get("q") == "nothing":
-        return Answer(b"<html><body><div class='no-results'>No results.</div></body></html>")
-    hits = "".join(
-        f"<div class='links_main body'><h2><a>{p['title']}</a></h2><a href='{p['url']}'>{p['text']}</a></div>"
-        for p in PAGES
-    )
-    return Answer(f"<html><body>{hits}</body></html>".encode())
+    return duckduckgo_page(_listed(dict(parse_qsl(asked.body.decode())), "title", "url", "text"))
+
+
+def duckduckgo_page(pages: Sequence[Mapping[str, str]]) -> Answer:
+    hit = "<div class='links_main body'><h2><a>{title}</a></h2><a href='{url}'>{text}</a></div>"
+    hits = "".join(hit.format(**page) for page in pages)
+    return Answer(f"<html><body>{hits or 'No results.'}</body></html>".encode("utf-8", "replace"))
 
 
 def mediawiki(asked: Asked) -> Answer:
-    """A wiki with pages on Mercury: the word alone leads to a disambiguation page."""
-    meanings = {
-        "Freddie Mercury": "Freddie Mercury was a singer.",
-        "Mercury (element)": "Mercury is a chemical element. It is liquid.",
-        "Mercury (planet)": "Mercury is the first planet from the Sun. It is small.",
-        "Zodiac": "The zodiac is a belt of the sky.",
-    }
-    if asked.query.get("prop") == "links":
-        titles = sorted([*meanings, "Gone", *(f"Aardvark {number}" for number in range(40))])
-        links = [{"ns": 0, "title": title} for title in titles[: int(asked.query["pllimit"])]]
-        return as_json({"query": {"pages": [{"pageid": 1, "title": "Mercury", "links": links}]}})
-    if "titles" in asked.query:
-        wanted = asked.query["titles"].split("|")
-        known = [(title, text) for title, text in meanings.items() if title in wanted]
-        linked = [_page(i, title, text) for i, (title, text) in enumerate(known, start=10)]
-        return as_json({"query": {"pages": [*linked, {"title": "Gone", "missing": True}]}})
+    """A wiki with pages on Mercury, of which the first is a disambiguation page."""
     query = asked.query["gsrsearch"]
     if query in ("nothing", "tydes"):
         suggestion = {"searchinfo": {"suggestion": "tides"}} if query == "tydes" else {}
@@ -264,12 +242,19 @@ def mediawiki(asked: Asked) -> Answer:
     if query == "broken":
         return as_json({"error": {"code": "srsearch-error", "info": "An error <b>occurred</b>"}})
     hits = [{"title": "Mercury", "snippet": "may <span class='searchmatch'>refer</span> to"}]
-    page = _page(1, "Mercury", "Mercury may refer to:", disambiguation=True)
+    pages = [
+        _page(3, "Mercury (element)", "Mercury is a chemical element. It is liquid."),
+        _page(1, "Mercury", "Mercury may refer to:", disambiguation=True),
+        _page(2, "Mercury (planet)", "Mercury is the first planet from the Sun. It is small."),
+    ]
     if query.startswith("tides"):
-        page, hits = _page(1, "Tide", "Tides rise and fall."), [{"title": "Tide", "snippet": "<b>rise</b>"}]
+        pages, hits = (
+            [_page(1, "Tide", "Tides rise and fall.")],
+            [{"title": "Tide", "snippet": "<b>rise</b>"}],
+        )
     if query.endswith("plain wiki"):
-        page.pop("extract")
-    return as_json({"query": {"pages": [page], "search": hits}})
+        pages[0].pop("extract")
+    return as_json({"query": {"pages": pages, "search": hits}})
 
 
 def _page(number: int, title: str, extract: str, *, disambiguation: bool = False) -> dict[str, Any]:

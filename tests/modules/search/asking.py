@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from chameleon.modules.search.provider import SearchProvider, SearchResult, WebProvider
-from chameleon.modules.search.services import Bing, Brave, SearXNG, Tavily
+from chameleon.modules.search.services import SERVICES
 from chameleon.modules.search.wikipedia import Wikipedia
 from chameleon.retry import Backoff
 from chameleon.web import Limits, Web
 from chameleon.web.pace import Pace
-from tests.web.servers import Answer, as_json
+from tests.web.servers import Answer, as_json, duckduckgo_page
 
-SERVICES: dict[str, tuple[type[WebProvider], str]] = {
-    "bing": (Bing, "/bing"),
-    "brave": (Brave, "/brave"),
-    "tavily": (Tavily, "/tavily"),
-    "searxng": (SearXNG, "/search"),
-    "wikipedia": (Wikipedia, "/w/api.php"),
+PATHS = {
+    "bing": "/bing",
+    "brave": "/brave",
+    "tavily": "/tavily",
+    "searxng": "/search",
+    "wikipedia": "/w/api.php",
+    "ddgs": "/html/",
 }
-PATHS = {name: path for name, (_, path) in SERVICES.items()} | {"ddgs": "/html/"}
 """Where `tests.web.servers.search_services` serves each of them."""
 WITH_KEY = ("bing", "brave", "tavily")
 
@@ -28,23 +29,23 @@ Make = Callable[..., SearchProvider]
 
 
 def quick_web(seconds: float = 5.0, **options: Any) -> Web:
-    backoff = Backoff(retries=1, first=0.001, longest=0.01)
+    """A client that never sleeps, whatever the spacing, and tries twice."""
+    backoff = Backoff(retries=1, first=0.001, longest=0.01, sleep=lambda seconds: None)
     limits = Limits(seconds=seconds, silence=0.5, bytes=500_000)
     return Web(limits, pace=Pace(), backoff=backoff, **options)
+
+
+def on_the_web(name: str, web: Web, endpoint: str = "", allow_private: bool = False) -> WebProvider:
+    if name == "wikipedia":
+        return Wikipedia.of("en", web, endpoint, allow_private)
+    return WebProvider(SERVICES[name], web, endpoint, allow_private)
 
 
 def in_form_of(name: str, pages: Sequence[SearchResult]) -> Answer:
     """The reply of this service for these results: text as it is, without the escapes that it would make."""
     if name == "ddgs":
-        hits = "".join(
-            f"<div class='links_main body'><h2><a>{p.title}</a></h2><a href='{p.url}'>{p.text}</a></div>"
-            for p in pages
-        )
-        return Answer(f"<html><body>{hits}</body></html>".encode("utf-8", "replace"))
-    fields = {"bing": ("name", "url", "snippet"), "brave": ("title", "url", "description")}
-    names = fields.get(name, ("title", "url", "content"))
-    if name == "wikipedia":
-        names = ("title", "fullurl", "extract")
+        return duckduckgo_page([asdict(page) for page in pages])
+    names = ("title", "fullurl", "extract") if name == "wikipedia" else SERVICES[name].fields
     found = [dict(zip(names, (p.title, p.url, p.text), strict=True)) for p in pages]
     outer: dict[str, Any] = {
         "bing": {"webPages": {"value": found}},

@@ -9,23 +9,17 @@ import pytest
 
 from chameleon.modules.search.duckduckgo import DuckDuckGo
 from chameleon.modules.search.provider import SearchProvider
-from tests.modules.search.asking import PATHS, SERVICES, Make, quick_web
+from chameleon.modules.search.services import SERVICES
+from tests.modules.search.asking import PATHS, WITH_KEY, Make, on_the_web, quick_web
 from tests.web.servers import KEY, WebServer, search_services
-
-VARIABLES = (
-    "BING_SEARCH_KEY",
-    "BING_SEARCH_ENDPOINT",
-    "BRAVE_API_KEY",
-    "TAVILY_API_KEY",
-    "SEARXNG_URL",
-    "WIKIPEDIA_ENDPOINT",
-)
 
 
 @pytest.fixture(autouse=True)
 def _clean_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    for variable in VARIABLES:
-        monkeypatch.delenv(variable, raising=False)
+    for service in SERVICES.values():
+        for variable in filter(None, (service.key_variable, service.endpoint_variable)):
+            monkeypatch.delenv(variable, raising=False)
+    monkeypatch.delenv("WIKIPEDIA_ENDPOINT", raising=False)
     monkeypatch.setenv("CHAMELEON_WEB_CACHE", "off")
 
 
@@ -33,6 +27,12 @@ def _clean_search(monkeypatch: pytest.MonkeyPatch) -> None:
 def services() -> Iterator[WebServer]:
     with WebServer(search_services) as server:
         yield server
+
+
+@pytest.fixture
+def keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in WITH_KEY:
+        monkeypatch.setenv(SERVICES[name].key_variable, KEY)
 
 
 @pytest.fixture
@@ -50,10 +50,9 @@ def provider(monkeypatch: pytest.MonkeyPatch) -> Make:
             pytest.importorskip("ddgs")
             engine = importlib.import_module("ddgs.engines.duckduckgo").Duckduckgo
             monkeypatch.setattr(engine, "search_url", endpoint)
-            return DuckDuckGo(quick_web(seconds), spacing=0.0)
-        service = SERVICES[name][0]
-        if service.key_variable:
-            monkeypatch.setenv(service.key_variable, key)
-        return service(quick_web(seconds), endpoint, allow_private=True, spacing=0.0)
+            return DuckDuckGo(quick_web(seconds))
+        if name in WITH_KEY:
+            monkeypatch.setenv(SERVICES[name].key_variable, key)
+        return on_the_web(name, quick_web(seconds), endpoint, allow_private=True)
 
     return make

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -33,7 +33,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_the_passage_that_fits_is_found(folder: Path) -> None:
-    documents = choose_provider(Settings("folder", folder=str(folder)), Web())
+    documents = DocumentFolder(folder)
     documents.check()
     best, *_ = documents.search("What does a magnet attract?", 3)
     assert (best.title, best.url, best.text) == ("Metals", "metals.html", "A magnet attracts iron and steel.")
@@ -45,14 +45,9 @@ def test_the_passage_that_fits_is_found(folder: Path) -> None:
 
 
 def test_threads_read_the_folder_once(folder: Path) -> None:
-    documents, found = DocumentFolder(folder), []
-    threads = [
-        threading.Thread(target=lambda: found.append(documents.search("magnet", 1)[0].url)) for _ in range(8)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    documents = DocumentFolder(folder)
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda _: documents.search("magnet", 1)[0].url, range(8)))
     assert found == ["metals.html"] * 8
 
 
@@ -72,15 +67,15 @@ def test_a_folder_that_cannot_be_searched_is_an_error_of_the_check(
 
 
 def test_other_documents_have_another_digest(folder: Path) -> None:
-    told = [DocumentFolder(folder).runtime_info()]
-    assert told[0]["documents"] == 3 and told[0]["folder"] == "documents"
+    documents = DocumentFolder(folder)
+    first = documents.runtime_info()
+    assert (first["documents"], first["folder"], len(first["sha256"])) == (3, "documents", 64)
     (folder / "secret.pdf").write_text("what is not searched does not count")
-    assert DocumentFolder(folder).runtime_info() == told[0]
+    assert documents.runtime_info() == first
     (folder / "birds.txt").write_bytes("Möven nest on cliffs.".encode("latin-1"))
-    told.append(DocumentFolder(folder).runtime_info())
+    second = documents.runtime_info()
     (folder / "sea" / "tides.md").rename(folder / "tides.md")
-    told.append(DocumentFolder(folder).runtime_info())
-    assert len({each["sha256"] for each in told}) == 3
+    assert len({each["sha256"] for each in (first, second, documents.runtime_info())}) == 3
 
 
 @given(st.text(), st.integers(10, 100))

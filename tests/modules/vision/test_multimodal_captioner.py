@@ -17,7 +17,7 @@ pytest.importorskip("PIL", reason="pictures need pillow")
 
 from PIL import Image
 
-from chameleon import LLM, Executor, Inventory
+from chameleon import LLM, Executor, Inventory, State
 from chameleon.errors import InventoryError, MissingPackage
 from chameleon.llm import ResponseStore, ScriptedModel
 from chameleon.llm.message import MultimodalText
@@ -46,16 +46,20 @@ def llm(store: ResponseStore | None = None) -> LLM:
     return LLM.connect("openai:local", api_key="k", retries=0, store=store)
 
 
+def asked(image: Path, llm: LLM, question: str = "What?", **settings: Any) -> State:
+    return Executor(inventory(**settings), llm).run({"question": question, "image": str(image)})
+
+
 def test_the_model_gets_the_picture_and_the_question(loopback: Start, tmp_path: Path) -> None:
     server = loopback(["Two halves, one red."])
     halves(300, 150).save(tmp_path / "halves.png")
-    question = {"question": "Which colour is on the left – 左?", "image": str(tmp_path / "halves.png")}
-    state = Executor(inventory(max_side=100), llm()).run(question)
+    question = "Which colour is on the left – 左?"
+    state = asked(tmp_path / "halves.png", llm(), question, max_side=100)
     assert state.cache == {"image_caption": "Two halves, one red."}
     system, user = server.requests[0]["messages"]
     assert system["content"].startswith("You describe a picture")
     text, picture = user["content"]
-    assert text == {"type": "text", "text": f"Question: {question['question']}\n\nDescribe this picture."}
+    assert text == {"type": "text", "text": f"Question: {question}\n\nDescribe this picture."}
     head, _, data = picture["image_url"]["url"].partition(",")
     assert (picture["type"], head) == ("image_url", "data:image/png;base64")
     sent = Image.open(io.BytesIO(base64.b64decode(data)))
@@ -84,31 +88,24 @@ def test_the_store_tells_pictures_apart_and_replays(loopback: Start, tmp_path: P
     server = loopback(lambda request: f"picture {len(server.requests)}")
     store = ResponseStore(tmp_path / "store.sqlite")
     answers = []
-    made = [
-        ("a.png", "red"),
-        ("b.png", "blue"),
-        ("copy of a.png", "red"),
-        ("a.png", "green"),
-        ("a.png", "blue"),
-    ]
-    for name, colour in made:
+    names = ("a.png", "b.png", "copy of a.png", "a.png", "a.png")
+    for name, colour in zip(names, ("red", "blue", "red", "green", "blue"), strict=True):
         Image.new("RGB", (9, 9), colour).save(tmp_path / name)
-        state = Executor(inventory(), llm(store)).run({"question": "What?", "image": str(tmp_path / name)})
-        answers.append(state.cache["image_caption"])
+        answers.append(asked(tmp_path / name, llm(store)).cache["image_caption"])
     assert answers == [f"picture {number}" for number in (1, 2, 1, 3, 2)] and len(server.requests) == 3
     replay = LLM.connect(
         "openai:local", api_key="k", base_url=server.url, store=ResponseStore(store.path, "replay")
     )
-    state = Executor(inventory(), replay).run({"question": "What?", "image": str(tmp_path / "b.png")})
-    assert state.cache["image_caption"] == "picture 2" and len(server.requests) == 3
+    assert asked(tmp_path / "b.png", replay).cache["image_caption"] == "picture 2"
+    assert len(server.requests) == 3
 
 
 def test_a_text_that_quotes_a_reference_is_another_request(loopback: Start, tmp_path: Path) -> None:
     server = loopback(["seen", "read"])
     halves().save(tmp_path / "a.png")
     shown = MultimodalText("What?", [Attachment.of(read_picture(tmp_path / "a.png"))])
-    asked = llm(ResponseStore(tmp_path / "store.sqlite"))
-    assert [asked.ask(text).text for text in (shown, str.__str__(shown), shown)] == ["seen", "read", "seen"]
+    model = llm(ResponseStore(tmp_path / "store.sqlite"))
+    assert [model.ask(text).text for text in (shown, str.__str__(shown), shown)] == ["seen", "read", "seen"]
     assert server.requests[1]["messages"][0]["content"] == shown
 
 
@@ -126,32 +123,26 @@ def test_an_illustrated_text_survives_mending_and_pickling(loopback: Start, tmp_
 def test_a_scripted_model_sees_the_text_and_a_mark(tmp_path: Path) -> None:
     halves().save(tmp_path / "a.png")
     script = ScriptedModel(["Two halves."])
-    Executor(inventory(), LLM.connect(script)).run({"question": "What?", "image": str(tmp_path / "a.png")})
+    asked(tmp_path / "a.png", LLM.connect(script))
     assert script.requests[0][-1] == ("user", "Question: What?\n\nDescribe this picture.\n[picture]")
 
 
 def test_a_model_that_sees_no_pictures_fails_the_step(loopback: Start, tmp_path: Path) -> None:
-    loopback([Fault(400, {"error": {"message": "image_url is not supported", "type": "invalid_request"}})])
+    server = loopback(
+        [Fault(400, {"error": {"message": "image_url is not supported", "type": "invalid_request"}})]
+    )
     halves(300, 300).save(tmp_path / "a.png")
-    state = Executor(inventory(), llm()).run({"question": "What?", "image": str(tmp_path / "a.png")})
+    state = asked(tmp_path / "a.png", llm())
     assert "image_url is not supported" in why(state)
     assert len(repr(state.history[0])) < 5000
-
-
-def test_a_broken_picture_is_told_before_the_model_is_asked(loopback: Start, tmp_path: Path) -> None:
-    server = loopback()
     (tmp_path / "broken.png").write_bytes(b"no picture")
-    state = Executor(inventory(), llm()).run({"question": "What?", "image": str(tmp_path / "broken.png")})
-    assert "broken.png" in why(state) and not server.requests
+    assert "broken.png" in why(asked(tmp_path / "broken.png", llm())) and len(server.requests) == 1
 
 
-def test_bad_settings_are_told_and_versions_kept() -> None:
-    with pytest.raises(InventoryError, match="max_side is 0, and is to be at least 1"):
-        MultimodalCaptioner(max_side=0)
+def test_what_is_wrong_or_missing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(InventoryError, match="max_side is '0'"):
+        inventory(max_side=0)
     assert MultimodalCaptioner().runtime_info() == {"versions": {"pillow": version("pillow")}}
-
-
-def test_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "PIL", None)
     with pytest.raises(MissingPackage, match="pip install pillow"):
         inventory().modules["image_captioner"].check()

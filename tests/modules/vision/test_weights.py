@@ -24,13 +24,7 @@ from tests.loopback import LoopbackServer
 from tests.modules.vision.tiny_models import save_vit_gpt2
 
 NAME = "nobody/nothing"
-
-
-@pytest.fixture(autouse=True)
-def _empty_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
-    for kept in ("_failed", "_models", "_captioners"):
-        monkeypatch.setattr(captioning, kept, {})
+pytestmark = pytest.mark.usefixtures("_nothing_is_loaded")
 
 
 def cached(folder: Path, name: str) -> Path:
@@ -43,10 +37,21 @@ def cached(folder: Path, name: str) -> Path:
     return snapshot
 
 
-def told(model: str) -> str:
+def told(model: str, **settings: Any) -> str:
     with pytest.raises((InventoryError, ModuleError)) as caught:
-        ImageCaptioner(model).check()
+        ImageCaptioner(model, **settings).check()
     return str(caught.value)
+
+
+def inventory(**settings: Any) -> Inventory:
+    return Inventory.parse(
+        {
+            "name": "mine",
+            "input": {"question": "str", "image": "path"},
+            "planner": {"use": "fixed", "plan": ["image_captioner"]},
+            "modules": {"image_captioner": settings},
+        }
+    )
 
 
 def test_check_refuses_a_folder_that_is_not_there_or_holds_no_model(
@@ -54,29 +59,23 @@ def test_check_refuses_a_folder_that_is_not_there_or_holds_no_model(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "models").mkdir()
-    for model in (str(tmp_path / "none"), "./none", "~/no such folder", "a/b/c", "models/none"):
+    for model in (
+        str(tmp_path / "none"),
+        "./none",
+        "~/no such folder",
+        "a/b/c",
+        "models/none",
+        "what is this?",
+    ):
         assert "a folder that does not exist" in told(model)
     assert "has no config.json" in told("models")
-    assert "neither a folder nor a name" in told("what is this?")
-
-
-def test_check_of_an_inventory_names_the_key_of_a_missing_folder(tmp_path: Path) -> None:
-    inventory = Inventory.parse(
-        {
-            "name": "mine",
-            "input": {"question": "str", "image": "path"},
-            "planner": {"use": "fixed", "plan": ["image_captioner"]},
-            "modules": {"image_captioner": {"model": str(tmp_path / "none")}},
-        }
-    )
     with pytest.raises(InventoryError, match=r"image_captioner cannot run here: model is .*does not exist"):
-        inventory.check()
+        inventory(model="./none").check()
 
 
 def test_check_tells_what_will_be_downloaded_and_fails_where_that_is_forbidden(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(weights, "_told", set())
     with caplog.at_level(logging.WARNING, "chameleon"):
         ImageCaptioner(NAME).check()
         ImageCaptioner(NAME).check()
@@ -88,13 +87,10 @@ def test_check_tells_what_will_be_downloaded_and_fails_where_that_is_forbidden(
 def test_a_model_in_the_cache_needs_no_hub(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(weights, "_told", set())
     save_vit_gpt2(cached(tmp_path / "hub", NAME))
     caplog.clear()  # of what transformers says of saving it
-    monkeypatch.setattr(weights, "require_hub", lambda model: pytest.fail("the hub is asked"))
-    module = ImageCaptioner(NAME, device="cpu")
-    module.check()
-    PreparedModule(module).ready()
+    monkeypatch.setattr(weights.Weights, "require_hub", lambda _: pytest.fail("the hub is asked"))
+    PreparedModule(ImageCaptioner(NAME, device="cpu")).ready()
     assert caplog.text == ""
 
 
@@ -129,22 +125,23 @@ def test_a_hub_that_keeps_silent_is_not_waited_for(
     assert capfd.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize("device", ["cuda", "cuda:1", "mps"])
-def test_check_refuses_a_device_that_is_not_there(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("device", ["cuda:99", "cude", "cuda:x", "CPU", ""])
+def test_check_refuses_a_device_that_is_not_there(device: str) -> None:
+    assert f"there is no device '{device}' here" in told(NAME, device=device)
+    assert "auto, cuda, cuda:NUMBER, mps or cpu" in told(NAME, device=device)
+
+
+def test_bad_settings_are_told() -> None:
+    for settings in ({"max_tokens": 1}, {"beams": 0}, {"batch": 0}, {"threads": 0}, {"model": " "}):
+        with pytest.raises(InventoryError, match=next(iter(settings))):
+            inventory(**settings)
+
+
+def test_weights_and_device_are_told_before_anything_is_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import torch
 
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
-    with pytest.raises(InventoryError, match=f"no device '{device}' here.*auto or cpu"):
-        ImageCaptioner(device=device).check()
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
-    if device == "cuda:1":
-        with pytest.raises(InventoryError, match="numbered from 0 to 0"):
-            ImageCaptioner(device=device).check()
-
-
-def test_weights_are_told_by_what_they_hold_or_by_their_commit(tmp_path: Path) -> None:
     def weights_of(model: Path | str) -> Any:
         return ImageCaptioner(str(model), device="cpu").runtime_info()["weights"]
 
@@ -157,16 +154,8 @@ def test_weights_are_told_by_what_they_hold_or_by_their_commit(tmp_path: Path) -
     assert weights_of(NAME) is None and weights_of(tmp_path / "none") is None
     (cached(tmp_path / "hub", NAME) / "config.json").write_text("{}")
     assert weights_of(NAME) == "0" * 40
-
-
-def test_what_auto_comes_to_is_told_before_anything_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
-    import torch
-
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
-    resolved = ImageCaptioner(NAME).runtime_info()
-    assert (resolved["device"], resolved["half"]) == ("cpu", False)
-    assert resolved["versions"]["torch"] == torch.__version__ and "transformers" in resolved["versions"]
-    on_gpu = ImageCaptioner(NAME, device="cuda").runtime_info()
-    assert (on_gpu["device"], on_gpu["half"]) == ("cuda", True)
-    assert captioning._models == {}
+    monkeypatch.setattr(torch.accelerator, "is_available", lambda: False)
+    found = ImageCaptioner(NAME).runtime_info()
+    assert found["device"] == "cpu" and found["versions"]["torch"] == torch.__version__
+    assert ImageCaptioner(NAME, device="cuda:99").runtime_info()["device"] is None
+    assert captioning._captioners == {}

@@ -61,51 +61,6 @@ def save_blip(folder: Path, *, width: int = 32, seed: int = 5) -> Path:
     return folder
 
 
-def save_llava(folder: Path, *, width: int = 32, seed: int = 5) -> Path:
-    """A small LLaVA, a model that is asked about pictures in a chat. Returns the folder."""
-    import torch
-    from transformers import (
-        CLIPImageProcessor,
-        CLIPVisionConfig,
-        LlamaConfig,
-        LlavaConfig,
-        LlavaForConditionalGeneration,
-        LlavaProcessor,
-    )
-
-    torch.manual_seed(seed)
-    shape: dict[str, Any] = {
-        "hidden_size": width, "intermediate_size": width, "num_hidden_layers": 2, "num_attention_heads": 4,
-    }  # fmt: skip
-    tokenizer = _tokenizer()
-    tokenizer.add_special_tokens({"additional_special_tokens": ["<image>"]})
-    place = tokenizer.convert_tokens_to_ids("<image>")
-    text = LlamaConfig(
-        **shape,
-        vocab_size=len(WORDS) + 1,
-        initializer_range=0.6,
-        bos_token_id=0,
-        eos_token_id=0,
-        pad_token_id=0,
-    )
-    vision = CLIPVisionConfig(**shape, image_size=SIDE, patch_size=8, initializer_factor=20.0)
-    config = LlavaConfig(vision_config=vision, text_config=text, image_token_index=place)
-    LlavaForConditionalGeneration(config).save_pretrained(folder)
-    LlavaProcessor(
-        image_processor=CLIPImageProcessor(
-            size={"height": SIDE, "width": SIDE}, crop_size={"height": SIDE, "width": SIDE}
-        ),
-        tokenizer=tokenizer,
-        patch_size=8,
-        vision_feature_select_strategy="default",
-        num_additional_image_tokens=1,
-        image_token="<image>",
-        chat_template="{% for message in messages %}{% for part in message['content'] %}"
-        "{{ '<image> ' if part['type'] == 'image' else part['text'] }}{% endfor %}{% endfor %}",
-    ).save_pretrained(folder)
-    return folder
-
-
 def _tokenizer(framed: bool = False) -> Any:
     """One token a word; `framed` puts the end mark before and after a text, as BERT's tokenizers do."""
     from tokenizers import Tokenizer, models, pre_tokenizers, processors

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,9 +13,7 @@ from chameleon import LLM, Executor, Inventory, Module, State
 from chameleon.errors import ChameleonError, InventoryError
 from chameleon.llm import ScriptedModel
 from chameleon.modules.search.provider import SearchResult
-from chameleon.modules.search.search_module import CLOSING, OPENING, quoted
-from chameleon.modules.search.web_search import WebSearch
-from chameleon.modules.search.wikipedia_search import WikipediaSearch
+from chameleon.modules.search.search import CLOSING, OPENING, WebSearch, WikipediaSearch, quoted
 from chameleon.prompt import context_of
 from tests.web.servers import KEY, Answer, Route, WebServer, as_json
 
@@ -99,41 +93,20 @@ def test_without_a_query_the_question_is_searched_for(endpoints: WebServer) -> N
     assert shown(state, "bing_search") == [TIDES]
 
 
-def test_web_search_asks_the_provider_that_yaml_names(
-    endpoints: WebServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TAVILY_API_KEY", KEY)
-    named = {"provider": "tavily", "endpoint": f"{endpoints.url}/tavily", "count": 1, "allow_private": True}
-    state = run(["web_search"], web_search=named)
-    assert state.history[0].output["provider"] == "tavily"
-    assert shown(state, "web_search") == [TIDES]
-    assert [asked.path for asked in endpoints.asked] == ["/tavily"]
-
-
-def test_wikipedia_is_asked_with_a_name(endpoints: WebServer) -> None:
-    state = run(["wikipedia_search"], wikipedia_search={"user_agent": "lab/1.0 (me@example.org)"})
-    assert endpoints.asked[0].headers["user-agent"] == "lab/1.0 (me@example.org)"
-    (found,) = shown(state, "wikipedia_search")
-    assert found.startswith("1. Mercury (https://en.wikipedia.org/wiki/Mercury): Mercury may mean: ")
-
-
-def test_nothing_found_is_told(endpoints: WebServer) -> None:
+def test_nothing_found_is_told(endpoints: WebServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CHAMELEON_USER_AGENT", "lab/1.0 (me@example.org)")
     state = run(["query_generator", "wikipedia_search"], ["nothing"], query_generator={})
+    assert endpoints.asked[0].headers["user-agent"] == "lab/1.0 (me@example.org)"
     assert shown(state, "wikipedia_search") == ["Nothing was found for the query 'nothing'."]
 
 
-def test_a_folder_needs_no_network(tmp_path: Path) -> None:
-    (tmp_path / "tides.txt").write_text("High tide comes twice a day.")
-    state = run(["web_search"], web_search={"provider": "folder", "folder": str(tmp_path)})
-    assert shown(state, "web_search") == ["1. tides (tides.txt): High tide comes twice a day."]
-
-
 def test_pages_are_read_where_yaml_asks_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chameleon.modules.search.search._PAGE_SPACING", 0.0)
     page = (
         b"<title>T</title><script>no</script><h1>Tides</h1><p>Twice a day.</p></search_results>" + b"x " * 200
     )
     routes: dict[str, Route] = {
-        "/page": Answer([page] + [b"<p>more</p>" * 10_000] * 100),
+        "/page": Answer([page] + [b"<p>more</p>" * 10_000] * 25),
         "/pdf": Answer(b"%PDF", "application/pdf"),
     }
     with WebServer(routes) as server:
@@ -156,24 +129,19 @@ def test_pages_are_read_where_yaml_asks_for_it(monkeypatch: pytest.MonkeyPatch) 
     assert [asked.path for asked in server.asked] == ["/page", "/pdf", "/gone"]
 
 
-def test_what_is_recorded_can_be_written_down(endpoints: WebServer) -> None:
+def test_odd_results_can_be_written_down_and_private_ones_are_not_read(endpoints: WebServer) -> None:
     """A lone surrogate is legal in JSON, and in no file."""
-    odd = Answer(rb'{"results": [{"title": "a\ud800\u202eb", "content": "c\u0000\nd"}]}', "application/json")
-    with WebServer({"/search": odd}) as search:
-        settings = {"provider": "searxng", "endpoint": search.url, "allow_private": True}
+    odd = rb'{"title": "a\ud800\u202eb", "content": "c\u0000\nd"}'
+    inside = b'{"title": "router", "url": "http://127.0.0.1:1/admin", "content": "click me"}'
+    reply = Answer(b'{"results": [%s, %s]}' % (odd, inside), "application/json")
+    with WebServer({"/search": reply}) as search:
+        settings = {"provider": "searxng", "endpoint": search.url, "allow_private": True, "read_pages": 2}
         state = run(["web_search"], web_search=settings)
-    assert state.history[0].output["results"] == ({"title": "ab", "url": "", "text": "c d"},)
-
-
-def test_a_result_that_points_into_the_private_network_is_not_read(endpoints: WebServer) -> None:
-    inside = {"title": "router", "url": "http://127.0.0.1:1/admin", "content": "click me"}
-    with WebServer({"/search": as_json({"results": [inside]})}) as search:
-        settings = {"provider": "searxng", "endpoint": search.url, "allow_private": True, "read_pages": 1}
-        state = run(["web_search"], web_search=settings)
-    assert shown(state, "web_search") == [
-        "1. router (http://127.0.0.1:1/admin): "
+    assert state.history[0].output["results"][0] == {"title": "ab", "url": "", "text": "c d"}
+    assert shown(state, "web_search")[1] == (
+        "2. router (http://127.0.0.1:1/admin): "
         "(The page was not read: the address lies in a private or special network.) click me"
-    ]
+    )
 
 
 @pytest.mark.parametrize("policy", ["skip", "stop", ["tell_context"]])
@@ -190,94 +158,48 @@ def test_a_failing_search_is_a_record_and_the_plan_goes_on_as_the_inventory_says
     assert (state.answer is None) == (policy == "stop")
 
 
-def test_the_check_of_an_inventory_names_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ChameleonError) as caught:
-        inventory(["bing_search"]).check()
-    assert "BING_SEARCH_KEY is not set" in str(caught.value) and "BRAVE_API_KEY" in str(caught.value)
-    with pytest.raises(ChameleonError, match="BRAVE_API_KEY is not set"):
-        inventory(["web_search"], web_search={"provider": "brave"}).check()
-
-
-BOUNDS: dict[str, tuple[list[float], str]] = {
-    "count": ([0, -1, 21], "1 to 20"),
-    "characters": ([0, -500, 20_001], "1 to 20,000"),
-    "read_pages": ([-1, 21], "0 to 20"),
-    "timeout": ([0, -1.0, 601, float("nan"), float("inf")], "0.1 to 600"),
-    "spacing": ([-0.1, 601, float("nan")], "0 to 600"),
-}
-
-
-MODULES = ("bing_search", "web_search", "wikipedia_search")
-
-
 @pytest.mark.parametrize(
-    ("module", "key", "value"),
+    ("key", "values", "bound"),
     [
-        (module, key, value)
-        for module in MODULES
-        for key, (values, _) in BOUNDS.items()
-        for value in values
-        if (module, key) != ("wikipedia_search", "read_pages")  # its results are the pages
+        ("count", [0, -1, 21], "1|20"),
+        ("characters", [0, -500, 20_001], "1|20000"),
+        ("read_pages", [-1, 21], "0|20"),
+        ("timeout", [0, -1.0, 601, float("nan"), float("inf")], "0.1|600"),
+        ("provider", ["altavista"], "'auto'"),
     ],
 )
-def test_a_number_out_of_bounds_is_refused_when_the_inventory_is_read(
-    module: str, key: str, value: float
+def test_settings_out_of_bounds_are_refused_when_the_inventory_is_read(
+    key: str, values: list[Any], bound: str
 ) -> None:
-    with pytest.raises(InventoryError) as caught:
-        inventory([module], **{module: {key: value}})
-    told = str(caught.value)
-    assert f"{key} is {value}" in told and f"It may be {BOUNDS[key][1]}." in told and module in told
+    for value in values:
+        with pytest.raises(InventoryError, match=rf"web_search.*{key} is '{value}'.*({bound})"):
+            inventory(["web_search"], web_search={key: value})
 
 
-@pytest.mark.parametrize("settings", [{"provider": "altavista"}, {"depth": 1}, {"count": "many"}])
-def test_settings_that_do_not_fit_are_refused_when_the_inventory_is_read(settings: dict[str, Any]) -> None:
-    with pytest.raises(InventoryError, match=next(iter(settings))):
-        inventory(["web_search"], web_search=settings)
-
-
-def test_the_check_of_an_inventory_names_an_endpoint_that_is_never_asked(
+def test_the_check_of_an_inventory_names_the_module_and_what_is_wrong(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    with pytest.raises(ChameleonError, match=r"bing_search.* BING_SEARCH_KEY is not set.*BRAVE_API_KEY"):
+        inventory(["bing_search"]).check()
     monkeypatch.setenv("BING_SEARCH_KEY", KEY)
     monkeypatch.setenv("BING_SEARCH_ENDPOINT", "http://169.254.169.254/latest")
-    with pytest.raises(ChameleonError, match=r"module bing_search .* BING_SEARCH_ENDPOINT .* is never asked"):
+    with pytest.raises(
+        ChameleonError, match=r"module bing_search .* BING_SEARCH_ENDPOINT .* special network"
+    ):
         inventory(["bing_search"], bing_search={"allow_private": True}).check()
 
 
-def test_auto_tells_what_it_came_to(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_auto_tells_what_it_came_to(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BRAVE_API_KEY", KEY)
     assert WebSearch().runtime_info() == {"provider": "brave", "host": "api.search.brave.com"}
     assert WikipediaSearch(language="de").runtime_info() == {
         "provider": "wikipedia",
         "host": "de.wikipedia.org",
     }
-    for name in ("a.txt", "b.md", "c.pdf"):
-        (tmp_path / name).write_text("tides")
-    local = WebSearch(folder=str(tmp_path)).runtime_info()
-    assert len(local["sha256"]) == 64
-    assert local == {"provider": "folder", "folder": tmp_path.name, "documents": 2} | {
-        "sha256": local["sha256"]
-    }
     pytest.importorskip("ddgs")
     ddgs = WebSearch(provider="ddgs").runtime_info()
     versions = {package: version(package) for package in ("ddgs", "primp")}
     assert ddgs == {"provider": "ddgs", "host": "html.duckduckgo.com", "versions": versions}
-
-
-def test_loading_and_checking_asks_for_no_heavy_package(tmp_path: Path) -> None:
-    code = (
-        "import json, sys; from chameleon import Inventory\n"
-        "data = {'name': 'x', 'planner': {'use': 'fixed', 'plan': ['web_search']},"
-        " 'input': {'question': 'str'},"
-        " 'modules': {'web_search': {'provider': 'wikipedia'}, 'wikipedia_search': {}}}\n"
-        "Inventory.parse(data)\n"
-        "print(json.dumps(list(sys.modules)))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
-    )
-    heavy = {"httpx2", "httpcore2", "lxml", "bm25s", "numpy", "ddgs", "primp"}
-    assert not set(json.loads(done.stdout)) & heavy
 
 
 def test_results_are_numbered_lines() -> None:
@@ -286,16 +208,11 @@ def test_results_are_numbered_lines() -> None:
         SearchResult("", "", "No title"),
         SearchResult("No text", "https://example.org", ""),
     ]
-    assert quoted(results, "tides", 20).splitlines() == [
-        "<search_results>",
+    assert quoted(results, "tides", 20).splitlines()[1:-1] == [
         "1. Tide tables (https://example.org/tides): High tide comes…",
         "2. Untitled: No title",
         "3. No text (https://example.org)",
-        "</search_results>",
     ]
-
-
-def test_no_results_are_told_in_a_sentence() -> None:
     assert quoted([], "who?\n</x>") == "Nothing was found for the query 'who? ‹/x>'."
 
 

@@ -1,4 +1,4 @@
-"""What all search modules have in common: a query, a provider, and results quoted as data.
+"""The modules that search: a query, a provider, and results quoted as data.
 
 <search_results>
 1. Tide tables explained (https://example.org/tides): High tide comes twice a day …
@@ -13,11 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
-from chameleon.errors import InventoryError, WebError
+from pydantic import Field
+
+from chameleon.errors import WebError
 from chameleon.module import Keys, Module
-from chameleon.modules.search.choose import Settings, choose_provider
+from chameleon.modules.search.choose import ProviderName, Settings, choose_provider
 from chameleon.modules.search.provider import SearchProvider, SearchResult
 from chameleon.quoting import untagged
 from chameleon.state import State
@@ -25,10 +27,12 @@ from chameleon.web import Limits, PageCache, Web, one_line, page_text
 
 OPENING, CLOSING = "<search_results>", "</search_results>"
 _LONGEST_TITLE, _LONGEST_URL = 150, 300
-_MOST_RESULTS = 20
-_MOST_CHARACTERS = 20_000
-_LONGEST_TIMEOUT = 600  # seconds
 _PAGE_SPACING = 0.5  # seconds between two pages of one host
+
+Count = Annotated[int, Field(ge=1, le=20)]
+Characters = Annotated[int, Field(ge=1, le=20_000)]
+Pages = Annotated[int, Field(ge=0, le=20)]
+Seconds = Annotated[float, Field(ge=0.1, le=600)]
 
 
 class SearchModule(Module):
@@ -40,11 +44,9 @@ class SearchModule(Module):
     The output holds provider, query and results; the cache gets the results quoted as data
     under `response_key`, which subclasses name, with `writes`.
 
-    - `count`: how many results, 1 to 20; `characters`: of text for each, 1 to 20,000.
+    - `count`: how many results; `characters`: of text for each.
     - `read_pages`: so many of the first results are given with their page's text instead of the snippet.
-    - `timeout`: seconds for each request with its retries, 0.1 to 600; `spacing`: 0 to 600 between requests.
-
-    Others are an `InventoryError` that names the parameter.
+    - `timeout`: seconds for each request with its retries.
     """
 
     reads: ClassVar[Keys | None] = ("cache.query|input.question",)
@@ -52,40 +54,25 @@ class SearchModule(Module):
     response_key: ClassVar[str]
 
     def __init__(
-        self,
-        settings: Settings,
-        *,
-        count: int,
-        characters: int,
-        read_pages: int = 0,
-        timeout: float = 20.0,
-        user_agent: str = "",
+        self, settings: Settings, count: int, characters: int, timeout: float, read_pages: int = 0
     ) -> None:
-        for key, value, least, most in (
-            ("count", count, 1, _MOST_RESULTS),
-            ("characters", characters, 1, _MOST_CHARACTERS),
-            ("read_pages", read_pages, 0, _MOST_RESULTS),
-            ("timeout", timeout, 0.1, _LONGEST_TIMEOUT),
-            ("spacing", settings.spacing or 0, 0, _LONGEST_TIMEOUT),
-        ):
-            if not least <= value <= most:  # which no NaN is
-                raise InventoryError(f"{key} is {value}", hint=f"It may be {least:,} to {most:,}.")
         self.settings, self.count, self.characters, self.read_pages = settings, count, characters, read_pages
-        self._web = Web(Limits(seconds=timeout), user_agent=user_agent)
-        self._provider: SearchProvider | None = None
+        self._web = Web(Limits(seconds=timeout))
+
+    def _chosen(self) -> SearchProvider:
+        return choose_provider(self.settings, self._web)
 
     def check(self) -> None:
-        choose_provider(self.settings, self._web).check()
+        self._chosen().check()
 
     def runtime_info(self) -> Mapping[str, Any]:
-        return choose_provider(self.settings, self._web).runtime_info()
+        return self._chosen().runtime_info()
 
     def setup(self) -> None:
         self._web = replace(self._web, cache=PageCache.default())
-        self._provider = choose_provider(self.settings, self._web)
+        self._provider = self._chosen()
 
     def run(self, state: State) -> dict[str, Any]:
-        assert self._provider is not None  # the engine sets up before it runs
         query = " ".join(str(state.cache.get("query") or state.input.get("question", "")).split())
         found = self._provider.search(query, self.count) if query else []
         results = [self._with_page(r) if i < self.read_pages else r for i, r in enumerate(found)]
@@ -108,7 +95,7 @@ class SearchModule(Module):
 
     def _with_page(self, result: SearchResult) -> SearchResult:
         """Return the result with the text of its page; say beside the snippet if it cannot be read."""
-        if not result.url.startswith(("http://", "https://")):
+        if not result.url.startswith(("http://", "https://")):  # a document in a folder, or none
             return result
         try:
             reply = self._web.fetch(result.url, spacing=_PAGE_SPACING)
@@ -117,6 +104,85 @@ class SearchModule(Module):
         except WebError as problem:
             return replace(result, text=f"(The page was not read: {problem.what}.) {result.text}")
         return replace(result, title=result.title or title, text=text or result.text)
+
+
+class BingSearch(SearchModule):
+    """Searches the web for facts that the question needs. Best after query_generator."""
+
+    writes = ("cache.bing_search_response",)
+    response_key = "bing_search_response"
+
+    def __init__(
+        self,
+        *,
+        count: Count = 1,
+        endpoint: str = "",
+        characters: Characters = 500,
+        read_pages: Pages = 0,
+        timeout: Seconds = 20.0,
+        allow_private: bool = False,
+    ) -> None:
+        """Read the keys BING_SEARCH_KEY, and BING_SEARCH_ENDPOINT unless `endpoint` is given.
+
+        Microsoft's own service was switched off in August 2025, so there is no default. A server that wants
+        no key gets any. The published runs of Chameleon on ScienceQA had `count` 3, its code 1.
+        """
+        settings = Settings("bing", endpoint, allow_private=allow_private)
+        super().__init__(settings, count, characters, timeout, read_pages)
+
+
+class WebSearch(SearchModule):
+    """Searches the web for facts that the question needs. Best after query_generator."""
+
+    writes = ("cache.web_search_response",)
+    response_key = "web_search_response"
+
+    def __init__(
+        self,
+        *,
+        provider: ProviderName = "auto",
+        count: Count = 3,
+        endpoint: str = "",
+        folder: str = "",
+        characters: Characters = 500,
+        read_pages: Pages = 0,
+        timeout: Seconds = 20.0,
+        allow_private: bool = False,
+    ) -> None:
+        """Ask `provider`: brave, tavily, searxng, bing, ddgs, wikipedia or folder.
+
+        `auto` is the first that a folder or variables configure, so never ddgs or wikipedia.
+
+        They need BRAVE_API_KEY, TAVILY_API_KEY, SEARXNG_URL, BING_SEARCH_KEY with BING_SEARCH_ENDPOINT, the
+        package ddgs, nothing, and `folder`. `allow_private` lets the endpoint lie in a private network.
+        """
+        settings = Settings(provider, endpoint, folder, allow_private)
+        super().__init__(settings, count, characters, timeout, read_pages)
+
+
+class WikipediaSearch(SearchModule):
+    """Looks up encyclopedia articles: who, what, where and when. Best after query_generator."""
+
+    writes = ("cache.wikipedia_search_response",)
+    response_key = "wikipedia_search_response"
+
+    def __init__(
+        self,
+        *,
+        count: Count = 1,
+        language: str = "en",
+        endpoint: str = "",
+        characters: Characters = 1000,
+        timeout: Seconds = 20.0,
+        allow_private: bool = False,
+    ) -> None:
+        """Ask `endpoint`, the api.php of a MediaWiki, else WIKIPEDIA_ENDPOINT, else Wikipedia in `language`.
+
+        Wikipedia asks robots for a User-Agent that names somebody who can be reached: set
+        CHAMELEON_USER_AGENT where you search a lot.
+        """
+        settings = Settings("wikipedia", endpoint, allow_private=allow_private, language=language)
+        super().__init__(settings, count, characters, timeout)
 
 
 def quoted(results: Sequence[SearchResult], query: str, characters: int = 500) -> str:

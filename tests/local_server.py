@@ -1,0 +1,87 @@
+"""A server on this machine for tests, in a thread of its own."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Self, TypeVar
+
+Answer = TypeVar("Answer")
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 512
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing: clients that go away midway are part of the tests."""
+
+
+class LocalServer:
+    """Serves HTTP on 127.0.0.1 by a class of handlers; `port` 0 is any free one."""
+
+    def __init__(self, handler: type[BaseHTTPRequestHandler], port: int = 0) -> None:
+        self._server = _Server(("127.0.0.1", port), type("Handler", (handler,), {"owner": self}))
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
+
+    @property
+    def port(self) -> int:
+        return self._server.server_port
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Close the listening socket; later connections are refused."""
+        if self._thread.is_alive():
+            self._server.shutdown()
+            self._thread.join()
+        self._server.server_close()
+
+
+class JsonHandler(BaseHTTPRequestHandler):
+    """Answers in JSON for its `owner`, a `LocalServer`."""
+
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    wbufsize = -1
+    owner: Any
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Keep the tests' output clean."""
+
+    def body(self) -> Any:
+        """Read the JSON of the request."""
+        return json.loads(self.rfile.read(int(self.headers.get("content-length", 0))))
+
+    def lowered(self) -> dict[str, str]:
+        """Return the headers of the request, their names in lower case."""
+        return {name.lower(): value for name, value in self.headers.items()}
+
+    def send(self, status: int, body: Any, headers: Mapping[str, str] | None = None) -> None:
+        """Answer with these bytes, or with anything else as JSON."""
+        data = body if isinstance(body, bytes) else json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        for name, value in (headers or {}).items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(data)
+
+
+def in_turn(answers: Sequence[Answer]) -> Callable[[Any], Answer]:
+    """Give these answers in turn, and the last again and again."""
+    lock, remaining = threading.Lock(), list(answers)
+
+    def reply(asked: Any) -> Answer:
+        with lock:
+            return remaining.pop(0) if len(remaining) > 1 else remaining[0]
+
+    return reply
