@@ -6,26 +6,18 @@ Sources: the repositories czyssrs/FinQA, `code/evaluate/evaluate.py`, and wenhuc
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from hashlib import sha256
 from typing import Any, ClassVar
 
 from chameleon.benchmarks.scorers.finqa_answers import AnswerRule
+from chameleon.benchmarks.scorers.finqa_equivalence import check_packages, equivalent
 from chameleon.benchmarks.scorers.predictions import required
 from chameleon.benchmarks.scorers.tabmwp import agrees, floatify
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import GradedScorer, Problem, Scorer, ValueScorer
 from chameleon.evaluation.compare import half_width
-from chameleon.modules.reports.finqa_program import (
-    PLACES,
-    calculated,
-    parts_of,
-    steps_of,
-    structure_fault,
-    tokens_of,
-)
+from chameleon.modules.reports.finqa_program import PLACES, calculated, tokens_of
 
 _KINDS = ("execution", "program", "answer")
-_PRIME = 2**127 - 1
 
 
 class _ProgramRule(Scorer):
@@ -61,6 +53,9 @@ class ExecutionRule(_ProgramRule):
 class ProgramRule(_ProgramRule):
     """FinQA's program accuracy alone, broken down by facts and steps."""
 
+    def check(self) -> None:
+        check_packages()
+
     def right(self, prediction: Any, problem: Problem) -> bool:
         """Return whether a prediction is the gold program in other words; see `equivalent`.
 
@@ -83,8 +78,11 @@ class OfficialRule(_ProgramRule, GradedScorer):
         *(f"{kind} ± 90 %" for kind in _KINDS),
     )
 
+    def check(self) -> None:
+        check_packages()
+
     def grades(self, prediction: Any, problem: Problem) -> Mapping[str, float]:
-        """Return 1 or 0 for each; None is neither. Raises `InputError`.
+        """Return 1 or 0 for each; None is neither. Raises `InputError`, `MissingPackage`.
 
         Of a run the answer is graded that it gives, of a program alone the value that it comes to.
         """
@@ -120,74 +118,6 @@ class PrecisionRule(ValueScorer):
     def right(self, prediction: Any, problem: Problem) -> bool:
         """Return whether the prediction `agrees` with the gold value."""
         return agrees(prediction, problem.gold)
-
-
-def equivalent(gold: Sequence[str], predicted: Sequence[str]) -> bool:
-    """Return whether two programs, as tokens with their end, are the same function of the gold arguments.
-
-    These become unknowns, so the order of factors does not matter, nor do steps that are not used. Raises
-    `InputError` for a gold program that is none.
-
-    Oddities of the metric: an argument that the gold program does not have, letter by letter, makes any
-    program wrong ("5" for "5.0", "100" for "const_100"); a step over a table must be written as in the
-    gold program, and stand first where it stands first there, but not elsewhere.
-
-    Different from the original, which has sympy read expressions as Python and search for their simplest
-    form, without end for some: here the unknowns are numbers as if drawn by chance, and values are compared
-    modulo a large prime. Powers and comparisons are the same only where both of their sides are.
-    """
-    steps, given = steps_of(gold[:-1]), predicted[:-1]
-    try:
-        known = {name for step in steps for name in _named(step)}
-        wanted = _value(steps)
-    except (ValueError, LookupError):
-        raise InputError(f"the gold program cannot be read: {' '.join(gold)!r:.200}") from None
-    if structure_fault(given):
-        return False
-    try:
-        steps = steps_of(given)
-        if any(step.count("(") > 1 or not known.issuperset(_named(step)) for step in steps):
-            return False
-        return _value(steps) == wanted
-    except (ValueError, LookupError):
-        return False
-
-
-def _named(step: str) -> list[str]:
-    """Return the arguments of a step that are no earlier steps; a step over a table, as it is written."""
-    operation, *arguments = parts_of(step)
-    return [step] if "table" in operation else [each for each in arguments if "#" not in each]
-
-
-def _value(steps: Sequence[str]) -> int:
-    """Compute what the last step comes to, modulo a prime. Raises LookupError for unknown steps."""
-    values: dict[int, int] = {}
-    for number, step in enumerate(steps):
-        operation, *arguments = parts_of(step)
-        if "table" in operation:
-            values[number] = _unknown(step)
-            continue
-        first, second = (
-            values[int(each.strip("#"))] if "#" in each else _unknown(each) for each in arguments
-        )
-        match operation:
-            case "add":
-                value = first + second
-            case "subtract":
-                value = first - second
-            case "multiply":
-                value = first * second
-            case "divide" if second:
-                value = first * pow(second, -1, _PRIME)
-            case _:
-                value = _unknown(operation, first, second)
-        values[number] = value % _PRIME
-    return values[len(steps) - 1]
-
-
-def _unknown(*named: object) -> int:
-    """Return the number that stands for what is named."""
-    return int.from_bytes(sha256(repr(named).encode("utf-8", "replace")).digest()) % _PRIME
 
 
 def tokens_in(prediction: Any) -> list[str] | None:

@@ -1,0 +1,191 @@
+"""Whether two FinQA programs are equivalent: program accuracy (Chen et al., 2021).
+
+Source: the repository czyssrs/FinQA, `code/evaluate/evaluate.py`. What the docstrings call an oddity is a
+part of the metric: its figures depend on it. The original has sympy read expressions as text, which runs
+them as Python; here they are built of symbols.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
+from typing import Any
+
+from chameleon.errors import InputError, MissingPackage
+from chameleon.modules.reports.finqa_program import parts_of, steps_of, structure_fault
+
+_LARGEST = 256
+"""So many operations may an expression have; gold programs have fewer than 20."""
+_FAILURES = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
+_COMPUTE: Mapping[str, Callable[[Any, Any], Any]] = {
+    "add": operator.add,
+    "subtract": operator.sub,
+    "multiply": operator.mul,
+    "divide": operator.truediv,
+    "exp": operator.pow,
+    "greater": operator.gt,
+}
+
+Expression = int | tuple[str, Any, Any]
+"""The number of a symbol, or an operation with its two arguments."""
+
+
+class _TooLarge(Exception):
+    pass
+
+
+def equivalent(gold: Sequence[Any], predicted: Sequence[Any]) -> bool:
+    """Return whether two programs, as tokens with their end, are the same expression of the gold arguments.
+
+    The gold arguments become symbols, and what the last steps come to is compared once it is simplified: the
+    order of factors does not matter, nor do steps that are not used. Raises `MissingPackage` where sympy is
+    needed and not there, `InputError` for a gold program that is none.
+
+    Oddities of the metric: an argument that the gold program does not have, letter by letter, makes any
+    program wrong ("5" for "5.0", "100" for "const_100"); a step over a table must be written as in the
+    gold program, and stand first where it stands first there, but not elsewhere.
+
+    Different from the original: an expression of more than 256 operations is wrong unless it is written like
+    the gold one, since simplifying it may take for ever.
+    """
+    try:
+        symbols, gold_steps = _symbols(gold)
+        wanted = _expression(gold_steps, symbols)
+    except _FAILURES:
+        raise InputError(f"the gold program cannot be read: {' '.join(map(str, gold))!r:.200}") from None
+    try:
+        found = _expression(_checked(predicted, symbols), symbols, _LARGEST)
+    except _TooLarge:
+        return list(predicted[:-1]) == list(gold[:-1])
+    except _FAILURES:
+        return False
+    if found == wanted:
+        return True
+    return not _differ(wanted, found) and _equal_when_simplified(wanted, found, len(symbols))
+
+
+def _symbols(tokens: Sequence[str]) -> tuple[dict[str, int], list[str]]:
+    """Return a symbol for each argument of the gold program, and for each of its steps over tables."""
+    steps = steps_of(tokens[:-1])
+    symbols: dict[str, int] = {}
+    for step in steps:
+        operation, *arguments = parts_of(step)
+        named = [step] if "table" in operation else [each for each in arguments if "#" not in each]
+        for name in named:
+            symbols.setdefault(name, len(symbols))
+    return symbols, steps
+
+
+def _checked(tokens: Sequence[str], symbols: Mapping[str, int]) -> list[str]:
+    """Return the steps of a program with the gold one's arguments alone. Raises ValueError for any other."""
+    given = list(tokens[:-1])
+    if structure_fault(given):
+        raise ValueError(given)
+    steps = steps_of(given)
+    for number, step in enumerate(steps):
+        if step.count("(") > 1:
+            raise ValueError(step)
+        operation, *arguments = parts_of(step)
+        if "table" in operation:
+            arguments = [step]
+        for argument in arguments:
+            if "#" in argument and "table" not in operation:
+                if int(argument.strip("#")) >= number:
+                    raise ValueError(argument)
+            elif argument not in symbols:
+                raise ValueError(argument)
+    return steps
+
+
+def _expression(steps: Sequence[str], symbols: Mapping[str, int], largest: float = math.inf) -> Expression:
+    """Return what the last step comes to. Raises `_TooLarge` for more than `largest` operations."""
+    left = largest
+
+    def of(step: str) -> Expression:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise _TooLarge
+        operation, first, second = parts_of(step)
+        if "table" in operation:
+            return symbols[step]
+        if operation not in _COMPUTE:
+            raise LookupError(operation)
+        return operation, side(first), side(second)
+
+    def side(argument: str) -> Expression:
+        if "#" not in argument:
+            return symbols[argument]
+        number = int(argument.replace("#", ""))
+        if number < 0:
+            raise LookupError(argument)
+        return of(steps[number])
+
+    return of(steps[-1])
+
+
+def _differ(gold: Expression, found: Expression) -> bool:
+    """Return whether two expressions are different for sure, since they are so in some numbers.
+
+    It spares sympy, which takes its time, and more where a program was written to keep it busy.
+    """
+    if _compares(gold) or _compares(found):
+        return _compares(gold) != _compares(found) or _is_comparison(gold) != _is_comparison(found)
+    for shift in (0.0, 0.31, 0.77):
+        try:
+            wanted = _value(gold, shift)
+        except (ArithmeticError, TypeError):
+            return False
+        try:
+            value = _value(found, shift)
+        except (ArithmeticError, TypeError):
+            return True
+        if not math.isclose(wanted.real, value.real, rel_tol=1e-6, abs_tol=1e-9):
+            return True
+    return False
+
+
+def _value(expression: Expression, shift: float) -> Any:
+    """Compute the value where symbol n stands for a number between 1.1 and 2."""
+    if isinstance(expression, int):
+        return 1.1 + (0.6180339887 * (expression + 1) + shift) % 0.9
+    return _COMPUTE[expression[0]](_value(expression[1], shift), _value(expression[2], shift))
+
+
+def _is_comparison(expression: Expression) -> bool:
+    return not isinstance(expression, int) and expression[0] == "greater"
+
+
+def _compares(expression: Expression) -> bool:
+    """Return whether there is a comparison anywhere in it."""
+    if isinstance(expression, int):
+        return False
+    return _is_comparison(expression) or _compares(expression[1]) or _compares(expression[2])
+
+
+def check_packages() -> None:
+    """Raise `MissingPackage` where sympy is missing; it is not loaded, which takes its time."""
+    if find_spec("sympy") is None:
+        raise MissingPackage(
+            "comparing FinQA programs needs the package sympy",
+            hint="Install it: pip install 'chameleon-compose[programs]'.",
+        )
+
+
+def _equal_when_simplified(gold: Expression, found: Expression, symbols: int) -> bool:
+    check_packages()
+    import sympy
+
+    named = [sympy.Symbol(f"a{number}") for number in range(symbols)]
+
+    def built(expression: Expression) -> Any:
+        if isinstance(expression, int):
+            return named[expression]
+        return _COMPUTE[expression[0]](built(expression[1]), built(expression[2]))
+
+    try:
+        return bool(sympy.simplify(built(gold)) == sympy.simplify(built(found)))
+    except (*_FAILURES, ArithmeticError):
+        return False
