@@ -9,7 +9,7 @@
         ChatOpenAI(model="gpt-5-mini", base_url=server.openai_url, api_key="k", temperature=0).invoke("hi")
         # raises BadRequestError: Unsupported value: 'temperature' does not support 0 with this model. …
 
-It serves OpenAI (`/v1/chat/completions`, `/v1/responses`), Anthropic (`/v1/messages`) and
+It serves OpenAI (`/v1/chat/completions`, `/v1/responses`, `/v1/models`), Anthropic (`/v1/messages`) and
 Gemini (`/v1beta/models/NAME:generateContent`), and refuses what they refuse: one fault a request, in the
 words that their pages and users' reports quote (November 2026; advice at the end is left out). A comment
 marks words by analogy. Nothing streams.
@@ -43,7 +43,8 @@ class Rules:
 
     `thinks`: it thinks without being told to. OpenAI's refuse sampling and logprobs while they think.
 
-    - OpenAI: `logprobs_status`: that of the refusal of logprobs.
+    - OpenAI: `tools`: it takes function tools in chat completions while it thinks. `logprobs_status`: that of
+      their refusal. `strict_limit`: a limit that thinking uses up is an error.
     - Claude: `types` of thinking. `sampling`: it takes any temperature, top_p and top_k. `cached_from`: the
       fewest tokens of a prompt that is cached.
     - Gemini: the most `candidates`. `no_logprobs`: the words by which it refuses logprobs.
@@ -52,7 +53,9 @@ class Rules:
     max_output: int = 65536
     efforts: tuple[str, ...] = ()
     thinks: bool = False
+    tools: bool = True
     logprobs_status: int = 400
+    strict_limit: bool = False
     types: tuple[str, ...] = ()
     sampling: bool = True
     cached_from: int = 1024
@@ -60,7 +63,7 @@ class Rules:
     no_logprobs: str = "Logprobs is not enabled for this model"
 
 
-_LUNA = Rules(128000, ("none", "low", "medium", "high", "xhigh"), thinks=True)
+_LUNA = Rules(128000, ("none", "low", "medium", "high", "xhigh"), thinks=True, tools=False)
 _CLAUDE_4 = Rules(64000, types=("enabled", "disabled"))
 _OPUS = Rules(
     128000, ("low", "medium", "high", "xhigh", "max"), types=("adaptive", "disabled"), sampling=False
@@ -73,6 +76,7 @@ RULES: Mapping[str, Mapping[str, Rules]] = {
         "gpt-5-mini": Rules(128000, ("minimal", "low", "medium", "high"), True, logprobs_status=403),
         "gpt-6-luna": _LUNA,
         "gpt-5.6-sol": _LUNA,
+        "o4-mini": Rules(100000, ("low", "medium", "high"), True, True, 403, strict_limit=True),
     },
     "anthropic": {
         "claude-sonnet-4-5": _CLAUDE_4,
@@ -235,6 +239,10 @@ class _OpenAI:
         "Bearer auth (i.e. Authorization: Bearer YOUR_KEY).",
         status=401,
     )
+    too_short = _openai(
+        "Could not finish the message because max_tokens or model output limit was reached. Please try again "
+        "with higher max_tokens."
+    )
 
     def _call(
         self, asked: Json, messages: tuple[tuple[str, str], ...], effort: str | None, spent: int
@@ -305,6 +313,10 @@ class _ChatCompletions(_OpenAI):
             yield _openai("You are not allowed to request logprobs from this model", status=403)
         if asked.get("logprobs"):
             yield _unsupported("logprobs")
+        if asked.get("tools") and not rules.tools:
+            message = f"Function tools with reasoning_effort are not supported for {asked['model']} in "
+            message += "/v1/chat/completions. To use function tools, use /v1/responses or set "
+            yield _openai(f"{message}reasoning_effort to 'none'.", "reasoning_effort")
 
     def call(self, asked: Json, rules: Rules, spent: int) -> _Call:
         call = self._call(asked, _messages(None, asked["messages"]), asked.get("reasoning_effort"), spent)
@@ -436,6 +448,8 @@ class _Messages:
             yield _anthropic("stop_sequences: each stop sequence must contain non-whitespace")
         if (marks := sum(marked for _, marked in self._blocks(asked))) > 4:
             yield _anthropic(f"A maximum of 4 blocks with cache_control may be provided. Found {marks}.")
+        if asked.get("thinking", {}).get("budget_tokens", 1024) < 1024:
+            yield _anthropic("thinking.enabled.budget_tokens: Input should be greater than or equal to 1024")
         if rules is None:
             yield _anthropic(f"model: {model}", 404, "not_found_error")
             return
@@ -465,6 +479,8 @@ class _Messages:
         if rules.thinks and kind == "disabled" and effort in ("xhigh", "max"):
             message = f"output_config.effort '{effort}' is not supported when thinking is disabled on this "
             yield _anthropic(f"{message}model. Use effort 'high' or below, or enable thinking.")
+        if kind == "enabled" and asked["max_tokens"] <= asked["thinking"].get("budget_tokens", 0):
+            yield _anthropic("`max_tokens` must be greater than `thinking.budget_tokens`.")
         if kind in ("enabled", "adaptive") and asked.get("tool_choice", {}).get("type") in ("any", "tool"):
             yield _anthropic("Thinking may not be enabled when tool_choice forces tool use.")
         if kind in ("enabled", "adaptive") and asked.get("temperature", 1) != 1:
@@ -485,6 +501,7 @@ class _Messages:
     def call(self, asked: Json, rules: Rules, spent: int) -> _Call:
         effort = asked.get("output_config", {}).get("effort", "medium")
         spent = 0 if self._thinking(asked, rules) == "disabled" else spent * _EIGHTHS[effort] // 8
+        spent = min(spent, asked.get("thinking", {}).get("budget_tokens", spent))
         blocks = self._blocks(asked)
         ends = ["\n".join(text for text, _ in blocks[: end + 1]) for end in range(len(blocks))]
         marked = [end for end, (_, mark) in zip(ends, blocks, strict=True) if mark]
@@ -564,12 +581,17 @@ class _GenerateContent:
             yield _google(f"{message}supported range is from 1 (inclusive) to 9 (exclusive).")
         if config.get("responseLogprobs"):
             yield _google(rules.no_logprobs)
-        level = str(thinking.get("thinkingLevel", ""))
+        level, budget = str(thinking.get("thinkingLevel", "")), thinking.get("thinkingBudget", -1)
+        if level and "thinkingBudget" in thinking:
+            yield _google("You can only set only one of thinking budget and thinking level.")
         if level and not rules.efforts:
             yield _google("Thinking level is not supported for this model.")
         if level and level.lower() not in rules.efforts:
             message = f"Thinking level {level.upper()} is not supported for this model. "
             yield _google(f"{message}Please retry with other thinking level.")
+        if not -1 <= budget <= 24576:  # of Gemini 3 by analogy
+            message = f"The thinking budget {budget} is invalid. Please choose a value between 0 and 24576."
+            yield _google(message)
 
     def _configs(self, asked: Json) -> tuple[Json, Json]:
         """Return the configurations of generation and of thinking, whose names may have underscores."""
@@ -579,6 +601,8 @@ class _GenerateContent:
     def call(self, asked: Json, rules: Rules, spent: int) -> _Call:
         config, thinking = self._configs(asked)
         spent = spent * _EIGHTHS[str(thinking.get("thinkingLevel", "medium")).lower()] // 8
+        if thinking.get("thinkingBudget", -1) >= 0:
+            spent = min(spent, thinking["thinkingBudget"])
         messages = _messages(asked.get("systemInstruction", {}).get("parts"), asked["contents"], "parts")
         stop, choices = tuple(config.get("stopSequences", ())), config.get("candidateCount", 1)
         return _Call(messages, _prompt(asked, messages), spent, config.get("maxOutputTokens"), stop, choices)
@@ -617,7 +641,9 @@ class HostedServer(LocalServer):
     """Serves the hosted APIs on 127.0.0.1, by the RULES of the models.
 
     A list of replies is also a reply function: it gives them in turn and repeats the last. `thinking` is what
-    a model spends on thinking by default.
+    a model spends on thinking by default. `models` names those that exist, by provider (openai, anthropic,
+    google); of a provider not named, all that have rules do. `shutdown` are the dates that `/v1/models`
+    tells. `model_lists` counts how often the models were listed.
     """
 
     def __init__(
@@ -625,10 +651,15 @@ class HostedServer(LocalServer):
         reply: ReplyFunction | Sequence[str] = lambda asked: "ok",
         *,
         thinking: int = 800,
+        models: Mapping[str, Sequence[str]] | None = None,
+        shutdown: Mapping[str, str] | None = None,
+        port: int = 0,
     ) -> None:
-        super().__init__(_Handler)
+        super().__init__(_Handler, port)
         self._reply = reply if callable(reply) else in_turn(reply)
-        self.thinking = thinking
+        self.thinking, self.shutdown = thinking, shutdown or {}
+        self.models: Mapping[str, Sequence[str]] = {**{of: [*RULES[of]] for of in RULES}, **(models or {})}
+        self.model_lists = 0
         self._seen: dict[int, Seen] = {}
         self._arrived = 0
         self._cache: set[int] = set()
@@ -695,7 +726,9 @@ class HostedServer(LocalServer):
         if not any(headers.get(name, "").removeprefix("Bearer").strip() for name in api.keys):
             raise _Refused(api.no_key)
         asked = {name: value for name, value in body.items() if value is not None}
-        rules = RULES[api.provider].get(_named(model))
+        name = _named(model)
+        exists = model in self.models[api.provider] or name in self.models[api.provider]
+        rules = RULES[api.provider].get(name) if exists else None
         for fault in api.faults(asked, model, rules):
             raise _Refused(fault)
         if asked.get("stream"):
@@ -717,6 +750,8 @@ class HostedServer(LocalServer):
     def _sample(self, call: _Call, rules: Rules, asked: Asked) -> _Sample:
         room = None if call.limit is None else call.limit - call.thinking
         if room is not None and room <= 0:
+            if rules.strict_limit:
+                raise _Refused(_OpenAI.too_short)
             return _Sample("", "length", call.thinking + room, call.thinking + room)
         text, finish, met = self._reply(asked), "stop", None
         if ends := [(text.find(stop), stop) for stop in call.stop if stop in text]:
@@ -726,9 +761,29 @@ class HostedServer(LocalServer):
             text, finish, met = text[: room * 4], "length", None
         return _Sample(text, finish, call.thinking + _tokens(text), call.thinking, met)
 
+    def listing(self, path: str, headers: Mapping[str, str]) -> tuple[int, Json]:
+        """Answer `GET /v1/models` and `GET /v1/models/NAME`."""
+        names, name = self.models["openai"], path.removeprefix("/v1/models/")
+        told = {
+            each: {"id": each, "object": "model", "created": 1, "owned_by": "openai"}
+            | {"shutdown_date": self.shutdown.get(each)}
+            for each in names
+        }
+        if not headers.get("authorization"):
+            return 401, _OpenAI.no_key.body
+        if path == "/v1/models":
+            self.model_lists += 1
+            return 200, {"object": "list", "data": list(told.values())}
+        if name in told:
+            return 200, told[name]
+        return 404, _openai(f"The model '{name}' does not exist", "model", "model_not_found").body
+
 
 class _Handler(JsonHandler):
     owner: HostedServer
+
+    def do_GET(self) -> None:
+        self.send(*self.owner.listing(urlsplit(self.path).path, self.lowered()))
 
     def do_POST(self) -> None:
         self.send(*self.owner.answer(urlsplit(self.path).path, self.lowered(), self.body()))

@@ -14,6 +14,7 @@ from chameleon.documents.pdf_headings import _HYPHEN
 from chameleon.documents.text_files import markdown_tables, unmarked
 from chameleon.errors import Declined, InputError
 from chameleon.llm.parse_reply import parse_reply
+from chameleon.llm.prices import Pricing
 from chameleon.modules.documents.paper_readers import PaperProgramGenerator
 from chameleon.modules.offline.lexical.label_questions import wanted_by
 from chameleon.modules.offline.lexical.labelled import split_label, value_of
@@ -29,7 +30,7 @@ from tests.growth import grows_in_proportion
 
 
 def said(text: str) -> str:
-    return parse_reply(AIMessage(text), "m").text
+    return parse_reply(AIMessage(text), Pricing("m")).text
 
 
 def table(text: str) -> object:

@@ -13,6 +13,7 @@ from chameleon.errors import ChameleonError, NoModel
 from chameleon.executor import Executor
 from chameleon.inventory import Inventory, Obstacle
 from chameleon.llm import LLM, choose_model
+from chameleon.llm.choose import with_end
 from chameleon.text import harmless, redact
 
 
@@ -53,7 +54,7 @@ def check_inventory(name: str, model: str | None = None, *, as_json: bool) -> in
 def _models(inventory: Inventory, name: str | None) -> tuple[str, Obstacle | None]:
     """Return the models that would be asked, "" for none, and what stands in the way; no model is asked."""
     try:
-        choice = choose_model(name, inventory.llm.model)
+        choice = with_end(choose_model(name, inventory.llm.model))
         if choice.model is None and inventory.needs_default_model:
             has_langchain = find_spec("langchain") is not None
             install = ' LangChain is missing, too: pip install "chameleon-compose[openai]".'

@@ -16,6 +16,7 @@ from chameleon.errors import ChameleonError
 from chameleon.inventories import DEFAULTS
 from chameleon.inventory.resolve import find_class
 from chameleon.llm import choose_model
+from chameleon.llm.choose import with_end
 from chameleon.llm.providers import package_is_here, providers
 from chameleon.retrieval.embeddings import automatic
 from chameleon.sandbox import make_sandbox
@@ -95,7 +96,7 @@ def _automatic(name: str, key: str) -> dict[str, str | None]:
 
 def _model() -> str:
     try:
-        choice = choose_model(None, None)
+        choice = with_end(choose_model(None, None))
         provider = (choice.model or "").partition(":")[0]
         here = provider not in providers() or package_is_here(provider)
         offline = DEFAULTS["table"][1]

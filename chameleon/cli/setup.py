@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from chameleon.cli.hints import in_options
@@ -14,6 +15,7 @@ from chameleon.inventory import Inventory, shipped_inventories
 from chameleon.inventory.source import read_source
 from chameleon.llm import LLM, ModelChoice, ResponseStore, choose_model
 from chameleon.llm.capabilities import switch_off
+from chameleon.llm.choose import with_end
 
 
 @dataclass(frozen=True)
@@ -44,12 +46,15 @@ def set_up(
     options: ModelOptions,
     without: Sequence[str] = (),
     defaults: tuple[str, str] = DEFAULTS["table"],
+    *,
+    ask_for_end: bool = False,
 ) -> Setup:
     """Choose inventory and model. A model that fails later is never replaced in silence.
 
     Args:
         inventory: the one that is named, if any; `without` is left out of it.
         defaults: what to choose from where none is named: with a model, and without.
+        ask_for_end: ask the model's server when it is switched off.
     """
     named = Inventory.load(inventory).without(*without) if isinstance(inventory, str) else inventory
     if named is not None and not named.needs_model:
@@ -65,7 +70,10 @@ def set_up(
     if not chosen.needs_model:
         return Setup(Executor(chosen), in_options(f"inventory {chosen.name}; {choice}"))
     chosen = chosen.with_params(options.params)
-    executor = Executor(chosen, _connect(choice, chosen, options))
+    with ThreadPoolExecutor(1) as pool:  # the answer is there by the time that the client is loaded
+        asked = pool.submit(with_end, choice) if ask_for_end and recorded is None else None
+        executor = Executor(chosen, _connect(choice, chosen, options))
+        choice = asked.result() if asked else choice
     why = "; ".join([f"inventory {chosen.name}", str(choice), *own_models(chosen)])
     return Setup(executor, in_options(why))
 

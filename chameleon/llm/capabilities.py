@@ -1,10 +1,10 @@
-"""What is known of a model: by LangChain's profile of it, by `models.yaml`, and by what its server says."""
+"""What is known of a model before it is asked: by LangChain's profile of it, and by `models.yaml`."""
 
 from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -21,26 +21,22 @@ class Capabilities:
 
     - `thinks`: it thinks before it answers unless told not to; what it thinks counts against its limit.
     - `efforts`: the reasoning efforts that it takes, `default_effort` the one that it has by itself.
-    - `refuses`: parameters that it never takes, and why.
-    - `refuses_thinking`: parameters that it refuses while it thinks.
+    - `refuses`: parameters that it never takes; `refuses_thinking`: those that it refuses while it thinks.
+    - `apart`: pairs of parameters of which it takes one.
+    - `thinking`: how it is told to think where that is no effort: "budget" (a number of tokens).
     - `most_output`: the most tokens of a reply, thoughts included.
-    - `limit_name`: what a server compatible with OpenAI's calls the limit.
-    - `spare`: the most that a limit may hold beyond what is asked for, where a server took no more.
+    - `is_known`: LangChain or `models.yaml` knows the model.
     """
 
     thinks: bool = False
     efforts: tuple[str, ...] = ()
     default_effort: str = ""
-    refuses: Mapping[str, str] = field(default_factory=dict)
+    refuses: frozenset[str] = frozenset()
     refuses_thinking: frozenset[str] = frozenset()
+    apart: tuple[tuple[str, str], ...] = ()
+    thinking: str = ""
     most_output: int | None = None
-    limit_name: str = "max_tokens"
-    spare: int | None = None
-
-    @property
-    def may_think(self) -> bool:
-        """Tell whether it is a model that thinks, by itself or when told to."""
-        return self.thinks or bool(self.refuses_thinking)
+    is_known: bool = False
 
     def nearest_effort(self, asked: str) -> str:
         """Return the effort that it takes and that is nearest to the one asked for, the lower of two."""
@@ -82,16 +78,16 @@ def capabilities_of(model: str, profile: Mapping[str, Any] | None = None) -> Cap
             refuses |= _SAMPLING
     if told.get("reasoning_output") is False and "reasons" not in family:
         refuses |= {"reasoning"}
-    thinks = bool(family.get("reasons", may_think and default != "none"))
-    is_openais = model.startswith("openai:") and (thinks or bool(refuses_thinking))
     return Capabilities(
-        thinks=thinks,
+        thinks=bool(family.get("reasons", may_think and default != "none")),
         efforts=efforts,
         default_effort=default,
-        refuses=dict.fromkeys(sorted(refuses), "it is known to refuse it"),
+        refuses=refuses,
         refuses_thinking=refuses_thinking,
+        apart=tuple((first, second) for first, second in family.get("apart", ())),
+        thinking=str(family.get("thinking", "")),
         most_output=told.get("max_output_tokens") or None,
-        limit_name="max_completion_tokens" if is_openais else "max_tokens",
+        is_known=bool(told or family),
     )
 
 

@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
-from chameleon.errors import MissingPackage, NoModel, Unreachable
-from chameleon.llm.capabilities import default_model, providers_with_default, switch_off
-from chameleon.llm.deadline import within
-from chameleon.llm.failures import classify
+from chameleon.errors import NoModel
+from chameleon.llm.capabilities import SwitchOff, default_model, providers_with_default, switch_off
+from chameleon.llm.offer import offered_models
 from chameleon.llm.providers import (
     base_url,
     full_name,
-    make_client,
+    is_openai_itself,
     own_server,
     package_is_here,
     providers,
 )
 from chameleon.llm.store import ResponseStore
-from chameleon.text import one_line, redact
+from chameleon.text import redact
 
 _NOT_FOR_CHAT = re.compile(r"embed|rerank|whisper|\btts\b|moderation", re.IGNORECASE)
-_LIST_SECONDS = 3.0
-_MOST_LISTED = 8
+_LIST_SECONDS = 1.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +65,9 @@ def choose_model(
         if name and name.strip():
             return _chosen(full_name(name, environ), reason)
     address = base_url(environ)
-    server = own_server("openai", {"base_url": address}, environ)
     if replay is not None:
-        model = replay.latest_model(server)
-        if model is None:
-            hint = "Record first, with the store in mode auto."
-            raise NoModel("there is no recorded reply to replay", where=str(replay.path), hint=hint)
-        return ModelChoice(model, f"model {model}, because the response store recorded it last")
-    if server:
+        return _from_store(replay, own_server("openai", {"base_url": address}, environ))
+    if address and not is_openai_itself(address):
         return _from_server(address, environ.get("OPENAI_API_KEY"))
     return _from_keys(environ)
 
@@ -95,46 +87,51 @@ def _from_keys(environ: Mapping[str, str]) -> ModelChoice:
         provider = next((each for each in having if package_is_here(each)), having[0])
         return _chosen(str(default_model(provider)), f"{keys[provider]} is set and no model is named")
     unused = next(filter(None, keys.values()), "")
-    lacks = "neither OPENAI_BASE_URL nor the key of a provider is set, such as OPENAI_API_KEY"
-    lacks = f"no default is known for {unused}" if unused else lacks
+    lacks = (
+        f"no default is known for {unused}"
+        if unused
+        else ("neither OPENAI_BASE_URL nor the key of a provider is set, such as OPENAI_API_KEY")
+    )
     named = "none is named (by the caller, CHAMELEON_MODEL, the inventory's llm.model)"
     return ModelChoice(None, f"no model, because {named} and {lacks}")
 
 
+def _from_store(store: ResponseStore, address: str) -> ModelChoice:
+    model = store.latest_model(address)
+    if model is None:
+        hint = "Record first, with the store in mode auto."
+        raise NoModel("there is no recorded reply to replay", where=str(store.path), hint=hint)
+    return ModelChoice(model, f"model {model}, because the response store recorded it last")
+
+
 def _from_server(address: str, key: str | None) -> ModelChoice:
-    """Choose the first chat model that an OpenAI-compatible server lists."""
     server = f"the server at {redact(address)}"
-    settings = {"base_url": address, **({"api_key": key} if key else {})}
-    hint = "Name a model, or set CHAMELEON_MODEL."
-    if not address.startswith(("http://", "https://")):
-        hint = "OPENAI_BASE_URL begins with http:// or https://."
-        raise NoModel(f"{redact(address)!r} is not an address", hint=hint)
     try:
-        offered = offered_models(make_client("openai:any", _LIST_SECONDS, settings))
-    except MissingPackage:
-        raise
-    except Exception as error:  # no server, no HTTP, no JSON, or JSON of another form
-        failure = classify(error, model=server, secrets=[key] if key else [])
-        if isinstance(failure.error, Unreachable) or failure.reason:
-            hint = "Check that it runs and that OPENAI_BASE_URL is right."
-            raise NoModel(f"{server} cannot be reached ({failure.reason})", hint=hint) from None
-        raise NoModel(f"{server} does not list its models: {failure.error.what}", hint=hint) from None
-    chat = [name for name in offered if not _NOT_FOR_CHAT.search(name)]
+        offered = offered_models(address, key)
+    except NoModel as error:
+        hint = error.hint or "Name a model, or set CHAMELEON_MODEL."
+        raise NoModel(error.what, hint=hint) from None
+    chat = [each for each in offered if not _NOT_FOR_CHAT.search(each.name)]
     if not chat:
         raise NoModel(f"{server} offers no chat model", hint="Load one into the server.")
+    model = f"openai:{chat[0].name}"
     which = "the only model" if len(offered) == 1 else f"the first chat model of {len(offered)} models"
-    return ModelChoice(f"openai:{chat[0]}", f"model openai:{chat[0]}, because it is {which} of {server}")
+    ends = SwitchOff(chat[0].shutdown) if chat[0].shutdown else ""
+    return ModelChoice(model, f"model {model}, because it is {which} of {server}", str(ends))
 
 
-def offered_models(chat: Any) -> list[str]:
-    """Ask the server of an OpenAI client which models it has; raise whatever the client raises."""
-    listing = within(_LIST_SECONDS, lambda: chat.root_client.models.list(timeout=_LIST_SECONDS))
-    return [one_line(redact(str(each.id)), 200) for each in listing.data]
+def with_end(choice: ModelChoice, environ: Mapping[str, str] = os.environ) -> ModelChoice:
+    """Add to a choice the day on which its model is switched off, where its server lists that.
 
-
-def offer(names: Sequence[str], wanted: str) -> str:
-    """Return a sentence that names those models of a server that are nearest to the wanted one, if any."""
-    nearest = difflib.get_close_matches(wanted, names, n=_MOST_LISTED, cutoff=0.3)
-    listed = [*nearest, *(name for name in names if name not in nearest)][:_MOST_LISTED]
-    more = f" and {len(names) - len(listed)} more" if len(names) > len(listed) else ""
-    return f"The server offers: {', '.join(listed)}{more}." if names else ""
+    An OpenAI-compatible server is asked for its models, unless the day is known; one that does not answer
+    at once says nothing.
+    """
+    provider, _, name = (choice.model or "").partition(":")
+    if choice.ends or provider != "openai":
+        return choice
+    address, key = base_url(environ) or "https://api.openai.com/v1", environ.get("OPENAI_API_KEY")
+    day = None
+    with suppress(Exception):  # a courtesy: whatever keeps it from being told, the run stands
+        offered = offered_models(address, key, _LIST_SECONDS)
+        day = next((each.shutdown for each in offered if each.name == name), None)
+    return replace(choice, ends=str(SwitchOff(day))) if day else choice

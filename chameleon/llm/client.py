@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextvars
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from chameleon.errors import EmptyReply, ModelError, Refused
@@ -68,12 +70,19 @@ class LLM:
         defaults = {name: value for name, value in params.items() if name not in settings}
         backoff = retries if isinstance(retries, Backoff) else Backoff(retries=retries)
         models = _Models(store, backoff, timeout, settings, allow_dropped)
-        return cls(models.open(model, prices), defaults, models)
+        pipeline = models.open(model, prices)
+        models.provider = pipeline.connection.name.partition(":")[0]
+        return cls(pipeline, defaults, models)
 
     @property
     def name(self) -> str:
         """Return the model's full name, "provider:model"."""
         return self._pipeline.connection.name
+
+    @property
+    def address(self) -> str:
+        """Return the server's address, where it is not the provider's own; else nothing."""
+        return self._pipeline.connection.address
 
     @property
     def params(self) -> Mapping[str, Any]:
@@ -184,9 +193,17 @@ class LLM:
                 raise error
         return good
 
+    async def aask(self, messages: Messages, **options: Any) -> Reply:
+        """Ask in a thread, with the parameters of `ask`, so that the event loop is never blocked."""
+        import asyncio
+
+        ask = partial(self.ask, messages, **options)
+        context = contextvars.copy_context()
+        return await asyncio.get_running_loop().run_in_executor(self._pipeline.threads, context.run, ask)
+
     def _request(self, messages: Messages, params: Mapping[str, Any], **others: Any) -> ModelRequest:
         to = self._pipeline.connection
-        known = {"own_settings": to.client.own_settings, "address": to.client.address}
+        known = {"own_settings": to.own_settings, "address": to.address}
         return ModelRequest.of(to.name, messages, self._merged(params), **known, **others)
 
     def _merged(self, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -206,41 +223,38 @@ class _Models:
     settings: Mapping[str, Any]
     allow_dropped: bool
     provider: str = ""  # whose keys and addresses the settings have
-    _known: dict[Any, Pipeline] = field(default_factory=dict)
+    _known: dict[str, Pipeline] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def open(
-        self,
-        model: str | BaseChatModel,
-        prices: Prices | None,
-        backoff: Backoff | None = None,
-        timeout: float | None = None,
-    ) -> Pipeline:
+    def open(self, model: str | BaseChatModel, prices: Prices | None) -> Pipeline:
         """Connect to a model; raise as `LLM.connect` does."""
-        timeout = self.timeout if timeout is None else timeout
-        is_of_another = self.provider and str(model).partition(":")[0] != self.provider
-        connection = Connection(
+        connection = Connection.open(
             model,
-            timeout,
-            {} if is_of_another else self.settings,
+            self.timeout,
+            self.settings,
             prices,
             # A replay never asks, so that it needs neither a key nor the provider's package.
             at_once=self.store is None or self.store.mode != "replay",
             allow_dropped=self.allow_dropped,
         )
-        pipeline = Pipeline(connection, self.store, backoff or self.backoff, timeout)
-        if not self.provider:
-            self.provider = connection.name.partition(":")[0]
-            self._known[connection.name, None, None, None] = pipeline
-        return pipeline
+        pipeline = Pipeline(connection, self.store, self.backoff, self.timeout)
+        return self._known.setdefault(connection.name, pipeline)
 
     def sibling(
         self, model: str, retries: int | None, timeout: float | None, prices: Prices | None
     ) -> Pipeline:
         """Connect to another model, once; safe to use from many threads."""
-        name, backoff = full_name(model), None if retries is None else Backoff(retries=retries)
-        key = name, retries, timeout, prices and tuple(prices)
+        name = full_name(model)
+        differs = (retries, timeout, prices and tuple(prices))
+        known_as = name if differs == (None, None, None) else f"{name} {differs}"
         with self._lock:
-            if key not in self._known:
-                self._known[key] = self.open(name, prices, backoff, timeout)
-            return self._known[key]
+            if known_as not in self._known:
+                own = replace(
+                    self,
+                    backoff=self.backoff if retries is None else Backoff(retries=retries),
+                    timeout=self.timeout if timeout is None else timeout,
+                    settings=self.settings if name.partition(":")[0] == self.provider else {},
+                    _known={},
+                )
+                self._known[known_as] = own.open(name, prices)
+            return self._known[known_as]

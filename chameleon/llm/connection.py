@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from chameleon.errors import ModelError, NoModel, ParameterRefused
 from chameleon.llm.capabilities import Capabilities, capabilities_of
-from chameleon.llm.chat_client import ChatClient
-from chameleon.llm.choose import offer, offered_models
+from chameleon.llm.chat_clients import ChatClient, GivenClient, NamedClient
 from chameleon.llm.dialects import Dialect, OpenAIDialect, dialect_of
-from chameleon.llm.failures import CallFailure, classify, message_of, says_too_long
+from chameleon.llm.failures import CallFailure, classify, message_of, says_too_long, status_of
+from chameleon.llm.learned import Probe, learn_from_error, learn_from_replies
 from chameleon.llm.message import ModelRequest, Reply
-from chameleon.llm.parameters import Fitted, fit, reasoning_fields
-from chameleon.llm.parse_reply import parse_reply
-from chameleon.llm.prices import Prices
-from chameleon.llm.refusals import learn
+from chameleon.llm.offer import Offer
+from chameleon.llm.parameters import Fitted, Learned, efforts_of, fit, reasoning_fields
+from chameleon.llm.parse_reply import fault, parse_reply
+from chameleon.llm.prefixes import Prefix, Prefixes
+from chameleon.llm.prices import Prices, Pricing
+from chameleon.usage import Usage
 
 if TYPE_CHECKING:
     from langchain_core.language_models.chat_models import BaseChatModel
@@ -30,6 +32,7 @@ DROPPED = (
     "helps (reasoning: none), or allow it (allow_dropped=True)."
 )
 _UNSET = object()
+_THOUGHT_TO_THE_LIMIT = re.compile(r"could not finish the message because max_\w*tokens", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -39,18 +42,36 @@ class WireRequest:
     chat: BaseChatModel
     extra: Mapping[str, Any]
     fitted: Fitted
-    known: Capabilities
+    prefix: Prefix | None
+
+    def differs(self, other: WireRequest) -> bool:
+        """Tell whether the other goes out in another form."""
+        mine, others = (
+            (each.chat, each.fitted.sent, each.extra, each.prefix is None) for each in (self, other)
+        )
+        return mine != others
 
 
 class Connection:
     """A model's client, made once and shared by all threads and all parameter settings.
 
-    Parameters go into the fields of the client where it has such, and else with the request. What a server
-    refuses is remembered; where `allow_dropped` is False, that is an error instead.
+    Parameters go through the provider's constructor where the client has such fields, so that what LangChain
+    knows of a model holds, and else with the request. What a server refuses is remembered; where
+    `allow_dropped` is False, that is an error instead.
     """
 
-    def __init__(
-        self,
+    def __init__(self, client: ChatClient, prices: Prices | None, *, allow_dropped: bool = True) -> None:
+        self.client, self.allow_dropped = client, allow_dropped
+        self.name, self.address = client.name, client.address
+        self.has_name, self.own_settings = client.has_name, client.own_settings
+        self._pricing = Pricing(client.name, prices)
+        self._lock = threading.Lock()
+        self._learned = Learned()
+        self._probe, self._prefixes = Probe(), Prefixes()
+
+    @classmethod
+    def open(
+        cls,
         model: str | BaseChatModel,
         timeout: float,
         settings: Mapping[str, Any],
@@ -58,42 +79,40 @@ class Connection:
         *,
         at_once: bool = True,
         allow_dropped: bool = True,
-    ) -> None:
+    ) -> Connection:
         """Connect to a model by its name, or through a LangChain client; `at_once` or when first asked."""
         if isinstance(model, str):
-            self.client = ChatClient.named(model, timeout, settings)
+            client: ChatClient = NamedClient(model, timeout, settings)
         elif settings:
             raise ModelError(f"{', '.join(settings)} must be set on the chat model itself")
         else:
-            self.client = ChatClient.given(model)
+            client = GivenClient(model)
         if at_once:
-            self.client.chat  # noqa: B018 - a missing package or key is an error now, not at the first question
-        self.name, self.allow_dropped = self.client.name, allow_dropped
-        self._prices = prices
-        self._lock = threading.Lock()
-        self._learned: Capabilities | None = None
+            client.chat  # noqa: B018 - a missing package or key is an error now, not at the first question
+        return cls(client, prices, allow_dropped=allow_dropped)
 
     @property
     def is_scripted(self) -> bool:
         """Tell whether replies come from a script, at once."""
         return self.name.startswith("scripted:")
 
-    @property
-    def known(self) -> Capabilities:
-        """Return what is known of the model by now."""
-        return self._learned or self._known_beforehand
-
     @cached_property
-    def _known_beforehand(self) -> Capabilities:
-        return capabilities_of(self.name, getattr(self.client.chat, "profile", None))
+    def capabilities(self) -> Capabilities:
+        """Look up what is known of the model before it is asked."""
+        chat = self.client.chat
+        known = capabilities_of(self.name, getattr(chat, "profile", None))
+        if known.efforts or known.thinking == "budget":
+            return known
+        return replace(known, efforts=efforts_of(type(chat).model_fields))
 
     @cached_property
     def _dialect(self) -> Dialect:
-        return dialect_of(self.client.chat)(self.client.chat, self.name)
+        chat = self.client.chat
+        return dialect_of(chat)(chat, self.name, self.capabilities)
 
     def dropped(self, params: Mapping[str, Any]) -> Mapping[str, str]:
         """Return the parameters that the model would be asked without, and why, as far as is known by now."""
-        return self._fit(params, 0).dropped
+        return self._prepare(ModelRequest(self.name, (("user", ""),), params), 1, 0).fitted.dropped
 
     def refused(self, dropped: Mapping[str, str], asked: Mapping[str, Any]) -> ParameterRefused:
         """Return the error for parameters that a method sets and this model does not take."""
@@ -103,15 +122,15 @@ class Connection:
     def can_widen(self, request: ModelRequest, widened: int) -> bool:
         """Tell whether the limit grows by widening it once more."""
         before, after = (
-            self._fit(request.params, times).sent.get("max_tokens", 0) for times in (widened - 1, widened)
+            self._fit(request, times).sent.get("max_tokens", 0) for times in (widened - 1, widened)
         )
         return bool(after > before)
 
     def samples_at_once(self, request: ModelRequest) -> int:
         """Return how many samples of this request can be had in one."""
         # With a seed each sample has one of its own.
-        is_one = "n" in self.known.refuses or "seed" in request.params
-        return 1 if is_one else self._dialect.samples_at_once(self.known)
+        is_one = "n" in self._learned.without or "seed" in request.params
+        return 1 if is_one else self._dialect.samples_at_once()
 
     def send(self, request: ModelRequest, *, n: int = 1, widened: int = 0) -> list[Reply]:
         """Make one request, for `n` samples at once; raise whatever the provider's client raises.
@@ -124,56 +143,72 @@ class Connection:
         Raises:
             ParameterRefused: A parameter is not taken, and that is not allowed.
         """
-        wire = self._prepare(request, n, widened)
-        while True:
-            if wire.fitted.dropped and not self.allow_dropped:
-                raise self.refused(wire.fitted.dropped, request.params)
-            try:
-                messages = self._dialect.invoke(wire.chat, request, wire.extra, wire.known)
-                break
-            except Exception as error:
-                if not self._learn(error, request, wire, widened):
-                    raise
-                wire = self._prepare(request, n, widened)
-        secrets = self.client.secrets
-        replies = [
-            replace(
-                parse_reply(message, self.name, self._prices, cut_at=wire.fitted.cut_at, secrets=secrets),
-                dropped=wire.fitted.dropped,
-            )
-            for message in messages[:n]
-        ]
-        self._learn_from(replies, n, "reasoning" in wire.fitted.sent)
+        with self._probe.turn(frozenset(request.params)):
+            prepared = self._prepare(request, n, widened)
+            while True:
+                fitted = prepared.fitted
+                if fitted.dropped and not self.allow_dropped:
+                    raise self.refused(fitted.dropped, request.params)
+                try:
+                    messages = self._dialect.invoke(prepared.chat, request, prepared.prefix, prepared.extra)
+                    break
+                except Exception as error:
+                    if status_of(error) == 400 and _THOUGHT_TO_THE_LIMIT.search(message_of(error)):
+                        with self._lock:
+                            self._learned = replace(self._learned, thinks=True)
+                        why = fault(self.name, "", "length")  # nothing is paid for it
+                        spent = Reply("", "length", Usage(calls=1), model=self.name, error=why)
+                        return [spent] + [spent.unpaid()] * (n - 1)
+                    if not self._learn(error, request, prepared, widened):
+                        raise
+                    refused, prepared = prepared, self._prepare(request, n, widened)
+                    if not prepared.differs(refused):  # another thread may have learned it first
+                        raise
+            cut_at, dropped, secrets = fitted.cut_at, fitted.dropped, self.client.secrets
+            replies = [
+                parse_reply(message, self._pricing, cut_at=cut_at, dropped=dropped, secrets=secrets)
+                for message in messages[:n]
+            ]
+            with self._lock:
+                self._learned = learn_from_replies(messages, replies, n, self._learned, fitted)
         # One request was paid, whichever of its samples is looked at.
         return replies[:1] + [reply.unpaid() for reply in replies[1:]]
 
     def failure(self, error: Exception) -> CallFailure:
         """Classify what `send` raised; an unknown model gets the list of what the server offers."""
         failure = classify(error, model=self.name, secrets=self.client.secrets)
+        wanted = self.name.partition(":")[2]
+        if status_of(error) == 500 and self._offer and self._offer.lacks(wanted):
+            said = f"{self.name} is not a model of this server, which failed (500)"
+            return CallFailure(NoModel(said, hint=self._offer.hint(wanted)))
         if isinstance(failure.error, NoModel) and not failure.error.hint:
-            hint = (
-                offer(self._offered, self.name.partition(":")[2])
-                or "Check the model's name with the provider."
-            )
+            listed = self._offer.hint(wanted) if self._offer else ""
+            hint = listed or "Check the model's name with the provider."
             return CallFailure(NoModel(failure.error.what, hint=hint))
         return failure
 
     @cached_property
-    def _offered(self) -> list[str]:
-        """List the models of an OpenAI-compatible server; none of others, and where it does not say."""
-        if isinstance(self._dialect, OpenAIDialect):
-            with suppress(Exception):  # the list is a courtesy: the error stands without it
-                return offered_models(self.client.chat)
-        return []
+    def _offer(self) -> Offer | None:
+        """Return the models of an OpenAI-compatible server; None for the clients of others."""
+        dialect = self._dialect
+        if not isinstance(dialect, OpenAIDialect):
+            return None
+        key = getattr(self.client.chat, "openai_api_key", None)
+        reveal = getattr(key, "get_secret_value", None)
+        return Offer(str(dialect.address), reveal() if reveal else None)
 
-    def _learn(self, error: Exception, request: ModelRequest, wire: WireRequest, widened: int) -> bool:
+    def _learn(self, error: Exception, request: ModelRequest, prepared: WireRequest, widened: int) -> bool:
         """Remember what an error teaches; tell whether the request is to be made again."""
-        limit = {**self.client.own_params, **request.params}.get("max_tokens", 0)
         with self._lock:
-            if self.known != wire.known:
-                return True  # another thread may have learned it first
-            asked, secrets = wire.extra.get("n", 1), self.client.secrets
-            learned = learn(error, self.known, wire.fitted, limit=limit, n=asked, secrets=secrets)
+            learned = learn_from_error(
+                error,
+                self._learned,
+                self.capabilities,
+                prepared.fitted,
+                limit={**self.client.own_params, **request.params}.get("max_tokens", 0),
+                n=prepared.extra.get("n", 1),
+                secrets=self.client.secrets,
+            )
             if learned is None:
                 return False
             self._learned = learned
@@ -181,44 +216,40 @@ class Connection:
         is_full = widened and says_too_long(message_of(error))
         return not is_full or self.can_widen(request, widened)
 
-    def _learn_from(self, replies: list[Reply], n: int, was_told_to: bool) -> None:
-        """Remember what replies teach: whether the model thinks by itself, or gives one sample at a time."""
-        is_spent = any(reply.truncated and not reply.text.strip() for reply in replies)
-        has_thought = any(reply.usage.reasoning_tokens for reply in replies) and not was_told_to
-        with self._lock:
-            known = self.known
-            if is_spent or has_thought:
-                known = replace(known, thinks=True)
-            if len(replies) < n:
-                known = replace(known, refuses={**known.refuses, "n": "it gives one sample at a time"})
-            self._learned = known
-
-    def _fit(self, params: Mapping[str, Any], widened: int) -> Fitted:
-        return fit({**self.client.own_params, **params}, self.known, widened=widened)
+    def _fit(self, request: ModelRequest, widened: int) -> Fitted:
+        asked = {**self.client.own_params, **request.params}
+        return fit(asked, self.capabilities, self._learned, widened=widened)
 
     def _prepare(self, request: ModelRequest, n: int, widened: int) -> WireRequest:
         """Write a request as it goes out, by what is known of the model by now."""
-        client, known = self.client, self.known
-        own, fitted = client.own_params, fit({**client.own_params, **request.params}, known, widened=widened)
-        # What stays as the client has it goes without saying; what it is not to send is cleared.
+        client, dialect, learned = self.client, self._dialect, self._learned
+        own, fitted = client.own_params, self._fit(request, widened)
+        # What stays as the client has it goes without saying.
         sent = {name: value for name, value in fitted.sent.items() if own.get(name, _UNSET) != value}
-        others = (name for name, value in own.items() if fitted.sent.get(name, _UNSET) != value)
-        fields: dict[str, Any] = {str(client.field(name)): None for name in others}
+        cleared = frozenset(name for name in own if fitted.sent.get(name, _UNSET) != own[name])
+        fields: dict[str, Any] = {}
         extra: dict[str, Any] = {}
         if (effort := sent.pop("reasoning", None)) is not None:
-            told = reasoning_fields(type(client.chat).model_fields, effort, self.name)
+            known = learned.of(self.capabilities)
+            told = reasoning_fields(type(client.chat).model_fields, effort, known, self.name)
             # A client that has no field for it may still know it, or refuse it by name.
-            fields, extra = (
-                (fields | told, {}) if told is not None else (fields, {"reasoning_effort": effort})
-            )
+            fields, extra = (told, {}) if told is not None else ({}, {"reasoning_effort": effort})
         if request.sample and "seed" in sent:
             sent["seed"] += request.sample  # one seed for all samples would make them all the same
-        extra |= self._dialect.with_request(request, sent, known)
+        dialect.add(request, sent, extra, learned)
+        names: dict[str, str] = {}
         for param, value in sent.items():
-            goes_along = param == "stop" and self._dialect.passes_stop(request)
-            field = None if goes_along else client.field(param)
+            with_request = param == "stop" and dialect.passes_stop(request)
+            field = None if with_request else client.field(param)
             (extra if field is None else fields)[field or param] = value
-        if n > 1 and "n" not in known.refuses:
+            names[field or param] = param
+        if isinstance(client, GivenClient) and dialect.takes_with_request:
+            extra, fields = {**extra, **fields}, {}
+        chat, left_out = client.view(fields, cleared)
+        gone = {names[field]: "its client leaves it out" for field in left_out if field in names}
+        if n > 1 and "n" not in learned.without:
             extra["n"] = n
-        chat = client.chat.model_copy(update=fields) if fields else client.chat
-        return WireRequest(chat, extra, fitted, known)
+        prefix = None if "cache_control" in learned.without else self._prefixes.of(request.messages)
+        if prefix and "prompt_cache_key" not in learned.without:
+            extra |= dialect.cache_key(prefix)
+        return WireRequest(chat, extra, replace(fitted, dropped={**fitted.dropped, **gone}), prefix)

@@ -3,34 +3,34 @@
 from __future__ import annotations
 
 import json
-import re
-import threading
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from chameleon.errors import ModelError
 from chameleon.llm.capabilities import Capabilities
 from chameleon.llm.message import ModelRequest, MultimodalText
+from chameleon.llm.parameters import Learned
+from chameleon.llm.prefixes import Prefix, split_at
 from chameleon.llm.providers import base_url, is_openai_itself
-from chameleon.text import shared_start
 
 if TYPE_CHECKING:
     from langchain_core.language_models.chat_models import BaseChatModel
     from langchain_core.messages import AIMessage, BaseMessage
 
 _FEW_SAMPLES, _MOST_SAMPLES = 8, 128
-_LEAST_KEPT = 4_096  # characters: providers keep no beginning of less than 1,024 tokens
-_MOST_FAMILIES = 64
 
 
 class Dialect:
     """How any client is asked; subclasses know more of theirs."""
 
-    def __init__(self, chat: BaseChatModel, name: str) -> None:
-        self.chat, self.name = chat, name
+    takes_with_request = False
+    """Whether parameters may go with each request as well as through the constructor."""
 
-    def samples_at_once(self, known: Capabilities) -> int:
+    def __init__(self, chat: BaseChatModel, name: str, known: Capabilities) -> None:
+        self.chat, self.name, self.known = chat, name, known
+
+    def samples_at_once(self) -> int:
         """Return how many samples can be had in one request."""
         return 1
 
@@ -38,35 +38,28 @@ class Dialect:
         """Tell whether `stop` goes with this request: structured output passes nothing but the messages."""
         return request.schema is None
 
-    def with_request(
-        self, request: ModelRequest, sent: dict[str, Any], known: Capabilities
-    ) -> dict[str, Any]:
-        """Return what goes with the request itself, taking from `sent` what goes in another form."""
+    def add(
+        self, request: ModelRequest, sent: dict[str, Any], extra: dict[str, Any], learned: Learned
+    ) -> None:
+        """Move what goes in another form from the parameters `sent` to the `extra` of the request."""
+
+    def cache_key(self, prefix: Prefix) -> Mapping[str, Any]:
+        """Return what tells the provider by which name to keep the beginning of a prompt."""
         return {}
 
-    def messages(self, request: ModelRequest, known: Capabilities) -> list[BaseMessage]:
+    def messages(self, request: ModelRequest, prefix: Prefix | None) -> list[BaseMessage]:
         """Return the messages as LangChain has them."""
-        from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
-
-        kinds = {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessage}
-        made: list[BaseMessage] = []
-        for role, text in request.messages:
-            content: str | list[str | dict[Any, Any]] = text
-            if isinstance(text, MultimodalText):
-                shown = (
-                    {"type": "image", "base64": p.base64, "mime_type": p.mime_type} for p in text.pictures
-                )
-                content = [{"type": "text", "text": text.text}, *shown]
-            made.append(kinds[role](content=content))
-        return made
+        kinds = _message_kinds()
+        return [kinds[role](content=_content(text)) for role, text in request.messages]
 
     def invoke(
-        self, chat: BaseChatModel, request: ModelRequest, extra: Mapping[str, Any], known: Capabilities
+        self, chat: BaseChatModel, request: ModelRequest, prefix: Prefix | None, extra: Mapping[str, Any]
     ) -> Sequence[AIMessage]:
         """Make the request; return a message for each sample."""
-        messages = self.messages(request, known)
+        messages, stop = self.messages(request, prefix), extra.get("stop")
+        extra = {name: value for name, value in extra.items() if name != "stop"}
         if request.schema is None:
-            return (chat.invoke(messages, **extra),)
+            return (chat.invoke(messages, stop=stop, **extra),)
         if extra:
             raise ModelError(f"{self.name} cannot take {', '.join(extra)} together with an output schema")
         try:
@@ -82,90 +75,78 @@ class Dialect:
         return (message.model_copy(update={"content": form, "tool_calls": []}),)
 
 
+class GoogleDialect(Dialect):
+    """Gemini's client."""
+
+    takes_with_request = True
+
+
 class AnthropicDialect(Dialect):
-    """Claude's client: what prompts share is marked in them, so that it is kept and costs less.
+    """Claude's client: the part of a prompt that is to be kept is marked in the prompt itself."""
 
-    Prompts that share their first characters are one family: the demonstrations of one module. What all of
-    them share is marked from the second one on, since a single prompt is not worth the surcharge.
-    """
+    takes_with_request = True
 
-    def __init__(self, chat: BaseChatModel, name: str) -> None:
-        super().__init__(chat, name)
-        self._lock = threading.Lock()
-        self._families: OrderedDict[str, tuple[str, int]] = (
-            OrderedDict()
-        )  # the last text, and what all shared
-
-    def messages(self, request: ModelRequest, known: Capabilities) -> list[BaseMessage]:
-        made = super().messages(request, known)
-        length = 0 if "cache_control" in known.refuses else self._shared(request.messages)
-        for number, (_, text) in enumerate(request.messages):
-            if length > len(text):
-                length -= len(text)
-                continue
-            place = text.rfind("\n", 0, length) + 1  # a model reads whole lines
-            if not isinstance(text, MultimodalText) and text[:place].strip() and text[place:].strip():
-                kept = {"type": "text", "text": text[:place], "cache_control": {"type": "ephemeral"}}
-                made[number].content = [kept, {"type": "text", "text": text[place:]}]
-            break
+    def messages(self, request: ModelRequest, prefix: Prefix | None) -> list[BaseMessage]:
+        made = super().messages(request, prefix)
+        if prefix is None or not prefix.length:
+            return made
+        number, place = split_at(request.messages, prefix.length)
+        text = request.messages[number][1]
+        place = text.rfind("\n", 0, place) + 1  # a model reads whole lines
+        if not isinstance(text, MultimodalText) and text[:place].strip() and text[place:].strip():
+            kept = {"type": "text", "text": text[:place], "cache_control": {"type": "ephemeral"}}
+            made[number].content = [kept, {"type": "text", "text": text[place:]}]
         return made
-
-    def _shared(self, messages: Sequence[tuple[str, str]]) -> int:
-        """Return how many characters of the messages' texts all prompts of the family have had; 0 for one."""
-        text = "".join(text for _, text in messages)
-        if len(text) < _LEAST_KEPT:
-            return 0
-        with self._lock:
-            before, shared = self._families.pop(text[:_LEAST_KEPT], (text, 0))
-            found = shared_start(before, text)
-            # The same prompt again, as for another sample, says nothing of what other prompts share.
-            length = shared if before == text else min(shared or found, found)
-            self._families[text[:_LEAST_KEPT]] = (text, length)
-            if len(self._families) > _MOST_FAMILIES:
-                self._families.popitem(last=False)
-        return length
 
 
 class OpenAIDialect(Dialect):
     """The clients built on OpenAI's, and the servers compatible with it."""
 
-    def __init__(self, chat: BaseChatModel, name: str) -> None:
-        super().__init__(chat, name)
+    takes_with_request = True
+
+    def __init__(self, chat: BaseChatModel, name: str, known: Capabilities) -> None:
+        super().__init__(chat, name, known)
         self.address = getattr(chat, "openai_api_base", None) or base_url() or "https://api.openai.com/v1"
+        self._is_itself = is_openai_itself(str(self.address))
         self._responses = getattr(chat, "use_responses_api", None)
 
-    def samples_at_once(self, known: Capabilities) -> int:
+    def samples_at_once(self) -> int:
         """Return how many samples a request may ask for; OpenAI gives eight of a model that thinks."""
         has_field = "n" in type(self.chat).model_fields
         if not has_field or self._responses or getattr(self.chat, "streaming", None):
             return 1
-        return _FEW_SAMPLES if known.may_think else _MOST_SAMPLES
+        return _FEW_SAMPLES if self.known.thinks or self.known.refuses_thinking else _MOST_SAMPLES
 
     def passes_stop(self, request: ModelRequest) -> bool:
         return True
 
-    def with_request(
-        self, request: ModelRequest, sent: dict[str, Any], known: Capabilities
-    ) -> dict[str, Any]:
+    def add(
+        self, request: ModelRequest, sent: dict[str, Any], extra: dict[str, Any], learned: Learned
+    ) -> None:
         body: dict[str, Any] = {}
-        is_own_server = not is_openai_itself(str(self.address)) and not hasattr(self.chat, "azure_endpoint")
+        is_own_server = not self._is_itself and not hasattr(self.chat, "azure_endpoint")
         if "max_tokens" in sent and is_own_server and not self._responses:
             # LangChain would send max_completion_tokens, which Ollama and older servers ignore.
-            body[known.limit_name] = sent.pop("max_tokens")
+            thinks = self.known.thinks or self.known.refuses_thinking
+            is_openais = self.name.startswith("openai:") and thinks
+            usual = "max_completion_tokens" if is_openais else "max_tokens"
+            body[learned.limit_name or usual] = sent.pop("max_tokens")
         if request.schema is not None:
             # In the body, since the client's own handling throws away replies cut off by length.
-            if self._responses:
-                return {"response_format": _response_format(request.schema)}
-            body["response_format"] = _response_format(request.schema)
-        if not body:
-            return {}
-        own = sent.pop("extra_body", None) or getattr(self.chat, "extra_body", None) or {}
-        return {"extra_body": {**own, **body}}
+            into = extra if self._responses else body
+            into["response_format"] = _response_format(request.schema)
+        if body:
+            own = sent.pop("extra_body", None) or getattr(self.chat, "extra_body", None) or {}
+            extra["extra_body"] = {**own, **body}
+
+    def cache_key(self, prefix: Prefix) -> Mapping[str, Any]:
+        is_hosted = self._is_itself and self.name.startswith("openai:")
+        return {"prompt_cache_key": prefix.name} if is_hosted else {}
 
     def invoke(
-        self, chat: BaseChatModel, request: ModelRequest, extra: Mapping[str, Any], known: Capabilities
+        self, chat: BaseChatModel, request: ModelRequest, prefix: Prefix | None, extra: Mapping[str, Any]
     ) -> Sequence[AIMessage]:
-        messages = self.messages(request, known)
+        messages = self.messages(request, prefix)
         if "n" not in extra:
             return (chat.invoke(messages, **extra),)
         made = chat.generate([messages], **extra).generations[0]
@@ -175,13 +156,47 @@ class OpenAIDialect(Dialect):
 def dialect_of(chat: BaseChatModel) -> type[Dialect]:
     """Return how this client is asked."""
     kinds = {kind.__name__ for kind in type(chat).__mro__}
-    by_class = {"BaseChatOpenAI": OpenAIDialect, "ChatAnthropic": AnthropicDialect}
+    by_class = {
+        "BaseChatOpenAI": OpenAIDialect,
+        "ChatAnthropic": AnthropicDialect,
+        "ChatGoogleGenerativeAI": GoogleDialect,
+    }
     return next((dialect for kind, dialect in by_class.items() if kind in kinds), Dialect)
 
 
 def _response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return what asks OpenAI and compatible servers for JSON of the schema's form."""
-    name = re.sub(r"[^A-Za-z0-9_-]", "_", str(schema.get("title") or "reply"))[:64]
-    # What `strict` takes: objects that require all their keys and allow no other.
-    strict = schema.get("additionalProperties") is False
-    return {"type": "json_schema", "json_schema": {"name": name, "schema": dict(schema), "strict": strict}}
+    title = str(schema.get("title") or "reply")
+    name = "".join(c if c.isascii() and (c.isalnum() or c in "_-") else "_" for c in title)
+    described = {"name": name[:64], "schema": dict(schema), "strict": _is_closed(schema)}
+    return {"type": "json_schema", "json_schema": described}
+
+
+def _is_closed(schema: Any) -> bool:
+    """Tell whether every object requires all its keys and allows no other: what `strict` takes."""
+    if isinstance(schema, list):
+        return all(_is_closed(item) for item in schema)
+    if not isinstance(schema, Mapping):
+        return True
+    if schema.get("type") == "object" or "properties" in schema:
+        properties = schema.get("properties")
+        if not isinstance(properties, Mapping) or schema.get("additionalProperties") is not False:
+            return False
+        if set(properties) != set(schema.get("required", ())):
+            return False
+    return all(_is_closed(value) for value in schema.values())
+
+
+def _content(text: str) -> str | list[str | dict[Any, Any]]:
+    """Return a message's content as LangChain takes it: the text, or its blocks of text and pictures."""
+    if not isinstance(text, MultimodalText):
+        return text
+    pictures = ({"type": "image", "base64": p.base64, "mime_type": p.mime_type} for p in text.pictures)
+    return [{"type": "text", "text": text.text}, *pictures]
+
+
+@cache
+def _message_kinds() -> Mapping[str, type[BaseMessage]]:
+    from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
+
+    return {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessage}

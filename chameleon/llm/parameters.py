@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, get_args
 
-from chameleon.llm.capabilities import Capabilities
+from chameleon.llm.capabilities import EFFORTS, Capabilities
 
 ROOM: Mapping[str, int] = {
     "none": 0,
@@ -19,8 +19,66 @@ ROOM: Mapping[str, int] = {
 }
 """Tokens that a limit leaves for thinking, by effort; a model that thinks less does not use them up."""
 
+# Tokens for thinking where a model takes a number of them; those of Gemini 2.5 are Google's own mapping
+# (ai.google.dev/gemini-api/docs/openai, "Thinking"), kept for Claude as well.
+BUDGETS: Mapping[str, int] = {"minimal": 1_024, "low": 1_024, "medium": 8_192, "high": 24_576}
+
+WIRE_NAMES: Mapping[str, tuple[str, ...]] = {
+    "temperature": ("temperature",),
+    "top_p": ("top_p", "topP"),
+    "max_tokens": ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens"),
+    "stop": ("stop", "stop_sequences", "stopSequences"),
+    "seed": ("seed",),
+    "logprobs": ("logprobs", "top_logprobs", "responseLogprobs", "response_logprobs"),
+    "reasoning": (
+        "reasoning_effort",
+        "reasoningEffort",
+        "reasoning",
+        "effort",
+        "output_config",
+        "thinking",
+        "thinking_level",
+        "thinkingLevel",
+        "thinking_budget",
+        "thinkingBudget",
+        "thinking level",
+        "thinking budget",
+        "Budget",
+    ),
+}
+"""What providers call the parameters that all of them are asked with, for reading what they refuse."""
+
 _MOST_STOPS = 4  # OpenAI's limit, the lowest of all; a reply is cut at the others here
 _NO_LOSS: Mapping[str, Any] = {"temperature": 1, "top_p": 1, "logprobs": False}
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What a server has said of a model in its replies and refusals.
+
+    `refuses` has the parameters that it refused, with its words; `limit_name` what it calls the limit, where
+    that is not the usual name; `efforts` the reasoning efforts that are left, once some were `tried`; `spare`
+    the most that a limit may hold beyond what is asked for, where the context has no room for more; `without`
+    has those parameters of our own making that were refused.
+    """
+
+    refuses: Mapping[str, str] = field(default_factory=dict)
+    limit_name: str = ""
+    most_output: int | None = None
+    efforts: tuple[str, ...] = ()
+    tried: frozenset[str] = frozenset()
+    thinks: bool = False
+    spare: int | None = None
+    without: frozenset[str] = frozenset()
+
+    def of(self, known: Capabilities) -> Capabilities:
+        """Correct what is known beforehand by what the server said."""
+        return replace(
+            known,
+            thinks=known.thinks or self.thinks,
+            efforts=self.efforts or known.efforts,
+            most_output=self.most_output or known.most_output,
+        )
 
 
 @dataclass(frozen=True)
@@ -38,33 +96,45 @@ class Fitted:
     dropped: Mapping[str, str] = field(default_factory=dict)
 
 
-def fit(asked: Mapping[str, Any], known: Capabilities, *, widened: int = 0) -> Fitted:
+def fit(asked: Mapping[str, Any], known: Capabilities, learned: Learned, *, widened: int = 0) -> Fitted:
     """Fit parameters to a model.
 
     `max_tokens` bounds the visible answer: a model that thinks gets room for its thoughts on top of it.
     `widened` counts how often the reply was cut off before; each time the limit grows fourfold.
     """
+    known = learned.of(known)
     sent, dropped = dict(asked), dict[str, str]()
     stops = tuple(sent.pop("stop", ()))
     effort = ""
     if wanted := sent.pop("reasoning", ""):
-        effort, why = _effort(wanted, known)
+        effort, why = _effort(wanted, known, learned)
         sent |= {"reasoning": effort} if effort else {}
         dropped |= {"reasoning": why} if why else {}
-    elif not known.thinks and known.refuses_thinking & sent.keys() and "none" in known.efforts:
+    elif (
+        not known.thinks
+        and known.refuses_thinking & sent.keys()
+        and "none" in known.efforts
+        and "reasoning" not in known.refuses | learned.refuses.keys()
+    ):
         sent["reasoning"] = effort = "none"  # LangChain lets a temperature through beside it alone
     thinking = effort != "none" if effort else known.thinks
-    refused = {**known.refuses}
+    refused = dict.fromkeys(known.refuses, "it is known to refuse it")
     if thinking:
         refused |= dict.fromkeys(known.refuses_thinking, "it is known to refuse it while it thinks")
+    refused |= learned.refuses
     for name in [name for name in sent if name in refused]:
-        if sent.pop(name) != _NO_LOSS.get(name) and name in asked:
+        if sent.pop(name) != _NO_LOSS.get(name):
             dropped[name] = refused[name]
+    for kept, other in known.apart:
+        if kept in sent and other in sent:
+            less = other if sent[kept] != _NO_LOSS.get(kept) else kept
+            if sent.pop(less) != _NO_LOSS.get(less):
+                dropped[less] = f"it takes no {less} beside {other if less == kept else kept}"
     if "max_tokens" in sent:
         room = ROOM[effort or known.default_effort or "medium"] if thinking else 0
         wider = sent["max_tokens"] * 4**widened + room * 2**widened
-        if known.spare is not None:
-            wider = min(wider, sent["max_tokens"] + known.spare)
+        if learned.spare is not None:
+            wider = min(wider, sent["max_tokens"] + learned.spare)
         most = known.most_output or wider
         if sent["max_tokens"] > most:
             dropped["max_tokens"] = f"with {most} instead, the most that it gives"
@@ -75,31 +145,54 @@ def fit(asked: Mapping[str, Any], known: Capabilities, *, widened: int = 0) -> F
     return Fitted(sent, stops, dropped)
 
 
-def _effort(asked: str, known: Capabilities) -> tuple[str, str]:
+def _effort(asked: str, known: Capabilities, learned: Learned) -> tuple[str, str]:
     """Return the effort to ask with, "" where none is to be said, and why it is another one."""
-    is_met = asked == "none" and not known.thinks
-    if "reasoning" in known.refuses:
-        return "", "" if is_met else known.refuses["reasoning"]
-    if is_met and known.efforts and "none" not in known.efforts:
-        return "", ""
+    if "reasoning" in known.refuses or "reasoning" in learned.refuses:
+        is_met = asked == "none" and not known.thinks
+        return "", "" if is_met else learned.refuses.get("reasoning", "it is known to refuse it")
+    if asked == "none" and not learned.efforts:
+        has_switch = known.thinking == "adaptive" or (known.thinking == "budget" and not known.efforts)
+        if has_switch or (known.is_known and known.efforts and not known.thinks):
+            return "none" if known.thinks or "none" in known.efforts else "", ""
     effort = known.nearest_effort(asked)
-    return effort, "" if effort == asked else f"with {effort} instead, the nearest that it takes"
+    return (
+        effort,
+        "" if effort == asked else f"with {effort} instead, the nearest that it takes",
+    )
 
 
-def reasoning_fields(fields: Mapping[str, Any], effort: str, model: str = "") -> dict[str, Any] | None:
+def efforts_of(fields: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the efforts that a client with these fields takes, where it names them."""
+    if "reasoning_effort" not in fields:
+        return ()
+    named = [get_args(part) for part in get_args(fields["reasoning_effort"].annotation)]
+    return tuple(effort for effort in EFFORTS if any(effort in values for values in named))
+
+
+def reasoning_fields(
+    fields: Mapping[str, Any], effort: str, known: Capabilities, model: str = ""
+) -> dict[str, Any] | None:
     """Return how a client with these fields is told the effort; None where it has no way to say it.
 
     LangChain's clients of OpenAI, Anthropic, Google, Groq and others take `reasoning_effort`; those of
-    Ollama and OpenRouter take `reasoning`. Anthropic's is told not to think by `thinking`.
+    Ollama and OpenRouter take `reasoning`.
     """
-    if "thinking" in fields and effort == "none":
-        return {"thinking": {"type": "disabled"}}
+    tokens = BUDGETS.get(effort, BUDGETS["high"])
+    if "thinking_budget" in fields and known.thinking == "budget":
+        return {"thinking_budget": 0 if effort == "none" else tokens}
+    if "thinking" in fields:
+        if effort == "none":
+            return {"thinking": {"type": "disabled"}}
+        if known.thinking == "budget":
+            return {"thinking": {"type": "enabled", "budget_tokens": tokens}}
+        if known.thinking == "adaptive":
+            return {"thinking": {"type": "adaptive"}, "reasoning_effort": effort}
     if "reasoning_effort" in fields:
         return {"reasoning_effort": effort}
-    if "reasoning" not in fields:
-        return None
-    if "bool" not in str(fields["reasoning"].annotation):
-        return {"reasoning": {"effort": effort}}
-    # Of Ollama's models, gpt-oss alone has levels.
-    is_leveled = "gpt-oss" in model and effort in ("low", "medium", "high")
-    return {"reasoning": effort if is_leveled else effort != "none"}
+    if "reasoning" in fields:
+        if "bool" not in str(fields["reasoning"].annotation):
+            return {"reasoning": {"effort": effort}}
+        # Of Ollama's models, gpt-oss alone has levels.
+        is_leveled = "gpt-oss" in model and effort in ("low", "medium", "high")
+        return {"reasoning": effort if is_leveled else effort != "none"}
+    return None

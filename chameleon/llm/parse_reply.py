@@ -5,28 +5,48 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
 from chameleon.errors import EmptyReply, ModelError, Refused
-from chameleon.llm.capabilities import catalogue
 from chameleon.llm.message import Reply
-from chameleon.llm.prices import Prices, cost_of
+from chameleon.llm.prices import Pricing, TokenCounts
 from chameleon.text import mask_known, one_line, redact
 from chameleon.usage import Usage
 
 LONGEST_REPLY = 1_000_000  # characters, thoughts among them
 
+# Providers' words for the same ends.
+_FINISH = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "tool_use": "stop",
+    "tool_calls": "stop",
+    "eos": "stop",
+    "eos_token": "stop",
+    "completed": "stop",
+    "complete": "stop",
+    "max_tokens": "length",
+    "max_output_tokens": "length",
+    "model_length": "length",
+    "refusal": "content_filter",
+    "safety": "content_filter",
+    "recitation": "content_filter",
+    "blocklist": "content_filter",
+    "prohibited_content": "content_filter",
+    "spii": "content_filter",
+    "content_filtered": "content_filter",
+    "guardrail_intervened": "content_filter",
+}
 _FINISH_KEYS = ("finish_reason", "stop_reason", "done_reason", "stopReason")
 
 
 def parse_reply(
     message: Any,
-    model: str,
-    prices: Prices | None = None,
+    pricing: Pricing,
     *,
     cut_at: Sequence[str] = (),
+    dropped: Mapping[str, str] | None = None,
     secrets: Sequence[str] = (),
 ) -> Reply:
     """Parse an `AIMessage`; a reply that is of no use has an `error`.
@@ -39,9 +59,7 @@ def parse_reply(
         secrets: what a server may echo, to be taken out of all that it says.
     """
     metadata: Mapping[str, Any] = message.response_metadata or {}
-    # Where there is no text, it is in the arguments of tool calls.
-    calls = (json.dumps(call["args"], ensure_ascii=False) for call in message.tool_calls)
-    said = str(message.text) or "\n".join(calls)
+    said = _text(message)
     whole = _without_thoughts(said[:LONGEST_REPLY])
     begun = len(whole) - len(whole.lstrip())  # white space at the start ends no reply
     places = [place for stop in cut_at if stop and (place := whole.find(stop, begun)) >= 0]
@@ -56,14 +74,15 @@ def parse_reply(
     return Reply(
         text,
         finish,
-        _usage(message.usage_metadata or {}, metadata, bool(whole), model, prices),
-        model=model,
+        _usage(message.usage_metadata or {}, metadata, bool(whole), pricing),
+        model=pricing.model,
         logprob=_mean_logprob(metadata.get("logprobs"), len(text) if is_cut else None),
-        error=_fault(model, text, finish, why),
+        dropped=dropped or {},
+        error=fault(pricing.model, text, finish, why),
     )
 
 
-def _fault(model: str, text: str, finish: str, refusal: str) -> ModelError | None:
+def fault(model: str, text: str, finish: str, refusal: str = "") -> ModelError | None:
     """Return the error that a reply amounts to, if it is of no use."""
     if refusal or finish == "content_filter":
         return Refused(f"{model} refused to answer: {refusal or 'its content filter stepped in'}")
@@ -79,15 +98,29 @@ def _mean_logprob(given: Any, length: int | None) -> float | None:
     Of a reply that is cut, the tokens that begin within the first `length` characters count.
     """
     tokens = given.get("content") if isinstance(given, Mapping) else None
-    if not isinstance(tokens, list) or not tokens or not all(isinstance(each, Mapping) for each in tokens):
+    if not isinstance(tokens, list) or not tokens:
         return None
     if length is not None:
-        ends = accumulate(len(str(token.get("token", ""))) for token in tokens)
+        ends = accumulate(len(str(token.get("token", ""))) for token in tokens if isinstance(token, Mapping))
         tokens = tokens[: sum(end <= length for end in ends) or 1]
-    found: list[Any] = [token.get("logprob") for token in tokens]
+    found: list[Any] = [token.get("logprob") if isinstance(token, Mapping) else None for token in tokens]
     if not all(isinstance(each, (int, float)) and math.isfinite(each) for each in found):
         return None
     return math.fsum(found) / len(found)
+
+
+def _text(message: Any) -> str:
+    """Return the text of a message's blocks; where there is none, the arguments of its tool calls."""
+    content = message.content
+    texts = []
+    for block in [content] if isinstance(content, str) else content:
+        if isinstance(block, str):
+            texts.append(block)
+        elif isinstance(block, Mapping) and block.get("type") in ("text", "output_text"):
+            texts.append(str(block.get("text") or ""))
+    if any(texts):
+        return "".join(texts)
+    return "\n".join(json.dumps(call["args"], ensure_ascii=False) for call in message.tool_calls)
 
 
 def _without_thoughts(text: str) -> str:
@@ -105,17 +138,17 @@ def _without_thoughts(text: str) -> str:
 def _finish(metadata: Mapping[str, Any]) -> str:
     """Return why the reply stopped, in the words that all providers share."""
     details = metadata.get("incomplete_details")
-    reasons = [details.get("reason") if isinstance(details, dict) else None]
-    reasons += [metadata.get(key) for key in _FINISH_KEYS]
-    if metadata.get("status") in ("completed", "incomplete"):
-        reasons.append(metadata["status"])
-    reason = next(filter(None, reasons), "")
-    word = str(getattr(reason, "name", reason)).lower()
-    return next((shared for shared, words in catalogue()["finish"].items() if word in words), word)
+    reason = details.get("reason") if isinstance(details, dict) else None
+    for key in _FINISH_KEYS:
+        reason = reason or metadata.get(key)
+    if not reason and metadata.get("status") in ("completed", "incomplete"):
+        reason = metadata["status"]
+    word = str(getattr(reason, "name", reason) or "").lower()
+    return _FINISH.get(word, word)
 
 
 def _usage(
-    counted: Mapping[str, Any], metadata: Mapping[str, Any], has_text: bool, model: str, prices: Prices | None
+    counted: Mapping[str, Any], metadata: Mapping[str, Any], has_text: bool, pricing: Pricing
 ) -> Usage:
     """Return the tokens that LangChain counted, and the cost: the provider's figure, else by the prices."""
     # Clients write 0 where the server said nothing; no prompt has 0 tokens.
@@ -125,12 +158,17 @@ def _usage(
         tokens_out = None
     of_input = counted.get("input_token_details") or {}
     of_output = counted.get("output_token_details") or {}
-    usage = Usage(1, tokens_in, tokens_out, None, of_input.get("cache_read"), of_output.get("reasoning"))
-    reported = metadata.get("token_usage")
-    for told in (reported.get("cost") if isinstance(reported, dict) else None, metadata.get("cost")):
-        if isinstance(told, (int, float)) and not isinstance(told, bool) and 0 <= told < math.inf:
-            return replace(usage, cost=float(told))
     # Anthropic's client tells what was written to its cache by how long it is kept.
     kept = [of_input.get(name) for name in ("ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens")]
     written = sum(filter(None, kept)) or of_input.get("cache_creation")
-    return replace(usage, cost=cost_of(model, usage, prices, written))
+    tokens = TokenCounts(
+        tokens_in, tokens_out, of_input.get("cache_read"), written, of_output.get("reasoning")
+    )
+    reported = metadata.get("token_usage")
+    for told in (reported.get("cost") if isinstance(reported, dict) else None, metadata.get("cost")):
+        if isinstance(told, (int, float)) and not isinstance(told, bool) and 0 <= told < math.inf:
+            cost: float | None = float(told)
+            break
+    else:
+        cost = pricing.cost(tokens)
+    return Usage(1, tokens.input, tokens.output, cost, tokens.cached, tokens.reasoning)

@@ -2,50 +2,78 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from chameleon.llm.capabilities import catalogue
-from chameleon.usage import Usage
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 Prices = Sequence[float]
 """US dollars for a million input tokens, output tokens and, where it differs, cached input tokens."""
 
+# What genai-prices calls the providers of LangChain, where it calls them something else.
+_PROVIDERS: Mapping[str, str] = {
+    "google_genai": "google",
+    "google_vertexai": "google",
+    "mistralai": "mistral",
+    "xai": "x-ai",
+    "azure_openai": "azure",
+    "bedrock": "aws",
+    "bedrock_converse": "aws",
+}
 
-def cost_of(
-    model: str, usage: Usage, prices: Prices | None = None, written: int | None = None
-) -> float | None:
-    """Return the US dollars for one reply; None where its tokens or the prices are not known.
 
-    Args:
-        model: "provider:model"; behind a gateway, its provider's prices count as well.
-        usage: the tokens.
-        prices: those that are given.
-        written: how many of the input tokens were written to the provider's cache.
-    """
-    if usage.input_tokens is None or usage.output_tokens is None:
-        return None
-    if prices is not None:
-        cached = usage.cached_tokens or 0
-        price_in, price_out, *rest = prices
-        fresh = (usage.input_tokens - cached) * price_in
-        return (
-            fresh + cached * (rest[0] if rest else price_in) + usage.output_tokens * price_out
-        ) / 1_000_000
-    try:
-        import genai_prices
-    except ImportError:
-        return None
-    counts = {
-        "input_tokens": usage.input_tokens,
-        "output_tokens": usage.output_tokens,
-        "cache_read_tokens": usage.cached_tokens,
-        "cache_write_tokens": written,
-    }
-    tokens = genai_prices.Usage(**{name: count for name, count in counts.items() if count is not None})
-    provider, _, name = model.partition(":")
-    try:
-        listed = catalogue()["prices"].get(provider, provider)
-        found = genai_prices.calc_price(tokens, model_ref=name, provider_id=listed)
-    except (LookupError, ValueError):  # a model, or a kind of token, that the list does not have
-        return None
-    return float(found.total_price)
+@dataclass(frozen=True, slots=True)
+class TokenCounts:
+    """The tokens of one reply: `cached` and `cache_written` are part of `input`, `reasoning` of `output`."""
+
+    input: int | None = None
+    output: int | None = None
+    cached: int | None = None
+    cache_written: int | None = None
+    reasoning: int | None = None
+
+
+@dataclass(frozen=True)
+class Pricing:
+    """The prices of "provider:model": those that are given, else its provider's, behind a gateway as well."""
+
+    model: str
+    given: Prices | None = None
+
+    def cost(self, tokens: TokenCounts) -> float | None:
+        """Return the US dollars for one reply; None where tokens or prices are not known."""
+        if tokens.input is None or tokens.output is None:
+            return None
+        if self.given is not None:
+            cached = tokens.cached or 0
+            price_in, price_out, *rest = self.given
+            price_cached = rest[0] if rest else price_in
+            fresh = tokens.input - cached
+            return (fresh * price_in + cached * price_cached + tokens.output * price_out) / 1_000_000
+        return self._listed(tokens)
+
+    @cached_property
+    def _provider(self) -> str:
+        provider = self.model.partition(":")[0]
+        return _PROVIDERS.get(provider, provider)
+
+    def _listed(self, tokens: TokenCounts) -> float | None:
+        try:
+            from genai_prices import Usage, calc_price
+        except ImportError:
+            return None
+        usage: dict[str, Any] = {
+            "input_tokens": tokens.input,
+            "output_tokens": tokens.output,
+            "cache_read_tokens": tokens.cached,
+            "cache_write_tokens": tokens.cache_written,
+        }
+        try:
+            found = calc_price(
+                Usage(**{name: count for name, count in usage.items() if count is not None}),
+                model_ref=self.model.partition(":")[2],
+                provider_id=self._provider,
+            )
+        except (LookupError, ValueError):  # a model, or a kind of token, that the list does not have
+            return None
+        return float(found.total_price)

@@ -31,6 +31,7 @@ _OF_CONNECTION = re.compile(
     r"|client_kwargs|pipeline_kwargs|use_responses_api|client_options|transport|verbose|cache|metadata|tags)$"
 )
 _ADDRESS_SETTING = re.compile(r"(^|_)(base_url|api_base|api_url|endpoint)$")
+_ADDRESS_VARIABLE = re.compile(r"_(BASE_URL|API_BASE|API_URL|ENDPOINT|HOST)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +99,20 @@ def is_openai_itself(address: str) -> bool:
 def own_server(provider: str, settings: Mapping[str, Any], environ: Mapping[str, str] = os.environ) -> str:
     """Return the address of a server that is not the provider's own, as scheme, host, port and path; else "".
 
-    It comes from the settings, for `openai` also from OPENAI_BASE_URL. It tells recorded replies apart, so it
-    holds neither login nor query. Raises `NoModel` where it is none.
+    It comes from the settings or from the variables that clients read, such as ANTHROPIC_BASE_URL. It tells
+    recorded replies apart, so it holds neither login nor query. Raises `NoModel` where it is none.
     """
-    given = (str(settings[name]) for name in settings if _ADDRESS_SETTING.search(name) and settings[name])
-    address = next(given, base_url(environ) if provider == "openai" else "").strip()
+    given = [settings[name] for name in settings if _ADDRESS_SETTING.search(name) and settings[name]]
+    if not given and provider == "openai":
+        given = [base_url(environ)]
+    elif not given:
+        keys = providers()[provider].keys if provider in providers() else ()
+        begins = {provider.upper(), *(key.partition("_API_KEY")[0] for key in keys)}
+        named = (name for name in sorted(environ) if _ADDRESS_VARIABLE.search(name))
+        given = [environ[name] for name in named if name.split("_")[0] in begins and environ[name].strip()]
+    address = str(given[0]).strip() if given else ""
+    if address and "//" not in address:  # as OLLAMA_HOST may be
+        address = f"http://{address}"
     try:
         parts = urlsplit(address)
         if not address or (provider == "openai" and is_openai_itself(address)):
@@ -119,8 +129,14 @@ def package_is_here(provider: str) -> bool:
     return all(find_spec(name) is not None for name in ("langchain", package.replace("-", "_")))
 
 
-def make_client(model: str, timeout: float, settings: Mapping[str, Any]) -> BaseChatModel:
+def make_client(
+    model: str, timeout: float, settings: Mapping[str, Any], fields: Mapping[str, Any]
+) -> BaseChatModel:
     """Make the LangChain client of `provider:name`, with its own retries switched off.
+
+    Args:
+        fields: parameters of its requests. What the constructor makes of them is the client's business, and
+            so are the exceptions that it raises for them.
 
     Raises:
         MissingPackage: With the pip line.
@@ -134,7 +150,7 @@ def make_client(model: str, timeout: float, settings: Mapping[str, Any]) -> Base
             from chameleon.llm.scripted import ScriptedModel
 
             return ScriptedModel.from_file(name)
-        arguments = _arguments(provider, facts, timeout, settings)
+        arguments = _arguments(provider, facts, timeout, {**settings, **fields})
         given = any(re.search(r"api_key$|credentials$", name) and arguments[name] for name in arguments)
         if facts.keys and not given and not any(os.environ.get(key) for key in facts.keys):
             raise AuthFailed(
@@ -157,6 +173,8 @@ def make_client(model: str, timeout: float, settings: Mapping[str, Any]) -> Base
     except ChameleonError:
         raise
     except Exception as error:
+        if fields:
+            raise
         said = one_line(redact(str(error), also=secrets_in(settings)))
         what = f"no client can be made: {type(error).__name__}: {said}"
         raise ModelError(what, where=f"model {model}") from None

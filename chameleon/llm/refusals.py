@@ -1,20 +1,18 @@
-"""Learn what a model takes from what its server refuses, whatever form the refusal has."""
+"""Read which parameter a server refused, whatever form its error has."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from chameleon.llm.capabilities import Capabilities, catalogue
+from chameleon.llm.capabilities import EFFORTS
 from chameleon.llm.failures import message_of, says_too_long, status_of
-from chameleon.llm.parameters import Fitted
-from chameleon.text import one_line, redact
+from chameleon.llm.parameters import WIRE_NAMES
 
-OURS = frozenset({"n", "cache_control"})
-"""Parameters of our own making: a model that refuses them is asked without, and nobody misses them."""
-
+# Parameters of our own making: a model that refuses them is asked without, and nobody misses them.
+OURS = frozenset({"n", "prompt_cache_key", "cache_control"})
 _STATUSES = frozenset({None, 400, 403, 422})
 _CODES = frozenset({"unsupported_value", "unsupported_parameter", "unknown_parameter", "extra_forbidden"})
 _NOT_TAKEN = re.compile(
@@ -35,64 +33,38 @@ _UNKNOWN = re.compile(
     r"unrecogni[sz]ed|unknown (?:field|parameter|name|argument)|unexpected|extra inputs|not permitted",
     re.IGNORECASE,
 )
+_SUPPORTED = re.compile(
+    r"(?:supported (?:values|levels)(?: are)?|must be one of|input should be):?(?P<values>.*)",
+    re.IGNORECASE | re.DOTALL,
+)
 _OTHER_LIMIT = re.compile(r"use\W+(max_\w+tokens)\W+instead", re.IGNORECASE)
+_MOST = re.compile(
+    r"(?:at most|>|maximum(?: value)?(?: of| is)?|up to|less than or equal to|\(inclusive\) to"
+    r"|valid range of \w+ is \[\d+,)\W*"
+    r"(?P<most>\d[\d,]*)(?P<exclusive>\s*\(exclusive\))?",
+    re.IGNORECASE,
+)
 _WORDS = frozenset({"n", "stop", "effort", "thinking", "reasoning", "seed"})  # they occur in any sentence
-_LEAST_SPARE = 1_024  # tokens; to try with less is not worth a request
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
     """A parameter that was refused, by its shared name, in the server's words (not yet redacted).
 
-    `limit_name` is what the server calls the limit, where it says so.
+    `limit_name` and `most_output` say what to do about a limit, `efforts` which ones there are.
     """
 
     name: str
     said: str
     limit_name: str = ""
+    most_output: int | None = None
+    efforts: tuple[str, ...] = ()
     by_server: bool = True
 
     @property
     def is_unknown(self) -> bool:
         """Tell whether the server does not know such a parameter at all."""
         return _UNKNOWN.search(self.said) is not None
-
-
-def learn(
-    error: Exception, known: Capabilities, fitted: Fitted, *, limit: int, n: int, secrets: Sequence[str] = ()
-) -> Capabilities | None:
-    """Return what is known of a model once this error came; None where it teaches nothing.
-
-    Args:
-        error: what the client raised.
-        known: what was known before.
-        fitted: the parameters that were sent.
-        limit: the `max_tokens` that was asked for.
-        n: how many samples were asked for.
-        secrets: what is taken out of the server's words.
-    """
-    refusal = refusal_of(error, {*fitted.sent, *OURS})
-    if refusal is not None and refusal.limit_name and refusal.limit_name != known.limit_name:
-        return replace(known, limit_name=refusal.limit_name)
-    is_of_length = status_of(error) in (400, 413, 422) and says_too_long(message_of(error))
-    if is_of_length or (refusal is not None and refusal.name == "max_tokens" and not refusal.is_unknown):
-        # Less room beyond the limit that is asked for: the context, or the model, may have none for it.
-        spare = fitted.sent.get("max_tokens", 0) - limit
-        if spare <= 0:
-            return None
-        less = spare // 4 if spare >= _LEAST_SPARE else 0
-        return replace(known, spare=less if known.spare is None else min(known.spare, less))
-    if refusal is None:
-        # Whatever it is, asking for several samples may be at fault: each alone will tell.
-        is_of_n = n > 1 and status_of(error) in (400, 403, 422)
-        return replace(known, refuses={**known.refuses, "n": "it was refused"}) if is_of_n else None
-    said = "its client does not know it"
-    if refusal.by_server:
-        said = one_line(redact(refusal.said, also=secrets), 200)
-    thinks = known.thinks or (
-        refusal.name == "reasoning" and fitted.sent["reasoning"] == "none" and not refusal.is_unknown
-    )
-    return replace(known, refuses={**known.refuses, refusal.name: said}, thinks=thinks)
 
 
 def refusal_of(error: Exception, sent: Collection[str]) -> Refusal | None:
@@ -107,28 +79,38 @@ def refusal_of(error: Exception, sent: Collection[str]) -> Refusal | None:
     told: Mapping[str, Any] = inner if isinstance(inner, Mapping) else {}
     if str(told.get("code")) not in _CODES and not _NOT_TAKEN.search(said):
         return None
-    wire = {name: catalogue()["parameters"].get(name, [name]) for name in sent}
+    wire = {name: WIRE_NAMES.get(name, (name,)) for name in sent}
     parts = set(re.split(r"\W+", str(told.get("param") or ""))) - {""}  # as in "reasoning.effort"
     named = next((name for name, names in wire.items() if parts & set(names)), None)
     name = named or _mentioned(said, wire)
-    if name is None or (name in _WITH_RANGE and _RANGE.search(said)):
-        return None  # of a range the value is at fault: another one is taken
-    other = _OTHER_LIMIT.search(said) if name == "max_tokens" else None
-    return Refusal(name, said, other[1] if other else "", by_server=status is not None)
+    if name is None:
+        return None
+    if name == "max_tokens":
+        other, found = _OTHER_LIMIT.search(said), _MOST.search(said)
+        most = int(found["most"].replace(",", "")) - bool(found["exclusive"]) if found else None
+        return Refusal(name, said, limit_name=other[1] if other else "", most_output=most)
+    if name in _WITH_RANGE and _RANGE.search(said):
+        return None  # the value is at fault: another one is taken
+    efforts: tuple[str, ...] = ()
+    if name == "reasoning" and (listed := _SUPPORTED.search(said)):
+        efforts = tuple(effort for effort in EFFORTS if re.search(rf"\b{effort}\b", listed["values"]))
+    return Refusal(name, said, efforts=efforts, by_server=status is not None)
 
 
-def _mentioned(said: str, wire: Mapping[str, Sequence[str]]) -> str | None:
+def _mentioned(said: str, wire: Mapping[str, tuple[str, ...]]) -> str | None:
     """Find the first parameter that a sentence mentions; of temperature and top_p together, the latter."""
-    places: dict[str, int] = {}
-    for parameter, names in wire.items():
-        for name in names:
-            marked = (
-                rf"[`'\"]{name}(?=[`'\".])|\b{name}(?=:)|parameter:? {name}\b"
-                rf"|\b{name} (?:parameter|level)\b|(?:supplied:|support) {name}\b"
-            )
-            pattern = marked if name in _WORDS else rf"(?<!\w){name}(?!\w)"
-            if found := re.search(pattern, said, re.IGNORECASE):
-                places[parameter] = min(found.start(), places.get(parameter, found.start()))
+    places = {name: min(found) for name, names in wire.items() if (found := [*_places(said, names)])}
     if {"temperature", "top_p"} <= places.keys():
         return "top_p"
     return min(places, key=places.__getitem__, default=None)
+
+
+def _places(said: str, names: tuple[str, ...]) -> Iterator[int]:
+    for name in names:
+        marked = (
+            rf"[`'\"]{name}(?=[`'\".])|\b{name}(?=:)|parameter:? {name}\b"
+            rf"|\b{name} (?:parameter|level)\b|(?:supplied:|support) {name}\b"
+        )
+        pattern = marked if name in _WORDS else rf"(?<!\w){name}(?!\w)"
+        if (found := re.search(pattern, said, re.IGNORECASE)) is not None:
+            yield found.start()

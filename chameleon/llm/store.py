@@ -7,15 +7,15 @@ import json
 import logging
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from chameleon.errors import ReplayMiss, StoreError
 from chameleon.llm.message import ModelRequest
+from chameleon.llm.replay_miss import describe_miss
 from chameleon.sqlite_pool import Connections
-from chameleon.text import one_line, shared_start
 
 Mode = Literal["off", "record", "replay", "auto"]
 
@@ -33,9 +33,7 @@ _LAYOUT = (
     f"PRAGMA application_id = {_APPLICATION}",
     f"PRAGMA user_version = {_VERSION}",
 )
-_MOST_NEAR = 100
-_WINDOW = 60
-_UNSET = object()
+_NEAREST_CANDIDATES = 100
 
 
 class ResponseStore:
@@ -95,26 +93,10 @@ class ResponseStore:
             return self._decode(row[0])
         if self.mode != "replay":
             return None
-        messages = json.dumps(request.messages)
-        with self._reading() as connection:
-            same = connection.execute(
-                "SELECT model, settings, reply FROM replies WHERE prompt = ?", (_digest(messages),)
-            ).fetchall()
-            near = connection.execute(
-                "SELECT messages FROM replies ORDER BY abs(length - ?) LIMIT ?", (len(messages), _MOST_NEAR)
-            ).fetchall()
-        recorded = [({"model": model, **json.loads(settings)}, reply) for model, settings, reply in same]
-        asked = json.loads(json.dumps({"model": request.model, **request.settings}))
-        elsewhere = [reply for known, reply in recorded if not _differing(asked, known) - {"base_url"}]
-        if len(elsewhere) == 1:
-            return self._decode(elsewhere[0])
-        what = _describe_miss(
-            asked,
-            _flat(request.messages),
-            [known for known, _ in recorded],
-            [json.loads(row) for (row,) in near],
-        )
-        raise ReplayMiss(what, where=str(self.path), hint="Record it with the store in mode auto.")
+        elsewhere = self._of_other_servers(request)
+        if len(elsewhere) != 1:
+            raise self._miss(request)
+        return self._decode(elsewhere[0])
 
     def put(self, request: ModelRequest, reply: Mapping[str, Any]) -> None:
         """Record a reply, replacing an earlier one; raise `StoreError` when the file cannot be written."""
@@ -163,28 +145,51 @@ class ResponseStore:
                 "there is no recording to replay", where=str(self.path), hint="Record one first."
             )
         with self._translated("opened"):
-            if self.mode != "replay" and not self.path.exists():
-                # Only its owner can read it: it holds prompts and replies.
-                self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-                os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
+            if self.mode != "replay":
+                _create_private(self.path)
             with self._connections.borrow() as connection:
                 application = connection.execute("PRAGMA application_id").fetchone()[0]
                 version = connection.execute("PRAGMA user_version").fetchone()[0]
                 empty = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
                 if application == 0 and empty and self.mode != "replay":
-                    connection.execute("PRAGMA journal_mode = WAL")
-                    connection.execute("BEGIN IMMEDIATE")
-                    # Another process may have laid it out while this one waited for the lock.
-                    if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
-                        for statement in _LAYOUT:
-                            connection.execute(statement)
-                    connection.execute("COMMIT")
+                    _lay_out(connection)
                 elif (application, version) != (_APPLICATION, _VERSION):
                     raise StoreError(
                         "this database is not a response store of this version",
                         where=str(self.path),
                         hint="Move it away, or name another file (CHAMELEON_STORE).",
                     )
+
+    def _of_other_servers(self, request: ModelRequest) -> list[str]:
+        """Return the replies to the same request that are recorded under other addresses."""
+        wanted = _without_address(json.loads(json.dumps(request.settings)))
+        with self._reading() as connection:
+            rows = connection.execute(
+                "SELECT settings, reply FROM replies WHERE prompt = ? AND model = ?",
+                (_digest(json.dumps(request.messages)), request.model),
+            ).fetchall()
+        return [reply for settings, reply in rows if _without_address(json.loads(settings)) == wanted]
+
+    def _miss(self, request: ModelRequest) -> ReplayMiss:
+        messages = json.dumps(request.messages)
+        with self._reading() as connection:
+            same = connection.execute(
+                "SELECT model, settings FROM replies WHERE prompt = ? LIMIT ?",
+                (_digest(messages), _NEAREST_CANDIDATES),
+            ).fetchall()
+            near = connection.execute(
+                "SELECT messages FROM replies ORDER BY abs(length - ?) LIMIT ?",
+                (len(messages), _NEAREST_CANDIDATES),
+            ).fetchall()
+        return ReplayMiss(
+            describe_miss(
+                request,
+                [(model, json.loads(settings)) for model, settings in same],
+                [tuple((role, text) for role, text in json.loads(row)) for (row,) in near],
+            ),
+            where=str(self.path),
+            hint="Record it with the store in mode auto.",
+        )
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
@@ -212,58 +217,26 @@ class ResponseStore:
         return reply
 
 
+def _create_private(path: Path) -> None:
+    """Create the file so that only its owner can read it: it holds prompts and replies."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if not path.exists():
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+
+
+def _lay_out(connection: sqlite3.Connection) -> None:
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("BEGIN IMMEDIATE")
+    # Another process may have laid it out while this one waited for the lock.
+    if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
+        for statement in _LAYOUT:
+            connection.execute(statement)
+    connection.execute("COMMIT")
+
+
+def _without_address(settings: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in settings.items() if name != "base_url"}
+
+
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _describe_miss(
-    asked: Mapping[str, Any],
-    prompt: str,
-    same_prompt: Sequence[Mapping[str, Any]],
-    other_prompts: Sequence[Sequence[tuple[str, str]]],
-) -> str:
-    """Say in one sentence why a request was not found, and what is nearest of what is recorded.
-
-    Args:
-        asked: the model and the settings of the request.
-        prompt: its messages, as one text.
-        same_prompt: the models and settings under which the same prompt is recorded.
-        other_prompts: the messages of recorded requests of about the same length.
-    """
-    if same_prompt:
-        nearest = min(same_prompt, key=lambda known: len(_differing(asked, known)))
-        told = (
-            f"{name} {_shown(nearest, name)} (asked: {_shown(asked, name)})"
-            for name in sorted(_differing(asked, nearest))
-        )
-        return f"this prompt is recorded, but with other settings: {'; '.join(told)}"
-    if not other_prompts:
-        return f"no reply is recorded for the prompt {_quote(prompt, 0)}"
-    # Prompts of one template differ in the middle or at the end: what counts is what they share at both ends.
-    other = max(
-        map(_flat, other_prompts),
-        key=lambda text: min(len(text), shared_start(prompt, text) + shared_start(prompt[::-1], text[::-1])),
-    )
-    place = shared_start(prompt, other)
-    said = f"no reply is recorded for the prompt {_quote(prompt, place)}"
-    return f"{said}; the nearest recorded one is {_quote(other, place)}"
-
-
-def _differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> set[str]:
-    """Return the names of the settings that tell two requests apart."""
-    return {name for name in {*one, *other} if one.get(name, _UNSET) != other.get(name, _UNSET)}
-
-
-def _shown(settings: Mapping[str, Any], name: str) -> str:
-    return one_line(json.dumps(settings[name]).strip('"'), _WINDOW) if name in settings else "not set"
-
-
-def _flat(messages: Sequence[tuple[str, str]]) -> str:
-    return "\n".join(f"{role}: {text}" for role, text in messages)
-
-
-def _quote(text: str, position: int) -> str:
-    """Quote the part of `text` around the place where two prompts part."""
-    start = max(0, min(position - _WINDOW // 2, len(text) - 2 * _WINDOW))
-    part = " ".join(text[start : start + 2 * _WINDOW].split())
-    return f"“{'…' if start else ''}{part}{'…' if start + 2 * _WINDOW < len(text) else ''}”"

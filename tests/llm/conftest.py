@@ -12,7 +12,7 @@ from tests.hosted import RULES, HostedServer
 from tests.llm.asking import Host
 
 ALIASES = {  # models that nobody knows, and whose rules they have
-    "openai": {"gpt-9-mini": "gpt-5-mini", "gpt-9-luna": "gpt-6-luna"},
+    "openai": {"o9-mini": "o4-mini", "gpt-9-mini": "gpt-5-mini", "gpt-9-luna": "gpt-6-luna"},
     "anthropic": {"claude-opus-9": "claude-opus-5"},
     "google": {"gemini-9-flash": "gemini-3.8-flash"},
 }

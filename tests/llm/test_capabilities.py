@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
+from hypothesis import strategies as st
 
 from chameleon.llm.capabilities import (
     EFFORTS,
@@ -20,8 +21,24 @@ from chameleon.llm.capabilities import (
     providers_with_default,
     switch_off,
 )
+from chameleon.llm.parameters import WIRE_NAMES
 from chameleon.llm.providers import providers
 from chameleon.llm.refusals import OURS
+
+names = st.sampled_from([*WIRE_NAMES, "n", "top_k"])
+some_names = st.frozensets(names)
+efforts = st.lists(st.sampled_from(EFFORTS), unique=True).map(tuple)
+models = st.builds(
+    Capabilities,
+    thinks=st.booleans(),
+    efforts=efforts,
+    default_effort=st.sampled_from(["", *EFFORTS]),
+    refuses=some_names,
+    refuses_thinking=some_names,
+    apart=st.sampled_from([(), (("temperature", "top_p"),)]),
+    thinking=st.sampled_from(["", "budget", "adaptive"]),
+    most_output=st.none() | st.integers(1, 200_000),
+)
 
 
 @cache
@@ -78,15 +95,17 @@ def test_models_end_on_a_day_and_what_takes_their_place_does_not_end_before() ->
 
 
 def test_families_speak_of_known_parameters_and_efforts() -> None:
-    parameters = {*known_models()["parameters"], "temperature", "seed", *OURS}
-    facts = {"reasons", "efforts", "refuses", "refuses_thinking", "source"}
+    parameters = {*WIRE_NAMES, *OURS}
+    facts = {"reasons", "thinking", "efforts", "refuses", "refuses_thinking", "apart", "source"}
     for name, entry in entries("families"):
         assert name.partition(":")[0] in providers() and set(entry) <= facts, name
         assert set(entry.get("efforts", ())) <= set(EFFORTS), name
         assert {*entry.get("refuses", ()), *entry.get("refuses_thinking", ())} <= parameters, name
+        assert all(len(pair) == 2 and set(pair) <= parameters for pair in entry.get("apart", ())), name
+        assert entry.get("thinking", "") in ("", "budget", "adaptive"), name
         assert isinstance(entry.get("reasons", False), bool), name
         known = capabilities_of(name)
-        assert known.refuses.keys() >= set(entry.get("refuses", ())) and known.efforts == tuple(
+        assert known.refuses >= set(entry.get("refuses", ())) and known.efforts == tuple(
             entry.get("efforts", ())
         )
 
@@ -125,13 +144,13 @@ def test_profiles_tell_the_rest() -> None:
     }
     known = capabilities_of("openai:new", profile)
     assert (known.thinks, known.efforts, known.default_effort) == (True, ("low", "high"), "high")
-    assert (known.most_output, {*known.refuses}) == (9_000, {"temperature", "top_p"})
+    assert (known.most_output, known.refuses) == (9_000, {"temperature", "top_p"})
     levels = ["none", *profile["reasoning_effort_levels"]]  # type: ignore[misc]
     silent = {**profile, "reasoning_effort_levels": levels, "reasoning_effort_default": "none"}
     known = capabilities_of("openai:new", silent)
     assert not known.thinks and not known.refuses
     assert known.refuses_thinking == {"temperature", "top_p"}
-    assert capabilities_of("openai:new", {"reasoning_output": False}).refuses.keys() == {"reasoning"}
+    assert capabilities_of("openai:new", {"reasoning_output": False}).refuses == {"reasoning"}
     listed = capabilities_of("openai:gpt-5-mini", profile)
     assert listed.efforts == ("minimal", "low", "medium", "high")
 

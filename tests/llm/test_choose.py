@@ -5,11 +5,35 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import strategies as st
 
 from chameleon.errors import NoModel
 from chameleon.llm import LLM, ResponseStore, choose_model
-from chameleon.llm.capabilities import default_model, switch_off
-from tests.llm.asking import Start, talking
+from chameleon.llm.capabilities import (
+    EFFORTS,
+    Capabilities,
+    default_model,
+    providers_with_default,
+    switch_off,
+)
+from chameleon.llm.parameters import WIRE_NAMES
+from chameleon.llm.providers import providers
+from tests.llm.asking import Start
+
+names = st.sampled_from([*WIRE_NAMES, "n", "top_k"])
+some_names = st.frozensets(names)
+efforts = st.lists(st.sampled_from(EFFORTS), unique=True).map(tuple)
+models = st.builds(
+    Capabilities,
+    thinks=st.booleans(),
+    efforts=efforts,
+    default_effort=st.sampled_from(["", *EFFORTS]),
+    refuses=some_names,
+    refuses_thinking=some_names,
+    apart=st.sampled_from([(), (("temperature", "top_p"),)]),
+    thinking=st.sampled_from(["", "budget", "adaptive"]),
+    most_output=st.none() | st.integers(1, 200_000),
+)
 
 
 def test_names_win_in_order_and_the_reason_is_said() -> None:
@@ -67,54 +91,7 @@ def test_a_model_that_is_chosen_tells_when_it_ends() -> None:
     assert choose_model(None, None, {"ANTHROPIC_API_KEY": "k"}).ends == ""
 
 
-def test_a_server_that_lists_nothing_is_an_error_with_what_to_do(loopback: Start) -> None:
-    for server in (loopback(models=None), loopback(models=["nomic-embed-text"])):
-        with pytest.raises(NoModel) as caught:
-            choose_model(None, None, {"OPENAI_BASE_URL": server.url})
-        assert caught.value.hint
-    silent = loopback()
-    silent.stop()
-    with pytest.raises(NoModel, match=r"the server at http://127.* cannot be reached \(connection refused\)"):
-        choose_model(None, None, {"OPENAI_BASE_URL": silent.url})
-    with pytest.raises(NoModel, match="begins with http"):
-        choose_model(None, None, {"OPENAI_BASE_URL": "localhost:8000/v1"})
-
-
-def test_a_password_in_the_address_works_and_is_not_shown(loopback: Start) -> None:
-    server = loopback(models=["m"])
-    address = server.url.replace("//", "//user:pa55word@")
-    choice = choose_model(None, None, {"OPENAI_BASE_URL": address})
-    assert choice.model == "openai:m" and "pa55word" not in choice.why
-    assert server.requests == [] and server.model_lists == 1
-
-
-def test_an_unknown_model_is_answered_with_what_the_server_offers(loopback: Start) -> None:
-    server = loopback(models=["qwen3:8b", "llama3.2:3b", "nomic-embed-text"], only_models=True)
-    llm = LLM.connect("llama3.2:1b", retries=0)
-    for _ in range(2):
-        with pytest.raises(NoModel, match=r"The server offers: llama3\.2:3b, .*qwen3:8b"):
-            llm.ask("hi")
-    assert server.model_lists == 1
-
-
-@pytest.mark.parametrize(
-    "said",
-    [
-        b"SSH-2.0-OpenSSH_9.6\r\n",
-        b"HTTP/1.1 200 OK\r\nContent-Length: 400000\r\n\r\n" + b"[" * 400_000,
-        b"HTTP/1.1 200 OK\r\n" + b"".join(b"X-%d: y\r\n" % n for n in range(200)) + b"\r\n{}",
-        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nnonsense",
-        b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]",
-    ],
-    ids=["ssh", "deep", "headers", "chunks", "list"],
-)
-def test_what_does_not_speak_http_is_one_error(said: bytes) -> None:
-    with talking(lambda connection: connection.sendall(said)) as address, pytest.raises(NoModel) as caught:
-        choose_model(None, None, {"OPENAI_BASE_URL": address})
-    assert caught.value.hint
-
-
-@pytest.mark.parametrize("address", ["http://127.0.0.1:9/ v1", "http://127.0.0.1:9/v1\n", "http://[::1/v1"])
-def test_an_address_that_is_none_is_one_error(address: str) -> None:
-    with pytest.raises(NoModel):
-        choose_model(None, None, {"OPENAI_BASE_URL": address})
+def test_every_key_chooses_a_model_that_is_not_switched_off() -> None:
+    for provider in providers_with_default():
+        choice = choose_model(None, None, {providers()[provider].keys[0]: "k"})
+        assert (choice.model, choice.ends) == (default_model(provider), "")

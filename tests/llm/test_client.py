@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +37,7 @@ SCHEMA = {
 def test_another_model_shares_the_store_and_its_client_is_made_once(
     loopback: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import chameleon.llm.chat_client as module
+    import chameleon.llm.chat_clients as module
 
     made: list[str] = []
     make = module.make_client
@@ -43,7 +45,7 @@ def test_another_model_shares_the_store_and_its_client_is_made_once(
     server = loopback(lambda request: request["model"])
     llm = connect(server, "openai:first", store=ResponseStore(tmp_path / "replies.sqlite"), seed=3)
     other = llm.with_model("second")
-    assert (other.name, other.params) == ("openai:second", llm.params)
+    assert (other.name, other.params, other.address) == ("openai:second", llm.params, llm.address)
     assert [each.ask("hi").text for each in (llm, other, llm.with_model("openai:second"))] == [
         "first",
         "second",
@@ -59,11 +61,11 @@ def test_another_model_shares_the_store_and_its_client_is_made_once(
 
 def test_what_one_model_refuses_another_is_still_asked_with(hosted: Host) -> None:
     server = hosted()
-    llm = connect(server, "openai:gpt-9-mini", temperature=0)
+    llm = connect(server, "openai:o9-mini", temperature=0)
     assert set(llm.ask("hi").dropped) == {"temperature"}
     other = llm.with_model("gpt-4.1-mini")
     assert not other.ask("hi").dropped and server.requests[-1].body["temperature"] == 0
-    assert set(other.with_model("gpt-9-mini").dropped()) == {"temperature"}
+    assert set(other.with_model("o9-mini").dropped()) == {"temperature"}
 
 
 def test_a_model_of_another_provider_gets_no_key_of_this_one(
@@ -77,6 +79,35 @@ def test_a_model_of_another_provider_gets_no_key_of_this_one(
     monkeypatch.delenv("ANTHROPIC_API_KEY")
     with pytest.raises(ChameleonError, match="ANTHROPIC_API_KEY"):
         sibling.with_model("anthropic:claude-opus-4-8")
+
+
+@pytest.mark.parametrize("model", ["local", "gpt-5-mini"])
+def test_an_effort_that_there_is_not_is_an_error_that_names_those_there_are(
+    loopback: Start, model: str
+) -> None:
+    llm = connect(loopback(), f"openai:{model}")
+    with pytest.raises(ModelError, match=r"deep.*medium"):
+        llm.ask("hi", reasoning="deep", max_tokens=60)
+
+
+def test_many_threads_make_the_client_of_another_model_once(
+    loopback: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import chameleon.llm.chat_clients as module
+
+    made: list[str] = []
+    make = module.make_client
+
+    def slowly(name: str, *args: Any) -> Any:
+        made.append(name)
+        threading.Event().wait(0.1)
+        return make(name, *args)
+
+    llm = connect(loopback(), "openai:first")
+    monkeypatch.setattr(module, "make_client", slowly)
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(lambda _: llm.with_model("second"), range(8)))
+    assert made == ["openai:second"]
 
 
 def test_sends_messages_and_parameters_and_reads_the_reply(loopback: Start) -> None:
@@ -95,6 +126,16 @@ def test_sends_messages_and_parameters_and_reads_the_reply(loopback: Start) -> N
     assert (sent["model"], sent["temperature"], sent["stop"]) == ("local", 0.5, ["END"])
 
 
+def test_a_view_has_its_own_parameters_and_shares_the_client(loopback: Start) -> None:
+    server = loopback()
+    llm = local(temperature=0, seed=3)
+    llm.with_params(temperature=1, seed=None).ask("hi")
+    llm.ask("hi")
+    assert [(sent["temperature"], sent.get("seed")) for sent in server.requests] == [(1, None), (0, 3)]
+    assert llm.params == {"temperature": 0, "seed": 3}
+    assert repr(llm) == "LLM('openai:local', temperature=0, seed=3)"
+
+
 def test_samples_are_asked_at_once_and_returned_in_order_with_seeds_of_their_own(loopback: Start) -> None:
     together = threading.Barrier(4, timeout=10)
 
@@ -108,13 +149,20 @@ def test_samples_are_asked_at_once_and_returned_in_order_with_seeds_of_their_own
     assert server.peak == 4
 
 
-def test_a_view_has_its_own_parameters_and_shares_the_client(loopback: Start) -> None:
-    server = loopback()
-    llm = local(temperature=0, seed=3)
-    llm.with_params(temperature=1, seed=None).ask("hi")
-    llm.ask("hi")
-    assert [(sent["temperature"], sent.get("seed")) for sent in server.requests] == [(1, None), (0, 3)]
-    assert repr(llm) == "LLM('openai:local', temperature=0, seed=3)"
+def test_coroutines_do_not_block_the_event_loop(loopback: Start) -> None:
+    loopback(lambda request: Reply(request["messages"][-1]["content"], delay=0.3))
+    llm = local()
+
+    async def ask_two_and_count() -> tuple[list[str], int]:
+        ticks = 0
+        asked = [asyncio.create_task(llm.aask(text)) for text in ("a", "b")]
+        while not all(task.done() for task in asked):
+            ticks += 1
+            await asyncio.sleep(0.01)
+        return [task.result().text for task in asked], ticks
+
+    texts, ticks = asyncio.run(ask_two_and_count())
+    assert texts == ["a", "b"] and ticks >= 5
 
 
 def test_cost_comes_from_the_provider_or_from_given_prices_and_is_else_unknown(loopback: Start) -> None:
@@ -165,10 +213,19 @@ def test_wrong_roles_and_parameters_fail_before_anything_is_sent(loopback: Start
         llm.ask([("tool", "x")])
     with pytest.raises(PromptError, match="no message"):
         llm.ask([])
-    with pytest.raises(ModelError, match=r"deep.*medium"):
-        llm.ask("x", reasoning="deep")
     with pytest.raises(ModelError, match="seed is a object, not JSON"):
         llm.ask("x", seed=object())
     with pytest.raises(ModelError, match="api_key is a setting of the connection"):
         llm.with_params(api_key="x")
     assert not server.requests
+
+
+def test_different_questions_are_asked_at_once_and_answered_in_their_order(loopback: Start) -> None:
+    def reply(request: dict[str, list[dict[str, str]]]) -> Reply:
+        number = int(request["messages"][0]["content"])
+        return Reply(str(number * number), delay=0.2 - number / 50)
+
+    server = loopback(reply)
+    replies = LLM.connect("openai:local").ask_each([str(number) for number in range(8)])
+    assert [reply.text for reply in replies] == [str(number * number) for number in range(8)]
+    assert server.peak > 1

@@ -3,23 +3,41 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any
 
 import pytest
 
-from chameleon.errors import ContextTooLong, ModelError, ParameterRefused
+from chameleon.errors import ChameleonError, ContextTooLong, ModelError, ParameterRefused
 from chameleon.llm import LLM
-from tests.llm.asking import Host, Json, Start, connect, refusals, too_large, unsupported
+from chameleon.llm import connection as connection_module
+from chameleon.usage import Budget, Meter, recording
+from tests.llm.asking import (
+    Host,
+    Json,
+    Start,
+    connect,
+    refusals,
+    too_large,
+    unsupported,
+)
 from tests.loopback import Answer, Fault, Reply
 
 ASKED: Mapping[str, Any] = {"temperature": 0, "top_p": 0.5, "stop": ["X"], "max_tokens": 60, "logprobs": True}
 GONE = {"temperature", "top_p", "logprobs"}
 
 
-@pytest.mark.parametrize("model", ["gpt-9-mini", "gpt-9-luna"])
+def outcome(ask: Callable[[], Any]) -> str:
+    """The reply's text, or the error's words."""
+    try:
+        return str(ask().text)
+    except ChameleonError as error:
+        return str(error)
+
+
+@pytest.mark.parametrize("model", ["o9-mini", "gpt-9-mini", "gpt-9-luna"])
 def test_each_parameter_is_refused_once_and_not_sent_again(hosted: Host, model: str) -> None:
     server = hosted(lambda asked: "an answer X and more")
     llm = connect(server, f"openai:{model}")
@@ -46,6 +64,25 @@ def test_a_claude_that_nobody_knows(hosted: Host) -> None:
     assert len(server.served) == 2
 
 
+def test_a_gemini_that_nobody_knows(hosted: Host) -> None:
+    server = hosted()
+    llm = connect(server, "google_genai:gemini-9-flash")
+    first = llm.ask("hi", temperature=0, max_tokens=60, reasoning="minimal")
+    second = llm.ask("hi again", temperature=0, max_tokens=60, reasoning="minimal")
+    assert set(first.dropped) == set(second.dropped) == {"reasoning"}
+    assert len(server.refused) == 1 and len(server.served) == 2
+
+
+def test_many_threads_are_not_all_refused(hosted: Host) -> None:
+    server = hosted()
+    llm = connect(server, "openai:gpt-9-mini")
+    with ThreadPoolExecutor(8) as threads:
+        replies = list(threads.map(lambda number: llm.ask(f"q{number}", **ASKED), range(8)))
+    assert {reply.text for reply in replies} == {"ok"}
+    assert all(set(reply.dropped) == GONE for reply in replies)
+    assert set(refusals(server).values()) == {1}
+
+
 def test_other_limits_of_one_parameter_are_found_one_after_the_other(loopback: Start) -> None:
     def reply(request: Json) -> Answer:
         if "max_tokens" in request:
@@ -57,8 +94,24 @@ def test_other_limits_of_one_parameter_are_found_one_after_the_other(loopback: S
     server = loopback(reply)
     reply_of = connect(server, "openai:local").ask("hi", max_tokens=5_000)
     limits = [request.get("max_completion_tokens", "no") for request in server.requests]
-    assert limits == ["no", 5_000, 20_000, 5_000 + 15_000 // 4]
+    assert limits == ["no", 5_000, 20_000, 16_384]
     assert reply_of.truncated and not reply_of.dropped
+
+
+def test_efforts_are_learned_from_what_the_server_lists(loopback: Start) -> None:
+    def reply(request: Json) -> Answer:
+        if request.get("reasoning_effort") in (None, "low", "high"):
+            return "ok"
+        message = "`reasoning_effort` must be one of `low` or `high`"
+        return Fault(400, {"error": {"message": message, "type": "invalid_request_error"}})
+
+    server = loopback(reply)
+    llm = connect(server, "openai:local")
+    for asked, sent in [("medium", "low"), ("xhigh", "high"), ("high", "high")]:
+        told = llm.ask(asked, reasoning=asked).dropped
+        assert server.requests[-1]["reasoning_effort"] == sent
+        assert set(told) == (set() if asked == sent else {"reasoning"})
+    assert len(server.requests) == 4
 
 
 @pytest.mark.parametrize(
@@ -84,7 +137,7 @@ def test_nothing_is_dropped_for_another_reason(loopback: Start, fault: Fault, ki
 
 def test_a_method_that_needs_all_parameters_is_told_at_once(hosted: Host) -> None:
     server = hosted()
-    llm = connect(server, "openai:gpt-5-mini", allow_dropped=False, temperature=0)
+    llm = connect(server, "openai:o4-mini", allow_dropped=False, temperature=0)
     assert set(llm.dropped()) == {"temperature"} and llm.dropped(temperature=1) == {}
     with pytest.raises(ParameterRefused, match="temperature: 0"):
         llm.ask("hi")
@@ -92,8 +145,20 @@ def test_a_method_that_needs_all_parameters_is_told_at_once(hosted: Host) -> Non
     assert llm.ask("hi", temperature=1, top_p=1, logprobs=False, stop=["X"]).text == "ok"
 
 
+def test_a_refusal_is_final_where_nothing_may_be_dropped(hosted: Host) -> None:
+    server = hosted()
+    llm = connect(server, "openai:o9-mini", allow_dropped=False)
+    for count in (1, 1):
+        with pytest.raises(ParameterRefused, match="temperature: 0"):
+            llm.ask("hi", temperature=0)
+        assert len(server.requests) == count
+    with pytest.raises(ParameterRefused):
+        llm.ask_many("hi", 3, temperature=0)
+    assert llm.ask("hi", stop=["X"]).text == "ok"  # a stop is no loss
+
+
 @pytest.mark.parametrize("stop", ["\n\n", [" "], ["\t", "END"]])
-@pytest.mark.parametrize("model", ["openai:gpt-4.1-mini", "openai:gpt-5-mini", "anthropic:claude-opus-5"])
+@pytest.mark.parametrize("model", ["openai:gpt-4.1-mini", "openai:o4-mini", "anthropic:claude-opus-5"])
 def test_white_space_is_cut_at_here(hosted: Host, model: str, stop: str | list[str]) -> None:
     server = hosted(lambda asked: "\n\n one \n\n\ttwo END")
     reply = connect(server, model).ask("hi", stop=stop)
@@ -101,6 +166,15 @@ def test_white_space_is_cut_at_here(hosted: Host, model: str, stop: str | list[s
     sent = server.requests[0].body
     assert all(each.strip() for name in ("stop", "stop_sequences") for each in sent.get(name, ()))
     assert not server.refused
+
+
+def test_a_stop_that_is_refused_is_cut_at_here(hosted: Host) -> None:
+    server = hosted(lambda asked: "one STOP two")
+    llm = connect(server, "openai:o9-mini", allow_dropped=False, stop="STOP")
+    for text in ("hi", "hi again"):
+        reply = llm.ask(text)
+        assert (reply.text, reply.finish, dict(reply.dropped)) == ("one ", "stop", {})
+    assert len(server.refused) == 1
 
 
 def test_more_stops_than_servers_take_all_hold(hosted: Host) -> None:
@@ -135,38 +209,170 @@ def test_a_prompt_that_leaves_no_room_at_all_is_told(loopback: Start) -> None:
     assert len(server.requests) < 6
 
 
-@pytest.mark.parametrize("model", ["gpt-9-mini", "gpt-9-luna"])
-def test_a_model_that_is_found_to_think_answers_the_second_time(hosted: Host, model: str) -> None:
+@pytest.mark.parametrize(
+    "model",
+    [
+        "openai:gpt-5-mini",
+        "openai:o4-mini",
+        "openai:gpt-6-luna",
+        "anthropic:claude-opus-5",
+        "google_genai:gemini-2.5-flash",
+        "google_genai:gemini-3.8-flash",
+    ],
+)
+def test_a_model_that_is_known_to_think_answers_at_once(hosted: Host, model: str) -> None:
     server = hosted(["an answer"], thinking=800)
-    llm = connect(server, f"openai:{model}")
+    reply = connect(server, model).ask("hi", max_tokens=60)
+    assert (reply.text, reply.finish, len(server.requests)) == ("an answer", "stop", 1)
+    assert reply.usage.reasoning_tokens == 800
+
+
+@pytest.mark.parametrize(
+    ("model", "refused"),
+    [
+        ("openai:gpt-9-mini", 1),  # the name of its limit
+        ("openai:gpt-9-luna", 1),
+        ("openai:o9-mini", 2),  # and that it thought up to the limit
+    ],
+)
+def test_a_model_that_is_found_to_think_answers_the_second_time(
+    hosted: Host, model: str, refused: int
+) -> None:
+    server = hosted(["an answer"], thinking=800)
+    llm = connect(server, model)
     reply = llm.ask("hi", max_tokens=60)
     assert (reply.text, reply.finish, dict(reply.dropped)) == ("an answer", "stop", {})
-    assert (len(server.refused), len(server.served)) == (1, 2)  # the name of its limit was refused
-    assert llm.ask("hi again", max_tokens=60).text == "an answer" and len(server.requests) == 4
+    assert (len(server.refused), len(server.served)) == (refused, 2 if refused < 2 else 1)
+    before = len(server.requests)
+    assert llm.ask("hi again", max_tokens=60).text == "an answer"
+    assert len(server.requests) == before + 1
 
 
-def test_what_is_refused_of_many_at_once_is_left_out_by_each(loopback: Start) -> None:
-    together = threading.Barrier(4)
+def together(parties: int) -> Callable[[], None]:
+    """Wait until so many requests are in work at once, or for half a second."""
+    barrier = threading.Barrier(parties)
+
+    def wait() -> None:
+        with suppress(threading.BrokenBarrierError):
+            barrier.wait(0.5)
+
+    return wait
+
+
+def test_a_value_that_is_refused_of_many_at_once(loopback: Start) -> None:
+    wait = together(4)
 
     def reply(request: Json) -> Answer:
         if request.get("temperature", 1) == 1:
             return "ok"
-        with suppress(threading.BrokenBarrierError):
-            together.wait(0.3)
+        wait()
         return unsupported("temperature")
 
     llm = connect(loopback(reply), "openai:local")
+    llm.ask("hi", temperature=1)
     with ThreadPoolExecutor(4) as threads:
-        replies = list(threads.map(lambda number: llm.ask(f"q{number}", temperature=0), range(4)))
-    assert [(reply.text, set(reply.dropped)) for reply in replies] == [("ok", {"temperature"})] * 4
+        told = list(threads.map(lambda n: outcome(lambda: llm.ask(f"q{n}", temperature=0)), range(4)))
+    assert told == ["ok"] * 4
 
 
-def test_an_effort_that_is_refused_is_told_and_the_model_has_room_to_think(hosted: Host) -> None:
-    server = hosted(thinking=800)
-    llm = connect(server, "openai:gpt-9-mini")
-    reply = llm.ask("hi", reasoning="none", max_tokens=60)
-    assert (reply.text, set(reply.dropped)) == ("ok", {"reasoning"})
-    assert server.requests[-1].body["max_completion_tokens"] > 800
+def test_a_parameter_that_is_refused_of_many_who_waited_for_another(loopback: Start) -> None:
+    begun, wait = threading.Event(), together(3)
+
+    def reply(request: Json) -> Answer:
+        if "top_p" in request:
+            wait()
+            return unsupported("top_p")
+        begun.set()
+        return Reply("ok", delay=0.3)
+
+    llm = connect(loopback(reply), "openai:local")
+    with ThreadPoolExecutor(4) as threads:
+        first = threads.submit(llm.ask, "hi", temperature=0)
+        begun.wait(5)
+        told = list(threads.map(lambda n: outcome(lambda: llm.ask(f"q{n}", top_p=0.5)), range(3)))
+    assert (first.result().text, told) == ("ok", ["ok"] * 3)
+
+
+def test_limits_that_are_too_large_of_many_at_once(loopback: Start) -> None:
+    wait = together(4)
+
+    def reply(request: Json) -> Answer:
+        if (limit := request.get("max_tokens", 0)) > 16_384:
+            wait()
+            return too_large(limit)
+        return Reply("half", finish="length") if 0 < limit <= 8_000 else "whole"
+
+    server = loopback(reply)
+    llm = connect(server, "openai:local")
+    with ThreadPoolExecutor(4) as threads:
+        replies = list(threads.map(lambda n: llm.ask(f"q{n}", max_tokens=8_000), range(4)))
+    assert [(reply.text, dict(reply.dropped)) for reply in replies] == [("whole", {})] * 4
+    llm.ask("later", max_tokens=9_000)
+    assert server.requests[-1]["max_tokens"] == 9_000
+
+
+def test_samples_that_are_refused_of_many_at_once(loopback: Start) -> None:
+    wait = together(3)
+
+    def reply(request: Json) -> Answer:
+        if "n" not in request:
+            return "ok"
+        wait()
+        return Fault(400, {"error": {"message": "only one choice can be had"}})
+
+    llm = connect(loopback(reply), "openai:gpt-5-mini")
+    llm.ask("hi")
+    assert [reply.text for reply in llm.ask_many("hi", 20)] == ["ok"] * 20
+
+
+def test_a_server_that_takes_no_effort_is_not_asked_for_ever(loopback: Start) -> None:
+    def reply(request: Json) -> Answer:
+        if "reasoning_effort" not in request or len(server.requests) > 20:
+            return "ok"
+        message = "Unrecognized request argument supplied: reasoning_effort"
+        return Fault(400, {"error": {"message": message}})
+
+    server = loopback(reply)
+    reply_of = connect(server, "openai:gpt-5-mini").ask("hi", reasoning="low")
+    assert "reasoning_effort" not in server.requests[-1] and set(reply_of.dropped) == {"reasoning"}
+
+
+@pytest.mark.parametrize("model", ["gpt-4o-mini", "o9-mini"])
+def test_a_limit_above_that_of_the_model_is_refused_once_at_most(hosted: Host, model: str) -> None:
+    server = hosted()
+    reply = connect(server, f"openai:{model}").ask("hi", max_tokens=200_000)
+    assert reply.text == "ok" and sum("too large" in said for said in refusals(server).elements()) <= 1
+
+
+def test_thoughts_up_to_the_limit_do_not_use_up_a_budget_of_tokens(hosted: Host) -> None:
+    server = hosted()
+    llm = connect(server, "openai:o9-mini")
+    with recording(Meter(Budget(tokens=100_000))) as recorder:
+        assert llm.ask("hi", max_tokens=60).text == "ok"
+    told, spent = server.tokens(), recorder.meter.spent
+    assert (spent.input_tokens, spent.output_tokens) == (told.input, told.output)
+
+
+@pytest.mark.parametrize("model", ["gpt-9-mini", "o9-mini"])
+def test_a_model_that_thinks_though_it_was_asked_not_to(hosted: Host, model: str) -> None:
+    server = hosted()
+    reply = connect(server, f"openai:{model}").ask("hi", reasoning="none")
+    assert set(reply.dropped) == {"reasoning"}
+    assert server.requests[-1].body["reasoning_effort"] in ("minimal", "low")
+
+
+@pytest.mark.parametrize(
+    ("model", "effort"),
+    [
+        ("anthropic:claude-opus-9", "minimal"),
+        ("google_genai:gemini-9-flash", "none"),
+        ("google_genai:gemini-9-flash", "xhigh"),
+    ],
+)
+def test_an_effort_that_the_client_does_not_know(hosted: Host, model: str, effort: str) -> None:
+    llm = connect(hosted(), model)
+    reply = llm.ask("hi", reasoning=effort)
+    assert reply.text == "ok" and set(reply.dropped) == set(llm.dropped(reasoning=effort)) == {"reasoning"}
 
 
 @pytest.mark.parametrize("limit", [{}, {"max_tokens": 60}])
@@ -178,6 +384,7 @@ def test_an_effort_that_is_refused_is_told_and_the_model_has_room_to_think(hoste
         "anthropic:claude-opus-4-8",
         "anthropic:claude-opus-5",
         "anthropic:claude-opus-9",
+        "google_genai:gemini-2.5-flash",
     ],
 )
 def test_a_model_that_can_be_kept_from_thinking_is(hosted: Host, model: str, limit: Json) -> None:
@@ -194,3 +401,36 @@ def test_a_value_out_of_range_costs_no_other_value(hosted: Host) -> None:
         llm.ask("hi", temperature=2.1)
     assert not llm.ask("hi", temperature=0).dropped
     assert server.requests[-1].body["temperature"] == 0
+
+
+def test_a_server_that_refuses_what_it_lists_is_not_asked_for_ever(loopback: Start) -> None:
+    def reply(request: Json) -> Answer:
+        if "reasoning_effort" not in request or len(server.requests) > 20:
+            return "ok"
+        message = "Unsupported value. Supported values are: 'low' and 'high'."
+        return Fault(400, {"error": {"message": message, "param": "reasoning_effort", "code": None}})
+
+    server = loopback(reply)
+    connect(server, "openai:local").ask("hi", reasoning="low")
+    assert len(server.requests) <= 4
+
+
+def test_that_a_model_thinks_is_learned_once_by_many(
+    loopback: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def reply(request: Json) -> Answer:
+        thoughts = {"completion_tokens_details": {"reasoning_tokens": 60}}
+        return Reply("", finish="length", extra=thoughts) if request["max_tokens"] == 60 else "ok"
+
+    def later(*args: Any, **options: Any) -> Any:
+        threading.Event().wait(0.2)
+        return parse(*args, **options)
+
+    parse = connection_module.parse_reply
+    monkeypatch.setattr(connection_module, "parse_reply", later)
+    server = loopback(reply)
+    llm = connect(server, "openai:local")
+    with ThreadPoolExecutor(8) as threads:
+        texts = [each.text for each in threads.map(lambda n: llm.ask(f"q{n}", max_tokens=60), range(8))]
+    assert texts == ["ok"] * 8
+    assert [request["max_tokens"] for request in server.requests].count(60) == 1

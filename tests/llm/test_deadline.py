@@ -10,7 +10,8 @@ import time
 import pytest
 
 from chameleon.errors import ModelError, NoModel
-from chameleon.llm import LLM, choose, choose_model, deadline
+from chameleon.llm import LLM, deadline
+from chameleon.llm.offer import offered_models
 from tests.llm.asking import (
     local,
     talking,
@@ -25,15 +26,14 @@ def drip(connection: socket.socket) -> None:
         time.sleep(0.1)
 
 
-def test_a_reply_that_drips_is_waited_for_no_longer_than_the_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(choose, "_LIST_SECONDS", 0.3)
+def test_a_reply_that_drips_is_waited_for_no_longer_than_the_timeout() -> None:
     with talking(drip) as address:
         begun = time.monotonic()
         with pytest.raises(ModelError, match="did not answer in time"):
             local(base_url=address, timeout=0.3).ask("hi")
         assert time.monotonic() - begun < 5
         with pytest.raises(NoModel, match="no reply in time"):
-            choose_model(None, None, {"OPENAI_BASE_URL": address})
+            offered_models(address, seconds=0.3)
         assert time.monotonic() - begun < 10
 
 

@@ -16,17 +16,17 @@ from chameleon.llm.capabilities import (
     Capabilities,
     capabilities_of,
 )
-from chameleon.llm.parameters import ROOM, fit, reasoning_fields
+from chameleon.llm.parameters import ROOM, WIRE_NAMES, Learned, fit, reasoning_fields
 
 ANY = Capabilities()
-PARAMETERS = ("temperature", "top_p", "max_tokens", "stop", "seed", "logprobs", "reasoning")
 THINKS = Capabilities(thinks=True)
-NO_EFFORT = Capabilities(refuses={"reasoning": "no such thing"})
 NO_LOSS = {"temperature": 1, "top_p": 1, "logprobs": False}
-MINI = capabilities_of("openai:gpt-5-mini")
+O4 = capabilities_of("openai:o4-mini")
 LUNA = capabilities_of("openai:gpt-6-luna")
+SONNET_4 = capabilities_of("anthropic:claude-sonnet-4-5")
 OPUS = capabilities_of("anthropic:claude-opus-4-8")
-names = st.sampled_from([*PARAMETERS, "n", "top_k"])
+GEMINI = capabilities_of("google_genai:gemini-2.5-flash")
+names = st.sampled_from([*WIRE_NAMES, "n", "top_k"])
 some_names = st.frozensets(names)
 efforts = st.lists(st.sampled_from(EFFORTS), unique=True).map(tuple)
 models = st.builds(
@@ -34,9 +34,18 @@ models = st.builds(
     thinks=st.booleans(),
     efforts=efforts,
     default_effort=st.sampled_from(["", *EFFORTS]),
-    refuses=st.dictionaries(names, st.just("no")),
+    refuses=some_names,
     refuses_thinking=some_names,
+    apart=st.sampled_from([(), (("temperature", "top_p"),)]),
+    thinking=st.sampled_from(["", "budget", "adaptive"]),
     most_output=st.none() | st.integers(1, 200_000),
+)
+replies = st.builds(
+    Learned,
+    refuses=st.dictionaries(names, st.just("no")),
+    most_output=st.none() | st.integers(1, 200_000),
+    efforts=efforts,
+    thinks=st.booleans(),
 )
 requests = st.fixed_dictionaries(
     {},
@@ -58,8 +67,8 @@ requests = st.fixed_dictionaries(
     [
         ({}, ANY, {}, ()),
         ({"temperature": 0, "seed": 3}, ANY, {"temperature": 0, "seed": 3}, ()),
-        ({"temperature": 0, "top_p": 0.5}, MINI, {}, ("temperature", "top_p")),
-        ({"temperature": 1, "top_p": 1, "logprobs": False}, MINI, {}, ()),
+        ({"temperature": 0, "top_p": 0.5}, O4, {}, ("temperature", "top_p")),
+        ({"temperature": 1, "top_p": 1, "logprobs": False}, O4, {}, ()),
         ({"temperature": 0, "logprobs": True}, LUNA, {}, ("temperature", "logprobs")),
         (
             {"temperature": 0, "logprobs": True, "reasoning": "none"},
@@ -67,18 +76,29 @@ requests = st.fixed_dictionaries(
             {"temperature": 0, "logprobs": True, "reasoning": "none"},
             (),
         ),
+        ({"temperature": 0.5, "top_p": 0.9}, SONNET_4, {"temperature": 0.5}, ("top_p",)),
+        ({"temperature": 0.5, "top_p": 1}, SONNET_4, {"temperature": 0.5}, ()),
+        ({"temperature": 1, "top_p": 0.9}, SONNET_4, {"top_p": 0.9}, ()),
+        ({"temperature": 1, "top_p": 1}, SONNET_4, {"top_p": 1}, ()),
+        (
+            {"temperature": 0.5, "reasoning": "high"},
+            SONNET_4,
+            {"reasoning": "high"},
+            ("temperature",),
+        ),
         ({"logprobs": True, "seed": 1, "n": 2}, OPUS, {}, ("logprobs", "seed", "n")),
-        ({"reasoning": "none"}, OPUS, {"reasoning": "none"}, ()),
+        ({"reasoning": "none"}, OPUS, {}, ()),
         ({"reasoning": "minimal"}, OPUS, {"reasoning": "low"}, ("reasoning",)),
-        ({"reasoning": "none"}, MINI, {"reasoning": "minimal"}, ("reasoning",)),
-        ({"reasoning": "high"}, NO_EFFORT, {}, ("reasoning",)),
-        ({"reasoning": "none"}, NO_EFFORT, {}, ()),
+        ({"reasoning": "none"}, O4, {"reasoning": "low"}, ("reasoning",)),
+        ({"reasoning": "none"}, GEMINI, {"reasoning": "none"}, ()),
+        ({"reasoning": "high"}, Capabilities(refuses=frozenset({"reasoning"})), {}, ("reasoning",)),
+        ({"reasoning": "none"}, Capabilities(refuses=frozenset({"reasoning"})), {}, ()),
     ],
 )
 def test_a_model_gets_what_it_takes(
     asked: Mapping[str, Any], known: Capabilities, sent: Mapping[str, Any], dropped: tuple[str, ...]
 ) -> None:
-    fitted = fit(asked, known)
+    fitted = fit(asked, known, Learned())
     assert fitted.sent == sent
     assert set(fitted.dropped) == set(dropped)
     assert all(fitted.dropped.values())
@@ -92,12 +112,12 @@ def test_a_model_gets_what_it_takes(
         (["\n\n", "END", " "], ANY, ["END"]),
         (list("abcdef"), ANY, list("abcd")),
         (["\n", *"abcde"], ANY, list("abcd")),
-        (["END"], MINI, None),
+        (["END"], O4, None),
         ([], ANY, None),
     ],
 )
 def test_a_reply_is_cut_here_at_every_stop(stop: list[str], known: Capabilities, sent: list[str]) -> None:
-    fitted = fit({"stop": stop}, known)
+    fitted = fit({"stop": stop}, known, Learned())
     assert fitted.sent.get("stop") == sent
     assert fitted.cut_at == tuple(stop) and not fitted.dropped
 
@@ -114,7 +134,7 @@ def test_a_reply_is_cut_here_at_every_stop(stop: list[str], known: Capabilities,
         ({"reasoning": "low"}, THINKS, 0, 60 + ROOM["low"]),
         ({"reasoning": "high"}, ANY, 0, 60 + ROOM["high"]),
         ({"reasoning": "none"}, ANY, 0, 60),
-        ({"reasoning": "none"}, replace(THINKS, efforts=("none", "high")), 0, 60),
+        ({"reasoning": "none"}, replace(THINKS, thinking="adaptive"), 0, 60),
         ({"reasoning": "none"}, replace(THINKS, efforts=("low", "high")), 0, 60 + ROOM["low"]),
         ({}, replace(THINKS, most_output=1_000), 0, 1_000),
         ({}, replace(ANY, most_output=1_000), 2, 960),
@@ -124,19 +144,29 @@ def test_a_reply_is_cut_here_at_every_stop(stop: list[str], known: Capabilities,
 def test_a_limit_leaves_room_where_the_model_thinks(
     asked: Mapping[str, Any], known: Capabilities, widened: int, limit: int
 ) -> None:
-    fitted = fit({"max_tokens": 60, **asked}, known, widened=widened)
+    fitted = fit({"max_tokens": 60, **asked}, known, Learned(), widened=widened)
     assert fitted.sent["max_tokens"] == limit
 
 
-@given(requests, models, st.integers(0, 2))
+def test_what_a_server_said_counts_for_more_than_what_was_known() -> None:
+    asked = {"temperature": 0, "max_tokens": 60, "reasoning": "minimal", "stop": ["END"]}
+    learned = Learned({"temperature": "not here", "stop": "nor this"}, "", 4_000, ("low", "high"), True)
+    fitted = fit(asked, replace(ANY, most_output=9_000, efforts=("minimal",)), learned)
+    assert fitted.sent == {"max_tokens": 4_000, "reasoning": "low"}
+    assert fitted.dropped["temperature"] == "not here"
+    assert (set(fitted.dropped), fitted.cut_at) == ({"temperature", "reasoning"}, ("END",))
+
+
+@given(requests, models, replies, st.integers(0, 2))
 def test_nothing_that_is_refused_is_sent_and_nothing_is_lost_in_silence(
-    asked: dict[str, Any], known: Capabilities, widened: int
+    asked: dict[str, Any], known: Capabilities, learned: Learned, widened: int
 ) -> None:
     before = {**asked}
-    fitted = fit(asked, known, widened=widened)
+    fitted = fit(asked, known, learned, widened=widened)
     assert asked == before
-    assert not fitted.sent.keys() & known.refuses.keys()
-    if known.thinks and "reasoning" not in asked:
+    assert not fitted.sent.keys() & (known.refuses | learned.refuses.keys())
+    assert not any(first in fitted.sent and second in fitted.sent for first, second in known.apart)
+    if (known.thinks or learned.thinks) and "reasoning" not in asked:
         assert not fitted.sent.keys() & known.refuses_thinking
     gone = asked.keys() - fitted.sent.keys() - fitted.dropped.keys() - {"stop", "reasoning"}
     assert all(asked[name] == NO_LOSS.get(name) for name in gone)
@@ -146,22 +176,38 @@ def test_nothing_that_is_refused_is_sent_and_nothing_is_lost_in_silence(
     assert changed <= {"reasoning"} and (
         not changed or "reasoning" in fitted.dropped or fitted.sent["reasoning"] == "none"
     )
+
+
+@given(requests, models, replies)
+def test_stops_are_sent_as_all_servers_take_them(
+    asked: dict[str, Any], known: Capabilities, learned: Learned
+) -> None:
+    fitted = fit(asked, known, learned)
     assert fitted.cut_at == tuple(asked.get("stop", ()))
     if "stop" in fitted.sent:
         assert 1 <= len(fitted.sent["stop"]) <= 4
         assert all(stop.strip() and stop in asked["stop"] for stop in fitted.sent["stop"])
-    effort = fitted.sent.get("reasoning")
-    assert effort in (None, "none", *known.efforts) or not known.efforts
 
 
-@given(requests, models)
-def test_a_limit_bounds_the_visible_reply(asked: dict[str, Any], known: Capabilities) -> None:
+@given(requests, models, replies)
+def test_an_effort_is_one_that_the_model_takes(
+    asked: dict[str, Any], known: Capabilities, learned: Learned
+) -> None:
+    sent = fit(asked, known, learned).sent.get("reasoning")
+    taken = learned.efforts or known.efforts
+    assert sent is None or sent == "none" or not taken or sent in taken
+
+
+@given(requests, models, replies)
+def test_a_limit_bounds_the_visible_reply(
+    asked: dict[str, Any], known: Capabilities, learned: Learned
+) -> None:
     asked = {"max_tokens": 60, **asked}
-    limits = [fit(asked, known, widened=times).sent.get("max_tokens") for times in range(3)]
+    limits = [fit(asked, known, learned, widened=times).sent.get("max_tokens") for times in range(3)]
     if None in limits:
-        assert "max_tokens" in known.refuses.keys() | known.refuses_thinking
+        assert "max_tokens" in known.refuses | learned.refuses.keys() | known.refuses_thinking
         return
-    most = known.most_output
+    most = learned.most_output or known.most_output
     least = min(asked["max_tokens"], most or asked["max_tokens"])
     assert least <= limits[0] <= limits[1] <= limits[2]
     if most is None:
@@ -169,26 +215,36 @@ def test_a_limit_bounds_the_visible_reply(asked: dict[str, Any], known: Capabili
         assert limits == [asked["max_tokens"] * 4**times + room * 2**times for times in range(3)]
     else:
         assert limits[2] <= most
-    effort = fit(asked, known).sent.get("reasoning", asked.get("reasoning", "none"))
-    if effort == "none" and not known.thinks:
+    effort = fit(asked, known, learned).sent.get("reasoning", asked.get("reasoning", "none"))
+    if effort == "none" and not known.thinks and not learned.thinks:
         assert limits[0] == least
     assert limits[0] - asked["max_tokens"] <= max(ROOM.values())
 
 
 def test_no_room_is_left_where_the_effort_was_refused() -> None:
-    assert fit({"max_tokens": 60, "reasoning": "high"}, NO_EFFORT).sent == {"max_tokens": 60}
+    fitted = fit({"max_tokens": 60, "reasoning": "high"}, ANY, Learned({"reasoning": "no such thing"}))
+    assert fitted.sent == {"max_tokens": 60}
 
 
 @pytest.mark.parametrize(
-    "known", [replace(NO_EFFORT, thinks=True), Capabilities(thinks=True, efforts=("low", "high"))]
+    ("known", "learned"),
+    [
+        (THINKS, Learned({"reasoning": "no such thing"})),
+        (ANY, Learned({"reasoning": "no such thing"}, thinks=True)),
+        (replace(THINKS, refuses=frozenset({"reasoning"})), Learned()),
+        (ANY, Learned(efforts=("low", "high"))),  # it said that "none" is not one of them
+    ],
 )
-def test_a_model_that_cannot_be_kept_from_thinking_has_room_and_it_is_told(known: Capabilities) -> None:
-    fitted = fit({"max_tokens": 60, "reasoning": "none"}, known)
+def test_a_model_that_cannot_be_kept_from_thinking_has_room_and_it_is_told(
+    known: Capabilities, learned: Learned
+) -> None:
+    fitted = fit({"max_tokens": 60, "reasoning": "none"}, known, learned)
     assert fitted.sent["max_tokens"] > 60
     assert "reasoning" in fitted.dropped
 
 
 OFF = {"thinking": {"type": "disabled"}}
+TOKENS = {"minimal": 1_024, "low": 1_024, "medium": 8_192, "high": 24_576, "max": 24_576}
 
 
 def by_effort(*efforts: str, **others: Any) -> Mapping[str, Any]:
@@ -197,20 +253,62 @@ def by_effort(*efforts: str, **others: Any) -> Mapping[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("client", "fields"),
+    ("client", "thinking", "fields"),
     [
-        ("langchain_openai.ChatOpenAI", by_effort(*EFFORTS)),
-        ("langchain_anthropic.ChatAnthropic", {"none": OFF, **by_effort("low", "medium", "max")}),
-        ("langchain_google_genai.ChatGoogleGenerativeAI", by_effort("minimal", "low", "medium", "high")),
-        ("langchain_ollama.ChatOllama", {"none": {"reasoning": False}, "low": {"reasoning": True}}),
+        ("langchain_openai.ChatOpenAI", "", by_effort(*EFFORTS)),
+        ("langchain_anthropic.ChatAnthropic", "", {"none": OFF, **by_effort("low", "high")}),
+        (
+            "langchain_anthropic.ChatAnthropic",
+            "adaptive",
+            {"none": OFF, **by_effort("low", "medium", "max", thinking={"type": "adaptive"})},
+        ),
+        (
+            "langchain_anthropic.ChatAnthropic",
+            "budget",
+            {
+                "none": OFF,
+                **{e: {"thinking": {"type": "enabled", "budget_tokens": n}} for e, n in TOKENS.items()},
+            },
+        ),
+        (
+            "langchain_google_genai.ChatGoogleGenerativeAI",
+            "budget",
+            {"none": {"thinking_budget": 0}, **{e: {"thinking_budget": n} for e, n in TOKENS.items()}},
+        ),
+        ("langchain_google_genai.ChatGoogleGenerativeAI", "", by_effort("minimal", "low", "medium", "high")),
+        ("langchain_ollama.ChatOllama", "", {"none": {"reasoning": False}, "low": {"reasoning": True}}),
     ],
 )
-def test_each_client_is_told_in_its_own_way(client: str, fields: Mapping[str, Mapping[str, Any]]) -> None:
+def test_each_client_is_told_in_its_own_way(
+    client: str, thinking: str, fields: Mapping[str, Mapping[str, Any]]
+) -> None:
     kind = client_class(client)
     for effort, told in fields.items():
-        assert reasoning_fields(kind.model_fields, effort) == told
-        made = kind(model="m", **({} if "ollama" in client else {"api_key": "k"}), **told)
-        assert {name: getattr(made, name) for name in told} == told
+        assert reasoning_fields(kind.model_fields, effort, Capabilities(thinking=thinking)) == told
+
+
+@pytest.mark.parametrize("thinking", ["", "budget", "adaptive"])
+@pytest.mark.parametrize(
+    ("client", "taken"),
+    [
+        ("langchain_openai.ChatOpenAI", EFFORTS),
+        ("langchain_anthropic.ChatAnthropic", ("none", "low", "medium", "high", "xhigh", "max")),
+        ("langchain_google_genai.ChatGoogleGenerativeAI", ("minimal", "low", "medium", "high")),
+    ],
+)
+def test_the_clients_take_what_they_are_told(client: str, taken: tuple[str, ...], thinking: str) -> None:
+    kind = client_class(client)
+    for effort in taken:
+        told = reasoning_fields(kind.model_fields, effort, Capabilities(thinking=thinking))
+        made = kind(model="m", api_key="k", **(told or {}))
+        assert {name: getattr(made, name) for name in told or {}} == told
+
+
+def test_a_budget_leaves_room_for_the_answer() -> None:
+    known = Capabilities(thinking="budget")
+    for effort in ("minimal", "low", "medium", "high", "xhigh", "max"):
+        told = reasoning_fields({"thinking": None}, effort, known)
+        assert told is not None and told["thinking"]["budget_tokens"] < ROOM[effort]
 
 
 def client_class(name: str) -> Any:

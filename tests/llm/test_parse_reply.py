@@ -12,20 +12,21 @@ from langchain_core.messages import AIMessage
 
 from chameleon.errors import Refused
 from chameleon.llm.parse_reply import LONGEST_REPLY, parse_reply
+from chameleon.llm.prices import Pricing
 from chameleon.usage import Usage
 
 
 def test_a_reply_has_a_bound() -> None:
     for text, finish in [("a" * LONGEST_REPLY, "stop"), ("a" * (LONGEST_REPLY + 1), "length")]:
         message = AIMessage(text, response_metadata={"finish_reason": "stop"})
-        found = parse_reply(message, "m")
+        found = parse_reply(message, Pricing("m"))
         assert (len(found.text), found.finish) == (LONGEST_REPLY, finish)
     cut = AIMessage("a\n" + "b" * LONGEST_REPLY)
-    assert parse_reply(cut, "m", cut_at=["\n"]).finish == "stop"
+    assert parse_reply(cut, Pricing("m"), cut_at=["\n"]).finish == "stop"
 
 
 def read(content: Any, metadata: dict[str, Any] | None = None, **fields: Any) -> Any:
-    return parse_reply(AIMessage(content=content, response_metadata=metadata or {}, **fields), "m")
+    return parse_reply(AIMessage(content=content, response_metadata=metadata or {}, **fields), Pricing("m"))
 
 
 def test_blocks_are_joined_and_reasoning_is_left_out() -> None:

@@ -62,10 +62,40 @@ def test_every_provider_that_langchain_has_built_in_is_known() -> None:
     assert ours <= theirs
 
 
-def test_what_belongs_to_a_connection() -> None:
-    settings = ("api_key", "base_url", "openai_api_key", "default_headers", "azure_endpoint")
-    params = ("temperature", "max_tokens", "stop", "top_p", "seed", "reasoning_effort", "num_ctx")
-    assert all(map(belongs_to_connection, settings)) and not any(map(belongs_to_connection, params))
+@pytest.mark.parametrize(
+    "name", ["api_key", "base_url", "openai_api_key", "default_headers", "azure_endpoint"]
+)
+def test_connection_settings(name: str) -> None:
+    assert belongs_to_connection(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["temperature", "max_tokens", "stop", "top_p", "seed", "reasoning_effort", "num_ctx"]
+)
+def test_request_parameters(name: str) -> None:
+    assert not belongs_to_connection(name)
+
+
+@pytest.mark.parametrize(
+    ("provider", "variable"),
+    [
+        ("anthropic", "ANTHROPIC_BASE_URL"),
+        ("anthropic", "ANTHROPIC_API_URL"),
+        ("google_genai", "GOOGLE_GEMINI_BASE_URL"),
+        ("groq", "GROQ_API_BASE"),
+        ("mistralai", "MISTRAL_BASE_URL"),
+        ("ollama", "OLLAMA_HOST"),
+    ],
+)
+def test_addresses_of_the_environment_tell_servers_apart(
+    monkeypatch: pytest.MonkeyPatch, provider: str, variable: str
+) -> None:
+    from chameleon.llm.providers import own_server
+
+    assert own_server(provider, {}, {}) == ""
+    assert own_server(provider, {}, {variable: "http://user:word@one:8000/v1/"}) == "http://one:8000/v1"
+    assert own_server(provider, {}, {variable: "two:11434"}) == "http://two:11434"
+    assert own_server(provider, {"base_url": "http://three"}, {variable: "two:1"}) == "http://three"
 
 
 def test_a_pipeline_of_hugging_face_is_asked_for_its_continuation_alone(

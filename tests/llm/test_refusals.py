@@ -11,11 +11,11 @@ import httpx
 import pytest
 import yaml
 
-from chameleon.llm.capabilities import catalogue
+from chameleon.llm.parameters import WIRE_NAMES
 from chameleon.llm.refusals import OURS, refusal_of
 from tests.llm.asking import Json
 
-ALL = frozenset({*catalogue()["parameters"], "temperature", "seed", *OURS})
+ALL = frozenset({*WIRE_NAMES, *OURS})
 CASES = yaml.safe_load(Path(__file__).with_name("refusals.yaml").read_text("utf-8"))
 Make = Callable[[], Exception]
 
@@ -76,6 +76,7 @@ def test_the_words_of_servers(case: Json) -> None:
             continue
         assert found is not None and (found.name, case["said"] in found.said) == (case["name"], True)
         assert found.limit_name == case.get("limit_name", "")
+        assert (found.most_output, [*found.efforts]) == (case.get("most_output"), case.get("efforts", []))
         assert refusal_of(each, ALL - {case["name"], "top_p"}) is None or "top_p" in case["said"]
 
 

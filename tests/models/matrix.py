@@ -22,14 +22,17 @@ from tests.hosted import HostedServer
 MODELS = (
     "openai:gpt-4.1-mini",
     "openai:gpt-5-mini",
+    "openai:o4-mini",
     "openai:gpt-6-luna",
     "openai:gpt-5.6-sol",
+    "anthropic:claude-sonnet-4-5",
     "anthropic:claude-haiku-5-5",
     "anthropic:claude-opus-4-8",
+    "anthropic:claude-opus-5",
+    "google_genai:gemini-2.5-flash",
     "google_genai:gemini-3.5-flash-lite",
     "google_genai:gemini-3.8-flash",
 )
-ENVIRONMENT = {**every_inventory.ENVIRONMENT, "CHAMELEON_STORE": "off", "CHAMELEON_WEB_CACHE": "off"}
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,7 @@ def _print(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    os.environ |= ENVIRONMENT
+    os.environ |= every_inventory.ENVIRONMENT | {"CHAMELEON_STORE": "off", "CHAMELEON_WEB_CACHE": "off"}
     with tempfile.TemporaryDirectory() as made:
         _print(Path(made))
     sys.exit()

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from http.client import HTTPConnection, HTTPException
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -30,7 +30,7 @@ OFFLINE = {"HF_HUB_OFFLINE": "1", "HF_HUB_DISABLE_UPDATE_CHECK": "1", "OMP_NUM_T
 
 
 class Server:
-    """`transformers serve` on a port of its own."""
+    """`transformers serve` on a port of its own, which can be killed and started again."""
 
     def __init__(self, cache: Path, output: Path) -> None:
         self.cache, self.output = cache, output
@@ -72,6 +72,11 @@ class Server:
             self._process.kill()
             self._process.wait()
 
+    def restart(self) -> None:
+        """Start it on the same port, and wait until it answers."""
+        self.start()
+        self.wait()
+
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
         """The reply to a chat request, as a plain HTTP client gets it."""
         with self.connection() as connection:
@@ -85,12 +90,17 @@ class Server:
 
 
 class Relay:
-    """Stands before a server and notes the chat requests, and those that it answered, as they pass."""
+    """Stands before a server and notes the chat requests, and those that it answered, as they pass.
+
+    `before` is called with the number of each chat request, from 1, before that is passed on. A connection is
+    dropped where it raises `ConnectionError`, and where the server's is lost.
+    """
 
     def __init__(self, server: Server) -> None:
         self.server = server
+        self.before: Callable[[int], None] = lambda number: None
         self.requests: list[dict[str, Any]] = []
-        self.answered: list[bytes] = []
+        self.answered: list[tuple[dict[str, Any], bytes]] = []
         self.lock = threading.Lock()
         self._http = _Relaying(("127.0.0.1", 0), type("Handler", (_Handler,), {"relay": self}))
         threading.Thread(target=self._http.serve_forever, args=(0.01,), daemon=True).start()
@@ -103,7 +113,7 @@ class Relay:
     @property
     def usage(self) -> tuple[int, int, int]:
         """How many replies the server gave, and the input and output tokens that it told of them."""
-        told = [json.loads(reply)["usage"] for reply in self.answered]
+        told = [usage_in(reply) for _, reply in self.answered]
         asked, written = (sum(each[f"{kind}_tokens"] for each in told) for kind in ("prompt", "completion"))
         return len(told), asked, written
 
@@ -128,6 +138,12 @@ def free_port() -> int:
             return port
 
 
+def usage_in(reply: bytes) -> dict[str, int]:
+    """The usage that a reply tells, whole or streamed."""
+    usage: dict[str, int] = json.loads(reply.splitlines()[-1].removeprefix(b"data: "))["usage"]
+    return usage
+
+
 class _Relaying(ThreadingHTTPServer):
     daemon_threads = True
 
@@ -150,20 +166,35 @@ class _Handler(BaseHTTPRequestHandler):
         self._pass_on(self.rfile.read(int(self.headers["Content-Length"])))
 
     def _pass_on(self, body: bytes | None) -> None:
-        with self.relay.server.connection() as upstream:
+        with suppress(OSError, HTTPException), self.relay.server.connection() as upstream:
+            self.close_connection = True  # unless all goes well
+            if body is not None:
+                self._begin(json.loads(body))
             upstream.request(self.command, self.path, body, JSON)
             answer = upstream.getresponse()
-            reply = answer.read()
-        if body is not None:
-            with self.relay.lock:
-                self.relay.requests.append(json.loads(body))
-                if answer.status == 200:
-                    self.relay.answered.append(reply)
-        self.send_response(answer.status)
-        self.send_header("Content-Type", answer.headers["Content-Type"])
-        self.send_header("Content-Length", str(len(reply)))
-        self.end_headers()
-        self.wfile.write(reply)
+            self.send_response(answer.status)
+            self.send_header("Content-Type", answer.headers["Content-Type"])
+            self.send_header("Transfer-Encoding", "chunked")
+            self.end_headers()
+            reply = b""
+            # Of a reply whose length is known, `read` alone tells that it was cut.
+            while piece := answer.read1(65_536) if answer.chunked else answer.read():
+                self._send_chunk(piece)
+                reply += piece
+            if body is not None and answer.status == 200:
+                with self.relay.lock:
+                    self.relay.answered.append((json.loads(body), reply))
+            self._send_chunk(b"")
+            self.close_connection = False
+
+    def _begin(self, request: dict[str, Any]) -> None:
+        with self.relay.lock:
+            self.relay.requests.append(request)
+            number = len(self.relay.requests)
+        self.relay.before(number)
+
+    def _send_chunk(self, piece: bytes) -> None:
+        self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
 
 
 @pytest.fixture(scope="session")
@@ -182,6 +213,14 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield server
     finally:
         server.kill()
+
+
+@pytest.fixture
+def mortal(served: Server) -> Iterator[Server]:
+    """The server, for a test that kills it; it runs again afterwards."""
+    yield served
+    if not served.runs:
+        served.restart()
 
 
 @pytest.fixture

@@ -1,8 +1,11 @@
-"""Chameleon and a real model server: answers, usage, cut-off replies."""
+"""Chameleon and a real model server: answers, usage, cut-off replies, and what was paid when either dies."""
 
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,12 +15,13 @@ import pytest
 from chameleon import LLM, Executor, Inventory, State
 from chameleon.log import EventLog
 from chameleon.table import read_table
-from tests.e2e.commands import ROOT, Command
+from tests.e2e.commands import ROOT, Command, Outcome, environment, spawn
 from tests.served.conftest import Relay, Server, require_server
 
 require_server()
 
 LEAGUE = ROOT / "demos/data/league.csv"
+PROBLEMS = ROOT / "demos/data/problems.jsonl"
 QUESTION = "How many points does Kingsmere Town have?"
 PLAN = ("solution_generator", "answer_generator")
 IMPATIENT = "name: impatient\nextends: tables\nllm: {retries: 0}\n"
@@ -67,6 +71,15 @@ def test_a_question_takes_two_calls_and_their_usage_is_the_servers(
         assert again["usage"]["completion_tokens"] == call.usage.output_tokens
 
 
+def test_a_streamed_reply_is_the_same(relay: Relay, tmp_path: Path) -> None:
+    whole = answered(relay, tmp_path / "whole.jsonl")
+    streamed = answered(relay, tmp_path / "streamed.jsonl", streaming=True)
+    assert [bool(request.get("stream")) for request in relay.requests] == [False, False, True, True]
+    assert streamed.answer == whole.answer
+    for one, other in zip(streamed.calls, whole.calls, strict=True):
+        assert (one.text, one.finish, one.usage) == (other.text, other.finish, other.usage)
+
+
 def test_a_model_that_is_not_there_is_one_line(relay: Relay, command: Command, tmp_path: Path) -> None:
     outcome = command(*ask(tmp_path, IMPATIENT, "tiny/nothing"))
     assert outcome.code == 1
@@ -103,3 +116,99 @@ def test_a_reply_that_is_cut_off_is_asked_for_with_more_room(
     assert limits
     for each in limits.values():
         assert len(each) > 1 and all(less < more for less, more in pairwise(each))
+
+
+def paid(events: Path) -> tuple[int, int, int]:
+    """The calls that got a reply by the events of a log or a folder, and their tokens."""
+    lines = [json.loads(line) for line in events.read_text().splitlines()]
+    calls = [call for line in lines for call in line.get("calls", ()) if not call["error"]]
+    asked, written = (sum(call["usage"][f"{kind}_tokens"] for call in calls) for kind in ("input", "output"))
+    return len(calls), asked, written
+
+
+def assert_paid_once(relay: Relay, events: Path) -> None:
+    """Every reply of the server is in the log, and none was asked for again."""
+    assert paid(events) == relay.usage
+    asked = [json.dumps(request, sort_keys=True) for request, _ in relay.answered]
+    assert len(set(asked)) == len(asked)
+
+
+def test_an_evaluation_whose_server_dies_goes_on_and_pays_nothing_twice(
+    mortal: Server, relay: Relay, tmp_path: Path
+) -> None:
+    inventory, out = tmp_path / "impatient.yaml", tmp_path / "out"
+    inventory.write_text(IMPATIENT)
+    arguments = ["eval", str(inventory), str(PROBLEMS), "--out", str(out), "--workers", "2"]
+    arguments += ["--model", "openai:tiny/plans", "--store", "off"]
+
+    def kill_at_the_tenth(number: int) -> None:
+        if number == 10:
+            mortal.kill()
+
+    relay.before = kill_at_the_tenth
+    stopped = spawn(*arguments)
+    assert "Traceback" not in stopped.err and "a fault of ours" not in stopped.err
+    assert "--retry-failed tries them again" in stopped.err or "goes on" in stopped.err
+    before = relay.usage[0]
+    assert 8 <= before <= 9, "one of the nine may have been under way"
+
+    mortal.restart()
+    resumed = spawn(*arguments, "--retry-failed")
+    assert resumed.code == 0 and "Goes on in" in resumed.err, resumed.err
+    results = [json.loads(line) for line in (out / "results.jsonl").read_text().splitlines()]
+    assert len({result["id"] for result in results}) == len(results) == 12
+    assert not any(result["error"] for result in results)
+    assert relay.usage[0] > before
+    assert_paid_once(relay, out / "events.jsonl")
+
+
+def test_a_question_whose_server_dies_goes_on_and_pays_nothing_twice(
+    mortal: Server, relay: Relay, command: Command, tmp_path: Path
+) -> None:
+    log = tmp_path / "run.jsonl"
+    arguments = ask(tmp_path, IMPATIENT, "tiny/plans", "--log", str(log))
+
+    def kill_at_the_second(number: int) -> None:
+        if number == 2:
+            mortal.kill()
+
+    relay.before = kill_at_the_second
+    failed = command(*arguments)
+    assert failed.code == 1 and "Check that the server runs" in failed.complaint
+    mortal.restart()
+    assert_one_more_call_answers(command(*arguments), relay, log)
+
+
+def test_a_question_that_is_interrupted_goes_on_and_pays_nothing_twice(
+    relay: Relay, command: Command, tmp_path: Path
+) -> None:
+    log = tmp_path / "run.jsonl"
+    arguments = ask(tmp_path, IMPATIENT, "tiny/plans", "--log", str(log))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "chameleon", *arguments],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(),
+    )
+
+    def interrupt_at_the_second(number: int) -> None:
+        if number == 2:
+            process.send_signal(signal.SIGINT)
+            process.wait(20)
+            raise ConnectionAbortedError
+
+    relay.before = interrupt_at_the_second
+    try:
+        _, complaint = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 130 and complaint == "chameleon: interrupted\n"
+    assert_one_more_call_answers(command(*arguments), relay, log)
+
+
+def assert_one_more_call_answers(outcome: Outcome, relay: Relay, log: Path) -> None:
+    """The plan had been paid for: to go on, the command asked for the solution alone."""
+    assert outcome.code == 0 and "Answer: 42" in outcome.out, outcome.err
+    assert relay.usage[0] == 2
+    assert_paid_once(relay, log)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,7 +15,6 @@ from chameleon.errors import (
     ParameterRefused,
 )
 from chameleon.llm import LLM, Backoff, ResponseStore
-from chameleon.llm.chat_client import ChatClient
 from tests.hosted import HostedServer
 from tests.llm.asking import Start
 from tests.loopback import Fault
@@ -39,6 +39,18 @@ def test_a_user_made_client_is_retried_by_us_alone(loopback: Start) -> None:
     with pytest.raises(ModelError, match="server failed"):
         LLM.connect(chat, retries=Backoff(retries=1, sleep=lambda seconds: None)).ask("hi")
     assert len(server.requests) == 2
+
+
+def test_a_client_keeps_its_server_whatever_the_environment_says_later(
+    loopback: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from langchain_openai import ChatOpenAI
+
+    first = loopback(["first"])
+    chat = ChatOpenAI(model="local", api_key=KEY)
+    loopback(["second"])  # OPENAI_BASE_URL names this one now
+    assert LLM.connect(chat).ask("hi", temperature=0).text == "first"
+    assert len(first.requests) == 1 and first.requests[0]["temperature"] == 0
 
 
 def test_classes_of_ones_own_are_not_made_anew(loopback: Start) -> None:
@@ -73,12 +85,6 @@ def test_what_a_client_is_set_to_is_dropped_as_well(asked: dict[str, Any]) -> No
         assert reply.text == "ok" and set(reply.dropped) == {"temperature"} and not server.refused
         with pytest.raises(ParameterRefused):
             LLM.connect(chat, allow_dropped=False).ask("hi", **asked)
-
-
-def test_copies_of_a_client_share_its_connections() -> None:
-    anthropic = pytest.importorskip("langchain_anthropic")
-    chat = ChatClient.given(anthropic.ChatAnthropic(model="claude-opus-5", api_key=KEY)).chat
-    assert chat.model_copy(update={"max_tokens": 5})._client is chat._client
 
 
 def test_one_limit_takes_the_place_of_the_other(loopback: Start) -> None:
@@ -131,6 +137,20 @@ def test_settings_of_a_users_own_client_tell_its_recorded_replies_apart(tmp_path
     assert texts == ["a", "b", "a"] and len(store) == 2
 
 
+@pytest.mark.parametrize("key", ["model_id", "repo_id", "model_path"])
+def test_clients_that_keep_their_models_name_elsewhere_are_told_apart(tmp_path: Path, key: str) -> None:
+    from langchain_core.language_models import FakeListChatModel
+
+    class Pipeline(FakeListChatModel):
+        llm: Any = None
+
+    store = ResponseStore(tmp_path / "r.sqlite")
+    wrapped = [SimpleNamespace(**{key: f"tiny/{text}"}) for text in "ab"]
+    llms = [LLM.connect(Pipeline(responses=["x"], llm=each), store=store) for each in wrapped]
+    assert [llm.name.partition(":")[2] for llm in llms] == ["tiny/a", "tiny/b"]
+    assert [llm.ask("q").cached for llm in llms] == [False, False]
+
+
 def test_replies_of_a_client_without_a_name_are_not_kept(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -140,6 +160,22 @@ def test_replies_of_a_client_without_a_name_are_not_kept(
     texts = [LLM.connect(FakeListChatModel(responses=[text]), store=store).ask("q").text for text in "ab"]
     assert texts == ["a", "b"] and len(store) == 0
     assert "are not recorded: it tells no name" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "field", ["api_base", "azure_endpoint", "base_url", "endpoint_url", "host", "server_url", "url"]
+)
+def test_clients_of_two_servers_are_told_apart(tmp_path: Path, field: str) -> None:
+    from langchain_core.language_models import FakeListChatModel
+    from pydantic import create_model
+
+    client: Any = create_model(
+        "Client", __base__=FakeListChatModel, model_name=(str, "m"), **{field: (str, "")}
+    )
+    store = ResponseStore(tmp_path / "r.sqlite")
+    for name in "ab":
+        llm = LLM.connect(client(responses=[name], **{field: f"http://{name}.test/v1"}), store=store)
+        assert llm.ask("q").text == name
 
 
 def test_clients_built_on_openais_tell_their_servers_apart(tmp_path: Path, loopback: Any) -> None:

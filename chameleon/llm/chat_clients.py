@@ -1,0 +1,178 @@
+"""LangChain clients: made by a model's name, or by the user; set to parameters, each setting kept."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from chameleon.errors import ChameleonError, ModelError, NoModel
+from chameleon.llm.providers import (
+    belongs_to_connection,
+    full_name,
+    make_client,
+    own_server,
+    secrets_in,
+)
+from chameleon.text import known_secrets, one_line, redact
+
+if TYPE_CHECKING:
+    from langchain_core.language_models.chat_models import BaseChatModel
+
+# Providers' words for one parameter, where LangChain did not settle them.
+_SYNONYMS: Mapping[str, tuple[str, ...]] = {
+    "max_tokens": ("max_output_tokens", "num_predict", "max_new_tokens"),
+    "stop": ("stop_sequences",),
+}
+_OF_ALL = ("temperature", "top_p", "max_tokens", "seed", "logprobs")
+_IN_PAYLOAD = ("temperature", "top_p", "seed")  # what a client may still leave out when it writes a request
+_MOST_VIEWS = 256
+_ADDRESS_FIELD = re.compile(r"(?:^|_)(?:base_url|api_base|endpoint|host|url)$")
+_MODEL_NAMES = ("model_name", "model", "model_id", "repo_id", "model_path", "endpoint_url")
+
+
+class ChatClient:
+    """The LangChain client of one model.
+
+    - `name`: "provider:model"; `has_name`: whether it tells its model or only its class.
+    - `address`: the server, unless it is the provider's own.
+    - `own_settings`: what tells its replies apart from those of other clients of the model.
+    - `secrets`: what must be told nowhere, the longest first.
+    """
+
+    def __init__(self, name: str, address: str, secrets: list[str]) -> None:
+        self.name, self.address = name, address
+        self.has_name = True
+        self.own_settings: dict[str, Any] = {}
+        self.secrets = known_secrets(secrets)  # now, when the client takes its key: looking takes a while
+        self._views: dict[str, tuple[BaseChatModel, frozenset[str]]] = {}
+        self._fields: dict[str, str | None] = {}
+
+    @cached_property
+    def chat(self) -> BaseChatModel:
+        """Make the client without parameters of a request."""
+        return self._set({}, frozenset())
+
+    @cached_property
+    def own_params(self) -> Mapping[str, Any]:
+        """Return the parameters that it is set to by its user."""
+        return {}
+
+    def field(self, param: str) -> str | None:
+        """Return the client's field for a parameter, by its name, its alias or a provider's word for it."""
+        if param not in self._fields:
+            known = type(self.chat).model_fields
+            by_alias = {info.alias: field for field, info in known.items()}
+            words = (param, *_SYNONYMS.get(param, ()))
+            found = (word if word in known else by_alias.get(word) for word in words)
+            self._fields[param] = next((field for field in found if field), None)
+        return self._fields[param]
+
+    def view(
+        self, fields: Mapping[str, Any], cleared: frozenset[str]
+    ) -> tuple[BaseChatModel, frozenset[str]]:
+        """Return the client with some fields set, and those of them that it leaves out.
+
+        What was made is kept, since making it costs. `cleared` are parameters that the client is set to, and
+        that are not to be sent.
+        """
+        if not fields and not cleared:
+            return self.chat, frozenset()
+        key = json.dumps([fields, sorted(cleared)], sort_keys=True)
+        found = self._views.get(key)
+        if found is None:
+            if len(self._views) >= _MOST_VIEWS:
+                self._views.clear()
+            view = self._set(fields, cleared)
+            found = self._views[key] = (view, _left_out(view, fields))
+        return found
+
+    def _set(self, fields: Mapping[str, Any], cleared: frozenset[str]) -> BaseChatModel:
+        raise NotImplementedError
+
+
+class NamedClient(ChatClient):
+    """A client that is made by the model's name, through its provider's constructor."""
+
+    def __init__(self, model: str, timeout: float, settings: Mapping[str, Any]) -> None:
+        name = full_name(model)
+        super().__init__(name, own_server(name.partition(":")[0], settings), secrets_in(settings))
+        self._timeout, self._settings = timeout, settings
+
+    def _set(self, fields: Mapping[str, Any], cleared: frozenset[str]) -> BaseChatModel:
+        try:
+            return make_client(self.name, self._timeout, self._settings, fields)
+        except ChameleonError:
+            raise
+        except Exception as error:
+            words = str(error).partition("For further information")[0]
+            said = one_line(redact(words, also=self.secrets), 200)
+            asked = ", ".join(f"{name}={value!r}" for name, value in fields.items())
+            raise ModelError(f"{self.name} cannot be asked with {asked}: {said}") from None
+
+
+class GivenClient(ChatClient):
+    """A client that the user made; it is never made anew, since its class may keep more than its fields."""
+
+    def __init__(self, chat: Any) -> None:
+        if not hasattr(chat, "_get_ls_params"):
+            raise NoModel(f"{type(chat).__name__} is no chat model", hint="Give a LangChain chat model.")
+        told = chat._get_ls_params()
+        provider = told.get("ls_provider") or chat._llm_type
+        # Clients of pipelines and endpoints keep the model's name, and the address, on what they wrap.
+        held = [each for each in (chat, getattr(chat, "llm", None)) if each is not None]
+        names = [getattr(each, name, None) for each in held for name in _MODEL_NAMES]
+        model = told.get("ls_model_name") or next((n for n in names if isinstance(n, str) and n), "")
+        settings = {name: getattr(chat, name, None) for name in type(chat).model_fields}
+        super().__init__(
+            f"{provider}:{model or type(chat).__name__}",
+            self._address(chat, held, provider),
+            secrets_in({name: value for name, value in settings.items() if value}),
+        )
+        self.has_name = bool(model)
+        for name, value in chat._identifying_params.items():
+            if value is None or name in ("model", "model_name", "stream") or belongs_to_connection(name):
+                continue
+            with suppress(TypeError, ValueError):  # an object has no stable name to know it by
+                self.own_settings[name] = json.loads(json.dumps(value))
+        client = getattr(chat, "root_client", None)
+        if client is not None and hasattr(client, "with_options"):
+            calm = client.with_options(max_retries=0)  # its own retries would multiply with ours
+            chat = chat.model_copy(update={"root_client": calm, "client": calm.chat.completions})
+        self.chat = chat
+
+    @staticmethod
+    def _address(chat: Any, held: list[Any], provider: str) -> str:
+        """Return the server of a client, as far as it tells."""
+        found = [getattr(getattr(chat, "root_client", None), "base_url", None)]  # what OpenAI's made of them
+        for each in held:
+            fields = getattr(type(each), "model_fields", getattr(each, "__dict__", ()))
+            found += [getattr(each, name, None) for name in fields if _ADDRESS_FIELD.search(name)]
+        address = next(filter(None, found), None)
+        return own_server(provider, {"base_url": str(address)}) if address else ""
+
+    @cached_property
+    def own_params(self) -> Mapping[str, Any]:
+        names = {param: self.field(param) for param in _OF_ALL}
+        was_set = self.chat.model_fields_set
+        held = {param: getattr(self.chat, field) for param, field in names.items() if field in was_set}
+        return {param: value for param, value in held.items() if value is not None}
+
+    def _set(self, fields: Mapping[str, Any], cleared: frozenset[str]) -> BaseChatModel:
+        nothing = {field: None for param in cleared if (field := self.field(param))}
+        return self.chat.model_copy(update={**nothing, **fields})
+
+
+def _left_out(view: BaseChatModel, fields: Mapping[str, Any]) -> frozenset[str]:
+    """Return the fields that a client was given and does not send: its validators took them out."""
+    gone = {field for field in fields if getattr(view, field, None) is None}
+    write = getattr(view, "_get_request_payload", None)
+    if write is not None:
+        with suppress(Exception):  # what it says to a request of ours is told when one is made
+            payload = write("?")
+            told = {**payload, **(payload.get("extra_body") or {})}
+            gone |= {field for field in _IN_PAYLOAD if field in fields and told.get(field) is None}
+    return frozenset(gone)
