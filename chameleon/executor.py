@@ -138,8 +138,9 @@ class Executor:
             if stop is not None and stop.is_set() and state.failure is None:
                 return
             for event in self._next(state, meter):
-                state = state.after(event)
-                yield event
+                for told in (*state.news_of(event), event):
+                    state = state.after(told)
+                    yield told
 
     def _next(self, state: State, meter: Meter) -> Iterable[Plan | StepRecord | RunEnded]:
         """Return the events that come of what `decide` says."""

@@ -14,6 +14,7 @@ from typing import Any, Self, get_args
 from chameleon import values
 from chameleon.errors import InputError, LogError, OtherFormat
 from chameleon.state import (
+    Dropped,
     Event,
     Failure,
     Plan,
@@ -69,6 +70,9 @@ def event_to_json(event: Event) -> dict[str, Any]:
                 "seconds": round(event.seconds, 6),
                 **({"dropped": True} if event.dropped else {}),
             }
+        case Dropped():
+            told = {"parameter": event.parameter, "value": event.value, "why": event.why}
+            return {"event": "dropped", "model": event.model, **told}
         case RunEnded():
             written = {"event": "run_ended", "reason": event.reason}
     if not isinstance(event, Plan) and event.error:
@@ -140,6 +144,8 @@ def _event(data: Mapping[str, Any]) -> Event:
                 calls,
                 data.get("dropped", False),
             )
+        case "dropped":
+            return Dropped(str(data["model"]), str(data["parameter"]), data["value"], str(data["why"]))
         case "run_ended":
             if data["reason"] not in get_args(Reason):
                 raise LogError(f"a run has ended for an unknown reason: {data['reason']!r}")
@@ -172,10 +178,10 @@ def before_failure(events: Sequence[Event]) -> int:
 
 
 def _is_failed(event: Event) -> bool:
-    """Return whether it is a failed step or a refused plan."""
+    """Return whether it is a failed step or plan, or stands before one to tell of a parameter."""
     if isinstance(event, StepRecord):
         return event.error is not None or event.dropped
-    return isinstance(event, Plan) and bool(event.refused)
+    return isinstance(event, Dropped) or (isinstance(event, Plan) and bool(event.refused))
 
 
 class EventLog:

@@ -1,13 +1,14 @@
 """A run as an event log, and the state that it folds to.
 
-Four kinds of events make a run: `RunStarted` (the input), `Plan` (steps to take, or a refused plan),
-`StepRecord` (one step taken) and `RunEnded`.
+Five kinds of events make a run: `RunStarted` (the input), `Plan` (steps to take, or a refused plan),
+`StepRecord` (one step taken), `Dropped` (a parameter that a model does not take) and `RunEnded`.
 `State.after` is the only way that a state changes, so a trace, a checkpoint, a resumed run and a replay all
 read the same lines.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
@@ -15,7 +16,7 @@ from typing import Any, Literal
 from chameleon import values
 from chameleon.errors import ChameleonError, LogError
 from chameleon.table import Table
-from chameleon.usage import Call, Dropped, Usage, dropped_in
+from chameleon.usage import Call, Usage
 
 Reason = Literal["answered", "declined", "failed", "budget"]
 PlanKind = Literal["proposed", "replan", "repair", "on_error", "fallback"]
@@ -175,6 +176,24 @@ class StepRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class Dropped:
+    """A model was asked without a parameter that is set for it, the first time in this run; and why."""
+
+    model: str
+    parameter: str
+    value: Any
+    why: str
+
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        """Return none: the calls are those of the plan or step that follows."""
+        return ()
+
+    def __str__(self) -> str:
+        return f"{self.model} was asked without {self.parameter} {json.dumps(self.value)}: {self.why}"
+
+
+@dataclass(frozen=True, slots=True)
 class RunEnded:
     """A run ends: answered, declined, failed, or out of budget."""
 
@@ -183,7 +202,7 @@ class RunEnded:
     calls: tuple[Call, ...] = ()
 
 
-Event = RunStarted | Plan | StepRecord | RunEnded
+Event = RunStarted | Plan | StepRecord | Dropped | RunEnded
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +233,7 @@ class State:
     failure: StepRecord | None = None
     ended: RunEnded | None = None
     begun: RunStarted | None = None
+    dropped: tuple[Dropped, ...] = ()
     step: Step | None = field(default=None, compare=False)
     lacking: tuple[MissingKeys, ...] = field(default=(), compare=False)
 
@@ -235,12 +255,25 @@ class State:
             raise LogError("the log goes on after its end" if self.begun else "the log has no beginning")
         if isinstance(event, StepRecord):
             return self._after_step(event)
+        if isinstance(event, Dropped):
+            return replace(self, dropped=(*self.dropped, event))
         if isinstance(event, Plan):
             if event.refused:
                 return replace(self, plans=(*self.plans, event))
             plan = self._plan_with(event)
             return replace(self, plans=(*self.plans, event), plan=plan, pending=event.steps, failure=None)
         return replace(self, ended=event)
+
+    def news_of(self, event: Plan | StepRecord | RunEnded) -> tuple[Dropped, ...]:
+        """Return the parameters that models were first asked without in this plan, step or end."""
+        told = {(each.model, each.parameter) for each in self.dropped}
+        found = {
+            (call.model, name): Dropped(call.model, name, call.params.get(name), why)
+            for call in event.calls
+            for name, why in call.dropped.items()
+            if (call.model, name) not in told
+        }
+        return tuple(found.values())
 
     def _plan_with(self, plan: Plan) -> tuple[str, ...]:
         """Return the modules as they are planned once this plan is taken."""
@@ -309,11 +342,6 @@ class State:
             *([self.ended] if self.ended else []),
         ]
         return tuple(call for part in parts for call in part.calls)
-
-    @property
-    def dropped(self) -> tuple[Dropped, ...]:
-        """Return the parameters that models were asked without, each once."""
-        return tuple(dropped_in(self.calls))
 
     @property
     def usage(self) -> Usage:

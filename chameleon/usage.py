@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import threading
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -96,28 +95,6 @@ class Call:
         fields["messages"] = tuple((role, text) for role, text in data["messages"])
         fields["usage"] = Usage.from_json(data["usage"])
         return cls(**fields)
-
-
-@dataclass(frozen=True, slots=True)
-class Dropped:
-    """A model was asked without a parameter that is set for it, and why."""
-
-    model: str
-    parameter: str
-    value: Any
-    why: str
-
-    def __str__(self) -> str:
-        return f"{self.model} was asked without {self.parameter} {json.dumps(self.value)}: {self.why}"
-
-
-def dropped_in(calls: Iterable[Call]) -> Collection[Dropped]:
-    """Return the parameters that models were asked without, as the first call of each tells it."""
-    found: dict[tuple[str, str], Dropped] = {}
-    for call in calls:
-        for name, why in call.dropped.items():
-            found.setdefault((call.model, name), Dropped(call.model, name, call.params.get(name), why))
-    return found.values()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,10 @@ from itertools import groupby
 from typing import Any
 
 from chameleon.cli.out import counted, echo
-from chameleon.state import Event, Failure, Plan, RunStarted, State, StepRecord
+from chameleon.state import Dropped, Event, Failure, Plan, RunStarted, State, StepRecord
 from chameleon.table import Table, to_terminal
 from chameleon.text import harmless
-from chameleon.usage import Call, Usage, dropped_in
+from chameleon.usage import Call, Usage
 from chameleon.values import to_json
 
 _INDENT = "     "
@@ -35,7 +35,6 @@ class RunPage:
     def __init__(self, *, as_json: bool, trace: bool, model: str | None = None) -> None:
         self.silent, self.trace, self.model = as_json, trace, model
         self.steps = 0
-        self.dropped: set[tuple[str, str]] = set()
         self.table: Table | None = None
         self.refused: tuple[Sequence[str], str] = ((), "")
         self.width = max(40, min(shutil.get_terminal_size((100, 24)).columns, 120))
@@ -49,17 +48,15 @@ class RunPage:
         self._line(harmless(text))
 
     def show(self, event: Event) -> None:
-        """Print an event of the run, after the parameters that models were first asked without in it."""
-        for each in dropped_in(getattr(event, "calls", ())):
-            if (each.model, each.parameter) not in self.dropped:
-                self.dropped.add((each.model, each.parameter))
-                self._line(f"{harmless(str(each))}.")
+        """Print an event of the run."""
         if isinstance(event, Plan):
             self._plan(event)
         elif isinstance(event, StepRecord):
             self.steps += 1
             if self.trace:
                 self._step(event)
+        elif isinstance(event, Dropped):
+            self._line(f"{harmless(str(event))}.")
         elif isinstance(event, RunStarted):
             self.table = State().after(event).table
 

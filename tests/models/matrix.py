@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chameleon import LLM, Executor, Inventory
+from chameleon.log import event_to_json
 from chameleon.state import Event, State
 from tests import every_inventory
 from tests.hosted import HostedServer
@@ -52,7 +53,8 @@ class Run:
     @property
     def dropped(self) -> tuple[str, ...]:
         """The parameters that the model was asked without, as the log tells them."""
-        return tuple(each.parameter for each in self.state.dropped)
+        told = [event_to_json(event) for event in self.events]
+        return tuple(event["parameter"] for event in told if event["event"] == "dropped")
 
 
 def connected(model: str, server: HostedServer, **options: object) -> LLM:

@@ -11,7 +11,7 @@ import pytest
 from chameleon import LLM, Executor, Inventory
 from chameleon.llm.prices import Pricing, TokenCounts
 from chameleon.log import EventLog
-from chameleon.state import State
+from chameleon.state import Dropped, State
 from chameleon.table import read_table
 from chameleon.usage import Usage
 from tests import every_inventory
@@ -183,7 +183,7 @@ def test_planner_and_writer_ask_models_of_their_own(
 
     with EventLog(log) as events:
         state = State.fold(events)
-        dropped = {(each.model, each.parameter) for each in state.dropped}
+        dropped = {(each.model, each.parameter) for each in events if isinstance(each, Dropped)}
     assert dropped == {("openai:gpt-5-mini", "temperature"), ("anthropic:claude-opus-5", "temperature")}
     for model in ("openai:gpt-4.1-mini", "openai:gpt-5-mini", "anthropic:claude-opus-5"):
         logged = sum((call.usage for call in state.calls if call.model == model), Usage())
