@@ -64,11 +64,6 @@ class Reply:
     error: ChameleonError | None = None
 
     @classmethod
-    def failed(cls, model: str, error: ChameleonError, usage: Usage, attempts: int = 0) -> Reply:
-        """Return what stands for a reply that did not come."""
-        return cls("", "", usage, attempts=attempts, model=model, error=error)
-
-    @classmethod
     def from_record(cls, model: str, record: Mapping[str, Any]) -> Reply:
         """Read what `to_record` wrote; raise `StoreError` for a damaged record."""
         text, finish = record.get("text"), record.get("finish")

@@ -12,14 +12,13 @@ import math
 import threading
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 
-from chameleon.errors import BudgetExceeded, ReplayMiss, StoreError
+from chameleon.errors import BudgetExceeded, ChameleonError, ReplayMiss, StoreError
 from chameleon.llm.connection import Connection
 from chameleon.llm.deadline import TooLate, within
 from chameleon.llm.message import ModelRequest, Reply
-from chameleon.llm.single_flight import SingleFlight, WaitedTooLong
 from chameleon.llm.store import ResponseStore
 from chameleon.retry import Backoff
 from chameleon.usage import UNKNOWN, Meter, Usage, current_recorder
@@ -27,11 +26,6 @@ from chameleon.usage import UNKNOWN, Meter, Usage, current_recorder
 _log = logging.getLogger("chameleon")
 _MOST_AT_ONCE, _MOST_ASYNC = 32, 128
 _MOST_WIDENED = 2  # a reply that is cut off at sixteen times its limit comes to no end
-_FAILED = Usage(calls=1)
-
-
-class OutOfTime(Exception):
-    """The run cannot wait for the reply any longer."""
 
 
 class Pipeline:
@@ -48,7 +42,7 @@ class Pipeline:
         if store is not None and store.mode != "off" and not connection.has_name:
             _log.warning("replies of %s are not recorded: it tells no name to know it by", connection.name)
         self._backoff, self._timeout = backoff, timeout
-        self._flights: SingleFlight[list[Reply]] = SingleFlight()
+        self._flights: dict[str, Future[list[Reply] | None]] = {}
         self._lock = threading.Lock()
         self._warned: set[str] = set()
         self.threads = ThreadPoolExecutor(_MOST_ASYNC, "chameleon-aask")
@@ -79,7 +73,7 @@ class Pipeline:
         ]
 
     def answer(self, requests: Sequence[ModelRequest]) -> list[Reply]:
-        """Answer samples of one question that go into one request.
+        """Answer samples of one question that go into one request; the same question in flight is asked once.
 
         Raises:
             BudgetExceeded: The run's budget forbids the call.
@@ -90,18 +84,30 @@ class Pipeline:
         ends = math.inf
         if meter is not None and meter.budget.seconds is not None:
             ends = time.monotonic() + meter.budget.seconds - meter.seconds()
+        key, mine = "+".join(each.key for each in requests), Future[list[Reply] | None]()
+        while True:
+            with self._lock:
+                ahead = self._flights.setdefault(key, mine)
+            if ahead is mine:
+                break
+            try:
+                shared = ahead.result(None if ends == math.inf else max(0.0, ends - time.monotonic()))
+            except TimeoutError:
+                return self._failed(requests, self._out_of_time(meter), Usage())
+            if shared is not None:
+                return [reply.unpaid(cached=True) for reply in shared]
+        landed: list[Reply] | None = None
         try:
-            with self._flights.join("+".join(each.key for each in requests), ends) as flight:
-                if flight.result is not None:
-                    return [reply.unpaid(cached=True) for reply in flight.result]
-                stored = self._stored(requests[0]) if len(requests) == 1 else None
-                replies = [stored] if stored else self._ask_until_whole(requests, meter, ends)
-                if not any(isinstance(reply.error, BudgetExceeded) for reply in replies):
-                    flight.result = replies  # the end of one run's budget is nobody else's
-                return replies
-        except WaitedTooLong:
-            late = Reply.failed(self.connection.name, self._out_of_time(meter), Usage())
-            return [late] + [late.unpaid() for _ in requests[1:]]
+            stored = self._stored(requests[0]) if len(requests) == 1 else None
+            replies = [stored] if stored else self._ask_until_whole(requests, meter, ends)
+            # The end of one run's budget is nobody else's: whoever waits asks for itself.
+            is_shared = not any(isinstance(reply.error, BudgetExceeded) for reply in replies)
+            landed = replies if is_shared else None
+            return replies
+        finally:
+            with self._lock:
+                del self._flights[key]
+            mine.set_result(landed)
 
     def _stored(self, request: ModelRequest) -> Reply | None:
         """Return the recorded reply, or the error that there is none; None where the model is to be asked."""
@@ -110,7 +116,7 @@ class Pipeline:
         try:
             record = self._store.get(request)
         except ReplayMiss as miss:
-            return Reply.failed(request.model, miss, Usage())
+            return self._failed([request], miss, Usage())[0]
         if record is None:
             return None
         reply = Reply.from_record(request.model, record)
@@ -136,7 +142,7 @@ class Pipeline:
             try:
                 wider = self._ask_in_budget([requests[place] for place in cut], widened, meter, ends)
             except BudgetExceeded as problem:
-                wider = [Reply.failed(self.connection.name, problem, Usage()) for _ in cut]
+                wider = [self._failed([requests[place]], problem, Usage())[0] for place in cut]
             for place, found in zip(cut, wider, strict=False):
                 if found.error is None or found.truncated or isinstance(found.error, BudgetExceeded):
                     replies[place] = replace(found.after(replies[place]), widened=widened)
@@ -154,7 +160,7 @@ class Pipeline:
         if meter is None:
             return self._ask(requests, widened, None, ends)
         meter.reserve()
-        spent = _FAILED
+        spent = Usage(calls=1)
         try:
             replies = self._ask(requests, widened, meter, ends)
             spent = sum((reply.usage for reply in replies), Usage())
@@ -172,17 +178,15 @@ class Pipeline:
             try:
                 replies = self._attempt(requests, widened, ends)
                 break
-            except OutOfTime:
-                reply = Reply.failed(self.connection.name, self._out_of_time(meter), UNKNOWN)
-                replies = [reply] + [reply.unpaid() for _ in requests[1:]]
-                break
             except Exception as error:
+                if isinstance(error, TooLate) and time.monotonic() >= ends:
+                    replies = self._failed(requests, self._out_of_time(meter), UNKNOWN)
+                    break
                 failure = self.connection.failure(error)
             wait = self._backoff.wait(attempt, failure.retry_after)
             is_last = not failure.retryable or attempt > self._backoff.retries
             if is_last or time.monotonic() + wait >= ends:
-                reply = Reply.failed(self.connection.name, failure.error, _FAILED)
-                replies = [reply] + [reply.unpaid() for _ in requests[1:]]
+                replies = self._failed(requests, failure.error, Usage(calls=1))
                 break
             if attempt == 1:
                 self._warn(
@@ -198,8 +202,7 @@ class Pipeline:
         """Make one request, and record what is whole: also where it comes too late for who asked.
 
         Raises:
-            OutOfTime: The run's time is over.
-            TooLate: The timeout is over.
+            TooLate: The timeout or the run's time is over.
             Exception: Whatever the provider's client raises.
         """
 
@@ -213,13 +216,12 @@ class Pipeline:
         if self.connection.is_scripted and ends == math.inf:
             return send()
         # The client's own timeout is one for each read: a server may send a byte at a time.
-        left = ends - time.monotonic()
-        try:
-            return within(min(self._timeout, left), send, reads=self._timeout)
-        except TooLate:
-            if left < self._timeout:
-                raise OutOfTime from None
-            raise
+        return within(min(self._timeout, ends - time.monotonic()), send, reads=self._timeout)
+
+    def _failed(self, requests: Sequence[ModelRequest], error: ChameleonError, usage: Usage) -> list[Reply]:
+        """Return what stands for replies that did not come; one of them bears the cost."""
+        reply = Reply("", "", usage, attempts=0, model=self.connection.name, error=error)
+        return [reply] + [reply.unpaid() for _ in requests[1:]]
 
     def _out_of_time(self, meter: Meter | None) -> BudgetExceeded:
         limit = 0.0 if meter is None else meter.budget.seconds or 0.0
