@@ -7,15 +7,15 @@ import json
 import logging
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from chameleon.errors import ReplayMiss, StoreError
 from chameleon.llm.message import ModelRequest
-from chameleon.llm.replay_miss import describe_miss
 from chameleon.sqlite_pool import Connections
+from chameleon.text import one_line, shared_start
 
 Mode = Literal["off", "record", "replay", "auto"]
 
@@ -33,7 +33,9 @@ _LAYOUT = (
     f"PRAGMA application_id = {_APPLICATION}",
     f"PRAGMA user_version = {_VERSION}",
 )
-_NEAREST_CANDIDATES = 100
+_MOST_NEAR = 100
+_WINDOW = 60
+_UNSET = object()
 
 
 class ResponseStore:
@@ -93,10 +95,26 @@ class ResponseStore:
             return self._decode(row[0])
         if self.mode != "replay":
             return None
-        elsewhere = self._of_other_servers(request)
-        if len(elsewhere) != 1:
-            raise self._miss(request)
-        return self._decode(elsewhere[0])
+        messages = json.dumps(request.messages)
+        with self._reading() as connection:
+            same = connection.execute(
+                "SELECT model, settings, reply FROM replies WHERE prompt = ?", (_digest(messages),)
+            ).fetchall()
+            near = connection.execute(
+                "SELECT messages FROM replies ORDER BY abs(length - ?) LIMIT ?", (len(messages), _MOST_NEAR)
+            ).fetchall()
+        recorded = [({"model": model, **json.loads(settings)}, reply) for model, settings, reply in same]
+        asked = json.loads(json.dumps({"model": request.model, **request.settings}))
+        elsewhere = [reply for known, reply in recorded if not _differing(asked, known) - {"base_url"}]
+        if len(elsewhere) == 1:
+            return self._decode(elsewhere[0])
+        what = _describe_miss(
+            asked,
+            _flat(request.messages),
+            [known for known, _ in recorded],
+            [json.loads(row) for (row,) in near],
+        )
+        raise ReplayMiss(what, where=str(self.path), hint="Record it with the store in mode auto.")
 
     def put(self, request: ModelRequest, reply: Mapping[str, Any]) -> None:
         """Record a reply, replacing an earlier one; raise `StoreError` when the file cannot be written."""
@@ -160,37 +178,6 @@ class ResponseStore:
                         hint="Move it away, or name another file (CHAMELEON_STORE).",
                     )
 
-    def _of_other_servers(self, request: ModelRequest) -> list[str]:
-        """Return the replies to the same request that are recorded under other addresses."""
-        wanted = _without_address(json.loads(json.dumps(request.settings)))
-        with self._reading() as connection:
-            rows = connection.execute(
-                "SELECT settings, reply FROM replies WHERE prompt = ? AND model = ?",
-                (_digest(json.dumps(request.messages)), request.model),
-            ).fetchall()
-        return [reply for settings, reply in rows if _without_address(json.loads(settings)) == wanted]
-
-    def _miss(self, request: ModelRequest) -> ReplayMiss:
-        messages = json.dumps(request.messages)
-        with self._reading() as connection:
-            same = connection.execute(
-                "SELECT model, settings FROM replies WHERE prompt = ? LIMIT ?",
-                (_digest(messages), _NEAREST_CANDIDATES),
-            ).fetchall()
-            near = connection.execute(
-                "SELECT messages FROM replies ORDER BY abs(length - ?) LIMIT ?",
-                (len(messages), _NEAREST_CANDIDATES),
-            ).fetchall()
-        return ReplayMiss(
-            describe_miss(
-                request,
-                [(model, json.loads(settings)) for model, settings in same],
-                [tuple((role, text) for role, text in json.loads(row)) for (row,) in near],
-            ),
-            where=str(self.path),
-            hint="Record it with the store in mode auto.",
-        )
-
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
         with self._translated("read"), self._connections.borrow() as connection:
@@ -234,9 +221,61 @@ def _lay_out(connection: sqlite3.Connection) -> None:
     connection.execute("COMMIT")
 
 
-def _without_address(settings: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in settings.items() if name != "base_url"}
-
-
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _describe_miss(
+    asked: Mapping[str, Any],
+    prompt: str,
+    same_prompt: Sequence[Mapping[str, Any]],
+    other_prompts: Sequence[Sequence[tuple[str, str]]],
+) -> str:
+    """Say in one sentence why a request was not found, and what is nearest of what is recorded.
+
+    Args:
+        asked: the model and the settings of the request.
+        prompt: its messages, as one text.
+        same_prompt: the models and settings under which the same prompt is recorded.
+        other_prompts: the messages of recorded requests of about the same length.
+    """
+    if same_prompt:
+        nearest = min(same_prompt, key=lambda known: len(_differing(asked, known)))
+        told = (
+            f"{name} {_shown(nearest, name)} (asked: {_shown(asked, name)})"
+            for name in sorted(_differing(asked, nearest))
+        )
+        return f"this prompt is recorded, but with other settings: {'; '.join(told)}"
+    if not other_prompts:
+        return f"no reply is recorded for the prompt {_quote(prompt, 0)}"
+    other = max(map(_flat, other_prompts), key=lambda text: _overlap(prompt, text))
+    place = shared_start(prompt, other)
+    said = f"no reply is recorded for the prompt {_quote(prompt, place)}"
+    return f"{said}; the nearest recorded one is {_quote(other, place)}"
+
+
+def _differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> set[str]:
+    """Return the names of the settings that tell two requests apart."""
+    return {name for name in {*one, *other} if one.get(name, _UNSET) != other.get(name, _UNSET)}
+
+
+def _shown(settings: Mapping[str, Any], name: str) -> str:
+    return one_line(json.dumps(settings[name]).strip('"'), _WINDOW) if name in settings else "not set"
+
+
+def _flat(messages: Sequence[tuple[str, str]]) -> str:
+    return "\n".join(f"{role}: {text}" for role, text in messages)
+
+
+def _overlap(a: str, b: str) -> int:
+    """Count what two prompts share at both ends: those of one template differ in the middle or at the end."""
+    start = shared_start(a, b)
+    rest = min(len(a), len(b)) - start
+    return start + shared_start(a[::-1][:rest], b[::-1][:rest])
+
+
+def _quote(text: str, position: int) -> str:
+    """Quote the part of `text` around the place where two prompts part."""
+    start = max(0, min(position - _WINDOW // 2, len(text) - 2 * _WINDOW))
+    part = " ".join(text[start : start + 2 * _WINDOW].split())
+    return f"“{'…' if start else ''}{part}{'…' if start + 2 * _WINDOW < len(text) else ''}”"
