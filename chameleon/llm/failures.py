@@ -2,6 +2,7 @@
 
 The clients of LangChain's providers raise unrelated exceptions. What they share is an HTTP status, somewhere,
 and a message, so both are looked at; class names serve for what has no status (timeouts, lost connections).
+`failures.yaml` has the rules.
 """
 
 from __future__ import annotations
@@ -14,45 +15,18 @@ import re
 import socket
 import ssl
 import time
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import resources
 from typing import Any
 
-from chameleon.errors import (
-    AuthFailed,
-    ChameleonError,
-    ContextTooLong,
-    ModelError,
-    NoModel,
-    RateLimited,
-    Refused,
-    Unreachable,
-)
+import yaml
+
+from chameleon import errors
+from chameleon.errors import ChameleonError, ModelError
 from chameleon.llm.deadline import LongReply, TooLate
 from chameleon.text import one_line, redact
-
-_CONTEXT = re.compile(
-    r"context[ _-]?(?:length|window|size|limit)|maximum context|prompt is too long"
-    r"|input token count.{0,40}exceeds|input tokens exceed|too many (?:input )?tokens|input is too long"
-    r"|exceeds? the (?:model'?s? )?max(?:imum)?[ _](?:input|model)[ _]?(?:length|len)",
-    re.IGNORECASE,
-)
-_REFUSED = re.compile(
-    r"content[_ ](?:filter|policy|management policy)|responsible ?ai ?policy|moderation|flagged",
-    re.IGNORECASE,
-)
-_NO_MODEL = re.compile(
-    r"model[_ ]not[_ ]found|(?:unknown|invalid|no such) model|not a valid model"
-    r"|models?\b.{0,120}\b(?:does not exist|not found|not exist|is not available|isn't available)"
-    r"|models?\b.{0,120}\bis not loaded|failed to load (?:the )?model|repository not found"
-    r"|does not have access to model|pulling it first|\Amodel: ",
-    re.IGNORECASE | re.DOTALL,
-)
-_NO_QUOTA = re.compile(
-    r"insufficient[_ ]quota|exceeded your current quota|billing|credit balance", re.IGNORECASE
-)
-_NO_SCHEMA = re.compile(r"response[_ ]?format|json[_ ]?schema|structured output|\bgrammar\b", re.IGNORECASE)
-_NO_KEY = re.compile(r"api[_ ]?key|credential|authenticat", re.IGNORECASE)
 
 _MOST_READ = 10_000  # of a message, which may be a whole web page
 _MOST_FAULTS = 20  # of a request, in a list
@@ -65,13 +39,6 @@ _NO_ANSWER: Mapping[type[OSError], str] = {
     ssl.SSLError: "no secure connection",
     TimeoutError: "no reply in time",
 }
-_TIMEOUT = re.compile(r"timeout|timedout|deadlineexceeded", re.IGNORECASE)
-_LOST = re.compile(
-    r"connect|protocolerror|readerror|writeerror|networkerror|serviceunavailable|incompleteread"
-    r"|remotedisconnected|brokenpipe|chunkedencoding|jsondecode|responsevalidation",
-    re.IGNORECASE,
-)
-_RETRYABLE_STATUS = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529})
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,65 +51,61 @@ class CallFailure:
     reason: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What a failure of some kind amounts to, as `failures.yaml` has it."""
+
+    error: str
+    said: str
+    hint: str = ""
+    status: Sequence[int | None] | None = None
+    words: str = ""
+    names: str = ""
+    retry: bool = False
+    reason: str = ""
+
+    def fits(self, status: int | None, message: str, names: str) -> bool:
+        """Tell whether it is about such a failure."""
+        is_of_status = status is not None if self.status is None else status in self.status
+        has_words = re.search(self.words, message, re.IGNORECASE | re.DOTALL)
+        return is_of_status and bool(has_words and re.search(self.names, names, re.IGNORECASE))
+
+
+@cache
+def _rules() -> Sequence[Rule]:
+    text = resources.files("chameleon.llm").joinpath("failures.yaml").read_text("utf-8")
+    rules = [Rule(**entry) for entry in yaml.safe_load(text)]
+    # A long pattern is folded at its bars.
+    return [
+        replace(rule, words=rule.words.replace(" |", "|"), names=rule.names.replace(" |", "|"))
+        for rule in rules
+    ]
+
+
 def classify(error: Exception, *, model: str = "the model", secrets: Iterable[str] = ()) -> CallFailure:
     """Turn any exception of a provider's client into a Chameleon error, its message free of secrets."""
-    if (long := next((part for part in _chain(error) if isinstance(part, LongReply)), None)) is not None:
+    chain = list(_chain(error))
+    if (long := next((part for part in chain if isinstance(part, LongReply)), None)) is not None:
         return CallFailure(ModelError(f"{model}: {long}"))
     if isinstance(error, ModelError):
         return CallFailure(error)
+    if isinstance(error, TooLate):
+        return CallFailure(ModelError(f"{model} did not answer in time"), True, reason="no reply in time")
     status, message = status_of(error), message_of(error)
     said = one_line(redact(message, also=secrets)) or type(error).__name__
-    if status is None:
-        return _without_status(error, message, said, model)
-    rejected = status in (400, 403, 404, 422, 500)  # some servers make a 500 of whatever they do not take
-    if status == 413 or (rejected and _CONTEXT.search(message)):
-        return CallFailure(ContextTooLong(f"the prompt does not fit the context of {model}: {said}"))
-    if rejected and _NO_MODEL.search(message):
-        return CallFailure(NoModel(f"{model} is not a model of this provider: {said}"))
-    if status in (400, 403, 422) and _REFUSED.search(message):
-        return CallFailure(Refused(f"{model} refused the prompt: {said}"))
-    if status in (400, 422, 500) and _NO_SCHEMA.search(message):
-        hint = "Use a model with structured output, or a prompt that asks for the form."
-        return CallFailure(ModelError(f"{model} does not take this output schema: {said}", hint=hint))
-    if status in (401, 403):
-        refused = f"{model} refused the key ({status}): {said}"
-        return CallFailure(AuthFailed(refused, hint="Check the API key."))
-    if status == 404:
-        hint = "Check the base URL; for OpenAI-compatible servers it usually ends in /v1."
-        unknown = f"{model}: the server does not know this address (404): {said}"
-        return CallFailure(ModelError(unknown, hint=hint))
-    if status == 429:
-        if _NO_QUOTA.search(message):
-            return CallFailure(RateLimited(f"{model}: the account's quota is used up: {said}"))
-        limited = RateLimited(f"{model}: too many requests (429): {said}")
-        return CallFailure(limited, True, _retry_after(error), "too many requests")
-    what = "the server failed" if status >= 500 else "the request was rejected"
-    failed = ModelError(f"{model}: {what} ({status}): {said}")
-    return CallFailure(failed, status in _RETRYABLE_STATUS, _retry_after(error), f"{what}, {status}")
-
-
-def _without_status(error: Exception, message: str, said: str, model: str) -> CallFailure:
-    """Classify what never came to a status: a client's own refusal, a timeout, a lost connection."""
     if isinstance(error, ChameleonError):
         return CallFailure(ModelError(f"{model}: {said}"))
-    if any(isinstance(part, RecursionError) for part in _chain(error)):
-        what = f"{model}: the server does not answer in JSON that can be read"
-        return CallFailure(ModelError(what, hint="Check that its address is right."))
-    names = " ".join(kind.__name__ for part in _chain(error) for kind in type(part).__mro__)
-    if _CONTEXT.search(message) or "ContextOverflow" in names:
-        return CallFailure(ContextTooLong(f"the prompt does not fit the context of {model}: {said}"))
-    if _TIMEOUT.search(names):
-        late = f"{model} did not answer in time"
-        told = late if isinstance(error, TooLate) else f"{late}: {said}"
-        return CallFailure(ModelError(told), True, reason="no reply in time")
-    if _LOST.search(names):
-        why = why_no_answer(error)
-        what = f"{model}: no complete answer from the server: {why} ({said})"
-        hint = "Check that the server runs and that its address is right."
-        return CallFailure(Unreachable(what, hint=hint), True, reason=why)
-    if _NO_KEY.search(message):
-        return CallFailure(AuthFailed(f"{model}: {said}", hint="Set the provider's API key."))
-    return CallFailure(ModelError(f"{model}: {type(error).__name__}: {said}"))
+    names = " ".join(kind.__name__ for part in chain for kind in type(part).__mro__)
+    rule = next(rule for rule in _rules() if rule.fits(status, message, names))
+    kind, why = type(error).__name__, why_no_answer(error)
+    told = {"model": model, "said": said, "status": status, "kind": kind, "why": why}
+    made: ModelError = getattr(errors, rule.error)(rule.said.format(**told), hint=rule.hint)
+    return CallFailure(made, rule.retry, _retry_after(error), rule.reason.format(**told))
+
+
+def says_too_long(message: str) -> bool:
+    """Tell whether the words are those of a prompt that does not fit the context."""
+    return next(rule for rule in _rules() if rule.words).fits(400, message, "")
 
 
 def why_no_answer(error: BaseException) -> str:
@@ -152,7 +115,7 @@ def why_no_answer(error: BaseException) -> str:
     for kind, words in _NO_ANSWER.items():
         if any(isinstance(part, kind) for part in parts):
             return words
-    if any(_TIMEOUT.search(type(part).__name__) for part in parts):
+    if any("timeout" in type(part).__name__.lower() for part in parts):
         return "no reply in time"
     codes = [part.errno for part in parts if isinstance(part, OSError) and part.errno]
     return os.strerror(codes[0]).lower() if codes else "the connection failed"
@@ -201,11 +164,6 @@ def message_of(error: Exception) -> str:
             if said := _said(body):
                 return said[:_MOST_READ]
     return (next(filter(None, bodies), "") or str(error))[:_MOST_READ]
-
-
-def says_too_long(message: str) -> bool:
-    """Tell whether the words are those of a prompt that does not fit the context."""
-    return _CONTEXT.search(message) is not None
 
 
 def _said(body: Any, depth: int = 6) -> str:
