@@ -12,6 +12,7 @@ from langchain_core.callbacks import CallbackManagerForLLMRun
 from langchain_core.language_models.base import LangSmithParams
 from langchain_core.language_models.chat_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import PrivateAttr
 
@@ -35,17 +36,13 @@ class ScriptedModel(BaseChatModel):
     """
 
     model_name: str = "script"
-    _replies: list[ScriptedReply] = PrivateAttr(default_factory=list)
-    _function: Callable[[list[tuple[str, str]]], ScriptedReply] | None = PrivateAttr(default=None)
+    _script: Any = PrivateAttr(default=())
     _requests: list[list[tuple[str, str]]] = PrivateAttr(default_factory=list)
     _lock: Any = PrivateAttr(default_factory=threading.Lock)
 
     def __init__(self, script: Script, model_name: str = "script") -> None:
         super().__init__(model_name=model_name)  # type: ignore[call-arg]
-        if callable(script):
-            self._function = script
-        else:
-            self._replies = list(script)
+        self._script = script if callable(script) else list(script)
 
     @classmethod
     def from_file(cls, path: str | Path) -> ScriptedModel:
@@ -66,9 +63,8 @@ class ScriptedModel(BaseChatModel):
                 reply = json.loads(line)
             except ValueError as error:
                 raise InputError(f"not JSON: {error}", where=f"{file}, line {number}") from None
-            if not isinstance(reply, str) and not (
-                isinstance(reply, dict) and isinstance(reply.get("text"), str)
-            ):
+            text = reply.get("text") if isinstance(reply, dict) else reply
+            if not isinstance(text, str):
                 raise InputError('a reply is a text or {"text": …}', where=f"{file}, line {number}")
             replies.append(reply)
         return cls(replies, model_name=file.name)
@@ -96,15 +92,13 @@ class ScriptedModel(BaseChatModel):
         with self._lock:
             number = len(self._requests)
             self._requests.append(pairs)
-        if self._function is not None:
-            reply = self._function(pairs)
-        elif number < len(self._replies):
-            reply = self._replies[number]
+        if callable(self._script):
+            reply = self._script(pairs)
+        elif number < len(self._script):
+            reply = self._script[number]
         else:
-            raise ScriptExhausted(
-                f"the script holds {len(self._replies)} replies, and reply {number + 1} was asked for",
-                where=self.model_name,
-            )
+            held = f"the script holds {len(self._script)} replies"
+            raise ScriptExhausted(f"{held}, and reply {number + 1} was asked for", where=self.model_name)
         if isinstance(reply, Exception):
             raise reply
         return ChatResult(generations=[ChatGeneration(message=_message(reply))])
@@ -119,20 +113,14 @@ def _text(content: Any) -> str:
 
 def _message(reply: str | Mapping[str, Any]) -> AIMessage:
     fields: Mapping[str, Any] = {"text": reply} if isinstance(reply, str) else reply
-    message = AIMessage(
-        content=fields["text"], response_metadata={"finish_reason": fields.get("finish", "stop")}
-    )
+    told = {"finish_reason": fields.get("finish", "stop"), "cost": fields.get("cost")}
+    message = AIMessage(content=fields["text"], response_metadata=told)
     if "input_tokens" in fields and "output_tokens" in fields:
-        tokens_in, tokens_out = int(fields["input_tokens"]), int(fields["output_tokens"])
-        message.usage_metadata = {
-            "input_tokens": tokens_in,
-            "output_tokens": tokens_out,
-            "total_tokens": tokens_in + tokens_out,
-        }
-        if (cached := fields.get("cached_tokens")) is not None:
-            message.usage_metadata["input_token_details"] = {"cache_read": int(cached)}
-        if (thought := fields.get("reasoning_tokens")) is not None:
-            message.usage_metadata["output_token_details"] = {"reasoning": int(thought)}
-    if "cost" in fields:
-        message.response_metadata["cost"] = fields["cost"]
+        read, written = fields["input_tokens"], fields["output_tokens"]
+        usage = UsageMetadata(input_tokens=read, output_tokens=written, total_tokens=read + written)
+        if "cached_tokens" in fields:
+            usage["input_token_details"] = {"cache_read": fields["cached_tokens"]}
+        if "reasoning_tokens" in fields:
+            usage["output_token_details"] = {"reasoning": fields["reasoning_tokens"]}
+        message.usage_metadata = usage
     return message
