@@ -34,6 +34,7 @@ MODELS = (
     "google_genai:gemini-3.5-flash-lite",
     "google_genai:gemini-3.8-flash",
 )
+ENVIRONMENT = {**every_inventory.ENVIRONMENT, "CHAMELEON_STORE": "off", "CHAMELEON_WEB_CACHE": "off"}
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ def _print(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    os.environ |= every_inventory.ENVIRONMENT | {"CHAMELEON_STORE": "off", "CHAMELEON_WEB_CACHE": "off"}
+    os.environ |= ENVIRONMENT
     with tempfile.TemporaryDirectory() as made:
         _print(Path(made))
     sys.exit()
