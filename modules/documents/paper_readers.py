@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -113,12 +112,14 @@ class PaperProgramVerifier(ProgramVerifier):
     def run(self, state: State) -> dict[str, str]:
         """Return what was found. Raises `StepRejected` for a program that fails, or gives no single value."""
         verdict = super().run(state)
-        value = run_program(state, self.timeout).value
-        told = _MANY.get(type(value).__name__, "")
-        if isinstance(value, complex) or (isinstance(value, float) and not math.isfinite(value)):
-            told = "no real number"
+        result = run_program(state, self.timeout)
+        value, told = result.value, _MANY.get(result.value_type, "")
+        if result.value_type == "complex" or (result.value_type == "float" and isinstance(value, str)):
+            told = "no real number"  # JSON has no NaN and no infinity: they come as text
         elif isinstance(value, str) and value.strip().lower() in ("nan", "inf", "-inf", "none"):
             told = f'"{value.strip()}"'
+        elif isinstance(value, list | dict):
+            told = told or "several values"
         if told:
             raise StepRejected(f"the program sets ans to {told}, and not to one number or text")
         return verdict

@@ -79,7 +79,11 @@ def test_a_line_of_passages_beside_a_bare_program_is_a_comment_of_it(line: str) 
     [
         ("ans = {'a': 1}", "a dict"),
         ("ans = [1, 2]", "a list"),
+        ("ans = {1, 2}", "a set"),
         ("ans = float('nan')", "no real number"),
+        ("ans = float('-inf')", "no real number"),
+        ("ans = 1j", "no real number"),
+        ("ans = 'nan'", '"nan"'),
         ("ans = 1 / 4", ""),
         ("ans = '310 EUR'", ""),
     ],

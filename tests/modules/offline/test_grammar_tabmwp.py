@@ -20,7 +20,7 @@ _PROBLEMS = (Path(__file__).parents[3] / "../shared/data/tabmwp/dev1k.jsonl.gz")
 
 @pytest.mark.skipif(not _PROBLEMS.exists(), reason="the TabMWP problems are not in this checkout")
 @pytest.mark.parametrize(
-    ("titled", "each"), [(True, 1), (False, 4)], ids=["with title and unit", "a quarter without"]
+    ("titled", "each"), [(True, 2), (False, 4)], ids=["half with title and unit", "a quarter without"]
 )
 def test_development_problems(titled: bool, each: int) -> None:
     with gzip.open(_PROBLEMS, "rt", encoding="utf-8") as lines:

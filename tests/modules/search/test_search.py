@@ -39,7 +39,10 @@ def inventory(plan: list[str], **modules: dict[str, Any]) -> Inventory:
             "name": "searching",
             "input": {"question": "str", "choices": "list?"},
             "planner": {"use": "fixed", "plan": plan},
-            "modules": {name: modules.get(name, {}) for name in dict.fromkeys([*plan, *modules])},
+            "modules": {
+                name: {"use": f"{__name__}:TellContext"} if name == "tell_context" else modules.get(name, {})
+                for name in dict.fromkeys([*plan, *modules])
+            },
         }
     )
 
