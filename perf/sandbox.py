@@ -119,7 +119,7 @@ def measure(kind: str, count: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--programs", type=int, default=300, help="programs per figure")
-    parser.add_argument("--kinds", nargs="*", default=["sealed", "monty"])
+    parser.add_argument("--kinds", nargs="*", default=["sealed", "monty", "monty+sealed"])
     options = parser.parse_args()
     for kind in options.kinds:
         measure(kind, options.programs)

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from typing import Literal, get_args
 
 from chameleon.errors import InputError, SandboxUnavailable
-from chameleon.sandbox.monty import MontySandbox
+from chameleon.sandbox.monty import LayeredSandbox, MontySandbox
 from chameleon.sandbox.result import Limits
 from chameleon.sandbox.sandbox import Sandbox
 from chameleon.sandbox.sealed import MONTY_HINT, SealedSandbox
 from chameleon.sandbox.zygote import why_unusable
 
-Kind = Literal["auto", "sealed", "monty"]
+Kind = Literal["auto", "sealed", "monty", "monty+sealed"]
 
 _DEFAULT_LIMITS = Limits()
 
@@ -29,7 +29,8 @@ def make_sandbox(
 ) -> Sandbox:
     """Start a sandbox for model-written programs; close it when done, or use it in a `with`.
 
-    `auto` is `sealed` on Linux x86_64 and `monty` elsewhere. `require` lists layers without which a sealed
+    `auto` is `sealed` on Linux x86_64 and `monty` elsewhere. `monty+sealed` tries Monty first and reruns
+    in the sealed sandbox what does not end well there. `require` lists layers without which a sealed
     sandbox does not start. Raises SandboxUnavailable, with the reason, rather than run with less.
     """
     if kind not in get_args(Kind):
@@ -44,7 +45,10 @@ def make_sandbox(
         return MontySandbox(libraries, limits, workers)
     if reason := why_unusable():
         raise SandboxUnavailable(reason, hint=MONTY_HINT)
-    return SealedSandbox(libraries, limits, workers, require)
+    if kind == "sealed":
+        return SealedSandbox(libraries, limits, workers, require)
+    first = MontySandbox(libraries, limits, workers)
+    return LayeredSandbox(first, SealedSandbox(libraries, limits, workers, require), limits)
 
 
 _lock = threading.Lock()

@@ -31,10 +31,11 @@ def test_a_required_layer_that_is_missing_stops_everything() -> None:
         make_sandbox("sealed", require=("seccomp", "moat"))
 
 
-def test_no_filter_for_this_machine_stops_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("kind", ["sealed", "monty+sealed"])
+def test_no_filter_for_this_machine_stops_everything(monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     monkeypatch.setattr(seccomp.platform, "machine", lambda: "riscv64")
     with pytest.raises(SandboxUnavailable, match=r"riscv64.*monty"):
-        make_sandbox("sealed")
+        make_sandbox(kind)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("platform", ["darwin", "win32"])

@@ -8,7 +8,8 @@ import pytest
 
 from chameleon.sandbox import Limits, Sandbox, make_sandbox
 from chameleon.sandbox.monty import drop_unused_imports
-from tests.sandbox.conftest import each_program
+from chameleon.sandbox.zygote import why_unusable
+from tests.sandbox.conftest import each_program, in_plain_python
 from tests.sandbox.test_attacks import Canary, attack, canary
 
 pytest.importorskip("pydantic_monty")
@@ -18,6 +19,14 @@ __all__ = ["canary"]
 @pytest.fixture(scope="module")
 def monty() -> Iterator[Sandbox]:
     with make_sandbox("monty", limits=Limits(memory_mb=128)) as sandbox:
+        yield sandbox
+
+
+@pytest.fixture(scope="module")
+def layered() -> Iterator[Sandbox]:
+    if reason := why_unusable():
+        pytest.skip(reason)
+    with make_sandbox("monty+sealed", limits=Limits(wall_s=5)) as sandbox:
         yield sandbox
 
 
@@ -76,6 +85,19 @@ def test_inputs_are_globals_and_the_next_program_is_fresh(monty: Sandbox) -> Non
 @each_program("reads", "secrets", "writes", "network", "processes", "exhaustion")
 def test_attacks(monty: Sandbox, canary: Canary, code: str) -> None:
     attack(monty, canary, code)
+
+
+@each_program("harmless")
+def test_monty_first_gives_what_plain_python_gives(layered: Sandbox, code: str) -> None:
+    outcome = layered.run(code)
+    assert (outcome.status, outcome.value) == ("ok", in_plain_python(code)), outcome
+
+
+def test_only_a_good_end_in_monty_is_final(layered: Sandbox) -> None:
+    assert layered.run("ans = 1").tier == "monty"
+    assert layered.run("def g():\n    yield 1\nans = list(g())").tier == "sealed"
+    assert layered.run("ans = 1 / 0").tier == "sealed"
+    assert layered.guarantees().active("seccomp")
 
 
 @pytest.mark.parametrize(
