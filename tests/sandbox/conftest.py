@@ -11,6 +11,7 @@ import psutil
 import pytest
 
 from chameleon.sandbox import Limits, Sandbox, make_sandbox
+from chameleon.sandbox.inside.encode import Encoder
 from chameleon.sandbox.zygote import why_unusable
 
 LIMITS = Limits(wall_s=5, cpu_s=5, memory_mb=256)
@@ -50,8 +51,8 @@ def each_program(*kinds: str) -> pytest.MarkDecorator:
 
 
 def in_plain_python(code: str) -> Any:
-    """What a harmless program leaves in `ans` in this process, whose decimal context it may have changed."""
+    """Return as JSON what a program leaves in `ans` in this process, whose decimal context it may change."""
     namespace: dict[str, Any] = {"__name__": "__main__"}
     with localcontext():
         exec(code, namespace)
-    return namespace["ans"]
+    return Encoder(1 << 20, depth=12, digits=4000).encode(namespace["ans"])
