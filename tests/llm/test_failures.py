@@ -17,7 +17,6 @@ from chameleon.errors import (
     ChameleonError,
     ContextTooLong,
     ModelError,
-    NoModel,
     RateLimited,
     ScriptExhausted,
     Unreachable,
@@ -84,17 +83,15 @@ def test_the_status_is_found_in_what_caused_the_exception() -> None:
         ({"retry-after": "-4"}, 0.0),
         ({"retry-after": "soon"}, None),
         ({"retry-after": "nan"}, None),
+        (
+            {"retry-after": email.utils.formatdate(time.time() + 3000, usegmt=True)},
+            pytest.approx(3000, abs=600),
+        ),
         ({}, None),
     ],
 )
 def test_retry_after_is_read(headers: dict[str, str], seconds: float | None) -> None:
     assert classify(ProviderError("x", 429, headers=headers)).retry_after == seconds
-
-
-def test_retry_after_may_be_a_date() -> None:
-    date = email.utils.formatdate(time.time() + 30, usegmt=True)
-    asked = classify(ProviderError("x", 503, headers={"retry-after": date})).retry_after
-    assert asked is not None and 25 < asked <= 31
 
 
 @given(
@@ -136,19 +133,3 @@ def test_a_body_nested_too_deep_is_told_with_the_server(status: int, body: bytes
     with send as server, pytest.raises(ModelError, match=told) as caught:
         local(base_url=server, retries=3).ask("hi")
     assert len(str(caught.value)) < 500
-
-
-@pytest.mark.parametrize(
-    ("said", "kind"),
-    [
-        ("Model 'local' is not loaded", NoModel),
-        ("Failed to load model local", NoModel),
-        ("404 Client Error. Repository Not Found for url: https://huggingface.co/local", NoModel),
-        ("response format not supported", ModelError),
-    ],
-)
-def test_more_500s_that_no_second_try_mends(loopback: Start, said: str, kind: type[ModelError]) -> None:
-    server = loopback([Fault(500, {"error": {"message": said}})])
-    with pytest.raises(kind, match=said):
-        local(retries=3).ask("hi")
-    assert len(server.requests) == 1
