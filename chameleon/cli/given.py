@@ -135,12 +135,12 @@ def fit(given: Mapping[str, Any], inventory: Inventory, options: QuestionOptions
     A table beside passages takes the name of its file where it has no caption, so that sources name it.
     Raises `InputError` where the inventory does not take all the files.
     """
-    from chameleon.documents import reading
-
     takes, fitted = inventory.input_types, dict(given)
     if "text" in fitted and takes and "passages" in takes and "text" not in takes:
+        from chameleon.documents.reading import text_passages
+
         assert options.text
-        fitted.setdefault("passages", reading.text_passages(fitted["text"], _file_name(options.text[0])))
+        fitted.setdefault("passages", text_passages(fitted["text"], _file_name(options.text[0])))
     if "passages" in fitted:
         del fitted["passages" if takes and "passages" not in takes else "text"]
     if "passages" in fitted and options.table and not fitted["table"].caption.strip():
