@@ -78,9 +78,10 @@ def _ending(error: Failure) -> Reason | None:
     """
     if error.kind in ("Declined", "BudgetExceeded"):
         return "declined" if error.kind == "Declined" else "budget"
-    kind = getattr(errors, error.kind, Exception)
-    lasting = issubclass(kind, (errors.ModelError, errors.StoreError)) and kind is not errors.EmptyReply
-    return "failed" if lasting else None
+    kind = getattr(errors, error.kind, None)
+    if not isinstance(kind, type) or kind is errors.EmptyReply:  # a module's own error may be called anything
+        return None
+    return "failed" if issubclass(kind, (errors.ModelError, errors.StoreError)) else None
 
 
 def _by_policy(state: State, failed: StepRecord, error: Failure, inventory: Inventory) -> Decision:

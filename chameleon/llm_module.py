@@ -28,7 +28,7 @@ RAISE_LIMIT = "Raise llm.max_tokens if such an answer is that long; else the mod
 class AsksModel:
     """Ask a model with a prompt file.
 
-    - `prompt`: the prompt file, such as "tabmwp/row_lookup"; the inventory may name another.
+    - `prompt`: the prompt file, such as "folder/name"; the inventory may name another.
     - `llm_params`: parameters of the call, such as {"max_tokens": 256}.
     - `own_model`: a model of its own, "provider:name", with `own_connection` (retries, timeout, prices).
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
@@ -365,8 +366,10 @@ class LineFile:
             file.close()
             hint = f"Wait for it. {self.hint}".strip()
             raise LogError("another run is writing to it", where=str(self.path), hint=hint) from problem
-        except OSError:  # some network drives have no locks
-            pass
+        except OSError as problem:
+            if problem.errno not in (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS):  # some network drives
+                file.close()
+                raise self._unusable("lock", problem) from problem
         return file
 
     def _unusable(self, done: str, problem: OSError) -> InputError:

@@ -53,7 +53,7 @@ class Module:
             for key in split_keys(getattr(cls, attribute) or ()):
                 if not all(_KEY.fullmatch(part) for part in key.removesuffix("?").split("|")):
                     raise InventoryError(
-                        f"{attribute} has the key {key!r}",
+                        f"{attribute} of the class {cls.__qualname__} has the key {key!r}",
                         where=f"class {cls.__qualname__}",
                         hint='Write keys as "input.table", "cache.knowledge?" or "cache.a|cache.b".',
                     )

@@ -281,6 +281,13 @@ def _bracketed(text: str, known: Container[str]) -> list[str]:
 
 def _listed(body: str) -> list[str]:
     """Read ["row_lookup"], ['row_lookup'], [row_lookup] or [{"module": "row_lookup"}], as models write."""
+    try:
+        given = json.loads(body)
+        names = [item.get("module") or item["name"] if isinstance(item, dict) else item for item in given]
+        if all(isinstance(name, str) for name in names):
+            return names
+    except (ValueError, TypeError, KeyError, RecursionError):
+        pass  # a list of Python's, or bare names
     items = _IN_OBJECT.findall(body) or body.strip("[]").rstrip(" \t\n,").split(",")
     names = [item.strip(" \t\n\"'`") for item in items]
     return names if all(map(_NAME.fullmatch, names)) else []

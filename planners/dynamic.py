@@ -152,7 +152,7 @@ class Dynamic(AsksModel, Planner):
             replies = self.model.ask_many(messages, self.samples, **params)
         except EmptyReply:  # it names none of them either
             return None
-        read = [next_operation(reply.text, names) for reply in replies]
+        read = [_next_operation(reply.text, names) for reply in replies]
         voted = votes([name or END for name in read], weights_of(replies, self.weights))
         chosen = str(voted[0][0])
         return chosen if chosen in read else None
@@ -193,7 +193,7 @@ def _check_grammar(follows: Mapping[str, Sequence[str]]) -> None:
         raise InventoryError(f"no chain can end: nothing leads to `{END}`")
 
 
-def next_operation(text: str, candidates: Sequence[str]) -> str | None:
+def _next_operation(text: str, candidates: Sequence[str]) -> str | None:
     """Find the first candidate in a chain such as "f_select_row(row 1) -> f_sort_by(x) -> <END>".
 
     Each part of the chain counts once, by the call that it begins with; what is written as arguments

@@ -25,7 +25,7 @@ class Room:
 
 FLOORS = (
     (Room("cli", "the command line"), Room("evaluation", "run, score, count, report")),
-    (Room("retrieval", "find tables and passages"), Room("documents", "files, databases and pages")),
+    (Room("retrieval, documents", "find tables and passages in files, databases and pages"),),
     (
         Room("executor", "run the plan, step by step"),
         Room("planner, inventory", "say what may run next"),
@@ -33,10 +33,8 @@ FLOORS = (
     ),
     (Room("llm", "chat models: any provider, replies kept, retries, cost"),),
     (
-        Room("table", "tables, typed cells"),
-        Room("web", "guarded requests"),
-        Room("sandbox", "programs, sealed"),
-        Room("pictures", "images and OCR"),
+        Room("table, pictures", "typed cells; images and OCR"),
+        Room("web, sandbox", "guarded requests; sealed programs"),
     ),
     (Room("errors, text, values", "what every room shares"),),
 )
@@ -45,7 +43,7 @@ PLUGINS = (
     Room("planners/", "choose the next modules"),
     Room("benchmarks/", "readers, official scorers"),
 )
-DATA = (Room("inventories/", "YAML: tools of a task"), Room("prompts/", "Markdown: one a prompt"))
+DATA = (Room("inventories/, prompts/", "YAML of a task; Markdown"),)
 
 WIDTH, LEFT, RIGHT, GAP, HEIGHT, TOP = 1000, 20, 700, 14, 62, 50
 BLUE, SAND, GREEN = "#e8f0fb", "#fdf1df", "#edf5e4"

@@ -27,6 +27,7 @@ def measured() -> dict[str, int]:
         sizes = {f"{house}/{each.name}": _lines(each) for each in folders}
         rooms |= {name: lines for name, lines in sizes.items() if lines}
         rooms[house] = sum(map(_length, (ROOT / house).glob("*.py")))
+    rooms["shipped"] = sum(lines for name, lines in rooms.items() if name != "tests")
     return rooms
 
 
@@ -40,11 +41,7 @@ def _length(file: Path) -> int:
 
 def _table(lines: Mapping[str, int], allowed: Mapping[str, int]) -> str:
     rows = [f"{name:24}{lines[name]:>8,}{allowed.get(name, 0):>10,}" for name in sorted(lines)]
-    shipped = sum(count for name, count in lines.items() if name != "tests")
-    budget = sum(count for name, count in allowed.items() if name != "tests")
-    return "\n".join(
-        [f"{'room':24}{'lines':>8}{'budget':>10}", *rows, f"{'shipped':24}{shipped:>8,}{budget:>10,}"]
-    )
+    return "\n".join([f"{'room':24}{'lines':>8}{'budget':>10}", *rows])
 
 
 def test_every_room_keeps_its_budget() -> None:

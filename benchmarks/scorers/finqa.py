@@ -20,7 +20,7 @@ from chameleon.modules.reports.finqa_program import PLACES, calculated, tokens_o
 _KINDS = ("execution", "program", "answer")
 
 
-class _ProgramRule(Scorer):
+class _FromProgram(Scorer):
     """What the rules for programs read: a program as text or tokens, or a number where there is none."""
 
     def from_output(self, text: str, problem: Problem) -> str:
@@ -33,7 +33,7 @@ class _ProgramRule(Scorer):
         return {"program": program, "answer": answer}
 
 
-class ExecutionRule(_ProgramRule):
+class ExecutionRule(_FromProgram):
     """FinQA's execution accuracy alone, broken down by facts and steps."""
 
     def right(self, prediction: Any, problem: Problem) -> bool:
@@ -50,7 +50,7 @@ class ExecutionRule(_ProgramRule):
         return not fault and value is not None and bool(value == problem.gold)
 
 
-class ProgramRule(_ProgramRule):
+class ProgramRule(_FromProgram):
     """FinQA's program accuracy alone, broken down by facts and steps."""
 
     def check(self) -> None:
@@ -67,7 +67,7 @@ class ProgramRule(_ProgramRule):
         return tokens is not None and equivalent(tokens_of(program), tokens)
 
 
-class OfficialRule(_ProgramRule, GradedScorer):
+class OfficialRule(_FromProgram, GradedScorer):
     """FinQA (Chen et al., 2021): execution and program accuracy in percent; RAG-CoT's answer accuracy.
 
     The first two are FinQA's; the third is RAG-CoT's, see `AnswerRule`.

@@ -32,7 +32,7 @@ Expression = int | tuple[str, Any, Any]
 """The number of a symbol, or an operation with its two arguments."""
 
 
-class _TooLarge(Exception):
+class _TooManyOperations(Exception):
     pass
 
 
@@ -57,7 +57,7 @@ def equivalent(gold: Sequence[Any], predicted: Sequence[Any]) -> bool:
         raise InputError(f"the gold program cannot be read: {' '.join(map(str, gold))!r:.200}") from None
     try:
         found = _expression(_checked(predicted, symbols), symbols, _LARGEST)
-    except _TooLarge:
+    except _TooManyOperations:
         return list(predicted[:-1]) == list(gold[:-1])
     except _FAILURES:
         return False
@@ -100,14 +100,14 @@ def _checked(tokens: Sequence[str], symbols: Mapping[str, int]) -> list[str]:
 
 
 def _expression(steps: Sequence[str], symbols: Mapping[str, int], largest: float = math.inf) -> Expression:
-    """Return what the last step comes to. Raises `_TooLarge` for more than `largest` operations."""
+    """Return what the last step comes to. Raises `_TooManyOperations` for more than `largest` operations."""
     left = largest
 
     def of(step: str) -> Expression:
         nonlocal left
         left -= 1
         if left < 0:
-            raise _TooLarge
+            raise _TooManyOperations
         operation, first, second = parts_of(step)
         if "table" in operation:
             return symbols[step]

@@ -253,7 +253,7 @@ def sandbox(
     result: str = option(default="ans", help="The variable that holds the answer."),
     timeout: float = option(default=2.0, min=0.01, max=3600, help="Seconds of wall time."),
     kind: Literal["auto", "sealed", "monty", "monty+sealed"] = option(
-        default="auto", help="The executor to use."
+        default="auto", help="The sandbox to use."
     ),
     json: bool = JSON,
 ) -> int:

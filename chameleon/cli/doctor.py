@@ -35,9 +35,11 @@ def examine(*, as_json: bool) -> None:
     for line in metadata.requires(_PACKAGE) or ():
         requirement = _REQUIREMENT.match(line)
         if requirement and requirement[2] not in _OF_DEVELOPERS:
-            packages.setdefault(requirement[2], {})[requirement[1]] = None
+            name, installed = requirement[1], None
             with suppress(metadata.PackageNotFoundError):
-                packages[requirement[2]][requirement[1]] = metadata.version(requirement[1])
+                about = metadata.metadata(name)
+                name, installed = about["Name"], about["Version"]
+            packages.setdefault(requirement[2], {})[name] = installed
     try:
         with make_sandbox() as made:
             guarantees = made.guarantees()

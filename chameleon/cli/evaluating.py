@@ -105,10 +105,12 @@ class EvalRun:
         if not found:
             return
         spare = " ".join(f"--without {each.module}" for each in found if not each.stops)
-        raise InventoryError(
-            "; ".join(str(each.error).rstrip(".") for each in found),
-            hint=f"To evaluate without what a run can do without: {spare}" if spare else "",
-        )
+        hint = f"To evaluate without what a run can do without: {spare}" if spare else ""
+        if len(found) == 1:
+            raise InventoryError(str(found[0].error).rstrip("."), hint=hint)
+        for each in found:
+            say(f"Missing: {harmless(str(each.error))}")
+        raise InventoryError(f"{len(found)} things keep {inventory.name} from running here", hint=hint)
 
     def warn(self) -> None:
         """Say which problems lack a picture, and where questions of a conversation are asked alone.

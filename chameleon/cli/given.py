@@ -45,6 +45,12 @@ def check_options(options: QuestionOptions) -> None:
     if len(reading) > 1:
         hint = " and ".join(dict.fromkeys(reading))
         raise typer.BadParameter("only one of them can read standard input", param_hint=hint)
+    if options.inventory is None and options.index is not None and any(files.values()):
+        raise typer.BadParameter(
+            "is given with something else, and is searched alone: leave one out, or name an inventory that "
+            "takes both with --inventory",
+            param_hint="--index",
+        )
     if options.inventory is None and options.index is None and not any(files.values()):
         raise InputError(
             "the question comes without anything to answer it from",

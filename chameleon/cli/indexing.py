@@ -48,7 +48,7 @@ def in_words(summary: Summary) -> str:
     if summary.vanished:
         lines.append(f"Gone, and taken out: {counted(summary.vanished, 'file')}.")
     if layout := len(summary.left_out) - len(summary.faults):
-        lines.append(f"Passed over: {counted(layout, 'table')} that only lay out a page.")
+        lines.append(f"Skipped, as layout of a page: {counted(layout, 'table')}.")
     if summary.without:
         lines.append(f"Without a table: {counted(summary.without, 'file')}.")
     lines += _first([f"Note: {harmless(f'{note.where} {note.what}')}." for note in summary.notes])

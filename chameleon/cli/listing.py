@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 from chameleon.cli.out import echo, echo_json
@@ -17,6 +18,8 @@ from chameleon.llm_module import LLMModule
 from chameleon.module import Module, split_keys
 
 Kind = Literal["modules", "planners", "inventories", "grids", "benchmarks"]
+
+_BOUNDED = re.compile(r"Annotated\[(\w+(?:\[[^\[\]]*\])?), [^\[\]]*\]")
 
 
 def print_list(kind: Kind, *, as_json: bool) -> None:
@@ -103,7 +106,7 @@ def _interface(cls: type[Any]) -> dict[str, Any]:
         elif get_origin(hint) is Annotated:  # a plain type with bounds
             kind = get_args(hint)[0].__name__
         elif each.annotation is not each.empty:
-            kind = inspect.formatannotation(each.annotation).strip("'")
+            kind = _BOUNDED.sub(r"\1", inspect.formatannotation(each.annotation).strip("'"))
         shown: dict[str, Any] = {"name": name, "type": kind}
         if default is not each.empty:
             plain = default is None or isinstance(default, str | int | float | list | dict)

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from chameleon.documents.found import Found, LeftOut, table_of
 from chameleon.errors import InputError
+from chameleon.markup import decoded
 from chameleon.table.html import page_tables
 from chameleon.table.html_grid import html_table, layout_reason
 from chameleon.table.records import Origin, shown
-from chameleon.web.text import decoded
 
 
 def page_data_tables(data: bytes, origin: Origin) -> Iterator[Found | LeftOut]:

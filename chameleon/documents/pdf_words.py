@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from chameleon.documents.reading_order import Word
-from chameleon.web.text import visible
+from chameleon.markup import visible
 
 _SPACE = 0.15  # of the letters' size: letters further apart are of two words
 _TURNED = 0.05  # of a letter's size: how far it may lean and stand level all the same

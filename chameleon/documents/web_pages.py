@@ -8,13 +8,12 @@ from collections.abc import Mapping, Sequence
 from chameleon.documents.numbering import LONGEST_HEADING, heading_level
 from chameleon.documents.outline import UNNUMBERED, Outline
 from chameleon.errors import InputError
+from chameleon.markup import UNREAD, decoded, is_hidden, visible
 from chameleon.table import Table
 from chameleon.table.html import Markup, page_tables
 from chameleon.table.html_grid import html_table, layout_reason
 from chameleon.table.records import Origin
 from chameleon.table.superscripts import BEGIN, END, set_superscripts, without_bounds
-from chameleon.web.markup import UNREAD, is_hidden
-from chameleon.web.text import decoded, visible
 
 _HEADINGS = re.compile("h[1-6]")
 _INLINE = re.compile(

@@ -81,6 +81,8 @@ class Scorer(ABC):
 
     about: ClassVar[str]
     """What the rule is: the first lines of its docstring, unless it is given."""
+    seed: ClassVar[int | None] = None
+    """The seed of its generator, for a rule that draws."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()

@@ -130,14 +130,12 @@ class ArmTable:
 def _cells(arm: Mapping[str, Any]) -> dict[str, str]:
     """Write what there is to say of an arm by the names of columns; an empty text for nothing."""
     found, search, table = (arm[key] or {} for key in ("evaluation", "retrieval", "table"))
-    usage, less = found.get("usage", {}), found.get("difference")
-    half, tokens = (
-        found.get("difference_half_width_90"),
-        [usage.get(f"{way}put_tokens") for way in ("in", "out")],
-    )
-    to_first = (
-        "" if less is None else f"{less:+.4f}" if half is None else f"{100 * less:+.2f} ± {100 * half:.2f}"
-    )
+    usage = found.get("usage", {})
+    tokens = [usage.get("input_tokens"), usage.get("output_tokens")]
+    less, half = found.get("difference"), found.get("difference_half_width_90")
+    to_first = "" if less is None else f"{less:+.4f}"
+    if less is not None and half is not None:
+        to_first = f"{100 * less:+.2f} ± {100 * half:.2f}"
     seconds = arm["seconds_per_question"]
     return {
         "accuracy, %": _written(found.get("accuracy"), ".2f", 100),

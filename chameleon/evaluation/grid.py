@@ -16,6 +16,7 @@ from chameleon.inventory.building import spec_error
 from chameleon.inventory.inventory import Inventory
 from chameleon.inventory.schema import InputType, Name, Strict
 from chameleon.inventory.source import GRID, Source, extended, read_file, read_source
+from chameleon.llm_module import LLMModule
 from chameleon.text import nearest
 
 
@@ -109,7 +110,7 @@ class Arm:
         if plan is None:
             return None
         asking = [inventory.modules[name] for name in plan if inventory.modules[name].needs_model]
-        return sum(int(getattr(module, "samples", 1)) for module in asking)
+        return sum(module.samples if isinstance(module, LLMModule) else 1 for module in asking)
 
 
 @dataclass(frozen=True)

@@ -44,9 +44,11 @@ def in_figures(tally: Tally, count: Count) -> str:
 
 def verdict_of(result: Result) -> str:
     """Say in a word what became of a problem: one of `VERDICTS`, or of `GRADED`."""
-    if result.answered:
-        return "graded" if result.correct is None else "right" if result.correct else "wrong"
-    return "declined" if result.declined else "failed"
+    if not result.answered:
+        return "declined" if result.declined else "failed"
+    if result.correct is None:
+        return "graded"
+    return "right" if result.correct else "wrong"
 
 
 @dataclass(frozen=True)

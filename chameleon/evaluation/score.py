@@ -166,6 +166,8 @@ def _number_or_value(result: ExecResult) -> Any:
         with suppress(AttributeError, ValueError, ArithmeticError):  # what a hostile program may send instead
             above, below = result.value.split("/")
             return int(above) / int(below)
+    if result.value_type in ("set", "frozenset", "range"):
+        return str(result.value)  # the rules take the first of a list, and of these none
     return result.value
 
 

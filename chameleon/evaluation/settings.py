@@ -17,6 +17,7 @@ from chameleon.evaluation.benchmark import Benchmark, Problem
 from chameleon.evaluation.data import DataFile, full_name, read_problems
 from chameleon.executor import Executor
 from chameleon.inventory import Inventory
+from chameleon.llm_module import AsksModel
 from chameleon.planner import Planner, every_planner
 from chameleon.values import freeze, to_json
 
@@ -75,7 +76,7 @@ def settings_of(
         "seeds": {
             "model": inventory.llm.seed,
             "programs": 0,
-            "scorer": getattr(benchmark.scorers[scorer], "seed", None),
+            "scorer": benchmark.scorers[scorer].seed,
         },
         "versions": {"python": platform.python_version(), **versions},
         "resolved": _resolved(executor),
@@ -137,8 +138,11 @@ def _parameters(executor: Executor) -> dict[str, Any]:
     """Return the budget and the parameters of the calls that each part makes, where there are any."""
     inventory, budget = executor.inventory, executor.budget
     parts = {**_planners(inventory), **inventory.modules}
-    given = {name: getattr(part, "llm_params", None) for name, part in parts.items()}
-    found: dict[str, Any] = {name: to_json(dict(params)) for name, params in given.items() if params}
+    found: dict[str, Any] = {
+        name: to_json(dict(part.llm_params))
+        for name, part in parts.items()
+        if isinstance(part, AsksModel) and part.llm_params
+    }
     for name in ("prices", "retries", "timeout"):
         if (value := getattr(inventory.llm, name)) is not None:
             found[name] = value.model_dump() if name == "prices" else value

@@ -12,8 +12,8 @@ from typing import Any
 
 from chameleon.errors import ChameleonError, LogError
 from chameleon.inventory.inventory import Inventory
+from chameleon.llm_module import AsksModel
 from chameleon.planner import every_planner
-from chameleon.prompt import Prompt
 from chameleon.state import State
 
 # What a run may be resumed with: another model, other parameters of its calls, and a larger budget.
@@ -42,8 +42,8 @@ def settings_of(inventory: Inventory) -> dict[str, Any]:
     prompts = {}
     for name, owner in {**inventory.modules, **owners}.items():
         with suppress(ChameleonError):  # told by the step that asks with it
-            if isinstance(template := getattr(owner, "template", None), Prompt):
-                prompts[name] = template.digest
+            if isinstance(owner, AsksModel):
+                prompts[name] = owner.template.digest
     if prompts:
         settings["prompts"] = prompts
     if inventory.left_out:

@@ -151,8 +151,8 @@ class Inventory:
     @property
     def prompts(self) -> list[Prompt]:
         """Read every prompt file that it uses. Raises `PromptError` for one that is missing."""
-        owners: list[Any] = [*every_planner(self.planner), *self.modules.values()]
-        return [owner.template for owner in owners if getattr(owner, "template", None) is not None]
+        owners = [*every_planner(self.planner), *self.modules.values()]
+        return [owner.template for owner in owners if isinstance(owner, AsksModel)]
 
     def check_input(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the input, frozen. Raises `InputError` naming a missing, unknown or wrongly typed key."""

@@ -52,7 +52,7 @@ class CallFailure:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class FailureRule:
     """What a failure of some kind amounts to, as `failures.yaml` has it."""
 
     error: str
@@ -72,9 +72,9 @@ class Rule:
 
 
 @cache
-def _rules() -> Sequence[Rule]:
+def _rules() -> Sequence[FailureRule]:
     text = resources.files("chameleon.llm").joinpath("failures.yaml").read_text("utf-8")
-    rules = [Rule(**entry) for entry in yaml.safe_load(text)]
+    rules = [FailureRule(**entry) for entry in yaml.safe_load(text)]
     # A long pattern is folded at its bars.
     return [
         replace(rule, words=rule.words.replace(" |", "|"), names=rule.names.replace(" |", "|"))

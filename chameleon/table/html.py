@@ -1,6 +1,6 @@
 """The tables of an HTML page as their cells stand in the source, read from events in one pass.
 
-Why events and no tree: see `chameleon.web.markup`. What the cells mean is for `chameleon.table.html_grid`.
+Why events and no tree: see `chameleon.markup`. What the cells mean is for `chameleon.table.html_grid`.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from chameleon.markup import UNREAD, is_hidden, require_lxml
 from chameleon.table.superscripts import BEGIN, END, set_superscripts, without_bounds
 from chameleon.text import clean_cell
-from chameleon.web.markup import UNREAD, is_hidden, require_lxml
 
 _HEADINGS = re.compile("h[1-6]")
 _BREAKS = re.compile("br|p|div|li|ul|ol|dl|dt|dd|tr|h[1-6]|hr|pre|blockquote|section|article")
@@ -66,7 +66,7 @@ def page_tables(markup: str) -> Page:
     require_lxml()
     from lxml import etree
 
-    reader = _Reader()
+    reader = _TableReader()
     parser = etree.HTMLParser(target=reader, encoding="utf-8", recover=True)
     parser.feed(markup.encode("utf-8", "replace"))
     parser.close()
@@ -78,7 +78,7 @@ def one_line(parts: list[str]) -> str:
     return _SPACES.sub(" ", clean_cell(set_superscripts("".join(parts), drop_marks=True)))
 
 
-class _Open:
+class _OpenTable:
     """A table that has begun and not yet ended."""
 
     def __init__(self, table: Markup) -> None:
@@ -97,13 +97,13 @@ class _Open:
         return rows[-1]
 
 
-class _Reader:
+class _TableReader:
     """Collects tables from the parser's events."""
 
     def __init__(self) -> None:
         self.tables: list[Markup] = []
         self.title: list[str] = []
-        self._open: list[_Open] = []
+        self._open: list[_OpenTable] = []
         self._heading: list[str] = []
         self._heading_depth = 0
         self._in_title = False
@@ -182,7 +182,7 @@ class _Reader:
         if self._open:
             self._open[-1].table.holds_tables = True
         self.tables.append(table)
-        self._open.append(_Open(table))
+        self._open.append(_OpenTable(table))
 
     def _start_inside(self, tag: str, attributes: Mapping[str, str]) -> None:
         current = self._open[-1]

@@ -58,6 +58,10 @@ class PaperRetriever(Module):
         """
         self.k, self.max_tokens, self.without_words = k, max_tokens, without_words
 
+    def check(self) -> None:
+        """Raise `MissingPackage` where words cannot be compared."""
+        similarities("paper", ["paper"], "bm25")
+
     def run(self, state: State) -> dict[str, Any]:
         """Return `kept` and `nearest`, the nearest passages first; `of` how many; a `note` of no words.
 

@@ -111,7 +111,7 @@ def asks_share(question: str) -> bool:
     return bool(_SHARE.search(question))
 
 
-class _Value(NamedTuple):
+class _Figure(NamedTuple):
     """The text of a number, "#" for a value that is worked out, and its kind."""
 
     text: str
@@ -120,7 +120,7 @@ class _Value(NamedTuple):
     def is_number(self, number: int) -> bool:
         return self.text in (f"{number}", f"{number}.0", f"const_{number}")
 
-    def combined(self, operation: str, second: _Value) -> _Value:
+    def combined(self, operation: str, second: _Figure) -> _Figure:
         """Return what an operation makes of this value and a second one."""
         one, other = self.kind, second.kind
         either = one or other
@@ -140,28 +140,28 @@ class _Value(NamedTuple):
             kind = "share" if either in ("share", "percent") else ""
         elif operation == "exp" and one == "share":
             kind = "share"
-        return _Value("#", kind)
+        return _Figure("#", kind)
 
 
 def _finqa_kind(program: str, tables: Sequence[Table]) -> Kind:
     """Return what the value of a program of FinQA's language is."""
-    values = list[_Value]()
+    values = list[_Figure]()
     for operation, *arguments in steps_in(program):
         if operation in OVER_ROWS:
             rows = [line[1:] for line in lines_of(tables) if line[0] == arguments[0]]
             numbers = [number for cell in (rows[-1] if rows else ()) if (number := number_text(cell))]
             is_percent = bool(numbers) and all(number.endswith("%") for number in numbers)
-            values.append(_Value("#", "percent" if is_percent else ""))
+            values.append(_Figure("#", "percent" if is_percent else ""))
         else:
             first, second = (
-                values[int(text[1:])] if text[0] == "#" else _Value(text, "percent" if "%" in text else "")
+                values[int(text[1:])] if text[0] == "#" else _Figure(text, "percent" if "%" in text else "")
                 for text in arguments
             )
             values.append(first.combined(operation, second))
     return values[-1].kind
 
 
-class _Names(dict[str, _Value]):
+class _Names(dict[str, _Figure]):
     """The values of names in a Python program."""
 
     def kind(self, program: str) -> Kind:
@@ -180,28 +180,28 @@ class _Names(dict[str, _Value]):
                         return ""
         except RecursionError:
             return ""
-        return self.get("ans", _Value("")).kind
+        return self.get("ans", _Figure("")).kind
 
-    def value(self, node: ast.expr) -> _Value:
+    def value(self, node: ast.expr) -> _Figure:
         """Return an expression. A rounded value keeps its kind; a length is no part of a whole."""
         match node:
             case ast.Constant(value=int() | float()):
-                return _Value(repr(node.value))
+                return _Figure(repr(node.value))
             case ast.Name():
-                return self.get(node.id, _Value("const_0"))
+                return self.get(node.id, _Figure("const_0"))
             case (
                 ast.UnaryOp(operand=inner)
                 | ast.Call(func=ast.Name(id="round" | "float" | "abs"), args=[inner, *_])
             ):
                 return self.value(inner)
             case ast.Call(func=function):
-                return _Value("#" if isinstance(function, ast.Name) and function.id == "sum" else "const_1")
+                return _Figure("#" if isinstance(function, ast.Name) and function.id == "sum" else "const_1")
             case ast.BinOp() if operation := _PYTHON.get(type(node.op)):
                 left, right = self.value(node.left), self.value(node.right)
                 if operation == "divide" and right.text in _DIVISORS:
-                    right = _Value(f"const_{right.text}")
+                    right = _Figure(f"const_{right.text}")
                 return left.combined(operation, right)
-        return _Value("#")
+        return _Figure("#")
 
 
 def parsed(program: str) -> ast.Module:

@@ -11,13 +11,13 @@ from importlib.metadata import version
 from typing import Any, ClassVar
 
 from chameleon.errors import MissingPackage, WebError
+from chameleon.markup import decoded
 from chameleon.modules.search.provider import LONGEST_QUERY, SearchResult
 from chameleon.web import Web, WebReply, one_line
 from chameleon.web.addresses import checked_url
 from chameleon.web.body import read_bounded
 from chameleon.web.client import Fault, require_httpx
 from chameleon.web.request import seconds_asked
-from chameleon.web.text import decoded
 
 _HOST = "html.duckduckgo.com"
 _SPACING = 1.0

@@ -14,9 +14,8 @@ from threading import Lock
 from typing import Any, ClassVar
 
 from chameleon.errors import InputError, MissingPackage
+from chameleon.markup import decoded, markup_text, require_lxml
 from chameleon.modules.search.provider import SearchResult
-from chameleon.web.markup import markup_text, require_lxml
-from chameleon.web.text import decoded
 
 SUFFIXES = (".txt", ".md", ".html", ".htm")
 LARGEST_FILE = 5_000_000

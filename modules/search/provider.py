@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from chameleon.errors import InventoryError, WebError
+from chameleon.markup import markup_text, require_lxml
 from chameleon.web import Web, one_line
 from chameleon.web.addresses import checked_url, host_and_port
 from chameleon.web.client import require_httpx
-from chameleon.web.markup import markup_text, require_lxml
 from chameleon.web.request import can_be_sent
 
 LONGEST_QUERY = 400
@@ -22,7 +22,7 @@ WAYS = (
     "Set one of BRAVE_API_KEY (Brave), TAVILY_API_KEY (Tavily), SEARXNG_URL (your own SearXNG, no key), "
     "BING_SEARCH_ENDPOINT with BING_SEARCH_KEY (a Bing-compatible service), for {use: web_search}; or in an "
     "inventory of your own write below this module's name {use: web_search, provider: ddgs} (DuckDuckGo, no "
-    'key; pip install "chameleon-compose[ddgs]") or {use: web_search, provider: folder, folder: PATH} (your '
+    "key; needs chameleon-compose[ddgs]) or {use: web_search, provider: folder, folder: PATH} (your "
     "own documents); docs/search.md shows it."
 )
 _LONGEST_TEXT = 20_000

@@ -87,7 +87,7 @@ def citations_in(text: str) -> list[Citation]:
     the sections, such as "this title", is no provision.
     """
     found, at = list[Citation](), 0
-    reader = _Reader(text)
+    reader = _PhraseReader(text)
     while (start := _LEAD.search(text, at)) is not None:
         phrase, end = reader.phrase(start)
         if phrase and phrase[0].section and not phrase[0].act:
@@ -98,7 +98,7 @@ def citations_in(text: str) -> list[Citation]:
     return found
 
 
-class _Reader:
+class _PhraseReader:
     """Reads phrases of a text by the grammar above."""
 
     def __init__(self, text: str) -> None:

@@ -15,16 +15,17 @@ Form = Literal["verdict", "amount", "text"]
 ENTAILMENT, CONTRADICTION = "Entailment", "Contradiction"
 
 _WORD = re.compile(
-    r"(?P<denied>(?:\b(?:no|not|cannot|never)|n['’]t)\s+(?:be\s+|an?\s+|the\s+)*)?"
+    r"(?P<denied>(?:\b(?:not|cannot|never)|n['’]t)\s+(?:be\s+|an?\s+|the\s+)*)?"
     r"\b(?:(?P<yes>entail\w*|true\b(?!\s+that))|(?P<no>contradict\w*|false\b(?!\s+that)))",
     re.IGNORECASE,
 )
 _SHORT = re.compile(r"\W*(?:(?P<yes>yes)|no)\s*(?=[.,;:!*\"')—–-]|$)", re.IGNORECASE)
 _DOUBT = re.compile(
-    r"\b(?:not|cannot|never|neither|nor|hardly|unclear|whether|either|if|unless|would|could|might|may"
-    r"|false\s+that)\b|n['’]t\b|\?",
+    r"\b(?:not|cannot|never|neither|nor|hardly|unclear|whether|either|if|unless|would|could|might|may|no"
+    r"|false\s+that)\b|n['’]t\b",
     re.IGNORECASE,
 )
+_CLAUSE = re.compile(r"[.,;:!?()\n—–]|\b(?:so|thus|hence|therefore|and|but|because|since)\b", re.IGNORECASE)
 _OPENING = re.compile(
     r"\W*(?:(?:the\s+)?(?:answer|statement)\b\W*(?:is\b\W*)?)?(?:(?:not|an?)\s+)*(?:entail|contradict|(?:true|false|yes|no)\b)",
     re.IGNORECASE,
@@ -36,11 +37,14 @@ _NUMBER = re.compile(
     r"(?![.,]?[0-9]|\s?%|\s?per\s?cent)(?P<unit>\s?(?:US\s)?(?:dollars?|USD)\b)?",
     re.IGNORECASE,
 )
+_ANSWER_IS = re.compile(
+    r"^\W*(?:the\s+)?(?:final\s+)?answer(?:\s+is\b\s*:?|\s*:)", re.IGNORECASE | re.MULTILINE
+)
 _TIMES = {"t": 1000, "k": 1000, "m": 1_000_000, "b": 1_000_000_000}
 _LONGEST = 2000  # characters of a line in which a verdict is looked for
 _YEAR = re.compile(r"(?:19|20)[0-9]{2}")
 _CLAUSE_END = re.compile(
-    r",?\s(?:(?:on|for|in|because|since|as|under|by|which)\b|\()|[,;]\s(?!or\b|and\b|plus\b|to\b)"
+    r",?\s(?:(?:on|for|in|because|since|as|under|by|which)\b|\()|[.:,;]\s(?!or\b|and\b|plus\b|to\b)"
 )
 _AMOUNT_ASKED = re.compile(
     r"\b(?:how\s+much|how\s+many\s+dollars|(?:what|which)\s+(?:\w+\s+){0,3}?amount)\b"
@@ -91,7 +95,7 @@ def form_of(question: str) -> Form:
 
 def answer_in(text: str, form: Form) -> str:
     """Return the answer in a reply; raise `StepRejected` for none of that form, or more than one."""
-    return {"verdict": verdict_in, "amount": _amount_in, "text": sentence_in}[form](text)
+    return {"verdict": verdict_in, "amount": _amount_in, "text": _sentence_in}[form](text)
 
 
 def verdict_in(text: str) -> str:
@@ -102,13 +106,15 @@ def verdict_in(text: str) -> str:
     said = _stated(text)
     if said is None:
         said = text.strip().partition("\n")[0] if _OPENING.match(text) else ""
-    said = said[:_LONGEST]
-    words = list(_WORD.finditer(said))
-    found = {CONTRADICTION if bool(word["no"]) != bool(word["denied"]) else ENTAILMENT for word in words}
+    found = set[str]()
+    for word in _WORD.finditer(said[:_LONGEST]):
+        is_asked = re.match(r"[^\w,.;:]*\?", said[word.end() :])
+        is_open = is_asked or _DOUBT.search(_CLAUSE.split(said[: word.start()])[-1])
+        is_no = bool(word["no"]) != bool(word["denied"])
+        found.add("" if is_open else CONTRADICTION if is_no else ENTAILMENT)
     if short := _SHORT.match(said):
         found.add(ENTAILMENT if short["yes"] else CONTRADICTION)
-    doubts = words and _DOUBT.search(_WORD.sub(" ", said[: words[-1].end() + 1]))
-    if len(found) != 1 or doubts:
+    if len(found) != 1 or "" in found:
         raise StepRejected("the reply says neither Entailment nor Contradiction, or not clearly which")
     return found.pop()
 
@@ -134,6 +140,12 @@ def _amount_in(text: str) -> str:
                 shown = f"{abs(value):.0f}" if value.is_integer() else f"{abs(value):.2f}"
                 return f"{'-' if value < 0 else ''}${shown}"
     raise StepRejected("the reply states no amount, or more than one")
+
+
+def _sentence_in(text: str) -> str:
+    """Return what follows the last line that begins "The answer is", else the reply on one line."""
+    begun = list(_ANSWER_IS.finditer(text))
+    return sentence_in(text[begun[-1].end() :] if begun else text)
 
 
 def _stated(text: str) -> str | None:

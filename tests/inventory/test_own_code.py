@@ -78,7 +78,7 @@ AS_A_PART = "Import it as a part of the same package: from"
         ("tools:Tool", "import sys; sys.exit(0)", "'tools:Tool' ends Python when it is imported"),
         ("tools:Tool", f"{TOOL}    def __init__(self): exit(0)", "cannot be made: SystemExit: 0"),
         ("toolz:Tool", TOOL, "no module 'toolz' (nor is there a file toolz.py beside the inventory)"),
-        ("tools:Tool", TOOL + "    reads = 'cash.a'", "reads has the key 'cash.a'"),
+        ("tools:Tool", TOOL + "    reads = 'cash.a'", "reads of the class Tool has the key 'cash.a'"),
         ("tools:Tool", f"{TOOL}    def __init__(self, x: 'Non' = 1): pass", "name 'Non' is not defined"),
         ("tools:Tool", "from sib import X", f"sib.py lies beside it. {AS_A_PART} .sib import …"),
         ("tools:Tool", "import parts.one", f"parts lies beside it. {AS_A_PART} .parts import …"),

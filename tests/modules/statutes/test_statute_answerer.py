@@ -51,7 +51,6 @@ def test_what_a_question_wants(question: str, form: str) -> None:
     ("reply", "verdict"),
     [
         ("Entailment", "Entailment"),
-        ("contradiction.", "Contradiction"),
         ("Answer: Contradiction", "Contradiction"),
         ("It is less than half, which would not entail it.\nThe answer is: Contradiction", "Contradiction"),
         ("One could say contradiction. The answer is: Entailment.", "Entailment"),
@@ -65,6 +64,8 @@ def test_what_a_question_wants(question: str, form: str) -> None:
         ("The answer is: No exception applies, so Entailment.", "Entailment"),
         ("The answer is: the statement is entailed, no exception applies", "Entailment"),
         ("The answer is: it cannot be entailed", "Contradiction"),
+        ("The answer is: as of May 2015, Entailment.", "Entailment"),
+        ("The answer is: although Alice did not file, Entailment.", "Entailment"),
         ("The answer is: it is not entailed but contradicted", "Contradiction"),
         ("The answer is: Entailment, not Contradiction", "Entailment"),
     ],
@@ -140,6 +141,8 @@ def test_what_is_no_amount_is_rejected(reply: str) -> None:
 
 def test_prose() -> None:
     assert answer_in("She paid late.\nThe answer is: yes, by (h).", "text") == "yes, by (h)."
+    assert answer_in("So:\nThe answer is no, not refunded.", "text") == "no, not refunded."
+    assert answer_in("Final answer: $77", "text") == "$77"
     assert (
         answer_in("Yes. The answer is in (h).\nIt is $4.", "text") == "Yes. The answer is in (h). It is $4."
     )

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chameleon.errors import WebError
-from chameleon.web import one_line, page_text
-from chameleon.web.text import decoded, visible
+from chameleon.markup import decoded, one_line, page_text, visible
 
 PAGE = """<!DOCTYPE html>
 <html><head><title>Tides &amp; <b>ports</b></title><style>p {color: red}</style>
