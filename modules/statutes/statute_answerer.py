@@ -38,7 +38,7 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _ANSWER_IS = re.compile(
-    r"^\W*(?:the\s+)?(?:final\s+)?answer(?:\s+is\b\s*:?|\s*:)", re.IGNORECASE | re.MULTILINE
+    r"^[^\w\n]*(?:the\s+)?(?:final\s+)?answer(?:\s+is\b\s*:?|\s*:)", re.IGNORECASE | re.MULTILINE
 )
 _TIMES = {"t": 1000, "k": 1000, "m": 1_000_000, "b": 1_000_000_000}
 _LONGEST = 2000  # characters of a line in which a verdict is looked for

@@ -112,7 +112,7 @@ def test_eval_refuses_what_is_missing_and_says_how_to_leave_it_out(
     file = written(tmp_path, "skip")
     refused = command("eval", file, data)
     assert refused.code == 1 and refused.err.count("SHOP_KEY is not set") == 2
-    assert "evaluate without what a run can do without: --without shop --without scales" in refused.complaint
+    assert "evaluate without what a run can do without: --without shop --without scales" in refused.err
     done = command("eval", file, data, "--without", "shop", "--without", "scales")
     assert done.code == 0
     blind = f"1 problem (1), with a picture that was not found: run without it. Looked in {tmp_path}"
