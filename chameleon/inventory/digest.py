@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from contextlib import suppress
+from importlib.metadata import version
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -28,12 +29,12 @@ _NEW_FILE = "Give a new file for the log."
 
 
 def settings_of(inventory: Inventory) -> dict[str, Any]:
-    """Return digests of the inventory's file and of its prompts, for `RunStarted.settings`.
+    """Return our version, and digests of the inventory's file and its prompts, for `RunStarted.settings`.
 
     An inventory made in Python has no digest, and a prompt that cannot be read has none: the step that asks
     with it tells why.
     """
-    settings: dict[str, Any] = {}
+    settings: dict[str, Any] = {"version": version("chameleon-compose")}
     if inventory.spec:
         data = inventory.spec.model_dump(exclude=_MAY_CHANGE, exclude_defaults=True)
         settings["inventory"] = hashlib.sha256(json.dumps(data, default=_plain).encode()).hexdigest()[:12]
@@ -77,6 +78,12 @@ def check_same(
         )
     if before.get("inventory", settings.get("inventory")) != settings.get("inventory"):
         raise LogError(f"the inventory {name} has changed since the log began", hint=_NEW_FILE)
+    if before.get("version", settings["version"]) != settings["version"]:
+        raise LogError(
+            f"the log was begun by version {before['version']} of chameleon-compose, "
+            f"and this is {settings['version']}",
+            hint=_NEW_FILE,
+        )
     if before.get("without", ()) != settings.get("without", ()):
         raise LogError(f"other modules of {name} were left out when the log began", hint=_NEW_FILE)
     now = settings.get("prompts", {})
