@@ -148,7 +148,7 @@ def test_stopped_in_every_way_it_comes_to_the_same_and_pays_nothing_twice(
     ]
     assert needed + done["usage"]["calls"] == len(server.requests), "calls of runs cut short count"
 
-    twice = start(workers, delay=20)
+    twice = start(1, delay=20)
     twice.send_signal(signal.SIGINT)
     time.sleep(0.3)
     assert twice.poll() is None, "it waits for the steps that run"
