@@ -13,9 +13,9 @@ from chameleon.errors import EmptyReply, PlanError
 from chameleon.inventory import Card, Inventory
 from chameleon.llm_module import AsksModel
 from chameleon.planner import Planner, parse_plan, planned, repair_turns
+from chameleon.planners.shortlist import shortlist
 from chameleon.prompt import slots_of
-from chameleon.retrieval.embeddings import AUTO, NONE, automatic, check_name, dense, require
-from chameleon.retrieval.shortlist import shortlist
+from chameleon.retrieval.embeddings import AUTO, NONE, automatic, check_name, embedder, require
 from chameleon.state import State, Step
 from chameleon.text import MAX_TEXT_TOKENS
 
@@ -29,7 +29,7 @@ class OneShot(AsksModel, Planner):
     A plan that was refused, or a step that failed, is answered in a further turn that names the fault.
     With `structured: true` the reply is held to a JSON schema whose names are the inventory's modules;
     the model must offer that. Of an inventory with more than `shortlist` modules the model is shown those
-    alone that are most relevant to the question (`chameleon.retrieval.shortlist`), and those of `always`,
+    alone that are most relevant to the question (`chameleon.planners.shortlist`), and those of `always`,
     which any question may need. Those of `hidden`, which other planners run before or after its plan, it is
     never shown. Of each text it sees the first `max_text_tokens`.
 
@@ -91,7 +91,7 @@ class OneShot(AsksModel, Planner):
         name = self._embeddings_here()
         if name == NONE and self.embeddings == AUTO:
             _warn_of_words_alone(self.shortlist, len(inventory.cards))
-        by_meaning = None if name == NONE else partial(dense, name)
+        by_meaning = None if name == NONE else partial(embedder, name)
         cards = shortlist(inventory, state, self.shortlist, self.always, by_meaning)
         _log.info("%d of %d modules shown; embeddings: %s", len(cards), len(inventory.cards), name)
         return cards

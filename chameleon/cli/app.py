@@ -89,7 +89,9 @@ def index(
     out: Path = option(
         "-o", default=MISSING, metavar="INDEX", help="The index; one that is there is added to."
     ),
-    retriever: str | None = option(metavar="NAME", help="What searches it: bm25, dense, hybrid and others."),
+    retriever: str | None = option(
+        metavar="NAME", help="What searches it: lexical, blend, a mapping of YAML."
+    ),
     json: bool = JSON,
 ) -> int:
     """Put every table of files and folders into an index, for `ask --index`.
@@ -182,7 +184,7 @@ def recall(
         "QUERIES", "JSON lines with question, statement, query or claim, and gold_table_id or table_id."
     ),
     retriever: str = option(
-        "-r", default="auto", metavar="NAME", help="How to search: bm25, okapi and others."
+        "-r", default="auto", metavar="NAME", help="How to search: bm25, lexical, blend, a mapping."
     ),
     named_only: bool = option(default=False, help="Search only the tables that queries name."),
     index: Path | None = option(metavar="DIR", help="Keep the index of the corpus here."),

@@ -81,11 +81,9 @@ def read_input(options: QuestionOptions) -> Iterator[dict[str, Any]]:
     if tables:
         given["table"] = tables[0]
     if options.index is not None:
-        from chameleon.documents.indexing import require_numpy
-        from chameleon.retrieval.index.manifest import at
+        from chameleon.retrieval.manifest import Manifest
 
-        require_numpy()
-        at(options.index.expanduser())
+        Manifest.read(options.index.expanduser())
         given["index"] = str(options.index.expanduser().resolve())
     if options.text:
         given |= _read_text_or_paper(options.text[0])

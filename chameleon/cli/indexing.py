@@ -16,9 +16,9 @@ _MOST_SHOWN = 20
 def index_tables(sources: Sequence[Path], out: Path, retriever: str | None, *, as_json: bool) -> int:
     """Index, say what was done and what was left out, and return the exit code."""
     if retriever is not None:
-        from chameleon.retrieval.parts import check_retriever
+        from chameleon.retrieval.spec import RetrieverSpec
 
-        check_retriever(retriever)
+        RetrieverSpec.read(retriever)
     with Progress("file") as progress:
 
         def show(done: int, total: int, name: str) -> None:

@@ -18,6 +18,7 @@ from chameleon.evaluation.recall import check_gold, measure, read_corpus, read_q
 if TYPE_CHECKING:
     from chameleon.retrieval.document import Document
     from chameleon.retrieval.index import Index
+    from chameleon.retrieval.spec import RetrieverSpec
 
 
 def measure_recall(
@@ -26,52 +27,53 @@ def measure_recall(
     """Index the corpus unless it is an index, search for each query, and show the figures.
 
     Args:
-        name: the retriever that searches.
+        name: the retriever that searches, by name or as a mapping of YAML.
         named_only: search only the tables that queries name.
         kept: the folder where the index stays, or None.
     """
     from chameleon.retrieval.index import Index
-    from chameleon.retrieval.names import retriever
-    from chameleon.retrieval.parts import AUTO, check_retriever
+    from chameleon.retrieval.make import make_retriever
+    from chameleon.retrieval.spec import RetrieverSpec
 
-    check_retriever(name)
+    spec = RetrieverSpec.read(name)
     asked = read_queries(queries)
     wanted = {query.gold for query in asked} if named_only else None
     with ExitStack() as close:
         if not corpus.is_dir():
-            index = _build(read_corpus(corpus), name, wanted, kept, close)
+            index = _build(read_corpus(corpus), spec, wanted, kept, close)
         elif kept is not None:
             raise typer.BadParameter("the corpus is an index already", param_hint="--index")
         else:
             index = Index.open(corpus)
             if wanted is not None:
-                built_for = index.retriever if name == AUTO and index.retriever else name
+                built_for = RetrieverSpec.read(index.manifest.retriever) if spec.first == "auto" else spec
                 index = _build(index.documents(), built_for, wanted, None, close)
         check_gold(index.ids, asked)
-        measured = measure(index, retriever(index, name), asked)
+        measured = measure(index, make_retriever(index, spec), asked)
         documents = counted(len(index), "document")
     found, unmatched = measured.to_json(), measured.unmatched
     if as_json:
         echo_json(found | {"unmatched": unmatched})
         return
-    echo(f"{counted(len(asked), 'query')} over {documents}, retriever {name}\n")
+    echo(f"{counted(len(asked), 'query')} over {documents}, retriever {spec}\n")
     for figure, value in found.items():
         if figure.startswith(("recall", "mrr")):
             echo(f"{figure:<12}{value:.4f}")
     echo("")
-    if unmatched:  # these have a rank though nothing of their query matched them
-        whose = "its table" if unmatched == 1 else "their tables"
-        ranked = "ranked after all that was found, as the corpus has them"
-        echo(f"{counted(unmatched, 'query')} matched nothing of {whose}: {ranked}")
+    if unmatched:
+        echo(f"{counted(unmatched, 'query')} found nothing of the table that answers.")
     echo(f"{found['queries_per_second']:,.0f} queries a second")
 
 
 def _build(
-    documents: Iterable[Document], name: str, wanted: set[str] | None, kept: Path | None, close: ExitStack
+    documents: Iterable[Document],
+    spec: RetrieverSpec,
+    wanted: set[str] | None,
+    kept: Path | None,
+    close: ExitStack,
 ) -> Index:
     """Build an index of the documents that are wanted; None wants all."""
-    from chameleon.retrieval.index import Index
-    from chameleon.retrieval.parts import parts_for
+    from chameleon.retrieval.make import build_index
 
     count = 0
 
@@ -86,7 +88,7 @@ def _build(
     folder = kept or Path(close.enter_context(tempfile.TemporaryDirectory(prefix="chameleon-")))
     begun = time.monotonic()
     with Progress("table") as progress:
-        index = Index.build(folder, chosen(), parts_for(name), retriever=name)
+        index = build_index(folder, chosen(), spec)
     if len(index) != count:
         raise InputError(
             f"the index holds {counted(len(index), 'document')}, the corpus {count:,}",

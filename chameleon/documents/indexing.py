@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -15,15 +14,14 @@ from chameleon.documents.found import LeftOut, Note
 from chameleon.documents.ledger import Entry, Ledger, digest_of, stamp_of
 from chameleon.documents.table_documents import file_documents
 from chameleon.documents.walking import Walk, require_file
-from chameleon.errors import ChameleonError, InputError, MissingPackage
+from chameleon.errors import ChameleonError, InputError
+from chameleon.retrieval.build import Build, clear
 from chameleon.retrieval.document import Document
+from chameleon.retrieval.engine import Damaged
 from chameleon.retrieval.index import Index
-from chameleon.retrieval.index.build import Build
-from chameleon.retrieval.index.damage import check_whole, clear
-from chameleon.retrieval.index.files import Damaged
-from chameleon.retrieval.index.index import is_index
-from chameleon.retrieval.index.manifest import LEDGER, MANIFEST, Manifest
-from chameleon.retrieval.parts import AUTO, parts_for
+from chameleon.retrieval.make import Spec, settings_for
+from chameleon.retrieval.manifest import LEDGER, Manifest, is_index
+from chameleon.retrieval.spec import RetrieverSpec
 from chameleon.table.records import printable, shown
 
 Progress = Callable[[int, int, str], object]
@@ -69,52 +67,61 @@ class _Source(NamedTuple):
 
 
 def index_files(
-    sources: Sequence[Path], out: Path, retriever: str | None = None, progress: Progress | None = None
+    sources: Sequence[Path],
+    out: Path,
+    retriever: Spec | None = None,
+    progress: Progress | None = None,
+    with_summaries: Callable[[Iterator[Document]], Iterator[Document]] = iter,
 ) -> Summary:
     """Put the tables of these files, and of the files in these folders, into the index `out`.
 
     What is there already is added to: files with the size and time of change, or else the bytes, that they
     had are not read again; the tables of a changed file take the place of its old ones, and those of a file
-    that is gone from one of the folders are taken out. `retriever` names what will search the index, "auto"
-    for a new one. What cannot be read is told of in the summary. Raises `InputError` when there is no table,
-    for another retriever than the index was built for, and as `Index.build` does.
+    that is gone from one of the folders are taken out. `retriever` says what will search the index, "auto"
+    for a new one. `with_summaries` adds to documents before they are indexed. What cannot be read is told of
+    in the summary. Raises `InputError` when there is no table, for another retriever than the index was built
+    for, and as `build_index` does.
 
     An index that is damaged is built anew of these sources alone; `damaged` of the summary says of what.
     """
-    require_numpy()
     if out.is_file():
         raise InputError("is a file, not the folder of an index", where=str(out), hint="Name a folder.")
     try:
-        check_whole(out)
-        return _indexed(sources, out, retriever, progress)
+        return _indexed(sources, out, retriever, progress, with_summaries)
     except Damaged as problem:
         for_this = clear(out, problem, retriever)
-        return replace(_indexed(sources, out, for_this, progress), damaged=f"{problem.where}: {problem.what}")
+        summary = _indexed(sources, out, for_this, progress, with_summaries)
+        return replace(summary, damaged=f"{problem.where}: {problem.what}")
 
 
-def _indexed(sources: Sequence[Path], out: Path, retriever: str | None, progress: Progress | None) -> Summary:
+def _indexed(
+    sources: Sequence[Path],
+    out: Path,
+    retriever: Spec | None,
+    progress: Progress | None,
+    with_summaries: Callable[[Iterator[Document]], Iterator[Document]],
+) -> Summary:
     begun = time.monotonic()
     summary = Summary(out)
     ledger = Ledger.load(out)
     before = dict(ledger.entries)
     if ledger.is_damaged:
         summary.left_out.append(LeftOut(str(out / LEDGER), _DAMAGED))
-    known = _agreed(out, retriever)
-    parts = None if retriever is None and is_index(out) else parts_for(known)
+    settings = _agreed(out, retriever)
     files, unread = _files(sources, summary)
     reading = _Reading(ledger, files, summary, progress)
-    documents = reading.documents()
+    documents = with_summaries(reading.documents())
     first = next(documents, None)
     if first is None and not is_index(out):
         raise InputError("no table was found", where=", ".join(map(str, sources)), hint=_most_of(summary))
-    with Build(out, parts, Index.open, retriever=known) as build:
+    with Build(out, settings) as build:
         ledger.require_current(out)
         build.add(chain([first], documents) if first else ())
         for path in _vanished(ledger, sources, files, unread):
             reading.gone |= set(ledger.entries.pop(path).ids)
             summary.vanished += 1
         gone = reading.gone.difference(*(entry.ids for entry in ledger.entries.values()))
-        build.delete([id for id in build.old.ids if id in gone] if build.old else ())
+        build.delete(build.old.places(sorted(gone)) if build.old else ())
         intended = ledger.intended(before)
         if intended != ledger:
             intended.save(out)  # should the process die now, the next run knows what it may find
@@ -125,26 +132,20 @@ def _indexed(sources: Sequence[Path], out: Path, retriever: str | None, progress
     return summary
 
 
-def require_numpy() -> None:
-    """Raise `MissingPackage` where what every index rests on is not installed."""
-    if importlib.util.find_spec("numpy") is None:
-        raise MissingPackage(
-            "an index needs the package numpy", hint='pip install "chameleon-compose[corpus]"'
-        )
-
-
-def _agreed(out: Path, retriever: str | None) -> str:
-    """The retriever that the index is for; "" for one that is there and does not say."""
+def _agreed(out: Path, retriever: Spec | None) -> Manifest:
+    """Return what the index is to have. Raises `InputError` for another retriever than it was built for."""
     if not is_index(out):
-        return retriever or AUTO
-    there = Manifest.read(out / MANIFEST).retriever
-    if there and retriever not in (None, AUTO, there):
-        raise InputError(
-            f"the index was built for the retriever {there}, not {retriever}",
-            where=str(out),
-            hint="Build one for that in another folder.",
-        )
-    return there or retriever or ""
+        return settings_for(retriever or "auto")
+    there = Index.open(out).manifest
+    if retriever is not None:
+        wanted, built = RetrieverSpec.read(retriever), RetrieverSpec.read(there.retriever)
+        if wanted != built and wanted != RetrieverSpec():
+            raise InputError(
+                f"the index was built for the retriever {built}, not {wanted}",
+                where=str(out),
+                hint="Build one for that in another folder.",
+            )
+    return there
 
 
 class _Reading:

@@ -13,9 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from chameleon.errors import InputError
-from chameleon.retrieval.index.files import failed, replace_json
-from chameleon.retrieval.index.index import is_index
-from chameleon.retrieval.index.manifest import LEDGER
+from chameleon.retrieval.manifest import LEDGER, failed, is_index, replace_json
 from chameleon.table.records import printable
 
 FORMAT = 2

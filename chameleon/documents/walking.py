@@ -12,7 +12,7 @@ from pathlib import Path
 from chameleon.documents.found import LeftOut
 from chameleon.documents.table_files import KINDS, holds_tables
 from chameleon.errors import InputError
-from chameleon.retrieval.index.manifest import BUILDING, LOCK, MANIFEST, SEGMENTS
+from chameleon.retrieval.manifest import BUILDING, MANIFEST, WORDS
 from chameleon.table.records import printable
 
 
@@ -78,8 +78,8 @@ class Walk:
 
 def _is_ours(folder: Path) -> bool:
     """Whether an index lies there, or what a build that did not end has left of one."""
-    marks = (MANIFEST, BUILDING, LOCK)
-    return (folder / SEGMENTS).is_dir() and any((folder / mark).is_file() for mark in marks)
+    marks = (MANIFEST, BUILDING)
+    return (folder / WORDS).is_dir() and any((folder / mark).is_file() for mark in marks)
 
 
 def require_file(path: Path) -> None:

@@ -30,7 +30,7 @@ from chameleon.text import estimated_tokens
 
 if TYPE_CHECKING:
     from chameleon.retrieval.document import Document
-    from chameleon.retrieval.part import Part
+    from chameleon.retrieval.manifest import Manifest
 
 _TABLE = "input.table"
 # What would fail every problem after this one in the same way.
@@ -341,45 +341,46 @@ def build_indexes(
     that cannot be read, or a folder with something else in it.
     """
     from chameleon.retrieval.index import Index
-    from chameleon.retrieval.index.manifest import MANIFEST
-    from chameleon.retrieval.parts import parts_for
+    from chameleon.retrieval.make import build_index, make_retriever, settings_for
+    from chameleon.retrieval.manifest import is_index
+    from chameleon.retrieval.spec import RetrieverSpec
 
     sample = next(iter(documents(False)), None)
     if sample is None:
         return [], {}
 
     @cache
-    def parts_of(retriever: str) -> dict[str, Part]:
-        """Return the parts that a retriever needs, once they were tried: a model may be missing here."""
-        parts = parts_for(retriever)
+    def tried(spec: RetrieverSpec) -> Manifest:
+        """Return what a retriever needs, once it was tried: a model may be missing here."""
         with tempfile.TemporaryDirectory(prefix="chameleon-") as place:
-            Index.build(place, [sample], parts)
-        return {part.name: part for part in parts}
+            make_retriever(build_index(place, [sample], spec), spec).search("x")
+        return settings_for(spec)
 
-    built, lacks = list[str](), dict[tuple[str, str], str]()
+    built, lacks = list[str](), dict[tuple[str, RetrieverSpec], str]()
     modules = [(arm.name, module) for arm in grid.arms.values() for _, module in searching(arm.inventory)]
     for within, spec in grid.spec.indexes.items():
         retrievers = dict.fromkeys(module.retriever for _, module in modules if module.within == within)
-        place, is_there = folder / within, (folder / within / MANIFEST).exists()
-        if not retrievers or (is_there and not own):
+        place = folder / within
+        if not retrievers or (is_index(place) and not own):
             continue
-        parts: dict[str, Part] = {}
+        wanted = None
         for retriever in retrievers:
             try:
-                needed = parts_of(retriever)
-                for name in parts.keys() & needed.keys():
-                    if parts[name].settings() != needed[name].settings():
-                        what = f"an index has one part {name!r}, and that of {retriever} is another one"
-                        raise InputError(what)
-                parts |= needed
+                needed = tried(retriever)
+                if wanted is None or not wanted.embeddings:
+                    wanted, chosen = needed, retriever
+                elif needed.embeddings and needed.vectors_of != wanted.vectors_of:
+                    raise InputError(f"an index has vectors of one kind, and {retriever} needs others")
             except ChameleonError as problem:
                 lacks[within, retriever] = str(problem)
-        if is_there:
-            if Index.open(place).settings.keys() >= parts.keys():
+        if wanted is None:
+            continue
+        if is_index(place):
+            if Index.open(place).manifest.embeddings == wanted.embeddings:
                 continue
             shutil.rmtree(place)
         try:
-            Index.build(place, documents(spec.summaries), [*parts.values()])
+            build_index(place, documents(spec.summaries), chosen)
             built.append(within)
         except InputError as problem:
             if not spec.summaries:

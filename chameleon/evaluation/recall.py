@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from chameleon.table import Table
 if TYPE_CHECKING:
     from chameleon.retrieval.index import Index
     from chameleon.retrieval.retriever import Hit, Retriever
+    from chameleon.retrieval.spec import RetrieverSpec
 
 DEPTHS = (1, 5, 10, 50)
 _QUESTIONS = ("question", "statement", "query", "claim")
@@ -39,7 +41,8 @@ class Query(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Recall:
     """`recall` by depth: the share of `n` queries whose table is among so many first; `mrr`: the mean of
-    1 / rank over the whole ranking; `queries_per_second` of searches alone, for the deepest of the depths.
+    1 / rank, 0 for a table that is not found; `queries_per_second` of searches alone, for the deepest of the
+    depths.
 
     `unmatched` counts the queries whose table was not found, however deep the retriever searched.
     """
@@ -120,22 +123,16 @@ def check_gold(ids: Iterable[str], queries: Sequence[Query]) -> None:
 
 
 def measure(index: Index, retriever: Retriever, queries: Sequence[Query]) -> Recall:
-    """Search for each query, and see where its table comes.
-
-    Documents that the retriever does not find follow those that it does, in the order of the index: so a
-    score of nothing ranks them in the package rank_bm25.
-    """
+    """Search for each query, and see where its table comes."""
     texts = [query.text for query in queries]
     retriever.search(texts[0], max(DEPTHS))  # what is loaded on first use is no part of a search
     begun = time.perf_counter()
     found = retriever.search_many(texts, max(DEPTHS))
     seconds = time.perf_counter() - begun
-    ranked = [_rank(index, retriever, *pair) for pair in zip(queries, found, strict=True)]
-    ranks = [rank for rank, _ in ranked]
+    ranks = [_rank(index, retriever, *pair) for pair in zip(queries, found, strict=True)]
     shares = {depth: sum(rank <= depth for rank in ranks) / len(ranks) for depth in DEPTHS}
     mrr = sum(1 / rank for rank in ranks) / len(ranks)
-    unmatched = sum(not is_found for _, is_found in ranked)
-    return Recall(len(ranks), shares, mrr, len(ranks) / seconds, unmatched)
+    return Recall(len(ranks), shares, mrr, len(ranks) / seconds, ranks.count(math.inf))
 
 
 @runtime_checkable
@@ -145,7 +142,7 @@ class Searches(Protocol):
     `search_of` tells what it would search, and for what; None where it would not search.
     """
 
-    retriever: str
+    retriever: RetrieverSpec
     within: str
 
     def search_of(self, state: State) -> tuple[Index, Retriever, str] | None: ...
@@ -177,24 +174,21 @@ def recall_of(inventory: Inventory, runs: Sequence[tuple[Problem, State]]) -> Re
     return None
 
 
-def _rank(index: Index, retriever: Retriever, query: Query, hits: Sequence[Hit]) -> tuple[int, bool]:
-    """Find the place of the query's table, from 1, and whether the retriever found it.
+def _rank(index: Index, retriever: Retriever, query: Query, hits: Sequence[Hit]) -> float:
+    """Find the place of the query's table, from 1; infinity where the retriever does not find it.
 
     Search on where it is below the deepest depth.
     """
     depth = max(DEPTHS)
     if place := _place(query.gold, hits):
-        return place, True
+        return place
     for deeper in (_DEEPER, len(index)):
         if len(hits) < depth:
             break
         hits, depth = retriever.search(query.text, deeper), deeper
         if place := _place(query.gold, hits):
-            return max(place, max(DEPTHS) + 1), True
-    found = index.positions(hit.id for hit in hits)
-    [gold] = index.positions([query.gold])
-    before = int(index.catalogue.alive[:gold].sum()) - int((found < gold).sum())
-    return len(hits) + before + 1, False
+            return max(place, max(DEPTHS) + 1)
+    return math.inf
 
 
 def _place(id: str, hits: Sequence[Hit]) -> int:

@@ -1,1 +1,1 @@
-"""Finding the texts that a question is about, by their words and by their meaning."""
+"""Finding documents: an index on disk (`build_index`, `Index`), and retrievers over it (`make_retriever`)."""

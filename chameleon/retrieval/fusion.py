@@ -1,19 +1,25 @@
-"""Several retrievers as one: by their rankings (`Hybrid`), or by their scores (`Blend`)."""
+"""Two retrievers as one: by their rankings (`Hybrid`), or by their scores (`Blend`)."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from typing import Protocol
 
-from chameleon.retrieval.retriever import Hit, Scoring
+from chameleon.retrieval.retriever import Hit, Retriever
 
 DAMPING = 60
 """The constant of reciprocal rank fusion, by which first places do not outweigh everything else."""
 
-_AT_ONCE = 256
+
+class Scoring(Protocol):
+    """A retriever that scores other documents than those that it has found as well."""
+
+    def search_many(self, queries: Sequence[str], k: int = 10) -> list[list[Hit]]: ...
+    def scores(self, query: str, ids: Sequence[str]) -> list[float]: ...
 
 
-class Fusion(Scoring):
+class Fusion(Retriever):
     """Finds `depth` documents with each retriever, and orders all that were found."""
 
     def __init__(self, retrievers: Sequence[Scoring], weights: Sequence[float], *, depth: int = 100) -> None:
@@ -27,20 +33,16 @@ class Fusion(Scoring):
 
     def search_many(self, queries: Sequence[str], k: int = 10) -> list[list[Hit]]:
         wanted = max(k, self.depth)
-        found = []
-        for start in range(0, len(queries), _AT_ONCE):
-            some = queries[start : start + _AT_ONCE]
-            rankings = [retriever.search_many(some, wanted) for retriever in self.retrievers]
-            for query, of_query in zip(some, zip(*rankings, strict=True), strict=True):
-                found.append(self._ordered(query, of_query)[:k])
-        return found
+        rankings = [retriever.search_many(queries, wanted) for retriever in self.retrievers]
+        pairs = zip(queries, zip(*rankings, strict=True), strict=True)
+        return [self._ordered(query, of_query)[:k] for query, of_query in pairs]
 
     @abstractmethod
     def fused(self, query: str, rankings: Sequence[Sequence[Hit]]) -> list[Hit]:
-        """The documents of all rankings, the best first."""
+        """Return the documents of all rankings, the best first."""
 
     def _ordered(self, query: str, rankings: Sequence[Sequence[Hit]]) -> list[Hit]:
-        """What was found down to `depth`, fused, then the rest in turns: k changes no order."""
+        """Fuse what was found down to `depth`, then add the rest in turns: k changes no order."""
         hits = self.fused(query, [ranking[: self.depth] for ranking in rankings])
         known = {hit.id for hit in hits}
         rest = [id for id in _ids([ranking[self.depth :] for ranking in rankings]) if id not in known]
@@ -51,20 +53,15 @@ class Hybrid(Fusion):
     """Orders by the sum of weight / (60 + place).
 
     That is reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009), with weights. A retriever adds
-    nothing to a document that it has not found.
+    nothing to a document that it has not found. Ties keep the order in which documents are met.
     """
 
     def fused(self, query: str, rankings: Sequence[Sequence[Hit]]) -> list[Hit]:
-        return fused(rankings, self.weights)
-
-    def scores(self, query: str, ids: Sequence[str]) -> list[float]:
-        """As if these documents were all that there are; among equals the first that is given leads."""
-        rankings = []
-        for retriever in self.retrievers:
-            scored = zip(ids, retriever.scores(query, ids), strict=True)
-            rankings.append(sorted((Hit(*pair) for pair in scored), key=lambda hit: -hit.score))
-        found = {hit.id: hit.score for hit in fused(rankings, self.weights)}
-        return [found[id] for id in ids]
+        sums: dict[str, float] = {}
+        for ranking, weight in zip(rankings, self.weights, strict=True):
+            for place, hit in enumerate(ranking, 1):
+                sums[hit.id] = sums.get(hit.id, 0.0) + weight / (DAMPING + place)
+        return sorted((Hit(id, score) for id, score in sums.items()), key=lambda hit: -hit.score)
 
 
 class Blend(Fusion):
@@ -75,32 +72,16 @@ class Blend(Fusion):
     """
 
     def fused(self, query: str, rankings: Sequence[Sequence[Hit]]) -> list[Hit]:
-        found = _ids(rankings)
-        return sorted(map(Hit, found, self.scores(query, found)), key=lambda hit: -hit.score)
-
-    def scores(self, query: str, ids: Sequence[str]) -> list[float]:
+        ids = _ids(rankings)
         total = [0.0] * len(ids)
         for retriever, weight in zip(self.retrievers, self.weights, strict=True):
             for place, score in enumerate(_scaled(retriever.scores(query, ids))):
                 total[place] += weight * score
-        return total
-
-
-def fused(rankings: Sequence[Sequence[Hit]], weights: Sequence[float], damping: float = DAMPING) -> list[Hit]:
-    """The documents of all rankings, by the sum over rankings of weight / (damping + place), from place 1.
-
-    Ties are broken by the order in which the documents are met. Raises ValueError unless each ranking has a
-    weight.
-    """
-    sums: dict[str, float] = {}
-    for ranking, weight in zip(rankings, weights, strict=True):
-        for place, hit in enumerate(ranking, 1):
-            sums[hit.id] = sums.get(hit.id, 0.0) + weight / (damping + place)
-    return sorted((Hit(id, score) for id, score in sums.items()), key=lambda hit: -hit.score)
+        return sorted(map(Hit, ids, total), key=lambda hit: -hit.score)
 
 
 def _ids(rankings: Sequence[Sequence[Hit]]) -> list[str]:
-    """The documents of all rankings, each once: the first of each, the second of each, …"""
+    """Return the documents of all rankings, each once: the first of each, the second of each, …"""
     longest = max(map(len, rankings), default=0)
     places = (ranking[place].id for place in range(longest) for ranking in rankings if place < len(ranking))
     return list(dict.fromkeys(places))

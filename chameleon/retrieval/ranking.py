@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import math
-from collections import Counter
 from collections.abc import Sequence
 
 from chameleon.errors import InputError
-from chameleon.retrieval.embeddings import MINILM, NONE, automatic, dense
-from chameleon.retrieval.lexical.analysis import terms
-from chameleon.retrieval.lexical.fields import Bm25Settings, query_weights
-
-_K1, _B = 1.5, 0.75
+from chameleon.retrieval.analysis import query_weights, terms
+from chameleon.retrieval.bm25 import TextCollection
+from chameleon.retrieval.embeddings import MINILM, NONE, automatic, embedder
 
 
 def similarities(query: str, texts: Sequence[str], by: str = "auto") -> list[float]:
-    """How near each text is to the query; higher is nearer, comparable within one call only.
+    """Return how near each text is to the query; higher is nearer, comparable within one call only.
 
     - `bm25`: BM25 (Robertson et al., 1995) over English stems, with these texts as the whole collection;
     - `dense` or `dense:NAME`: the cosine of embeddings, by default `minilm`;
-    - `late` or `late:NAME`: token by token (MaxSim; Khattab and Zaharia, 2020);
+    - `late` or `late:NAME`: token by token (MaxSim; Khattab and Zaharia, 2020), by default `minilm`;
     - `auto`: dense where `minilm` is installed, else bm25.
 
     Raises `InputError` for another `by`, `MissingPackage`, and `ModelError` when a model fails.
@@ -35,25 +31,9 @@ def similarities(query: str, texts: Sequence[str], by: str = "auto") -> list[flo
     if not texts:
         return []
     if way == "bm25":
-        return _bm25(query, texts)
+        return TextCollection([terms(text) for text in texts]).scores(query_weights(query))
     if way == "dense":
-        return dense(model or MINILM).cosines(query, texts)
-    from chameleon.retrieval.late import similarities as late
+        return embedder(model or MINILM).cosines(query, texts)
+    from chameleon.retrieval.model_reranker import late_encoder
 
-    return late(query, texts, model)
-
-
-def _bm25(query: str, texts: Sequence[str]) -> list[float]:
-    """BM25 with Lucene's idf, log(1 + (N - n + 0.5) / (n + 0.5))."""
-    counts = [Counter(terms(text)) for text in texts]
-    lengths = [count.total() for count in counts]
-    mean = sum(lengths) / len(lengths) or 1.0
-    found = [0.0] * len(texts)
-    for term, said in query_weights(query, Bm25Settings()).items():
-        having = sum(term in count for count in counts)
-        idf = math.log1p((len(texts) - having + 0.5) / (having + 0.5))
-        for place, (count, length) in enumerate(zip(counts, lengths, strict=True)):
-            if often := count[term]:
-                norm = _K1 * (1 - _B + _B * length / mean)
-                found[place] += said * idf * often * (_K1 + 1) / (often + norm)
-    return found
+    return late_encoder(model or MINILM).scores(query, texts)

@@ -26,8 +26,7 @@ from pydantic import PositiveInt
 from chameleon import Module, State
 from chameleon.errors import InputError, MissingPackage
 from chameleon.modules.reports.report import Fact, Report
-from chameleon.retrieval.lexical.analysis import terms
-from chameleon.retrieval.lexical.fields import WEAK, weak_terms
+from chameleon.retrieval.analysis import WEAK, terms, weak_terms
 from chameleon.table import to_text
 
 WEIGHTS = {
@@ -177,11 +176,11 @@ class ReportRetriever(Module):
             ]
         if not reranker:
             return found
-        from chameleon.retrieval.cross_encoder import cross_encoder
+        from chameleon.retrieval.model_reranker import cross_encoder
 
         # The first facts stand in the order of the cross-encoder, before all others.
         order = sorted(range(len(facts)), key=lambda place: -found[place])
-        read = cross_encoder(reranker).scores([(question, texts[place]) for place in order[:_DEPTH]])
+        read = cross_encoder(reranker).scores(question, [texts[place] for place in order[:_DEPTH]])
         rest = (min(read) - rank for rank in range(1, len(facts)))
         by_place = dict(zip(order, [*read, *rest], strict=False))
         return [by_place[place] for place in range(len(facts))]

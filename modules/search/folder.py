@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -13,21 +12,22 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, ClassVar
 
-from chameleon.errors import InputError, MissingPackage
+from chameleon.errors import InputError
 from chameleon.markup import decoded, markup_text, require_lxml
 from chameleon.modules.search.provider import SearchResult
+from chameleon.retrieval.analysis import query_weights, terms
+from chameleon.retrieval.bm25 import TextCollection
 
 SUFFIXES = (".txt", ".md", ".html", ".htm")
 LARGEST_FILE = 5_000_000
 MOST_FILES = 20_000
 _PASSAGE = 800  # characters: what a result has room for
-_WORD = re.compile(r"\w+")
 _HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class DocumentFolder:
-    """The .txt, .md and .html files in a folder and its subfolders, ranked by BM25 (package bm25s).
+    """The .txt, .md and .html files in a folder and its subfolders, ranked by BM25.
 
     Files are cut into passages of some 800 characters between paragraphs, so that the passage that fits is
     found and not the longest file. They are read at the first search; what changes later is not seen. Links
@@ -41,11 +41,7 @@ class DocumentFolder:
 
     def check(self) -> None:
         require_lxml()
-        if importlib.util.find_spec("bm25s") is None:
-            raise MissingPackage(
-                "a folder is searched with the package bm25s, which is not installed",
-                hint='pip install "chameleon-compose[web]"',
-            )
+        terms("folder")  # where words cannot be stemmed, that is told here
         if not self.path.is_dir():
             raise InputError(f"there is no folder {str(self.path)!r} to search", hint="Set folder: in YAML.")
         if next(self._files(), None) is None:
@@ -66,8 +62,7 @@ class DocumentFolder:
     def search(self, query: str, count: int) -> list[SearchResult]:
         with self._reading:  # cached_property has no lock of its own, and reading twice takes twice as long
             passages, index = self._indexed
-        wanted = [word for word in dict.fromkeys(_words(query)) if word in index.vocab_dict]
-        scores = index.get_scores(wanted) if wanted else []
+        scores = index.scores(query_weights(query))
         found = (i for i in range(len(scores)) if scores[i] > 0)
         best: dict[str, SearchResult] = {}  # one result per file, as a search engine gives one per page
         for i in sorted(found, key=lambda i: (-scores[i], i)):
@@ -75,15 +70,11 @@ class DocumentFolder:
         return list(best.values())[:count]
 
     @cached_property
-    def _indexed(self) -> tuple[list[SearchResult], Any]:
-        import bm25s
-
+    def _indexed(self) -> tuple[list[SearchResult], TextCollection]:
         passages = [passage for file in self._files() for passage in self._passages(file)]
         if not passages:
             raise InputError(f"the files in {str(self.path)!r} hold no text")
-        index = bm25s.BM25(method="lucene")
-        index.index([_words(f"{p.title} {p.text}") or [""] for p in passages], show_progress=False)
-        return passages, index
+        return passages, TextCollection([terms(f"{p.title} {p.text}") for p in passages])
 
     def _files(self) -> Iterator[Path]:
         root, found = self.path.resolve(), 0
@@ -129,7 +120,3 @@ def split(text: str, length: int) -> Iterator[str]:
             passage = f"{passage}\n{piece}".strip()
     if passage:
         yield passage
-
-
-def _words(text: str) -> list[str]:
-    return _WORD.findall(text.casefold())

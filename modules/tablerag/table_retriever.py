@@ -6,10 +6,8 @@ An index that is open is shared by all threads, until it is built anew.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 from functools import lru_cache
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,19 +16,12 @@ from pydantic import PositiveInt
 from chameleon import Module, State
 from chameleon.errors import Declined, InputError
 from chameleon.modules.tablerag.conversation import query_of
-from chameleon.prompt import Prompt, table_text
-from chameleon.quoting import unframed
-from chameleon.retrieval.document import Document
+from chameleon.retrieval.manifest import MANIFEST
+from chameleon.retrieval.spec import RetrieverSpec
 
 if TYPE_CHECKING:
     from chameleon.retrieval.index import Index
     from chameleon.retrieval.retriever import Retriever
-
-if TYPE_CHECKING:
-    from chameleon.llm import LLM
-
-PROMPT = "tablerag/index_summary"
-_AT_ONCE = 16
 
 
 class TableRetriever(Module):
@@ -41,9 +32,14 @@ class TableRetriever(Module):
     non_text = ("cache.retrieved", "cache.sources")
 
     def __init__(
-        self, retriever: str = "auto", k: PositiveInt = 5, *, index: str = "", within: str = ""
+        self,
+        retriever: str | dict[str, Any] = "auto",
+        k: PositiveInt = 5,
+        *,
+        index: str = "",
+        within: str = "",
     ) -> None:
-        """`retriever`: how the index is searched, by name, such as "bm25", "dense:minilm" or "late+rerank".
+        """`retriever`: how the index is searched: {first: bm25, rerank: evidence} and others, or a name.
 
         - `k`: how many documents are found; the first table is the one to answer from, the others follow as
           `tables`, and documents without a table as `passages`.
@@ -55,13 +51,8 @@ class TableRetriever(Module):
         is searched. The query is the question (with the conversation before it) and nothing else; no document
         of an index holds a question.
         """
-        self.retriever, self.k, self.index, self.within = retriever, k, index, within
-
-    def check(self) -> None:
-        """Raise `InputError` for a name that is no retriever."""
-        from chameleon.retrieval.parts import check_retriever
-
-        check_retriever(self.retriever)
+        self.retriever = RetrieverSpec.read(retriever)
+        self.k, self.index, self.within = k, index, within
 
     def run(self, state: State) -> dict[str, Any]:
         search = self.search_of(state)
@@ -122,14 +113,12 @@ def source_of(found: Mapping[str, Any]) -> dict[str, Any]:
 _lock = threading.Lock()
 
 
-def opened(path: str, retriever: str = "auto") -> tuple[Index, Retriever]:
+def opened(path: str, retriever: RetrieverSpec = RetrieverSpec()) -> tuple[Index, Retriever]:  # noqa: B008
     """Return the index in this folder, and a retriever over it, opened once for all threads.
 
     One that was built anew since is opened anew; of more than eight the one not used for longest is let go.
     Raises `InputError` for a folder without an index.
     """
-    from chameleon.retrieval.index.manifest import MANIFEST
-
     folder = Path(path).expanduser()
     try:
         told = (folder / MANIFEST).stat()
@@ -149,34 +138,7 @@ def _open_index(path: str, build: tuple[int, ...]) -> Index:
 
 
 @lru_cache(maxsize=8)
-def _open_retriever(path: str, build: tuple[int, ...], name: str) -> Retriever:
-    from chameleon.retrieval.names import retriever
+def _open_retriever(path: str, build: tuple[int, ...], spec: RetrieverSpec) -> Retriever:
+    from chameleon.retrieval.make import make_retriever
 
-    return retriever(_open_index(path, build), name)
-
-
-def summarised(
-    documents: Iterable[Document], llm: LLM, *, prompt: str = PROMPT, max_rows: int = 20, max_cell: int = 200
-) -> Iterator[Document]:
-    """Yield the documents, each with a summary of its table after its text; one call for each table.
-
-    The model sees the table alone, never a question: an index that holds the questions it is asked finds
-    everything and shows nothing. Give `llm` the parameters wanted (`llm.with_params(max_tokens=300)`) and a
-    response store, so that building again costs nothing. Raises what the model raises.
-    """
-    template = Prompt.load(prompt)
-    left = iter(documents)
-    while batch := list(islice(left, _AT_ONCE)):
-        asked = []
-        for each in batch:
-            if each.table is not None:
-                text = table_text(each.table, style="pipe", max_rows=max_rows, max_cell=max_cell)
-                title = unframed(" ".join(each.name.split()))
-                asked.append(template.render({"table": text, "title": title}))
-        replies = iter(llm.ask_each(asked) if asked else [])
-        for each in batch:
-            if each.table is None:
-                yield each
-                continue
-            summary = next(replies).text.strip()
-            yield replace(each, text="\n\n".join(filter(None, (each.text, summary))))
+    return make_retriever(_open_index(path, build), spec)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from chameleon.retrieval.document import Document
-from chameleon.retrieval.lexical.fields import caption_of
+from chameleon.retrieval.layout import caption_of
 
 WINDOW = 240
 """Estimated word pieces of a text; all-MiniLM-L6-v2 reads 256, and leaves out what comes after."""

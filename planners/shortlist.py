@@ -7,32 +7,25 @@ most relevant by the words of the cards (BM25; Robertson et al., 1995) and, with
 
 from __future__ import annotations
 
-import math
-import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache
+from typing import Any
 
 from chameleon.errors import InventoryError
 from chameleon.inventory import Card, Inventory
-from chameleon.retrieval.dense import Dense
+from chameleon.retrieval.analysis import terms
+from chameleon.retrieval.bm25 import TextCollection
+from chameleon.retrieval.embeddings import Embedder
 from chameleon.state import State
 from chameleon.text import nearest
 
-_WORD = re.compile(r"[^\W\d_]+|\d+")
-_K1, _B = 1.5, 0.75
 _LONGEST_QUERY = 4_000
+_NEIGHBOURS, _CROWDING = 10, 0.75
 # Chosen on one half of the tools of the tests, and reported on the other (see the tests): from 0.1 to 0.4
 # nothing that words find is lost.
 _WORDS = 0.2
 _AS_A_CARD = "a tool that can answer: "  # a question and a card are different kinds of sentence
-# Words that say nothing of what a question is about, in questions and in cards.
-_STOP_WORDS = (
-    "a an and are as at be by can do does for from has have how if in into is it its many more most much of "
-    "on one or question questions than that the their them then there these they this those to use used uses "
-    "was were what when where which who whose why will with you your"
-)
-_STOP = frozenset(_STOP_WORDS.split())
 
 
 def shortlist(
@@ -40,7 +33,7 @@ def shortlist(
     state: State,
     count: int,
     always: Sequence[str] = (),
-    dense: Callable[[], Dense] | None = None,
+    dense: Callable[[], Embedder] | None = None,
 ) -> list[Card]:
     """At most `count` cards for this question, in the inventory's order; all of them if they are no more.
 
@@ -135,7 +128,7 @@ def _question(state: State) -> str:
     return " ".join(part for part in parts if isinstance(part, str))[:_LONGEST_QUERY]
 
 
-def _ranked(cards: Sequence[Card], state: State, dense: Callable[[], Dense] | None) -> list[str]:
+def _ranked(cards: Sequence[Card], state: State, dense: Callable[[], Embedder] | None) -> list[str]:
     """The names of the cards, the most relevant first; those alike stay in order.
 
     By words alone, or by words and meaning: nearness plus `_WORDS` times the BM25 score as a share of what a
@@ -144,49 +137,60 @@ def _ranked(cards: Sequence[Card], state: State, dense: Callable[[], Dense] | No
     no word is shared, BM25's ranks are chance, and its scores are small.
     """
     question = _question(state)
-    scores = _by_words(cards, _stems(question))
+    scores = _by_words(cards, question)
     if dense is not None:
         named = [card.name.replace("_", " ") for card in cards]
         says = [f"{card.description} {card.when}".rstrip() for card in cards]
         both = [f"{name}: {text}" for name, text in zip(named, says, strict=True)]
-        near = dense().nearness((question, _AS_A_CARD + question), (says, named, both))
+        near = _nearness(dense(), (question, _AS_A_CARD + question), (says, named, both))
         scores = [one + _WORDS * other for one, other in zip(near, scores, strict=True)]
     return [cards[index].name for index in sorted(range(len(cards)), key=lambda index: -scores[index])]
 
 
-def _by_words(cards: Sequence[Card], query: Iterable[str]) -> list[float]:
-    """The BM25 score of each card, from 0 to about 1: as a share of the bound for this query."""
-    texts = [Counter(_card_stems(card.name, card.description, card.when)) for card in cards]
-    lengths = [sum(text.values()) for text in texts]
-    mean = sum(lengths) / len(lengths)
-    holders = Counter(stem for text in texts for stem in text)
-    weights: Mapping[str, float] = {
-        stem: math.log(1 + (len(cards) - holders[stem] + 0.5) / (holders[stem] + 0.5)) for stem in set(query)
-    }
-    bound = sum(weights.values()) * (_K1 + 1) or 1.0
-    known = {stem: weight for stem, weight in weights.items() if stem in holders}
+def _by_words(cards: Sequence[Card], question: str) -> list[float]:
+    """Return the BM25 score of each card, from 0 to about 1: as a share of the bound for this query.
 
-    def relevance(index: int) -> float:
-        text, norm = texts[index], _K1 * (1 - _B + _B * lengths[index] / mean)
-        return sum(w * text[stem] * (_K1 + 1) / (text[stem] + norm) for stem, w in known.items()) / bound
-
-    return [relevance(index) for index in range(len(cards))]
+    A card's name and when to use it say the most, and count twice.
+    """
+    texts = []
+    for card in cards:
+        named = terms(f"{card.name.replace('_', ' ')} {card.when}")
+        texts.append((*named, *named, *terms(card.description)))
+    query = dict.fromkeys(terms(question), 1.0)
+    collection = TextCollection(texts)
+    bound = collection.bound(query) or 1.0
+    return [score / bound for score in collection.scores(query)]
 
 
-@lru_cache(maxsize=4096)
-def _card_stems(name: str, description: str, when: str) -> tuple[str, ...]:
-    """The stems of a card; its name and when to use it say the most, and count twice."""
-    named = " ".join([name.replace("_", " "), when])
-    return (*_stems(named), *_stems(named), *_stems(description))
+def _nearness(embedder: Embedder, wordings: Sequence[str], views: Sequence[Sequence[str]]) -> list[float]:
+    """Return how near each card is to a question in several wordings; each view is one text of every card.
+
+    The mean over the views of the cosine, less `_CROWDING` of the mean cosine of the text with its ten
+    nearest neighbours: what is near to everything says little (cross-domain similarity local scaling; Conneau
+    et al., 2018, with the texts themselves as the sample of queries).
+    """
+    import numpy
+
+    asked = numpy.mean([embedder.query(wording) for wording in wordings], axis=0)
+    asked /= numpy.linalg.norm(asked) or 1.0
+    near = []
+    for view in views:
+        vectors, crowding = _crowded(embedder, tuple(view))
+        near.append(vectors @ asked - _CROWDING * crowding)
+    means: list[float] = numpy.mean(near, axis=0).tolist()
+    return means
 
 
-def _stems(text: str) -> list[str]:
-    return [_stem(word) for word in _WORD.findall(text.lower()) if word not in _STOP]
+@lru_cache(maxsize=16)
+def _crowded(embedder: Embedder, texts: tuple[str, ...]) -> tuple[Any, Any]:
+    """Return the texts' unit vectors, and of each text the mean cosine with its nearest neighbours."""
+    import numpy
 
-
-def _stem(word: str) -> str:
-    """The word without its English ending: "measuring", "measures" and "measured" are one."""
-    for ending, rest in (("ies", "y"), ("ing", ""), ("ed", ""), ("es", ""), ("s", ""), ("ly", ""), ("e", "")):
-        if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
-            return word[: -len(ending)] + rest
-    return word
+    vectors = embedder.passages(texts)
+    cosines = vectors @ vectors.T
+    numpy.fill_diagonal(cosines, -1.0)
+    count = min(_NEIGHBOURS, len(texts) - 1)
+    if count < 1:
+        return vectors, numpy.zeros(len(texts), numpy.float32)
+    nearest = numpy.partition(cosines, len(texts) - count, axis=1)[:, len(texts) - count :]
+    return vectors, nearest.mean(axis=1)

@@ -1,22 +1,19 @@
-"""Text as terms: what of a question and of a table is compared."""
+"""Text as terms: what of a question and of a document is compared."""
 
 from __future__ import annotations
 
 import re
 import threading
 import unicodedata
-from collections.abc import Callable, Sequence
-from functools import cache, lru_cache
-from typing import Any, Literal
+from functools import lru_cache
+from typing import Any
 
 from chameleon.errors import MissingPackage
-from chameleon.retrieval.lexical.wordlists import IRREGULAR, MONTH_NAMES, MONTHS, NUMBERS, STOP_WORDS
+from chameleon.retrieval.wordlists import IRREGULAR, MONTH_NAMES, MONTHS, NUMBERS, STOP_WORDS, WEAK_WORDS
 
-Analysis = Literal["words", "english"]
-Reader = Callable[[str], Sequence[str]]
-"""Gives the terms of a text in their order."""
+WEAK = 0.3
+"""What a weak word counts for in a query."""
 
-_RUN = re.compile(r"\w+")
 # Signs of vowels are no letters to `re`, but belong to the words of the scripts of South and South-East Asia.
 _WORD = re.compile(r"(?:[^\W_]|[\u0900-\u0963\u0966-\u0dff\u0e31-\u0e3a\u0e47-\u0e4e\u1000-\u109f])+")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+")
@@ -27,36 +24,40 @@ _MONTH_FIRST = re.compile(r"(?<!\d)(\d{1,2})/(\d{1,2})/(\d{4})(?!\d)")
 _DAY_FIRST = re.compile(r"(?<!\d)(\d{1,2})\.(\d{1,2})\.(\d{4})(?!\d)")
 _PAIR = re.compile(r"(?<!\d)(\d++)\s*[-–:./]\s*(\d+)")
 _HIGHEST_SIGN = 9  # combining classes up to here change letters; above, they are accents and points
-_SHORT = 80
 _stemming = threading.Lock()
 
 
-def terms(text: str, analysis: Analysis = "english") -> list[str]:
-    """The terms of a text in their order.
+def terms(text: str) -> tuple[str, ...]:
+    """Return the terms of a text in their order: words without accents, stop words and English endings.
 
-    `words` are lower-cased runs of letters, digits and underscores, as they stand. `english` are words
-    without accents, stop words and English endings (Porter's second stemmer), where numbers and dates have
-    one form each: "1,234" and "1234", "three" and "3", "2004-03-16" and "16 March 2004". Two numbers with a
-    sign between them, such as a score or a decimal fraction, are one more term after the others ("3-1" and
-    "3 – 1": `3_1`). Of Chinese and Japanese, pairs of neighbouring characters are terms. Raises
-    `MissingPackage`.
+    Numbers and dates have one form each: "1,234" and "1234", "three" and "3", "2004-03-16" and
+    "16 March 2004". Two numbers with a sign between them, such as a score or a decimal fraction, are one more
+    term after the others ("3-1" and "3 – 1": `3_1`). Of Chinese and Japanese, pairs of neighbouring
+    characters are terms. No term holds white space. Raises `MissingPackage`.
     """
-    if analysis == "words":
-        return _RUN.findall(text.lower())
-    return list(_remembered(text) if len(text) <= _SHORT else _english(text))
+    return _remembered(text) if len(text) <= 80 else tuple(_terms(text))
 
 
-def reader(analysis: Analysis) -> Reader:
-    """`terms` with a memory of all texts, for as long as a segment is written: cells come again."""
-    return cache(lambda text: tuple(_RUN.findall(text.lower()) if analysis == "words" else _english(text)))
+def query_weights(query: str) -> dict[str, float]:
+    """Return what each term of a query counts for: as often as it is said, by `WEAK` where it is weak."""
+    weights: dict[str, float] = {}
+    for term in terms(query):
+        weights[term] = weights.get(term, 0.0) + (WEAK if term in weak_terms() else 1.0)
+    return weights
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1)
+def weak_terms() -> frozenset[str]:
+    """Return the terms of `WEAK_WORDS`."""
+    return frozenset(terms(" ".join(sorted(WEAK_WORDS))))
+
+
+@lru_cache(maxsize=1 << 17)
 def _remembered(text: str) -> tuple[str, ...]:
-    return tuple(_english(text))  # cells are short, and come again
+    return tuple(_terms(text))  # cells are short, and come again
 
 
-def _english(text: str) -> list[str]:
+def _terms(text: str) -> list[str]:
     text = folded(text)
     pairs: list[str] = []
     if _DIGIT.search(text):
@@ -69,7 +70,7 @@ def _english(text: str) -> list[str]:
 
 
 def folded(text: str) -> str:
-    """The text in lower case, without accents, full-width and other forms of the same letters as one."""
+    """Return the text in lower case, without accents, full-width and other forms of a letter as one."""
     if text.isascii():
         return text.lower()
     apart = unicodedata.normalize("NFKD", text.casefold())
@@ -78,7 +79,7 @@ def folded(text: str) -> str:
 
 
 def _dated(text: str) -> str:
-    """The text with dates in figures written as day, month and year."""
+    """Write dates in figures as day, month and year."""
     text = _YEAR_FIRST.sub(lambda date: _date(date, date[1], date[3], date[4]), text)
     text = _MONTH_FIRST.sub(lambda date: _date(date, date[3], date[1], date[2]), text)
     return _DAY_FIRST.sub(lambda date: _date(date, date[3], date[2], date[1]), text)
@@ -90,7 +91,7 @@ def _date(found: re.Match[str], year: str, month: str, day: str) -> str:
 
 
 def _pieces(word: str) -> list[str]:
-    """The word, its parts in scripts that put no spaces between words as pairs of characters."""
+    """Cut the parts of a word in scripts that put no spaces between words into pairs of characters."""
     found, end = [], 0
     for run in _UNSPACED.finditer(word):
         found.append(word[end : run.start()])
@@ -101,7 +102,7 @@ def _pieces(word: str) -> list[str]:
 
 @lru_cache(maxsize=1 << 17)
 def _term(word: str) -> str:
-    """The term that a word is, "" for a stop word."""
+    """Return the term that a word is, "" for a stop word."""
     if word in STOP_WORDS:
         return ""
     if word.isdecimal():
@@ -118,7 +119,7 @@ def _stemmer() -> Any:
         import Stemmer
     except ImportError:
         raise MissingPackage(
-            "finding tables by English words needs the package PyStemmer",
+            "finding documents by English words needs the package PyStemmer",
             hint="pip install 'chameleon-compose[retrieval]'",
         ) from None
     return Stemmer.Stemmer("english", 0)

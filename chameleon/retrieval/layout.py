@@ -1,0 +1,127 @@
+"""Where the terms of a document stand: what is counted of it, and what closer evidence looks at.
+
+A document is a line of cells: the column names, the caption, the text, and the cells of the table row by
+row. `Layout.to_bytes` is kept with the document in the index, so that reranking analyses nothing again.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate, chain
+from typing import TYPE_CHECKING
+
+from chameleon.retrieval.analysis import terms
+from chameleon.retrieval.document import Document
+
+if TYPE_CHECKING:
+    import numpy
+    from numpy.typing import NDArray
+
+CAPTION, HEADER = 3, 2
+"""How often a term of the caption or of a column's name counts; one of a cell or of the text counts once."""
+MOST_TERMS = 1 << 16
+"""So many terms of a document are looked at by evidence; further cells of a longer one are not."""
+_HEAD = 6  # check, width, height, names, cells, terms
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The terms of each cell of a document, and the width and height of its table (0 without one)."""
+
+    cells: Sequence[Sequence[str]]
+    width: int
+    height: int
+
+    @classmethod
+    def of(cls, document: Document) -> Layout:
+        table = document.table
+        texts = [*(table.header if table else ()), caption_of(document), document.text]
+        cells = [*map(terms, texts), *map(terms, chain.from_iterable(table.rows if table else ()))]
+        return cls(cells, len(table.header) if table else 0, len(table.rows) if table else 0)
+
+    def weighted(self) -> Iterator[str]:
+        """Yield each term as often as it counts."""
+        for number, cell in enumerate(self.cells):
+            times = HEADER if number < self.width else CAPTION if number == self.width else 1
+            for _ in range(times):
+                yield from cell
+
+    def to_bytes(self) -> bytes:
+        """Write the numbers of the terms, and where each cell ends, with a checksum before them."""
+        import numpy
+
+        ends = [end for end in accumulate(map(len, self.cells)) if end <= MOST_TERMS]
+        said = numpy.fromiter(map(number_of, chain.from_iterable(self.cells[: len(ends)])), "<u4")
+        names = sum(map(bool, self.cells[: self.width]))
+        head = numpy.array([self.width, self.height, names, len(ends), len(said)], "<u4")
+        body = head.tobytes() + numpy.array(ends, "<u4").tobytes() + said.tobytes()
+        return zlib.crc32(body).to_bytes(4, "little") + bytes(body)
+
+
+@lru_cache(maxsize=1 << 17)
+def number_of(term: str) -> int:
+    """Return the number that a term has in a layout: its CRC-32."""
+    return zlib.crc32(term.encode("utf-8", "surrogatepass"))
+
+
+def caption_of(document: Document) -> str:
+    """Return the document's title and its table's caption, once where they are the same."""
+    caption = document.table.caption if document.table else ""
+    return "\n".join(dict.fromkeys((document.title, caption)))
+
+
+class Layouts:
+    """The layouts of several documents side by side, as arrays.
+
+    `terms` are all of their terms; `cells` is where each cell begins among them, and where the last ends.
+    Of each document: `firsts`, the number of its first cell, `widths`, `heights`, and `names`, how many
+    columns have a name with a term.
+    """
+
+    def __init__(self, encoded: Sequence[NDArray[numpy.uint32]]) -> None:
+        import numpy
+
+        heads: NDArray[numpy.int64] = numpy.array([one[1:_HEAD] for one in encoded], numpy.int64)
+        self.widths, self.heights, self.names, counts, sizes = heads.T
+        begins = numpy.cumsum(sizes) - sizes
+        ends = [one[_HEAD : _HEAD + n] for one, n in zip(encoded, counts.tolist(), strict=True)]
+        self.terms = numpy.concatenate(
+            [one[_HEAD + n :] for one, n in zip(encoded, counts.tolist(), strict=True)]
+        )
+        last = numpy.concatenate(ends) + numpy.repeat(begins, counts)
+        self.cells: NDArray[numpy.int64] = numpy.append(0, last)
+        self.firsts: NDArray[numpy.int64] = numpy.append(0, numpy.cumsum(counts))
+        self._begins = begins
+
+    def __len__(self) -> int:
+        return len(self.widths)
+
+    def find(
+        self, wanted: NDArray[numpy.uint32]
+    ) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.int64]]:
+        """Find terms by their numbers: return document, index in `wanted`, place and cell of each time."""
+        import numpy
+
+        is_near: NDArray[numpy.bool_] = numpy.zeros(1 << 16, numpy.bool_)
+        is_near[wanted & 0xFFFF] = True
+        places = is_near[self.terms & 0xFFFF].nonzero()[0]  # a few too many
+        order = numpy.argsort(wanted)
+        found = numpy.searchsorted(wanted, self.terms[places], sorter=order)
+        which = order[numpy.minimum(found, len(order) - 1)]
+        same = wanted[which] == self.terms[places]
+        places, which = places[same], which[same]
+        cells = numpy.searchsorted(self.cells, places, "right") - 1
+        return numpy.searchsorted(self._begins, places, "right") - 1, which, places, cells
+
+
+def decoded(data: bytes) -> NDArray[numpy.uint32]:
+    """Return what `Layout.to_bytes` wrote as one array. Raises ValueError if it is damaged."""
+    import numpy
+
+    found = numpy.frombuffer(data, "<u4")
+    if zlib.crc32(data[4:]) != found[0]:
+        raise ValueError("the terms of a document are damaged")
+    return found

@@ -1,1 +1,0 @@
-"""Finding documents by their words: text as terms, the weights of a table's fields, and closer evidence."""

@@ -1,0 +1,138 @@
+"""Indexes built and searched by name: `build_index`, `delete_documents` and `make_retriever`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from chameleon.errors import InputError
+from chameleon.retrieval.build import Build, Progress
+from chameleon.retrieval.document import Document
+from chameleon.retrieval.embeddings import MINILM, NONE, automatic, missing_packages, require
+from chameleon.retrieval.fusion import Blend, Hybrid
+from chameleon.retrieval.index import Index
+from chameleon.retrieval.manifest import Manifest
+from chameleon.retrieval.model_reranker import ModelReranker
+from chameleon.retrieval.retriever import Bm25, Dense, Lexical, Reranked, Reranker, Retriever
+from chameleon.retrieval.spec import CrossEncoderSpec, LateSpec, RetrieverSpec, StoreSpec
+from chameleon.retrieval.vectors import GIVEN, open_vectors
+
+if TYPE_CHECKING:
+    from langchain_core.vectorstores import VectorStore
+
+Spec = RetrieverSpec | Mapping[str, Any] | str
+HYBRID_WEIGHTS, BLEND_WEIGHTS = (10.0, 1.0), (1.0, 0.2)
+"""Of words and of vectors, as they were measured to be best with `minilm` (docs/retrieval.md)."""
+
+
+def build_index(
+    path: str | Path,
+    documents: Iterable[Document],
+    retriever: Spec = "auto",
+    progress: Progress | None = None,
+    *,
+    store: VectorStore | None = None,
+) -> Index:
+    """Make an index in this folder, or add to the one that is there, and open it.
+
+    A document with an id that the index has is kept where it says the same, and replaces the old one where
+    not. Until the last moment the old index stays in place. `retriever` says what a new index is for: for
+    vectors it is embedded; by `auto` where embeddings are installed. `store` is a vector store of LangChain
+    that keeps them.
+
+    Raises `InputError` for an id that is given twice, a folder with something else in it, and when the disk
+    takes no more; `MissingPackage`; `ModelError` when the embedding model fails.
+    """
+    settings = settings_for(retriever)
+    if store is not None:
+        settings = replace(settings, store=GIVEN)
+    with Build(Path(path), settings, store) as build:
+        build.add(documents, progress)
+        build.commit()
+    return Index.open(path)
+
+
+def delete_documents(path: str | Path, ids: Iterable[str]) -> Index:
+    """Take documents out of the index in a folder. Raises `InputError` for an id that is not in it."""
+    Manifest.read(Path(path))
+    with Build(Path(path), Manifest()) as build:
+        build.delete(ids)
+        build.commit()
+    return Index.open(path)
+
+
+def settings_for(retriever: Spec) -> Manifest:
+    """Return what an index for this retriever is to have. Raises `InputError`, `MissingPackage`."""
+    spec = RetrieverSpec.read(retriever)
+    told = spec.model_dump(exclude_defaults=True)
+    if not (spec.needs_vectors or (spec.first == "auto" and (spec.embeddings or automatic() != NONE))):
+        return Manifest(told)
+    embeddings = spec.embeddings.model_dump() if spec.embeddings else {"model": MINILM}
+    named = {
+        "name": embeddings.pop("model"),
+        **{key: text for key, text in embeddings.items() if text is not None},
+    }
+    require(named["name"])
+    store = spec.store.model_dump() if isinstance(spec.store, StoreSpec) else spec.store
+    return Manifest(told, named, store)
+
+
+def make_retriever(index: Index, retriever: Spec = "auto", *, store: VectorStore | None = None) -> Retriever:
+    """Return a retriever over an index; by `auto` the one that it was built for.
+
+    `store` is the vector store, for an index that was built with an object. Raises `InputError` for an index
+    that lacks what is asked for, `MissingPackage` where a package is not installed.
+    """
+    spec = _for_index(index, RetrieverSpec.read(retriever))
+    dense = _dense(index, spec, store) if spec.needs_vectors else None
+    words, first = Lexical(index, spec.depth), spec.first
+    found: Retriever = words if first == "lexical" else Bm25(index)
+    if dense is not None and first == "dense":
+        found = dense
+    elif dense is not None and first == "hybrid":
+        found = Hybrid([words, dense], HYBRID_WEIGHTS, depth=spec.depth)
+    elif dense is not None and first == "blend":
+        found = Blend([words, dense], BLEND_WEIGHTS, depth=spec.depth)
+    if spec.rerank is None:
+        return found
+    return Reranked(found, _reranker(index, spec, dense), spec.depth)
+
+
+def _for_index(index: Index, spec: RetrieverSpec) -> RetrieverSpec:
+    """Return what `auto` comes to for this index; any other as it is."""
+    if spec.first != "auto":
+        return spec
+    built = RetrieverSpec.read(index.manifest.retriever)
+    embeddings = index.manifest.embeddings
+    first = built.first
+    if first == "auto":
+        first = "blend" if embeddings and not missing_packages(embeddings["name"]) else "lexical"
+    return spec.model_copy(update={"first": first, "rerank": spec.rerank or built.rerank})
+
+
+def _dense(index: Index, spec: RetrieverSpec, store: VectorStore | None) -> Dense:
+    there = index.manifest.embeddings
+    if not there:
+        raise InputError(
+            "the index was built for words alone and has no vectors",
+            where=str(index.path),
+            hint="Build it for vectors in another folder: --retriever blend.",
+        )
+    if spec.embeddings and spec.embeddings.model != there["name"]:
+        raise InputError(
+            f"the index has the embeddings {there['name']}, not {spec.embeddings.model}",
+            where=str(index.path),
+            hint="Name the retriever without embeddings, or build another index.",
+        )
+    require(there["name"])
+    return Dense(index, open_vectors(index.path, index.manifest, store))
+
+
+def _reranker(index: Index, spec: RetrieverSpec, dense: Dense | None) -> Reranker:
+    if isinstance(spec.rerank, CrossEncoderSpec):
+        return ModelReranker(index, "cross_encoder", spec.rerank.cross_encoder)
+    if isinstance(spec.rerank, LateSpec):
+        return ModelReranker(index, "late", spec.rerank.late)
+    return dense if spec.rerank == "dense" and dense is not None else Lexical(index, spec.depth)

@@ -1,0 +1,119 @@
+"""What an index says of itself: `manifest.json`, and `building` while a build is not finished."""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from chameleon.errors import InputError
+from chameleon.retrieval.engine import AGAIN, Damaged
+
+FORMAT = "chameleon-index-2"
+MANIFEST, BUILDING, WORDS = "manifest.json", "building", "words"
+LEDGER = "files.json"  # what `chameleon.documents` keeps of the files that the documents came from
+VECTORS = "vectors"
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """The state of an index: the retriever it was built for, its embeddings and store, and two checksums.
+
+    `embeddings` is empty for an index of words alone. `check` is that of the file by which the engine knows
+    its others, `vectors` that of the file of vectors.
+    """
+
+    retriever: Mapping[str, Any] = field(default_factory=dict)
+    embeddings: Mapping[str, Any] = field(default_factory=dict)
+    store: Any = None
+    check: int = 0
+    vectors: int = 0
+
+    @property
+    def vectors_of(self) -> tuple[Any, Any]:
+        """What the vectors depend on."""
+        return self.embeddings, self.store
+
+    def write(self, folder: Path) -> None:
+        """Put it in the place of the old one. Raises `InputError`."""
+        said = {"format": FORMAT, **asdict(self)}
+        replace_json(folder / MANIFEST, said | {"sum": _sum(said)})
+
+    @classmethod
+    def read(cls, folder: Path) -> Manifest:
+        """Return that of the index in a folder. Raises `InputError` where there is none, or it is damaged."""
+        path = folder / MANIFEST
+        if not path.exists():
+            raise _absent(folder)
+        try:
+            data = json.loads(path.read_bytes())
+            found, told = data.pop("sum", None), data.pop("format", "")
+            if told == FORMAT and found == _sum({"format": told, **data}):
+                return cls(**data)
+        except OSError as problem:
+            raise InputError(f"cannot be read: {problem.strerror}", where=str(path)) from problem
+        except (ValueError, TypeError, AttributeError) as problem:
+            raise Damaged("the file is damaged", where=str(path)) from problem
+        if told == FORMAT:
+            raise Damaged("the file is damaged", where=str(path))
+        raise InputError(
+            f"the index has another format than {FORMAT}, which this version of Chameleon reads",
+            where=str(path),
+            hint="Build it again in another folder.",
+        )
+
+
+def _absent(folder: Path) -> InputError:
+    if (folder / WORDS).is_dir():
+        return InputError(
+            "the index is not finished", where=str(folder), hint="Run the command that builds it again."
+        )
+    what = "the folder holds no index" if folder.is_dir() else "there is no such index"
+    return InputError(what, where=str(folder), hint="`chameleon index` builds one.")
+
+
+def _sum(said: Mapping[str, Any]) -> int:
+    return zlib.crc32(json.dumps(said, sort_keys=True).encode())
+
+
+def is_index(path: Path) -> bool:
+    """Tell whether a folder holds an index."""
+    return (path / MANIFEST).is_file()
+
+
+def check_ours(folder: Path) -> None:
+    """Raise `InputError` if something else than an index lies in the folder."""
+    if folder.is_file():
+        raise InputError("an index is a folder, and this is a file", where=str(folder))
+    ours = {MANIFEST, BUILDING, WORDS, VECTORS, LEDGER, f"{MANIFEST}.new", f"{LEDGER}.new"}
+    for entry in sorted(folder.iterdir()) if folder.is_dir() else ():
+        if entry.name not in ours:
+            raise InputError(
+                f"the folder holds something else: {entry.name}",
+                where=str(folder),
+                hint="Name a folder of its own for the index.",
+            )
+
+
+def failed(done: str, path: Path, problem: OSError) -> InputError:
+    """Return the error for what the system refuses: `done` is "read" or "written"."""
+    if isinstance(problem, FileNotFoundError):
+        return Damaged("a file of the index is missing", where=str(path), hint=AGAIN)
+    return InputError(f"a file of the index cannot be {done}: {problem.strerror or problem}", where=str(path))
+
+
+def replace_json(path: Path, data: Any) -> None:
+    """Put a JSON file in the place of the old one: a crash leaves the old or the new. Raises `InputError`."""
+    beside = path.with_name(f"{path.name}.new")
+    try:
+        with beside.open("wb") as file:
+            file.write(json.dumps(data, indent=1).encode())
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    except OSError as problem:
+        raise failed("written", path, problem) from problem

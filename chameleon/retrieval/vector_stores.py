@@ -1,0 +1,168 @@
+"""Vectors in a vector store of LangChain: by name, by class, or one that the caller made."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from chameleon.errors import ChameleonError, InputError, MissingPackage, ModelError
+from chameleon.retrieval.embeddings import Embedder
+from chameleon.retrieval.vectors import Found, Vectors
+from chameleon.text import MASK, one_line, redact
+
+if TYPE_CHECKING:
+    from langchain_core.vectorstores import VectorStore
+
+VARIABLE = "CHAMELEON_PGVECTOR"
+_NUMBER = "chameleon_number"
+_MODEL_PARAMETERS = ("embedding", "embeddings", "embedding_function", "embedding_service")
+"""What the stores of LangChain call their embedding model."""
+
+
+class StoreVectors(Vectors):
+    """A vector store of LangChain; `file` keeps which documents it was given, and in how many texts."""
+
+    def __init__(self, file: Path, store: VectorStore) -> None:
+        import numpy
+
+        self.file, self.store = file, store
+        self._given: dict[int, int] = dict(numpy.load(file).tolist()) if file.exists() else {}
+
+    def numbers(self) -> set[int]:
+        return set(self._given)
+
+    def change(self, gone: Sequence[int], new: Sequence[tuple[int, list[str]]]) -> None:
+        old = [f"{number}-{n}" for number in gone for n in range(self._given.get(number, 0))]
+        ids = [f"{number}-{n}" for number, said in new for n in range(len(said))]
+        numbers = [{_NUMBER: number} for number, said in new for _ in said]
+        with _telling():
+            if old:
+                self.store.delete(ids=old)
+            if ids:
+                self.store.add_texts([text for _, said in new for text in said], metadatas=numbers, ids=ids)
+        for number in gone:
+            self._given.pop(number, None)
+        self._given.update((number, len(said)) for number, said in new)
+
+    def save(self) -> int:
+        import numpy
+
+        beside = self.file.with_name("stored.new.npy")
+        try:
+            numpy.save(beside, numpy.array(sorted(self._given.items()), numpy.int64).reshape(-1, 2))
+            beside.replace(self.file)
+        except OSError as problem:
+            raise InputError(f"cannot be written: {problem.strerror}", where=str(self.file)) from problem
+        return len(self._given)
+
+    def nearest(self, queries: Sequence[str], k: int) -> list[Found]:
+        return [self._nearest(query, k) for query in queries]
+
+    def scores(self, query: str, numbers: Sequence[int]) -> list[float]:
+        found = dict(self._nearest(query, len(numbers)))
+        least = min(found.values(), default=0.0)
+        return [found.get(number, least) for number in numbers]
+
+    def _nearest(self, query: str, k: int) -> Found:
+        """Ask for texts until there are so many documents; some stores tell distances, others cosines."""
+        rows, total = 4 * k, sum(self._given.values())
+        while True:
+            with _telling():
+                hits = self.store.similarity_search_with_score(query, k=min(rows, max(total, 1)))
+            sign = -1.0 if hits and hits[0][1] < hits[-1][1] else 1.0
+            best: dict[int, float] = {}
+            for document, score in hits:
+                best.setdefault(int(document.metadata[_NUMBER]), sign * float(score))
+            if rows >= total or len(best) >= k:
+                return list(best.items())[:k]
+            rows *= 2
+
+
+def store_of(given: str | Mapping[str, Any], model: Embedder, folder: Path) -> VectorStore:
+    """Return a vector store: "pgvector", {use: "package.module:Class", …} with its parameters.
+
+    Raises `InputError` for what is none, `MissingPackage` where its package is not installed.
+    """
+    if given == "pgvector":
+        return _pgvector(model, folder)
+    assert isinstance(given, Mapping)
+    name, parameters = str(given["use"]), {key: value for key, value in given.items() if key != "use"}
+    module, _, attribute = name.partition(":")
+    try:
+        made = getattr(import_module(module), attribute, None)
+    except ImportError as problem:
+        raise MissingPackage(
+            f"the vector store {name} needs a package that is not installed", hint=one_line(str(problem), 200)
+        ) from problem
+    if not callable(made):
+        raise InputError(f"there is no vector store {name!r}", hint="Name it package.module:Class.")
+    known = inspect.signature(made).parameters
+    wanted = next((parameter for parameter in _MODEL_PARAMETERS if parameter in known), None)
+    with _telling():
+        found: VectorStore = made(**({wanted: _for_langchain(model)} if wanted else {}), **parameters)
+    return found
+
+
+def _for_langchain(model: Embedder) -> Any:
+    """Return the model, with its prefixes, as LangChain's stores call one."""
+    from langchain_core.embeddings import Embeddings
+
+    class WithPrefixes(Embeddings):
+        def embed_documents(self, texts: list[str]) -> list[list[float]]:
+            found: list[list[float]] = model.passages(texts).tolist()
+            return found
+
+        def embed_query(self, text: str) -> list[float]:
+            found: list[float] = model.query(text).tolist()
+            return found
+
+    return WithPrefixes()
+
+
+def _pgvector(model: Embedder, folder: Path) -> VectorStore:
+    """Open this index's table on the server that the environment names; it is compared row by row: exact."""
+    try:
+        from langchain_postgres import PGEngine, PGVectorStore
+    except ImportError:
+        raise MissingPackage(
+            "vectors in PostgreSQL need the package langchain-postgres",
+            hint="pip install 'chameleon-compose[pgvector]'",
+        ) from None
+    address = os.environ.get(VARIABLE, "").strip()
+    if not address:
+        raise InputError(
+            "no PostgreSQL server is named for the vectors",
+            hint=f"Set the environment variable {VARIABLE}, such as postgresql://user:password@host/database.",
+        )
+    named = folder / "table"
+    with _telling():
+        engine = PGEngine.from_connection_string(f"postgresql+psycopg://{address.partition('://')[2]}")
+        if not named.exists():
+            table = f"chameleon_{os.urandom(8).hex()}"
+            id_column = {"name": "langchain_id", "data_type": "TEXT", "nullable": False}
+            engine.init_vectorstore_table(table, len(model.query("size")), id_column=id_column)
+            named.write_text(table, "utf-8")
+        found: VectorStore = PGVectorStore.create_sync(
+            engine, _for_langchain(model), named.read_text("utf-8")
+        )
+    return found
+
+
+@contextmanager
+def _telling() -> Iterator[None]:
+    """Tell what a store raises as `ModelError`, without what the server's address says."""
+    try:
+        yield
+    except ChameleonError:
+        raise
+    except Exception as problem:  # each store's client has errors of its own
+        said, address = str(problem), os.environ.get(VARIABLE, "").strip()
+        for secret in filter(None, [address, *re.split(r"[:/@?]+", address.partition("://")[2])]):
+            said = said.replace(secret, MASK)
+        raise ModelError(f"the vector store failed: {one_line(redact(said), 200)}") from None
