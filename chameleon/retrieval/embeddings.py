@@ -75,8 +75,15 @@ class Embedder:
     vectors of one length as it was given texts.
     """
 
-    def __init__(self, model: Embeddings, query: str = "", passage: str = "") -> None:
-        self.model, self._query, self._passage = model, query, passage
+    def __init__(
+        self,
+        model: Embeddings,
+        query: str = "",
+        passage: str = "",
+        at_once: Callable[[list[str]], list[list[float]]] | None = None,
+    ) -> None:
+        """Set the model, what goes before its texts, and what embeds many queries `at_once`, if it can."""
+        self.model, self._query, self._passage, self._at_once = model, query, passage, at_once
         self._vectors: dict[str, Any] = {}
         self._lock = threading.Lock()
 
@@ -85,9 +92,11 @@ class Embedder:
         return _unit([_answered(self.model.embed_query, self._query + text)], 1)[0]
 
     def queries(self, texts: Sequence[str]) -> Any:
-        """Return queries as the rows of a matrix: LangChain takes them one by one, so several at a time."""
+        """Return queries as the rows of a matrix; LangChain's models take them one by one."""
         import numpy
 
+        if self._at_once is not None:
+            return _unit(_answered(self._at_once, [self._query + text for text in texts]), len(texts))
         with ThreadPoolExecutor(_REQUESTS) as pool:
             return numpy.stack(list(pool.map(self.query, texts)))
 
@@ -126,16 +135,18 @@ def embedder(name: str, query: str | None = None, passage: str | None = None) ->
     `MissingPackage`, and `ModelError` for a model that cannot be loaded.
     """
     require(name)
+    at_once = None
     known = next(((q, p) for pattern, q, p in _PREFIXES if re.search(pattern, name.lower())), ("", ""))
     with _loading:
         if name == MINILM or name.startswith(LOCAL):
             from chameleon.retrieval.sentence_transformer import SentenceTransformerEmbeddings
 
             model: Any = SentenceTransformerEmbeddings(name)
-            known = ("", "") if model.has_prompts else known
+            known, at_once = ("", "") if model.has_prompts else known, model.embed_queries
         else:
             model = _by_provider(name)
-    return Embedder(model, known[0] if query is None else query, known[1] if passage is None else passage)
+    before = known[0] if query is None else query, known[1] if passage is None else passage
+    return Embedder(model, *before, at_once)
 
 
 def _by_provider(name: str) -> Embeddings:

@@ -7,13 +7,15 @@ row. `Layout.to_bytes` is kept with the document in the index, so that reranking
 from __future__ import annotations
 
 import zlib
+from array import array
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING
 
-from chameleon.retrieval.analysis import terms
+from chameleon.retrieval.analysis import terms_of
 from chameleon.retrieval.document import Document
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ _HEAD = 6  # check, width, height, names, cells, terms
 class Layout:
     """The terms of each cell of a document, and the width and height of its table (0 without one)."""
 
-    cells: Sequence[Sequence[str]]
+    cells: list[tuple[str, ...]]
     width: int
     height: int
 
@@ -39,26 +41,24 @@ class Layout:
     def of(cls, document: Document) -> Layout:
         table = document.table
         texts = [*(table.header if table else ()), caption_of(document), document.text]
-        cells = [*map(terms, texts), *map(terms, chain.from_iterable(table.rows if table else ()))]
+        cells = terms_of([*texts, *chain.from_iterable(table.rows if table else ())])
         return cls(cells, len(table.header) if table else 0, len(table.rows) if table else 0)
 
     def weighted(self) -> Iterator[str]:
         """Yield each term as often as it counts."""
-        for number, cell in enumerate(self.cells):
-            times = HEADER if number < self.width else CAPTION if number == self.width else 1
-            for _ in range(times):
-                yield from cell
+        names, rest = self.cells[: self.width], self.cells[self.width + 1 :]
+        return chain.from_iterable((*names * HEADER, *[self.cells[self.width]] * CAPTION, *rest))
 
     def to_bytes(self) -> bytes:
         """Write the numbers of the terms, and where each cell ends, with a checksum before them."""
-        import numpy
-
-        ends = [end for end in accumulate(map(len, self.cells)) if end <= MOST_TERMS]
-        said = numpy.fromiter(map(number_of, chain.from_iterable(self.cells[: len(ends)])), "<u4")
+        ends = array("I", accumulate(map(len, self.cells)))
+        if ends[-1] > MOST_TERMS:
+            del ends[bisect_right(ends, MOST_TERMS) :]
+        said = array("I", map(number_of, chain.from_iterable(self.cells[: len(ends)])))
         names = sum(map(bool, self.cells[: self.width]))
-        head = numpy.array([self.width, self.height, names, len(ends), len(said)], "<u4")
-        body = head.tobytes() + numpy.array(ends, "<u4").tobytes() + said.tobytes()
-        return zlib.crc32(body).to_bytes(4, "little") + bytes(body)
+        body = array("I", (self.width, self.height, names, len(ends), len(said))).tobytes()
+        body += ends.tobytes() + said.tobytes()
+        return zlib.crc32(body).to_bytes(4, "little") + body
 
 
 @lru_cache(maxsize=1 << 17)
@@ -121,7 +121,7 @@ def decoded(data: bytes) -> NDArray[numpy.uint32]:
     """Return what `Layout.to_bytes` wrote as one array. Raises ValueError if it is damaged."""
     import numpy
 
-    found = numpy.frombuffer(data, "<u4")
+    found = numpy.frombuffer(data, numpy.uint32)
     if zlib.crc32(data[4:]) != found[0]:
         raise ValueError("the terms of a document are damaged")
     return found

@@ -75,10 +75,14 @@ class SentenceTransformerEmbeddings(Embeddings):
             found: list[list[float]] = self.model.encode_document(texts, show_progress_bar=False).tolist()
         return found
 
-    def embed_query(self, text: str) -> list[float]:
+    def embed_queries(self, texts: list[str]) -> list[list[float]]:
+        """Embed many queries at once."""
         with working(self.name):
-            found: list[float] = self.model.encode_query(text, show_progress_bar=False).tolist()
+            found: list[list[float]] = self.model.encode_query(texts, show_progress_bar=False).tolist()
         return found
+
+    def embed_query(self, text: str) -> list[float]:
+        return self.embed_queries([text])[0]
 
 
 class LateEncoder:
