@@ -23,8 +23,8 @@ _WEAK = (
     "worst worse half twice once exactly all every none never other another others either neither still "
     "even ever always everyone anyone actually currently time times under over below above among "
     "without within while out up show shown include included including feature featured receive "
-    "received take took get got come came mean appear appears make made go went hold held use used "
-    "people person"
+    "received earn earned take took get got come came mean appear appears represent make made go went "
+    "hold held use used people person"
 )
 WEAK_WORDS = frozenset(_WEAK.split())
 """Words of what is asked of a table rather than of what is in it; they count for less in a query."""
