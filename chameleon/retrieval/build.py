@@ -16,7 +16,7 @@ from chameleon.retrieval.document import Document, digest_of
 from chameleon.retrieval.engine import CONTENT, DOCUMENT, ID, LAYOUT, NUMBER, TERMS, Damaged, failing
 from chameleon.retrieval.index import Index
 from chameleon.retrieval.layout import Layout
-from chameleon.retrieval.manifest import BUILDING, MANIFEST, VECTORS, WORDS, Manifest, check_ours
+from chameleon.retrieval.manifest import BUILDING, MANIFEST, VECTORS, WORDS, Manifest, check_ours, is_index
 
 if TYPE_CHECKING:
     import tantivy
@@ -36,14 +36,21 @@ class Build:
     def __init__(self, path: Path, settings: Manifest, store: VectorStore | None = None) -> None:
         self.path, self._words, self._store = path, path / WORDS, store
         check_ours(path)
-        self.old = Index.open(path) if (path / MANIFEST).exists() else None
-        self.manifest = self.old.manifest if self.old else settings
+        self._settings = settings
+        self._look()
         self._seen: set[str] = set()
+
+    def _look(self) -> None:
+        self._state = engine.meta_check(self._words)
+        self.old = Index.open(self.path) if is_index(self.path) else None
+        self.manifest = self.old.manifest if self.old else self._settings
         self._changed = self.old is None
 
     def __enter__(self) -> Build:
         self._index = engine.make_index(self._words)
         self._writer: tantivy.IndexWriter = engine.writer(self._index, self._words)
+        if engine.meta_check(self._words) != self._state:  # another build has ended in between
+            self._look()
         with failing(self.path, "written"):
             (self.path / BUILDING).touch()
             if self.old is None:  # what a build that died has left
@@ -57,6 +64,9 @@ class Build:
         with suppress(Exception):  # a commit that has failed has told so
             if error is not None:
                 self._writer.rollback()
+                if self.old and self.manifest.check == engine.meta_check(self._words):
+                    (self.path / BUILDING).unlink()
+        with suppress(Exception):
             self._writer.wait_merging_threads()
 
     def add(self, documents: Iterable[Document], progress: Progress | None = None) -> None:
@@ -92,7 +102,10 @@ class Build:
 
             manifest = replace(manifest, vectors=bring_up_to_date(Index(self.path, manifest), self._store))
         with suppress(Exception):
-            self._writer.wait_merging_threads()
+            self._writer.wait_merging_threads()  # which gives the lock back
+        self._writer = engine.writer(self._index, self._words)
+        for file in self._words.glob("*.json"):  # which the engine lets nobody else read
+            file.chmod((self.path / BUILDING).stat().st_mode)
         replace(manifest, check=engine.meta_check(self._words)).write(self.path)
         (self.path / BUILDING).unlink(missing_ok=True)
 
@@ -142,7 +155,7 @@ def clear(folder: Path, problem: Damaged, retriever: Any) -> Any:
             where=str(folder),
             hint="Name a folder of its own for the index.",
         )
-    if retriever is None:
+    if retriever is None and is_index(folder):
         try:
             retriever = Manifest.read(folder).retriever
         except InputError:

@@ -1,18 +1,20 @@
 """The search engine of an index, tantivy: transactions, merging and deletes are its own.
 
 Its commits are atomic: whoever opens the folder sees the last one whole, and keeps seeing it while others
-write. Each file ends with a checksum of its own, which is compared when the folder is opened; documents are
-checked one by one when they are read.
+write. Each file ends with a checksum of its own; all are compared when the folder is opened, since the engine
+may abort the process over a damaged file.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from chameleon.errors import InputError, MissingPackage
@@ -23,10 +25,10 @@ if TYPE_CHECKING:
 ID, TERMS, DOCUMENT, LAYOUT, NUMBER, CONTENT = "id", "terms", "document", "layout", "number", "content"
 """The fields of a document: its id, what is counted, its JSON and layout, when it came, the JSON's digest."""
 AGAIN = "Build the index again."
-_META, _STORE = "meta.json", ".store"
-_FOOTER = re.compile(rb'"crc":(\d+)\}$')
-_MAGIC = (1337).to_bytes(4, "little")
-_BLOCK = 1 << 22
+_META = "meta.json"
+_FOOTER = re.compile(rb'"crc":(\d+)\}(.{4})\x39\x05\0\0\Z', re.DOTALL)
+_FOOTER_MOST, _BLOCK = 1 << 10, 1 << 20
+_SYSTEM = re.compile(r'Os \{.*?message: "([^"]+)"')
 _HEAP = 256 << 20  # bytes that the engine writes at a time
 
 
@@ -64,18 +66,22 @@ def schema() -> tantivy.Schema:
 
 @contextmanager
 def failing(path: Path, done: str) -> Iterator[None]:
-    """Tell what the engine raises as `InputError`: `done` is "read" or "written"."""
+    """Tell what the engine or the system raises as `InputError`: `done` is "read" or "written"."""
     try:
         yield
-    except (ValueError, OSError) as problem:
-        said = str(problem)
+    except OSError as problem:
+        said, where = problem.strerror or str(problem), str(problem.filename or path)
+        raise InputError(f"the index cannot be {done}: {said}", where=where) from None
+    except ValueError as problem:
+        said, where = str(problem), str(path)
         if "LockBusy" in said:
-            raise InputError(
-                "another process is building this index", where=str(path), hint="Wait for it."
-            ) from None
-        if done == "read":
-            raise Damaged(f"the index cannot be read: {said[:200]}", where=str(path)) from None
-        raise InputError(f"the index cannot be written: {said[:200]}", where=str(path)) from None
+            raise InputError("another process is building this index", where=where, hint="Wait.") from None
+        system = _SYSTEM.search(said)
+        kind = InputError if system or done == "written" else Damaged
+        if "error occurred in a thread" in said:  # which one it was the engine keeps to itself
+            said = "a file of it cannot be written; perhaps the disk is full"
+        said = system[1] if system else said[:300]
+        raise kind(f"the index cannot be {done}: {said}", where=where) from None
     except BaseException as problem:
         if type(problem).__name__ != "PanicException":  # what Rust raises of a damaged file
             raise
@@ -86,16 +92,27 @@ def open_index(path: Path) -> tantivy.Index:
     """Open the engine's folder, with every checksum compared. Raises `Damaged`."""
     check(path)
     with failing(path, "read"):
-        if not load().Index.is_compatible(str(path)):
-            raise Damaged("the index was written by another version of tantivy", where=str(path))
-        found: tantivy.Index = load().Index.open(str(path))
+        if os.access(path, os.W_OK):
+            return _opened(path)
+        with TemporaryDirectory() as beside:  # the engine writes a lock even to read
+            for file in path.iterdir():
+                if file.suffix != ".lock":
+                    (Path(beside) / file.name).symlink_to(file.resolve())
+            return _opened(Path(beside))
+
+
+def _opened(path: Path) -> tantivy.Index:
+    if not load().Index.is_compatible(str(path)):
+        raise Damaged("the index was written by another version of tantivy", where=str(path))
+    found: tantivy.Index = load().Index.open(str(path))
+    found.config_reader("Manual")
     return found
 
 
 def make_index(path: Path) -> tantivy.Index:
     """Open the engine's folder, or make an empty one. Raises `InputError`."""
     if (path / _META).exists():
-        return open_index(path)
+        check(path)
     with failing(path, "written"):
         path.mkdir(parents=True, exist_ok=True)
         made: tantivy.Index = load().Index(schema(), str(path))
@@ -103,40 +120,43 @@ def make_index(path: Path) -> tantivy.Index:
 
 
 def check(path: Path) -> None:
-    """Compare the checksums at the ends of all files in use, but of the documents'. Raises `Damaged`."""
-    try:
-        meta = json.loads((path / _META).read_bytes())
-        names = [segment["segment_id"].replace("-", "") for segment in meta["segments"]]
-    except (OSError, ValueError, LookupError, TypeError, AttributeError) as problem:
-        raise Damaged("the file is damaged", where=str(path / _META)) from problem
-    for file in sorted(path.iterdir()):
-        if file.name.partition(".")[0] in names and file.suffix != _STORE and not is_whole(file):
-            raise Damaged("the file is damaged", where=str(file))
+    """Compare the checksums at the ends of all files in use. Raises `InputError`."""
+    state = meta_check(path)
+    with failing(path, "read"):
+        try:
+            meta = json.loads((path / _META).read_bytes())
+            names = [segment["segment_id"].replace("-", "") for segment in meta["segments"]]
+        except (FileNotFoundError, ValueError, LookupError, TypeError, AttributeError) as problem:
+            raise Damaged("the file is damaged", where=str(path / _META)) from problem
+        for file in sorted(path.iterdir()):
+            if file.name.partition(".")[0] in names and not is_whole(file):
+                if meta_check(path) != state:  # another process has put other files in their place
+                    return check(path)
+                raise Damaged("the file is damaged", where=str(file))
 
 
 def is_whole(file: Path) -> bool:
     """Tell whether a file's content has the checksum that its end tells."""
-    try:
-        with file.open("rb") as opened:
-            opened.seek(-8, 2)
-            size, magic = int.from_bytes(opened.read(4), "little"), opened.read(4)
-            opened.seek(-8 - size, 2)
-            left, told = opened.tell(), _FOOTER.search(opened.read(size))
-            opened.seek(0)
-            found = 0
-            while left > 0 and (block := opened.read(min(_BLOCK, left))):
-                found, left = zlib.crc32(block, found), left - len(block)
-    except (OSError, ValueError):
-        return False
-    return magic == _MAGIC and told is not None and int(told[1]) == found
+    found = 0
+    with suppress(FileNotFoundError), file.open("rb", buffering=0) as opened:
+        size = opened.seek(0, os.SEEK_END)
+        opened.seek(max(0, size - _FOOTER_MOST))
+        told = _FOOTER.search(opened.read())
+        if told is None:
+            return False
+        left = size - 8 - int.from_bytes(told[2], "little")
+        opened.seek(0)
+        while left > 0 and (block := opened.read(min(_BLOCK, left))):
+            found, left = zlib.crc32(block, found), left - len(block)
+        return left == 0 and int(told[1]) == found
+    return False
 
 
 def meta_check(path: Path) -> int:
     """Return the checksum of the file that names the others: it alone has none of its own."""
-    try:
+    with failing(path, "read"), suppress(FileNotFoundError, NotADirectoryError):
         return zlib.crc32((path / _META).read_bytes())
-    except OSError:
-        return 0
+    return 0
 
 
 def writer(index: tantivy.Index, path: Path) -> tantivy.IndexWriter:
