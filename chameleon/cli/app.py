@@ -14,6 +14,7 @@ from chameleon.cli.options import (
     DataOptions,
     EvalOptions,
     GridOptions,
+    ModelOptions,
     QuestionOptions,
     argument,
     names,
@@ -83,6 +84,7 @@ def plan(question: QuestionOptions, json: bool = JSON) -> int:
 @app.command()
 @spread
 def index(
+    options: ModelOptions,
     sources: list[Path] = argument(
         "FOLDER|FILE…", "CSV, TSV, Excel, Parquet, JSON, HTML, Markdown, SQLite or DuckDB."
     ),
@@ -90,7 +92,10 @@ def index(
         "-o", default=MISSING, metavar="INDEX", help="The index; one that is there is added to."
     ),
     retriever: str | None = option(
-        metavar="NAME", help="What searches it: lexical, blend, a mapping of YAML."
+        metavar="NAME|YAML", help="What searches it: lexical, blend, '{first: bm25, rerank: evidence}'."
+    ),
+    summaries: bool = option(
+        default=False, help="Have a model describe every table that is read, with questions that it answers."
     ),
     json: bool = JSON,
 ) -> int:
@@ -98,9 +103,11 @@ def index(
 
     Run again, it reads what has changed. Exit codes: 0 done, if need be with warnings; 1 nothing was read.
     """
+    if not summaries and options != ModelOptions():
+        raise typer.BadParameter("a model is asked for --summaries alone", param_hint="--model, --param, --store")
     from chameleon.cli.indexing import index_tables
 
-    return index_tables(sources, out, retriever, as_json=json)
+    return index_tables(sources, out, retriever, options if summaries else None, as_json=json)
 
 
 @app.command("eval")
@@ -184,7 +191,10 @@ def recall(
         "QUERIES", "JSON lines with question, statement, query or claim, and gold_table_id or table_id."
     ),
     retriever: str = option(
-        "-r", default="auto", metavar="NAME", help="How to search: bm25, lexical, blend, a mapping."
+        "-r",
+        default="auto",
+        metavar="NAME|YAML",
+        help="How to search: bm25, lexical, blend, '{first: bm25, rerank: evidence}'.",
     ),
     named_only: bool = option(default=False, help="Search only the tables that queries name."),
     index: Path | None = option(metavar="DIR", help="Keep the index of the corpus here."),

@@ -4,36 +4,74 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from chameleon.cli.hints import in_options
+from chameleon.cli.options import ModelOptions
 from chameleon.cli.out import Progress, counted, echo, echo_json
+from chameleon.cli.show import spent_in_words
 from chameleon.documents.indexing import Summary, index_files
+from chameleon.errors import NoModel
+from chameleon.retrieval.spec import RetrieverSpec
 from chameleon.text import harmless
+from chameleon.usage import Meter, Usage, recording
+
+if TYPE_CHECKING:
+    from chameleon.documents.summaries import Summaries
 
 _MOST_SHOWN = 20
 
 
-def index_tables(sources: Sequence[Path], out: Path, retriever: str | None, *, as_json: bool) -> int:
-    """Index, say what was done and what was left out, and return the exit code."""
-    if retriever is not None:
-        from chameleon.retrieval.spec import RetrieverSpec
-
-        RetrieverSpec.read(retriever)
-    with Progress("file") as progress:
+def index_tables(
+    sources: Sequence[Path],
+    out: Path,
+    retriever: str | None,
+    model: ModelOptions | None,
+    *,
+    as_json: bool,
+) -> int:
+    """Index, with summaries by a `model` where one is given, say what was done, and return the exit code."""
+    spec = RetrieverSpec.read(retriever) if retriever is not None else None
+    summaries, why = _summaries_by(model) if model else (None, "")
+    if why and not as_json:
+        echo(f"Summaries by {harmless(why)}.")
+    with recording(Meter()) as recorder, Progress("file") as progress:
 
         def show(done: int, total: int, name: str) -> None:
             progress.total = total
             progress.show(done, lambda: name or "writing the index")
 
-        summary = index_files(sources, out, retriever, show)
+        summary = index_files(sources, out, spec, show, summaries)
     if as_json:
-        echo_json(to_json(summary))
+        usage = sum((call.usage for call in recorder.calls), Usage())
+        asked = {"model": summaries.llm.name, "why": why, "usage": usage.to_json()} if summaries else {}
+        echo_json(to_json(summary) | asked)
     else:
-        echo(in_words(summary))
+        echo("\n".join(filter(None, (in_words(summary), spent_in_words(recorder.calls)))))
     if summary.faults:
         faults = [f"  {harmless(f'{one.where}: {one.why}')}" for one in summary.faults]
         echo("\n".join([f"{counted(len(faults), 'warning')}: not read", *_first(faults)]), err=True)
     return 0 if summary.files or summary.unchanged else 1
+
+
+def _summaries_by(options: ModelOptions) -> tuple[Summaries, str]:
+    """Connect to the model that writes summaries, and say which one it is and why. Raises `NoModel`."""
+    from chameleon.documents.summaries import MAX_TOKENS, Summaries
+    from chameleon.inventory.schema import ModelSpec
+    from chameleon.llm import LLM, ResponseStore, choose_model
+    from chameleon.llm.choose import with_end
+
+    store = ResponseStore.default(options.store)
+    is_replay = options.store == "replay"
+    choice = choose_model(options.model, None, replay=store if is_replay else None)
+    if choice.model is None:
+        why = in_options(choice.why).replace(", the inventory's llm.model)", ")")
+        raise NoModel(f"summaries are written by a model: {why}")
+    settings = ModelSpec.model_validate(options.params).connection()
+    llm = LLM.connect(choice.model, store=store, allow_dropped=options.allow_dropped, **settings)
+    params = {name: value for name, value in options.params.items() if name not in settings}
+    why = in_options(str(choice if is_replay else with_end(choice)))
+    return Summaries(llm.with_params(**{"max_tokens": MAX_TOKENS, **params})), why
 
 
 def in_words(summary: Summary) -> str:

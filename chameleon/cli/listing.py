@@ -104,7 +104,7 @@ def _interface(cls: type[Any]) -> dict[str, Any]:
         if get_origin(hint) is Literal:
             kind = " or ".join(map(str, get_args(hint)))
         elif get_origin(hint) is Annotated:  # a plain type with bounds
-            kind = get_args(hint)[0].__name__
+            kind = inspect.formatannotation(get_args(hint)[0]).replace("typing.", "")
         elif each.annotation is not each.empty:
             kind = _BOUNDED.sub(r"\1", inspect.formatannotation(each.annotation).strip("'"))
         shown: dict[str, Any] = {"name": name, "type": kind}

@@ -65,11 +65,8 @@ class RunPage:
         assert state.ended is not None
         ended = state.ended
         if state.calls:
-            stored = sum(call.cached for call in state.calls)
-            parts = [in_words(state.usage)] if state.usage.calls else []
-            parts += [f"{stored} from the response store"] if stored else []
-            if parts:
-                self._line(f"Model: {', '.join(parts)}")
+            if spent := spent_in_words(state.calls):
+                self._line(spent)
             self._by_model(state.calls)
         if ended.reason == "answered":
             for failure in () if self.trace else state.skipped:
@@ -234,6 +231,14 @@ def in_words(usage: Usage) -> str:
     if usage.calls and usage.cost is not None:
         parts.append(f"${usage.cost:.4f}")
     return ", ".join(parts)
+
+
+def spent_in_words(calls: Sequence[Call]) -> str:
+    """Write "Model: 3 calls, …, 2 from the response store"; "" where there was neither."""
+    usage, stored = sum((call.usage for call in calls), Usage()), sum(call.cached for call in calls)
+    parts = [in_words(usage)] if usage.calls else []
+    parts += [f"{stored} from the response store"] if stored else []
+    return f"Model: {', '.join(parts)}" if parts else ""
 
 
 def sources_in_words(sources: Any) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from chameleon.documents.found import LeftOut, Note
 from chameleon.documents.ledger import Entry, Ledger, digest_of, stamp_of
@@ -23,6 +23,9 @@ from chameleon.retrieval.make import Spec, settings_for
 from chameleon.retrieval.manifest import LEDGER, Manifest, is_index
 from chameleon.retrieval.spec import RetrieverSpec
 from chameleon.table.records import printable, shown
+
+if TYPE_CHECKING:
+    from chameleon.documents.summaries import Summaries
 
 Progress = Callable[[int, int, str], object]
 """Told how many files are done, of how many, and which one is next ("" when the index is being written)."""
@@ -71,16 +74,17 @@ def index_files(
     out: Path,
     retriever: Spec | None = None,
     progress: Progress | None = None,
-    with_summaries: Callable[[Iterator[Document]], Iterator[Document]] = iter,
+    with_summaries: Summaries | None = None,
 ) -> Summary:
     """Put the tables of these files, and of the files in these folders, into the index `out`.
 
     What is there already is added to: files with the size and time of change, or else the bytes, that they
     had are not read again; the tables of a changed file take the place of its old ones, and those of a file
     that is gone from one of the folders are taken out. `retriever` says what will search the index, "auto"
-    for a new one. `with_summaries` adds to documents before they are indexed. What cannot be read is told of
-    in the summary. Raises `InputError` when there is no table, for another retriever than the index was built
-    for, and as `build_index` does.
+    for a new one. `with_summaries` has a model describe every table that is read; files that were indexed
+    without are read again. What cannot be read or described is told of in the summary. Raises `InputError`
+    when there is no table, for another retriever than the index was built for, and as `build_index` and
+    `with_summaries` do.
 
     An index that is damaged is built anew of these sources alone; `damaged` of the summary says of what.
     """
@@ -99,7 +103,7 @@ def _indexed(
     out: Path,
     retriever: Spec | None,
     progress: Progress | None,
-    with_summaries: Callable[[Iterator[Document]], Iterator[Document]],
+    with_summaries: Summaries | None,
 ) -> Summary:
     begun = time.monotonic()
     summary = Summary(out)
@@ -109,14 +113,16 @@ def _indexed(
         summary.left_out.append(LeftOut(str(out / LEDGER), _DAMAGED))
     settings = _agreed(out, retriever)
     files, unread = _files(sources, summary)
-    reading = _Reading(ledger, files, summary, progress)
-    documents = with_summaries(reading.documents())
+    reading = _Reading(ledger, files, summary, progress, with_summaries is not None)
+    documents = with_summaries(reading.documents()) if with_summaries else reading.documents()
     first = next(documents, None)
     if first is None and not is_index(out):
         raise InputError("no table was found", where=", ".join(map(str, sources)), hint=_most_of(summary))
     with Build(out, settings) as build:
         ledger.require_current(out)
         build.add(chain([first], documents) if first else ())
+        for id, problem in with_summaries.failed.items() if with_summaries else ():
+            reading.lacks_summary(id, problem)
         for path in _vanished(ledger, sources, files, unread):
             reading.gone |= set(ledger.entries.pop(path).ids)
             summary.vanished += 1
@@ -152,9 +158,14 @@ class _Reading:
     """Reads the files that have changed; what their documents were before and are not now is `gone`."""
 
     def __init__(
-        self, ledger: Ledger, files: Sequence[_Source], summary: Summary, progress: Progress | None
+        self,
+        ledger: Ledger,
+        files: Sequence[_Source],
+        summary: Summary,
+        progress: Progress | None,
+        summarises: bool,
     ) -> None:
-        self.ledger, self.files, self.summary = ledger, files, summary
+        self.ledger, self.files, self.summary, self.summarises = ledger, files, summary, summarises
         self.progress = progress or (lambda *_: None)
         self.gone: set[str] = set()
         self._owners = {id: path for path, entry in ledger.entries.items() for id in entry.ids}
@@ -164,16 +175,17 @@ class _Reading:
             name = self.ledger.name_for(path, relative)
             self.progress(number, len(self.files), name)
             old = self.ledger.entries.get(str(path))
+            is_done = old is not None and (old.summarised or not self.summarises)
             try:
                 stamp = stamp_of(path)
-                if old and old.stamp == stamp and all(time for _, time in stamp):
+                if old and is_done and old.stamp == stamp and all(time for _, time in stamp):
                     self._keep(old)
                     continue
                 digest = digest_of(path)
             except OSError as problem:
                 self._fault(InputError(f"cannot be read ({problem.strerror or problem})"), path, name)
                 continue
-            if old and old.digest == digest:
+            if old and is_done and old.digest == digest:
                 self.ledger.entries[str(path)] = replace(old, stamp=stamp)
                 self._keep(old)
                 continue
@@ -191,10 +203,19 @@ class _Reading:
             left_out = [(one.where, one.why, one.is_fault) for one in self.summary.left_out[before:]]
             self._forget(path, ids)
             if ids or not any(is_fault for _, _, is_fault in left_out):
-                self.ledger.entries[str(path)] = Entry(name, stamp, digest, ids, left_out)
+                entry = Entry(name, stamp, digest, ids, left_out, self.summarises)
+                self.ledger.entries[str(path)] = entry
+            if ids and old and old.summarised and not self.summarises:
+                self.summary.notes.append(Note(name, "had summaries, has changed, and is indexed without"))
             self.summary.files += bool(ids)
             self.summary.without += not ids and not left_out
         self.progress(len(self.files), len(self.files), "")
+
+    def lacks_summary(self, id: str, problem: ChameleonError) -> None:
+        """Tell that a table is indexed without a summary; its file is read again by the next run with them."""
+        path = self._owners[id]
+        self.ledger.entries[path] = replace(self.ledger.entries[path], summarised=False)
+        self.summary.notes.append(Note(id, f"has no summary: {problem}"))
 
     def _read(self, path: Path, name: str) -> Iterator[Document]:
         key = str(path)

@@ -29,7 +29,8 @@ Stamp = list[list[int]]
 class Entry:
     """A file: how the index calls it, its size and time of change, its digest, its documents, what it lacks.
 
-    `left_out` has place, reason and `is_fault` of each part that gave no table, to be told of again.
+    `left_out` has place, reason and `is_fault` of each part that gave no table, to be told of again;
+    `summarised` says whether a model has described all its tables.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Entry:
     digest: str
     ids: list[str]
     left_out: list[tuple[str, str, bool]] = field(default_factory=list)
+    summarised: bool = False
 
 
 @dataclass
@@ -119,7 +121,7 @@ class Ledger:
 
 def _unread(entry: Entry) -> Entry:
     """The file as one that has to be read again."""
-    return Entry(entry.name, [], "", entry.ids)
+    return replace(entry, stamp=[], digest="", left_out=[])
 
 
 def _check(data: Mapping[str, Any]) -> int:

@@ -3,43 +3,81 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from chameleon.errors import AuthFailed, EmptyReply, ModelError, NoModel, ParameterRefused, ScriptExhausted
 from chameleon.prompt import Prompt, table_text
 from chameleon.quoting import unframed
 from chameleon.retrieval.document import Document
+from chameleon.table import Table
 
 if TYPE_CHECKING:
     from chameleon.llm import LLM
 
 PROMPT = "tablerag/index_summary"
-_AT_ONCE = 16
+MAX_TOKENS = 400
+_CONCERNS_ALL = (AuthFailed, NoModel, ParameterRefused, ScriptExhausted)
+_AT_ONCE, _MOST_IN_A_ROW = 16, 20
 
 
-def summarised(
-    documents: Iterable[Document], llm: LLM, *, prompt: str = PROMPT, max_rows: int = 20, max_cell: int = 200
-) -> Iterator[Document]:
-    """Yield the documents, each with a summary of its table after its text; one call for each table.
+class Summaries:
+    """Adds to the text of documents with a table what a model says of it: content, keywords and questions.
+
+        llm = LLM.connect("openai:gpt-6-luna", store=ResponseStore.default("auto"), max_tokens=MAX_TOKENS)
+        build_index("tables.index", Summaries(llm)(documents))
 
     The model sees the table alone, never a question: an index that holds the questions it is asked finds
-    everything and shows nothing. Give `llm` the parameters wanted (`llm.with_params(max_tokens=300)`) and a
-    response store, so that building again costs nothing. Raises what the model raises.
+    everything and shows nothing. With a response store, building again costs nothing.
     """
-    template = Prompt.load(prompt)
-    left = iter(documents)
-    while batch := list(islice(left, _AT_ONCE)):
-        asked = []
-        for each in batch:
-            if each.table is not None:
-                text = table_text(each.table, style="pipe", max_rows=max_rows, max_cell=max_cell)
-                title = unframed(" ".join(each.name.split()))
-                asked.append(template.render({"table": text, "title": title}))
-        replies = iter(llm.ask_each(asked) if asked else [])
-        for each in batch:
-            if each.table is None:
-                yield each
-                continue
-            summary = next(replies).text.strip()
-            yield replace(each, text="\n\n".join(filter(None, (each.text, summary))))
+
+    def __init__(
+        self, llm: LLM, *, prompt: str = PROMPT, max_rows: int = 20, max_cell: int = 200
+    ) -> None:
+        """Set the model, its prompt, and how much of a table it is shown."""
+        self.llm, self.max_rows, self.max_cell = llm, max_rows, max_cell
+        self.failed: dict[str, ModelError] = {}
+        """By the ids of documents, why they have no summary."""
+        self._prompt = Prompt.load(prompt)
+        self._failed_in_a_row = 0
+
+    def __call__(self, documents: Iterable[Document]) -> Iterator[Document]:
+        """Yield the documents in their order, those that failed as they are; one call for each table.
+
+        Raises `ModelError` for what would fail all others too, such as a wrong key or twenty failures in a
+        row, and `StoreError`.
+        """
+        left = iter(documents)
+        with ThreadPoolExecutor(_AT_ONCE, "chameleon-summaries") as threads:
+            while batch := list(islice(left, _AT_ONCE)):
+                asked = [threads.submit(copy_context().run, self._summary, each) for each in batch]
+                for document, reply in zip(batch, asked, strict=True):
+                    yield self._with_summary(document, reply.result())
+
+    def _summary(self, document: Document) -> str | ModelError:
+        if document.table is None:
+            return ""
+        title = unframed(" ".join(document.name.split()))
+        try:
+            reply = self.llm.ask(
+                self._prompt.render({"table": self._shown(document.table), "title": title}), whole=False
+            )
+        except ModelError as problem:
+            return problem
+        return reply.text.strip() or EmptyReply("the reply is empty")
+
+    def _shown(self, table: Table) -> str:
+        return table_text(table, style="pipe", max_rows=self.max_rows, max_cell=self.max_cell)
+
+    def _with_summary(self, document: Document, summary: str | ModelError) -> Document:
+        if isinstance(summary, str):
+            self._failed_in_a_row = 0
+            return replace(document, text="\n\n".join(filter(None, (document.text, summary))))
+        self._failed_in_a_row += 1
+        if isinstance(summary, _CONCERNS_ALL) or self._failed_in_a_row >= _MOST_IN_A_ROW:
+            raise summary
+        self.failed[document.id] = summary
+        return document

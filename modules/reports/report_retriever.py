@@ -6,8 +6,8 @@ lexical         words, names of rows, years, totals; needs no model; also `auto`
 bm25            BM25 alone
 dense           embeddings alone: `dense:NAME`, by default `minilm`
 hybrid          the measures of lexical with embeddings among them: `hybrid:NAME`
-+rerank:NAME    after any of these: its first facts in the order of a cross-encoder, NAME being that of a
-                model of transformers with one score, such as a BERT trained for it
++rerank:NAME    after any of these: its first facts in the order of a cross-encoder, a model of
+                sentence-transformers with one score, by its folder or its name on the Hugging Face hub
 
 BM25 does not know that a row is asked for by its name, that years are columns, or that shares need a total.
 What is measured here does; the sum of the measures with fixed weights is the score.
@@ -18,13 +18,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence, Set
-from importlib.util import find_spec
 from typing import Any, Literal
 
 from pydantic import PositiveInt
 
 from chameleon import Module, State
-from chameleon.errors import InputError, MissingPackage
+from chameleon.errors import InputError
 from chameleon.modules.reports.report import Fact, Report
 from chameleon.retrieval.analysis import WEAK, terms, weak_terms
 from chameleon.table import to_text
@@ -143,12 +142,10 @@ class ReportRetriever(Module):
             from chameleon.retrieval.embeddings import MINILM, require
 
             require(model or MINILM)
-        missing = [package for package in ("torch", "transformers") if find_spec(package) is None]
-        if reranker and missing:
-            raise MissingPackage(
-                f"the cross-encoder {reranker} needs packages that are not installed: {', '.join(missing)}",
-                hint=f"pip install {' '.join(missing)}, or find facts by words: lexical.",
-            )
+        if reranker:
+            from chameleon.retrieval.model_reranker import require as require_reranker
+
+            require_reranker(reranker)
         return way, model, reranker
 
     def scores(self, question: str, facts: Sequence[Fact]) -> list[float]:

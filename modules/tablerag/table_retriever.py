@@ -1,4 +1,4 @@
-"""Find the table that a question is about among those of an index, and summarise these tables (TableRAG).
+"""Find the table that a question is about among those of an index (TableRAG).
 
 An index that is open is shared by all threads, until it is built anew.
 """
@@ -9,19 +9,28 @@ import threading
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import PositiveInt
+from pydantic import PlainValidator, PositiveInt
+from pydantic_core import PydanticCustomError
 
 from chameleon import Module, State
 from chameleon.errors import Declined, InputError
 from chameleon.modules.tablerag.conversation import query_of
 from chameleon.retrieval.manifest import MANIFEST
-from chameleon.retrieval.spec import RetrieverSpec
+from chameleon.retrieval.spec import CrossEncoderSpec, LateSpec, RetrieverSpec
 
 if TYPE_CHECKING:
     from chameleon.retrieval.index import Index
     from chameleon.retrieval.retriever import Retriever
+
+
+def _read(given: Any) -> RetrieverSpec:
+    """Return the retriever that YAML names; what is none is told with the line that it stands in."""
+    try:
+        return RetrieverSpec.read(given)
+    except InputError as problem:
+        raise PydanticCustomError("retriever", "{told}", {"told": str(problem)}) from None
 
 
 class TableRetriever(Module):
@@ -33,7 +42,7 @@ class TableRetriever(Module):
 
     def __init__(
         self,
-        retriever: str | dict[str, Any] = "auto",
+        retriever: Annotated[str | dict[str, Any], PlainValidator(_read)] = "auto",
         k: PositiveInt = 5,
         *,
         index: str = "",
@@ -53,6 +62,18 @@ class TableRetriever(Module):
         """
         self.retriever = RetrieverSpec.read(retriever)
         self.k, self.index, self.within = k, index, within
+
+    def check(self) -> None:
+        """Raise `MissingPackage` where a model that the retriever names cannot be loaded."""
+        from chameleon.retrieval.embeddings import require
+        from chameleon.retrieval.model_reranker import require as require_reranker
+
+        if self.retriever.embeddings:
+            require(self.retriever.embeddings.model)
+        if isinstance(self.retriever.rerank, CrossEncoderSpec):
+            require_reranker(self.retriever.rerank.cross_encoder)
+        elif isinstance(self.retriever.rerank, LateSpec):
+            require_reranker(self.retriever.rerank.late)
 
     def run(self, state: State) -> dict[str, Any]:
         search = self.search_of(state)

@@ -12,7 +12,7 @@ import pytest
 from chameleon.documents.indexing import index_files
 from tests.e2e.commands import Command
 
-pytest.importorskip("bm25s")
+pytest.importorskip("tantivy")
 
 
 @pytest.fixture

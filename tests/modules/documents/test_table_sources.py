@@ -17,10 +17,9 @@ from chameleon.modules.documents.table_sources import TableRegion, TableSources,
 from chameleon.modules.offline.coverage import covered, telling_words
 from chameleon.modules.offline.grammar import write_program
 from chameleon.retrieval.document import Document
-from chameleon.retrieval.index import Index
-from chameleon.retrieval.parts import parts_for
+from chameleon.retrieval.make import build_index
 
-pytest.importorskip("bm25s")
+pytest.importorskip("tantivy")
 
 LEAGUE = Table(["Team", "Points", "Lost"], [["Nord", "40", "2"], ["Sud", "38", "4"], ["West", "31", "9"]])
 RIVERS = Table(
@@ -43,7 +42,7 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Any:
                 name: table if table.caption else table.with_caption(name) for name, table in tables.items()
             }
             documents = [Document(name, table, source={"file": name}) for name, table in named.items()]
-            Index.build(folders[key], documents, parts_for("auto"))
+            build_index(folders[key], documents)
         changed = {"extends": "corpus_offline", "modules": {"table_choice": {"ahead": ahead}}}
         executor = Executor(Inventory.parse({"name": "changed", **changed}))
         return executor.run({"question": question, "index": str(folders[key])})
@@ -130,7 +129,7 @@ def test_who_is_asked_for_is_not_answered_with_when() -> None:
 
 
 def test_with_a_model_the_rows_that_lookups_kept_or_the_columns_that_a_program_names(tmp_path: Path) -> None:
-    Index.build(tmp_path / "index", [Document("league", LEAGUE, source={"file": "a.csv"})], parts_for("auto"))
+    build_index(tmp_path / "index", [Document("league", LEAGUE, source={"file": "a.csv"})])
     cut = LEAGUE.take_rows([1]).take_columns([0, 1])
     found = ({"id": "league", "name": "league", "score": 1.0, "source": {"file": "a.csv"}},)
     given = {"question": "Who has 38 points?", "index": str(tmp_path / "index"), "table": cut}

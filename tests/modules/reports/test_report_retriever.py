@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
 
 from chameleon import State, Table
 from chameleon.errors import InputError, MissingPackage
-from chameleon.modules.reports import report_retriever
 from chameleon.modules.reports.programs import FinqaExecutor
 from chameleon.modules.reports.report import Fact, Report
 from chameleon.modules.reports.report_retriever import ReportRetriever, measures, years_asked
@@ -77,8 +77,7 @@ class TestNames:
         assert ReportRetriever(by="bm25").runtime_info() == {"by": "bm25"}
 
     def test_packages_that_are_missing(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(report_retriever, "find_spec", lambda name: None)
-        monkeypatch.setattr("chameleon.retrieval.embeddings.find_spec", lambda name: None)
+        monkeypatch.setitem(sys.modules, "sentence_transformers", None)
         for by in ("dense", "hybrid", "lexical+rerank:some/model"):
             with pytest.raises(MissingPackage):
                 ReportRetriever(by=by).check()
@@ -112,13 +111,12 @@ def test_embeddings_alone_and_among_words(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_a_cross_encoder_orders_the_first_facts(monkeypatch: pytest.MonkeyPatch) -> None:
     class Longest:
-        def scores(self, pairs: Any) -> list[float]:
-            assert len(pairs) == 30 and all(query == "port?" for query, _ in pairs)
-            return [float(len(text)) for _, text in pairs]
+        def scores(self, query: str, texts: list[str]) -> list[float]:
+            assert len(texts) == 30 and query == "port?"
+            return [float(len(text)) for text in texts]
 
-    pytest.importorskip("chameleon.retrieval.cross_encoder")
-    monkeypatch.setattr("chameleon.retrieval.cross_encoder.cross_encoder", lambda name: Longest())
-    monkeypatch.setattr(report_retriever, "find_spec", lambda name: name)
+    monkeypatch.setattr("chameleon.retrieval.model_reranker.cross_encoder", lambda name: Longest())
+    monkeypatch.setattr("chameleon.retrieval.model_reranker.require", lambda name: None)
     facts = Report(None, ["port", *(f"the port has {'many ' * number}" for number in range(40))]).facts()
     before, after = (
         ReportRetriever(by=f"bm25{more}").scores("port?", facts) for more in ("", "+rerank:tiny")

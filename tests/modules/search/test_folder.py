@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chameleon.errors import InputError, InventoryError, MissingPackage
+from chameleon.errors import InputError, InventoryError
 from chameleon.modules.search.choose import Settings, choose_provider
 from chameleon.modules.search.folder import DocumentFolder, split
 from chameleon.web import Web
@@ -51,9 +51,7 @@ def test_threads_read_the_folder_once(folder: Path) -> None:
     assert found == ["metals.html"] * 8
 
 
-def test_a_folder_that_cannot_be_searched_is_an_error_of_the_check(
-    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_that_cannot_be_searched_is_an_error_of_the_check(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="no folder"):
         DocumentFolder(tmp_path / "none").check()
@@ -61,9 +59,6 @@ def test_a_folder_that_cannot_be_searched_is_an_error_of_the_check(
         DocumentFolder(tmp_path / "empty").check()
     with pytest.raises(InventoryError, match="needs a folder"):
         choose_provider(Settings("folder"), Web())
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "bm25s" else name)
-    with pytest.raises(MissingPackage, match=r"\[web\]"):
-        DocumentFolder(folder).check()
 
 
 def test_other_documents_have_another_digest(folder: Path) -> None:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 import threading
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from chameleon import Table
+from chameleon import Inventory, Table
+from chameleon.errors import ChameleonError
 from chameleon.modules.tablerag import table_retriever as opening
-from chameleon.modules.tablerag.table_retriever import TableRetriever, opened, summarised
+from chameleon.modules.tablerag.table_retriever import TableRetriever, opened
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.index import Index
-from chameleon.retrieval.names import retriever
-from chameleon.retrieval.parts import parts_for
+from chameleon.retrieval.make import build_index
 from tests.modules.tablerag.running import REGATTA, output, run
 
 TRAINS = Table(["Train", "To", "Fare"], [["Polar Star", "Ostrand", "49"], ["Mill Owl", "Selmark", "29"]])
@@ -27,14 +29,10 @@ DOCUMENTS = [
 ]
 
 
-def build(folder: Path, documents: Any = DOCUMENTS) -> Index:
-    return Index.build(folder, documents, parts_for("bm25"))
-
-
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("index") / "tables"
-    build(folder)
+    build_index(folder, DOCUMENTS, "lexical")
     return str(folder)
 
 
@@ -106,26 +104,44 @@ def test_an_index_is_opened_once_for_all_threads(index: str, monkeypatch: pytest
 
 def test_and_anew_when_it_was_built_anew(tmp_path: Path) -> None:
     folder = tmp_path / "tables"
-    build(folder, DOCUMENTS[:1])
-    before, _ = opened(str(folder), "bm25")
-    assert opened(str(folder), "bm25")[0] is before
-    build(folder, DOCUMENTS)
-    after, retriever = opened(str(folder), "bm25")
+    build_index(folder, DOCUMENTS[:1], "bm25")
+    before, _ = opened(str(folder))
+    assert opened(str(folder))[0] is before
+    build_index(folder, DOCUMENTS)
+    after, retriever = opened(str(folder))
     assert len(after) == 4 and retriever.search("Tolle", 2)
 
 
-def test_summaries_are_of_the_table_alone_and_are_found(tmp_path: Path) -> None:
-    from chameleon import LLM
-    from chameleon.llm import ScriptedModel
+YAML = """\
+name: mine
+extends: tablerag_tabfact
+modules:
+  table_retriever:
+    k: 3
+    retriever:
+      {}
+"""
 
-    def reply(messages: list[tuple[str, str]]) -> str:
-        asked = messages[-1][1].rpartition("Here is the table")[2]
-        return "Content: Beverages and their makers." if "Tolle" in asked else "Content: Something else."
 
-    client = ScriptedModel(reply)
-    documents = list(summarised(DOCUMENTS, LLM.connect(client)))
-    assert [each.id for each in documents] == [each.id for each in DOCUMENTS]
-    assert len(client.requests) == 3 and documents[2] == DOCUMENTS[2]
-    assert documents[3].text == "Content: Beverages and their makers." and documents[3].table == BREWERIES
-    index = build(tmp_path / "tables", documents)
-    assert retriever(index, "bm25").search("makers of beverages", 1)[0].id == "breweries"
+@pytest.mark.parametrize(
+    ("retriever", "told"),
+    [
+        ("bm25", None),
+        ("{first: bm25, rerank: evidence}", None),
+        ("bm26", r"yaml:6: .*table_retriever.retriever: .*no retriever 'bm26'. Did you mean 'bm25'\?"),
+        ("bm25+rerank", "yaml:6: .*there is no retriever .*mapping such as {first: bm25, rerank: evidence}"),
+        ("firs: bm25", "yaml:6: .*this is no retriever: firs: extra inputs are not permitted"),
+        ("first: dense\n      rerank: twice", "yaml:6: .*this is no retriever: rerank.*'evidence'"),
+        ("{first: dense, embeddings: 'sentence-transformers:x'}", "not installed: .*sentence-transformers"),
+        ("{rerank: {cross_encoder: some/model}}", "not installed: sentence-transformers"),
+        ("{rerank: {late: minilm}}", "not installed: sentence-transformers"),
+    ],
+)
+def test_a_wrong_retriever_is_told_with_its_line_and_what_it_lacks_by_the_check(
+    retriever: str, told: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    file = tmp_path / "mine.yaml"
+    file.write_text(YAML.format(retriever))
+    with pytest.raises(ChameleonError, match=told) if told else nullcontext():
+        Inventory.load(str(file)).modules["table_retriever"].check()
