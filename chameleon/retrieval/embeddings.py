@@ -6,9 +6,10 @@ import re
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
+from functools import lru_cache, partial, wraps
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from chameleon.errors import ChameleonError, InventoryError, MissingPackage, ModelError
 from chameleon.text import one_line, redact
@@ -28,7 +29,7 @@ _PREFIXES = (
 )
 """What goes before a query and before a passage, by the name of the model: each from the model's own card."""
 _PER_REQUEST, _REQUESTS, _REMEMBERED = 500, 8, 1 << 14
-_loading = threading.Lock()
+Model = TypeVar("Model")
 
 
 def check_name(name: str) -> None:
@@ -75,30 +76,27 @@ class Embedder:
     vectors of one length as it was given texts.
     """
 
-    def __init__(
-        self,
-        model: Embeddings,
-        query: str = "",
-        passage: str = "",
-        at_once: Callable[[list[str]], list[list[float]]] | None = None,
-    ) -> None:
-        """Set the model, what goes before its texts, and what embeds many queries `at_once`, if it can."""
-        self.model, self._query, self._passage, self._at_once = model, query, passage, at_once
+    def __init__(self, model: Embeddings, query: str = "", passage: str = "") -> None:
+        """Set the model, and what goes before its texts."""
+        self.model, self._query, self._passage = model, query, passage
+        self._asked: dict[str, Any] = {}
         self._vectors: dict[str, Any] = {}
         self._lock = threading.Lock()
 
     def query(self, text: str) -> Any:
         """Return a query as a unit vector in float32."""
-        return _unit([_answered(self.model.embed_query, self._query + text)], 1)[0]
+        return self.queries([text])[0]
 
     def queries(self, texts: Sequence[str]) -> Any:
-        """Return queries as the rows of a matrix; LangChain's models take them one by one."""
+        """Return queries as the rows of a matrix."""
         import numpy
 
-        if self._at_once is not None:
-            return _unit(_answered(self._at_once, [self._query + text for text in texts]), len(texts))
-        with ThreadPoolExecutor(_REQUESTS) as pool:
-            return numpy.stack(list(pool.map(self.query, texts)))
+        found = {text: self._asked.get(text) for text in texts}
+        if new := [text for text, vector in found.items() if vector is None]:
+            found.update(zip(new, self._embedded([self._query + text for text in new]), strict=True))
+            self._asked.update((text, found[text]) for text in new)
+            _forget(self._asked)
+        return numpy.stack([found[text] for text in texts])
 
     def passages(self, texts: Sequence[str]) -> Any:
         """Return passages as the rows of a matrix in float32."""
@@ -112,11 +110,17 @@ class Embedder:
                 vectors = _unit(_answered(self.model.embed_documents, given), len(some))
                 self._vectors.update(zip(some, vectors, strict=True))
             found = [self._vectors[text] for text in texts]
-            for old in list(self._vectors)[: max(0, len(self._vectors) - _REMEMBERED)]:
-                del self._vectors[old]
+            _forget(self._vectors)
         if len({len(vector) for vector in found}) > 1:
             raise ModelError("the embedding model answered with vectors of several lengths")
         return numpy.stack(found) if found else numpy.empty((0, 0), numpy.float32)
+
+    def _embedded(self, queries: list[str]) -> Any:
+        """Embed queries; LangChain's models take them one by one, ours all at once."""
+        if at_once := getattr(self.model, "embed_queries", None):
+            return _unit(_answered(at_once, queries), len(queries))
+        with ThreadPoolExecutor(_REQUESTS) as pool:
+            return _unit(list(pool.map(partial(_answered, self.model.embed_query), queries)), len(queries))
 
     def cosines(self, query: str, texts: Sequence[str]) -> list[float]:
         """Return the cosine of the query with each text."""
@@ -124,7 +128,18 @@ class Embedder:
         return found
 
 
-@lru_cache(maxsize=8)
+def once(load: Callable[..., Model]) -> Callable[..., Model]:
+    """Load each model once for all threads."""
+    known, loading = lru_cache(maxsize=8)(load), threading.Lock()
+
+    @wraps(load)
+    def waiting(*name: str | None) -> Model:
+        with loading:
+            return known(*name)
+
+    return waiting
+
+
 def embedder(name: str, query: str | None = None, passage: str | None = None) -> Embedder:
     """Return the embedding model of that name, loaded once for all threads.
 
@@ -135,18 +150,20 @@ def embedder(name: str, query: str | None = None, passage: str | None = None) ->
     `MissingPackage`, and `ModelError` for a model that cannot be loaded.
     """
     require(name)
-    at_once = None
-    known = next(((q, p) for pattern, q, p in _PREFIXES if re.search(pattern, name.lower())), ("", ""))
-    with _loading:
-        if name == MINILM or name.startswith(LOCAL):
-            from chameleon.retrieval.sentence_transformer import SentenceTransformerEmbeddings
+    return _embedder(name, query, passage)
 
-            model: Any = SentenceTransformerEmbeddings(name)
-            known, at_once = ("", "") if model.has_prompts else known, model.embed_queries
-        else:
-            model = _by_provider(name)
-    before = known[0] if query is None else query, known[1] if passage is None else passage
-    return Embedder(model, *before, at_once)
+
+@once
+def _embedder(name: str, query: str | None, passage: str | None) -> Embedder:
+    known = next(((q, p) for pattern, q, p in _PREFIXES if re.search(pattern, name.lower())), ("", ""))
+    if name == MINILM or name.startswith(LOCAL):
+        from chameleon.retrieval.sentence_transformer import SentenceTransformerEmbeddings
+
+        model: Any = SentenceTransformerEmbeddings(name)
+        known = ("", "") if model.has_prompts else known
+    else:
+        model = _by_provider(name)
+    return Embedder(model, known[0] if query is None else query, known[1] if passage is None else passage)
 
 
 def _by_provider(name: str) -> Embeddings:
@@ -188,3 +205,9 @@ def _unit(vectors: Sequence[Sequence[float]], count: int) -> Any:
         raise ModelError(f"the embedding model did not answer with {count} vectors of one length")
     lengths = numpy.linalg.norm(found, axis=1, keepdims=True)
     return found / numpy.where(lengths == 0, 1, lengths)
+
+
+def _forget(known: dict[str, Any]) -> None:
+    """Drop the oldest texts of a memory that is full."""
+    for old in list(islice(known, max(0, len(known) - _REMEMBERED))):
+        known.pop(old, None)

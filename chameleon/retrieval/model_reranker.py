@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
-from functools import lru_cache
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from chameleon.errors import MissingPackage
+from chameleon.retrieval.embeddings import LOCAL, MINILM, missing_packages, once
 from chameleon.retrieval.retriever import Reranker
 from chameleon.retrieval.texts import texts
 
@@ -18,7 +16,6 @@ if TYPE_CHECKING:
 
 Kind = Literal["cross_encoder", "late"]
 _WINDOW, _TEXTS = 400, 3
-_loading = threading.Lock()
 
 
 class ModelReranker(Reranker):
@@ -41,28 +38,29 @@ class ModelReranker(Reranker):
 
 def require(name: str) -> None:
     """Raise `MissingPackage` where a model cannot be loaded; nothing is loaded."""
-    if find_spec("sentence_transformers") is None:
+    if missing := missing_packages(MINILM if name == MINILM else LOCAL + name):
         raise MissingPackage(
-            f"the model {name} needs the package sentence-transformers",
-            hint="pip install sentence-transformers, or rerank by words: {rerank: evidence}.",
+            f"the model {name} needs packages that are not installed: {', '.join(missing)}",
+            hint=f"pip install {' '.join(missing)}, or rerank by words: {{rerank: evidence}}.",
         )
 
 
-@lru_cache(maxsize=4)
 def cross_encoder(name: str) -> CrossEncoderModel:
     """Return the model of that name, loaded once for all threads. Raises `MissingPackage`, `ModelError`."""
     require(name)
-    with _loading:
-        from chameleon.retrieval.sentence_transformer import CrossEncoderModel
-
-        return CrossEncoderModel(name)
+    found: CrossEncoderModel = _model("CrossEncoderModel", name)
+    return found
 
 
-@lru_cache(maxsize=4)
 def late_encoder(name: str) -> LateEncoder:
     """Return the token encoder of that name, loaded once. Raises `MissingPackage`, `ModelError`."""
     require(name)
-    with _loading:
-        from chameleon.retrieval.sentence_transformer import LateEncoder
+    found: LateEncoder = _model("LateEncoder", name)
+    return found
 
-        return LateEncoder(name)
+
+@once
+def _model(kind: str, name: str) -> Any:
+    from chameleon.retrieval import sentence_transformer
+
+    return getattr(sentence_transformer, kind)(name)

