@@ -93,7 +93,7 @@ def index_files(
     try:
         return _indexed(sources, out, retriever, progress, with_summaries)
     except Damaged as problem:
-        for_this = clear(out, problem, retriever)
+        for_this = clear(out, problem, Ledger.load(out).retriever if retriever is None else retriever)
         summary = _indexed(sources, out, for_this, progress, with_summaries)
         return replace(summary, damaged=f"{problem.where}: {problem.what}")
 
@@ -111,7 +111,8 @@ def _indexed(
     before = dict(ledger.entries)
     if ledger.is_damaged:
         summary.left_out.append(LeftOut(str(out / LEDGER), _DAMAGED))
-    settings = _agreed(out, retriever)
+    settings = _agreed(out, ledger.retriever if retriever is None and not is_index(out) else retriever)
+    ledger.retriever = settings.retriever
     files, unread = _files(sources, summary)
     reading = _Reading(ledger, files, summary, progress, with_summaries is not None)
     documents = with_summaries(reading.documents()) if with_summaries else reading.documents()

@@ -43,13 +43,14 @@ class Entry:
 
 @dataclass
 class Ledger:
-    """The files by their absolute paths.
+    """The files by their absolute paths, and the `retriever` that the index was built for, where it is known.
 
     `version` is the checksum of the file that it was loaded from, 0 where there was none; where that file was
     damaged, `is_damaged`, nothing is known.
     """
 
     entries: dict[str, Entry] = field(default_factory=dict)
+    retriever: Mapping[str, Any] | None = None
     version: int = field(default=0, compare=False)
     is_damaged: bool = field(default=False, compare=False)
 
@@ -74,11 +75,12 @@ class Ledger:
             if data.pop("check") != _check(data):
                 return cls(version=version, is_damaged=True)
             entries = {name: Entry(**entry) for name, entry in data["files"].items()}
+            retriever = data.get("retriever")
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
             return cls(version=version, is_damaged=True)
         if data["format"] != FORMAT or not is_index(index):  # the names stay, so that the ids do
             entries = {name: _unread(entry) for name, entry in entries.items()}
-        return cls(entries, version)
+        return cls(entries, retriever, version)
 
     def require_current(self, index: Path) -> None:
         """Raise `InputError` if another process has saved one since this was loaded."""
@@ -90,7 +92,7 @@ class Ledger:
     def save(self, index: Path) -> None:
         """Put it in the place of the old one. Raises `InputError` where it cannot be written."""
         files = {path: asdict(entry) for path, entry in sorted(self.entries.items())}
-        data: dict[str, Any] = {"format": FORMAT, "files": files}
+        data: dict[str, Any] = {"format": FORMAT, "retriever": self.retriever, "files": files}
         replace_json(index / LEDGER, data | {"check": _check(data)})
 
     def intended(self, before: Mapping[str, Entry]) -> Ledger:
@@ -107,7 +109,7 @@ class Ledger:
             both = [entry for entry in (old, new) if entry]
             ids = dict.fromkeys(id for entry in both for id in entry.ids)
             entries[path] = _unread(replace(both[-1], ids=list(ids)))
-        return Ledger(entries)
+        return Ledger(entries, self.retriever)
 
     def name_for(self, path: Path, relative: Path) -> str:
         """What the index calls a file: its place in its folder, with more of its path where that is taken."""

@@ -9,10 +9,10 @@ import pytest
 
 from tests.e2e.commands import Command, spawn
 from tests.e2e.mixed_folder import mixed_folder
-from tests.retrieval.vectors.hashed import NAME, Hashed
-from tests.retrieval.vectors.hashed import hashed as hashed
+from tests.retrieval.hashed import Hashed
+from tests.retrieval.hashed import hashed as hashed
 
-for package in ("bm25s", "duckdb", "openpyxl", "lxml"):
+for package in ("tantivy", "duckdb", "openpyxl", "lxml"):
     pytest.importorskip(package)
 
 
@@ -152,10 +152,11 @@ def test_hostile_names_and_cells_reach_no_terminal(command: Command, tmp_path: P
     assert not any("\x1b" in text for text in (done.out, done.err, asked.out))
 
 
-@pytest.mark.parametrize("retriever", ["okapi", f"hybrid:{NAME}"])
+@pytest.mark.parametrize("retriever", ["bm25", "{first: hybrid, embeddings: NAME}"])
 def test_an_index_is_asked_by_the_retriever_that_it_was_built_for(
     command: Command, hashed: Hashed, tmp_path: Path, retriever: str
 ) -> None:
+    retriever = retriever.replace("NAME", json.dumps(hashed.name))
     for number, town in enumerate(("Lakeside", "Marsh End", "Quarry Lane")):
         text = f"{town} bakery,seats\nmorning,{number + 3}\nevening,{number + 7}\n"
         (tmp_path / "data" / f"{town}.csv").parent.mkdir(exist_ok=True)

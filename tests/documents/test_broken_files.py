@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -15,12 +14,12 @@ from chameleon.documents.found import LeftOut, tables_of
 from chameleon.documents.indexing import Summary, index_files
 from chameleon.errors import InputError
 from chameleon.retrieval.index import Index
-from chameleon.retrieval.names import retriever
+from chameleon.retrieval.make import make_retriever
 from chameleon.table.records import MAX_CELL, Origin
 from tests.e2e.commands import Command
 from tests.e2e.conftest import command as command
 
-pytest.importorskip("bm25s")
+pytest.importorskip("tantivy")
 
 GOOD = "Team,Points\nNord,40\nSud,38\n"
 
@@ -116,8 +115,8 @@ def test_a_cell_of_a_sheet_has_a_bound_also_in_a_note(rows: list[list[str | None
     assert isinstance(found, LeftOut) and "longer than 131,072" in found.why
 
 
-KINDS = ["broken manifest", "no manifest", "short array", "no array", "no segment", "changed document"]
-DAMAGED = [*((kind, "auto") for kind in KINDS), ("broken manifest", "bm25"), ("no array", "okapi")]
+KINDS = ["broken manifest", "no manifest", "short file", "no file", "no list of files", "changed documents"]
+DAMAGED = [*((kind, "lexical") for kind in KINDS), ("no file", "bm25")]
 
 
 @pytest.fixture
@@ -130,33 +129,33 @@ def lakes(tmp_path: Path) -> Path:
 
 
 def harm(index: Path, kind: str) -> None:
-    arrays = sorted(path for path in index.rglob("*.npy") if path.stat().st_size > 150)
+    terms, store = (next((index / "words").glob(f"*.{kind}")) for kind in ("term", "store"))
     match kind:
         case "broken manifest":
             (index / "manifest.json").write_text('{"format": 1')
         case "no manifest":
             (index / "manifest.json").unlink()
-        case "short array":
-            arrays[0].write_bytes(arrays[0].read_bytes()[:-1])
-        case "no array":
-            arrays[-1].unlink()
-        case "no segment":
-            shutil.rmtree(next((index / "segments").iterdir()))
+        case "short file":
+            terms.write_bytes(terms.read_bytes()[:-1])
+        case "no file":
+            terms.unlink()
+        case "no list of files":
+            (index / "words" / "meta.json").unlink()
         case _:
-            (lines,) = index.glob("segments/*/documents.jsonl")
-            lines.write_bytes(lines.read_bytes()[:-2])
+            store.write_bytes(store.read_bytes()[:-2])
 
 
 @pytest.mark.parametrize(("kind", "name"), DAMAGED)
 def test_a_damaged_index_is_built_anew(lakes: Path, tmp_path: Path, kind: str, name: str) -> None:
     out = tmp_path / "index"
     index_files([lakes], out, name)
-    before = retriever(Index.open(out)).search("depth of Garda")
+    before = make_retriever(Index.open(out)).search("depth of Garda")
     harm(out, kind)
     summary = index_files([lakes], out)
-    assert summary.damaged and summary.files == summary.held == 3
+    assert bool(summary.damaged) == (kind != "no manifest") and summary.files == summary.held == 3
     again = Index.open(out)
-    assert retriever(again).search("depth of Garda") == before and again.retriever == name
+    assert make_retriever(again).search("depth of Garda") == before
+    assert again.manifest.retriever == {"first": name}
     assert not index_files([lakes], out).damaged
 
 
@@ -166,7 +165,7 @@ def test_a_whole_index_is_left_as_it_is(lakes: Path, tmp_path: Path) -> None:
         assert not summary.damaged and summary.unchanged == unchanged
 
 
-@pytest.mark.parametrize("name", ["manifest.json", "segments/notes.txt", "final-0001/draft.txt"])
+@pytest.mark.parametrize("name", ["manifest.json", "segments/notes.txt", "words/draft.txt"])
 def test_what_is_no_index_is_not_touched(lakes: Path, tmp_path: Path, name: str) -> None:
     mine = tmp_path / "site" / name
     mine.parent.mkdir(parents=True)
@@ -180,12 +179,11 @@ def test_what_is_no_index_is_not_touched(lakes: Path, tmp_path: Path, name: str)
 def test_where_nothing_tells_the_retriever_it_has_to_be_named(lakes: Path, tmp_path: Path) -> None:
     out = tmp_path / "index"
     index_files([lakes], out, "bm25")
-    segment = next((out / "segments").iterdir())
-    (segment / "dense").mkdir()
     harm(out, "broken manifest")
+    (out / "files.json").unlink()
     with pytest.raises(InputError, match=r"manifest.json: the file is damaged. Name the retriever that"):
         index_files([lakes], out)
-    assert (out / "manifest.json").exists() and segment.exists()
+    assert (out / "manifest.json").exists() and (out / "words").exists()
     assert index_files([lakes], out, "bm25").held == 3
 
 

@@ -10,11 +10,11 @@ import pytest
 from chameleon.documents.indexing import Summary, index_files
 from chameleon.documents.ledger import Ledger
 from chameleon.errors import InputError
+from chameleon.retrieval.build import Build
 from chameleon.retrieval.index import Index
-from chameleon.retrieval.index.build import Build
-from chameleon.retrieval.names import retriever
+from chameleon.retrieval.make import make_retriever
 
-pytest.importorskip("bm25s")
+pytest.importorskip("tantivy")
 
 OLD = 1_600_000_000
 
@@ -53,7 +53,7 @@ def test_every_table_can_be_found_with_where_it_lies(folder: Path) -> None:
     assert (summary.files, summary.tables, summary.rows, summary.held) == (2, 2, 3, 2)
     opened = Index.open(summary.index)
     assert ids(folder) == ["teams.csv", "town/lakes.md#Lakes"]
-    assert retriever(opened).search("depth of Como", 1)[0].id == "town/lakes.md#Lakes"
+    assert make_retriever(opened).search("depth of Como", 1)[0].id == "town/lakes.md#Lakes"
     assert opened.document("town/lakes.md#Lakes").source == {"file": "town/lakes.md", "heading": "Lakes"}
 
 
@@ -164,11 +164,11 @@ def test_a_file_that_cannot_be_read_stops_nothing_and_is_told_of_each_time(folde
 
 
 def test_an_index_keeps_its_retriever(folder: Path) -> None:
-    index(folder, retriever="okapi")
-    with pytest.raises(InputError, match="built for the retriever okapi, not bm25"):
-        index(folder, retriever="bm25")
+    index(folder, retriever="bm25")
+    with pytest.raises(InputError, match="built for the retriever bm25, not lexical"):
+        index(folder, retriever="lexical")
     assert index(folder).unchanged == 2
-    assert list(Index.open(folder.parent / "index").settings) == ["okapi"]
+    assert Index.open(folder.parent / "index").manifest.retriever == {"first": "bm25"}
 
 
 def test_nothing_to_read_is_an_error_that_says_what_there_is(tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def test_nothing_to_read_is_an_error_that_says_what_there_is(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("content", ["", '{"files": 3}', "[" * 100_000, "CHANGED"])
 def test_a_damaged_ledger_is_told_of_and_every_file_read_again(folder: Path, content: str) -> None:
-    index(folder, retriever="okapi")
+    index(folder, retriever="bm25")
     ledger = folder.parent / "index" / "files.json"
     changed = ledger.read_text().replace("teams", "beams")
     ledger.write_text(changed if content == "CHANGED" else content)
@@ -201,7 +201,7 @@ class Killed(BaseException):
 
 @pytest.mark.parametrize(
     ("moment", "retriever"),
-    [("before the commit", None), ("after the commit", None), ("after the commit", "okapi")],
+    [("before the commit", None), ("after the commit", None), ("after the commit", "bm25")],
 )
 def test_a_first_index_that_died_knows_its_files_and_its_retriever(
     folder: Path, monkeypatch: pytest.MonkeyPatch, moment: str, retriever: str | None
@@ -214,7 +214,8 @@ def test_a_first_index_that_died_knows_its_files_and_its_retriever(
     assert index(folder).held == 1
     assert ids(folder) == ["town/lakes.md#Lakes"]
     if moment == "after the commit":
-        assert Index.open(folder.parent / "index").retriever == (retriever or "auto")
+        built_for = Index.open(folder.parent / "index").manifest.retriever
+        assert built_for == ({"first": retriever} if retriever else {})
 
 
 @pytest.mark.parametrize("moment", ["before the commit", "after the commit"])
