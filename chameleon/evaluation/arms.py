@@ -376,11 +376,13 @@ def build_indexes(
         if wanted is None:
             continue
         if is_index(place):
-            if Index.open(place).manifest.embeddings == wanted.embeddings:
+            if not wanted.embeddings or Index.open(place).manifest.vectors_of == wanted.vectors_of:
                 continue
             shutil.rmtree(place)
+        # `auto` of an index stays what it is, whichever arms search it beside.
+        of_all = chosen.model_copy(update={"first": "auto" if wanted.embeddings else "lexical", "rerank": None})
         try:
-            build_index(place, documents(spec.summaries), chosen)
+            build_index(place, documents(spec.summaries), of_all)
             built.append(within)
         except InputError as problem:
             if not spec.summaries:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,12 +14,14 @@ import pytest
 from chameleon.evaluation.recall import read_corpus
 from chameleon.inventory.source import shipped_grids
 from chameleon.retrieval.index import Index
-from chameleon.retrieval.parts import parts_for
+from chameleon.retrieval.make import build_index
 from tests.e2e.commands import Command
 from tests.engine.files import write
 from tests.evaluation.grid_runs import BOATS, GRID, HEADER, arms, last_boat, make
 from tests.evaluation.rows import read_lines, write_rows
 from tests.loopback import Fault, LoopbackServer
+from tests.retrieval.hashed import Hashed
+from tests.retrieval.hashed import hashed as hashed
 
 Start = Callable[..., LoopbackServer]
 MODEL = ("--model", "openai:local", "--workers", "1")
@@ -30,8 +33,9 @@ arms:
   given: {without: [finder]}
   plain: {modules: {finder: {within: plain}}}
   told: {modules: {finder: {within: told}}}
-  okapi: {modules: {finder: {within: plain, retriever: okapi}}}
-  dense: {modules: {finder: {within: plain, retriever: "dense:nobody:nothing"}}}
+  evidence: {modules: {finder: {within: plain, retriever: {first: bm25, rerank: evidence}}}}
+  hashed: {modules: {finder: {within: plain, retriever: {first: dense, embeddings: NAME}}}}
+  dense: {modules: {finder: {within: plain, retriever: {first: dense, embeddings: nobody:nothing}}}}
 """
 FINDER = """\
 name: finder
@@ -144,14 +148,14 @@ def test_max_cost_is_that_of_all_arms(loopback: Start, command: Command, tmp_pat
 
 
 def test_an_arm_that_cannot_run_leaves_the_others_alone(
-    loopback: Start, command: Command, tmp_path: Path
+    loopback: Start, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     loopback(last_boat)
-    grid, questions = make(
-        tmp_path, GRID.replace("one: {}", "one: {modules: {keep: {use: table_retriever, retriever: bm26}}}")
-    )
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    retriever = "{use: table_retriever, retriever: {rerank: {late: a/b}}}"
+    grid, questions = make(tmp_path, GRID.replace("one: {}", f"one: {{modules: {{keep: {retriever}}}}}"))
     outcome = command("grid", grid, questions, *MODEL)
-    assert outcome.code == 0 and "one could not run: " in outcome.out and "'bm26'" in outcome.out
+    assert outcome.code == 0 and "one could not run: " in outcome.out and "the model a/b" in outcome.out
     assert command("grid", grid, questions, *MODEL, "--arm", "one").code == 1
 
 
@@ -170,7 +174,7 @@ def test_arms_that_ask_no_model_are_evaluated_without_one(command: Command, tmp_
 
 
 @pytest.fixture
-def fleet(tmp_path: Path) -> tuple[str, str]:
+def fleet(tmp_path: Path, hashed: Hashed) -> tuple[str, str]:
     """A grid over two indexes of four tables that differ by a word, and questions about them."""
     write(tmp_path, FINDER, "finder.yaml")
     words, seasons = ("lantern", "kettle", "mirror", "clock"), ("spring", "summer", "autumn", "winter")
@@ -185,7 +189,7 @@ def fleet(tmp_path: Path) -> tuple[str, str]:
         }
         for number in range(4)
     ]
-    return str(write(tmp_path, SEARCHED, "searched.yaml")), str(write_rows(tmp_path / "e2e.jsonl", data))
+    return str(write(tmp_path, SEARCHED.replace("NAME", hashed.name), "searched.yaml")), str(write_rows(tmp_path / "e2e.jsonl", data))
 
 
 def test_indexes_are_built_searched_and_found_again(
@@ -198,7 +202,7 @@ def test_indexes_are_built_searched_and_found_again(
     assert first.code == 0 and first.err.count("Built the index ") == 2
     found = arms(first.out)
     assert found["given"]["retrieval"] is None and found["given"]["table"]["gold_kept"] == 1
-    for name in ("plain", "told", "okapi"):
+    for name in ("plain", "told", "evidence", "hashed"):
         retrieval = found[name]["retrieval"]
         assert retrieval["n"] == 4 and retrieval["recall@5"] == 1 and 0 < retrieval["mrr"] <= 1
         # The first of the found tables is the one that comes to the model.
@@ -224,18 +228,17 @@ def test_an_index_of_its_own_is_made_anew_where_it_lacks_something(
     pytest.importorskip("Stemmer")
     asked = ("grid", *fleet, "--json", "--out", str(tmp_path / "out"), "--arm")
     assert arms(command(*asked, "plain").out)["plain"]["retrieval"]["n"] == 4
-    second = command(*asked, "plain", "--arm", "okapi", "--arm", "dense")
+    second = command(*asked, "plain", "--arm", "hashed", "--arm", "dense")
     found = arms(second.out)
-    assert second.err.count("Built the index ") == 1 and found["okapi"]["retrieval"]["n"] == 4
+    assert second.err.count("Built the index ") == 1 and found["hashed"]["retrieval"]["n"] == 4
     assert found["dense"]["lacks"] and found["plain"]["retrieval"]["n"] == 4
     assert "Built" not in command(*asked, "plain").err
     # One that the user names is left as it is.
     kept = (*asked[:4], "--index", str(tmp_path / "out/index"), "--arm")
-    told = arms(command(*kept, "okapi").out)["okapi"]
-    assert told["retrieval"]["n"] == 4
-    Index.build(tmp_path / "named/plain", read_corpus(Path(fleet[1])), parts_for("bm25"))
+    assert arms(command(*kept, "hashed").out)["hashed"]["retrieval"]["n"] == 4
+    build_index(tmp_path / "named/plain", read_corpus(Path(fleet[1])), "bm25")
     kept = (*asked[:4], "--index", str(tmp_path / "named"), "--arm")
-    assert "the index has no 'okapi'" in arms(command(*kept, "okapi").out)["okapi"]["lacks"]
+    assert "has no vectors" in arms(command(*kept, "hashed").out)["hashed"]["lacks"]
 
 
 def test_an_index_that_others_have_built_is_searched(
@@ -244,7 +247,7 @@ def test_an_index_that_others_have_built_is_searched(
     pytest.importorskip("Stemmer")
     loopback(last_boat)
     corpus = Path(fleet[1])
-    Index.build(tmp_path / "index" / "plain", read_corpus(corpus), parts_for("bm25"))
+    build_index(tmp_path / "index" / "plain", read_corpus(corpus), "bm25")
     asked = ("grid", *fleet, "--arm", "plain", "--json", "--index", str(tmp_path / "index"))
     out = ("--out", str(tmp_path / "out"), *MODEL)
     found = arms(command(*asked, *out).out)["plain"]
@@ -253,7 +256,7 @@ def test_an_index_that_others_have_built_is_searched(
     assert list(settings["index"]) == ["plain"]
     shutil.rmtree(tmp_path / "index")
     changed = read_corpus(corpus, summaries=True)
-    Index.build(tmp_path / "index" / "plain", changed, parts_for("bm25"))
+    build_index(tmp_path / "index" / "plain", changed, "bm25")
     refused = command(*asked, *out)
     assert refused.code == 1 and "made with other settings: index.plain" in refused.out
 
@@ -264,7 +267,7 @@ def test_what_was_paid_for_is_shown_where_the_search_cannot_be_measured(
     pytest.importorskip("Stemmer")
     loopback(last_boat)
     documents = [each for each in read_corpus(Path(fleet[1])) if each.id != "boats-2"]
-    Index.build(tmp_path / "index/plain", documents, parts_for("bm25"))
+    build_index(tmp_path / "index/plain", documents, "bm25")
     asked = ("grid", *fleet, "--arm", "plain", "--json", "--index", str(tmp_path / "index"))
     outcome = command(*asked, *MODEL)
     found = arms(outcome.out)["plain"]

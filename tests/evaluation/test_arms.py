@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -170,10 +171,13 @@ def test_no_gold_answer_comes_to_a_module(tmp_path: Path, monkeypatch: pytest.Mo
     [
         ("{lost: package}", "the package sieve is missing"),
         ("{lost: Fleet}", "it cannot be kept"),
-        ("{use: table_retriever, retriever: bm26}", "there is no retriever 'bm26'"),
+        ("{use: table_retriever, retriever: {rerank: {late: a/b}}}", "the model a/b needs packages"),
     ],
 )
-def test_an_arm_that_cannot_run_is_not_measured(keep: str, told: str, tmp_path: Path) -> None:
+def test_an_arm_that_cannot_run_is_not_measured(
+    keep: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     one = measured(tmp_path, GRID.replace("one: {}", f"one: {{modules: {{keep: {keep}}}}}"))["one"]
     assert (one["problems"], one["retrieval"]) == (0, None) and told in one["lacks"]
 
