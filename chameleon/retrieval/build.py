@@ -53,7 +53,8 @@ class Build:
             self._look()
         with failing(self.path, "written"):
             (self.path / BUILDING).touch()
-            if self.old is None:  # what a build that died has left
+            self._writer.garbage_collect_files()  # what a build that died has left
+            if self.old is None:
                 self._writer.delete_all_documents()
         self._next = self.old.last_number() + 1 if self.old else 0
         return self
