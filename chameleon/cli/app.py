@@ -104,7 +104,7 @@ def index(
     Run again, it reads what has changed. Exit codes: 0 done, if need be with warnings; 1 nothing was read.
     """
     if not summaries and options != ModelOptions():
-        raise typer.BadParameter("a model is asked for --summaries alone", param_hint="--model, --param, --store")
+        raise typer.BadParameter("a model is asked for --summaries alone", param_hint="--model")
     from chameleon.cli.indexing import index_tables
 
     return index_tables(sources, out, retriever, options if summaries else None, as_json=json)

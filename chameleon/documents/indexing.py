@@ -213,7 +213,7 @@ class _Reading:
         self.progress(len(self.files), len(self.files), "")
 
     def lacks_summary(self, id: str, problem: ChameleonError) -> None:
-        """Tell that a table is indexed without a summary; its file is read again by the next run with them."""
+        """Tell that a table has no summary; its file is read again by the next run that writes them."""
         path = self._owners[id]
         self.ledger.entries[path] = replace(self.ledger.entries[path], summarised=False)
         self.summary.notes.append(Note(id, f"has no summary: {problem}"))

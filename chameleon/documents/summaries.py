@@ -34,9 +34,7 @@ class Summaries:
     everything and shows nothing. With a response store, building again costs nothing.
     """
 
-    def __init__(
-        self, llm: LLM, *, prompt: str = PROMPT, max_rows: int = 20, max_cell: int = 200
-    ) -> None:
+    def __init__(self, llm: LLM, *, prompt: str = PROMPT, max_rows: int = 20, max_cell: int = 200) -> None:
         """Set the model, its prompt, and how much of a table it is shown."""
         self.llm, self.max_rows, self.max_cell = llm, max_rows, max_cell
         self.failed: dict[str, ModelError] = {}

@@ -380,7 +380,8 @@ def build_indexes(
                 continue
             shutil.rmtree(place)
         # `auto` of an index stays what it is, whichever arms search it beside.
-        of_all = chosen.model_copy(update={"first": "auto" if wanted.embeddings else "lexical", "rerank": None})
+        first = "auto" if wanted.embeddings else "lexical"
+        of_all = chosen.model_copy(update={"first": first, "rerank": None})
         try:
             build_index(place, documents(spec.summaries), of_all)
             built.append(within)

@@ -189,7 +189,9 @@ def fleet(tmp_path: Path, hashed: Hashed) -> tuple[str, str]:
         }
         for number in range(4)
     ]
-    return str(write(tmp_path, SEARCHED.replace("NAME", hashed.name), "searched.yaml")), str(write_rows(tmp_path / "e2e.jsonl", data))
+    return str(write(tmp_path, SEARCHED.replace("NAME", hashed.name), "searched.yaml")), str(
+        write_rows(tmp_path / "e2e.jsonl", data)
+    )
 
 
 def test_indexes_are_built_searched_and_found_again(

@@ -138,6 +138,7 @@ COMPLAINTS = [
     ("index nowhere --out x", "no table was found"),
     ("index bare --out x", "The folder is empty."),
     ("index bare --out x --retriever bm26", "Did you mean 'bm25'?"),
+    ("index bare --out x --summaries", "none is named (--model, CHAMELEON_MODEL) and neither"),
     ("index notes --out x", "There are only files without a table."),
     ("index bare --out table.csv", "table.csv: is a file, not the folder of an index"),
     ("list modules text_detectr", "no module 'text_detectr'. Did you mean 'text_detector'?"),
@@ -191,6 +192,7 @@ USAGE = [
     ("grid", "name a grid, or give --schema"),
     ("grid tablerag --no-model --model openai:local", "there is a --model as well"),
     ("recall tables.jsonl", "Missing argument 'QUERIES'"),
+    ("index bare --out x -m openai:local", "a model is asked for --summaries alone"),
     ("list planners one_shot", "only modules are shown one by one"),
 ]
 
