@@ -86,6 +86,9 @@ class LateEncoder:
         """Set `name`: a folder or a model of the Hugging Face hub; else `minilm`. Raises `ModelError`."""
         self.name = name
         self._model = loaded("MultiVectorEncoder", name)
+        # Of any other model the package would make one whose last layer is random.
+        if name != MINILM and self._model._get_model_type(name, None, None) != "MultiVectorEncoder":
+            raise ModelError("this is no model of late interaction", where=name)
         self._tokens = lru_cache(maxsize=4096)(self._encoded)
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:
