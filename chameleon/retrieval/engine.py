@@ -124,15 +124,23 @@ def check(path: Path) -> None:
     state = meta_check(path)
     with failing(path, "read"):
         try:
-            meta = json.loads((path / _META).read_bytes())
-            names = [segment["segment_id"].replace("-", "") for segment in meta["segments"]]
+            segments = json.loads((path / _META).read_bytes())["segments"]
+            names = [name for segment in segments for name in _files(segment)]
         except (FileNotFoundError, ValueError, LookupError, TypeError, AttributeError) as problem:
             raise Damaged("the file is damaged", where=str(path / _META)) from problem
-        for file in sorted(path.iterdir()):
-            if file.name.partition(".")[0] in names and not is_whole(file):
+        for name in names:
+            if not is_whole(path / name):
                 if meta_check(path) != state:  # another process has put other files in their place
                     return check(path)
-                raise Damaged("the file is damaged", where=str(file))
+                what = "damaged" if (path / name).exists() else "missing"
+                raise Damaged(f"the file is {what}", where=str(path / name))
+
+
+def _files(segment: dict[str, Any]) -> list[str]:
+    id, ends = segment["segment_id"].replace("-", ""), ["fast", "fieldnorm", "idx", "pos", "store", "term"]
+    if segment["deletes"]:
+        ends.append(f"{segment['deletes']['opstamp']}.del")
+    return [f"{id}.{end}" for end in ends]
 
 
 def is_whole(file: Path) -> bool:
