@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterator
 from hashlib import blake2b
-from itertools import count
 
 import numpy
 import pytest
@@ -16,14 +16,15 @@ from chameleon.retrieval.document import Document
 from chameleon.retrieval.texts import about, texts
 from chameleon.retrieval.vectors import TEXTS
 
-_numbers = count()
+_known: dict[str, Hashed] = {}
 
 
 class Hashed(Embeddings):
     """Counts words in `size` places; remembers what it has embedded; dies after so many passages."""
 
     def __init__(self, size: int = 64) -> None:
-        self.size, self.name = size, f"hashed:{next(_numbers)}"
+        self.size, self.name = size, f"hashed:{len(_known)}"
+        _known[self.name] = self
         self.passages: list[str] = []
         self.queries: list[str] = []
         self.lives = sys.maxsize
@@ -63,9 +64,20 @@ def forget(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embeddings, "_embedder", embeddings.once(embeddings._embedder.__wrapped__))
 
 
+@pytest.fixture(scope="package")
+def by_name() -> Iterator[None]:
+    """Let LangChain know models of this kind by their names."""
+    import langchain.embeddings as langchain
+
+    theirs = langchain.init_embeddings
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            langchain, "init_embeddings", lambda name: _known.get(name.partition("/")[0]) or theirs(name)
+        )
+        yield
+
+
 @pytest.fixture
-def hashed(monkeypatch: pytest.MonkeyPatch) -> Hashed:
-    """The embeddings that LangChain gives for its name, which no other test has."""
-    model = Hashed()
-    monkeypatch.setattr("langchain.embeddings.init_embeddings", {model.name: model}.__getitem__)
-    return model
+def hashed(by_name: None) -> Hashed:
+    """A model with a name that no other test has."""
+    return Hashed()

