@@ -73,8 +73,11 @@ def _read(texts: Sequence[str]) -> list[tuple[str, ...]]:
             found.append(cell)
         elif term:
             cell.append(term)
+    number = end = 0
     for start, pair in pairs:
-        found[joined.count(_BETWEEN, 0, start)].append(pair)
+        number += joined.count(_BETWEEN, end, start)
+        found[number].append(pair)
+        end = start
     return [tuple(cell) for cell in found]
 
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import zlib
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate, chain
+from itertools import accumulate, chain, islice
 from typing import TYPE_CHECKING
 
 from chameleon.retrieval.analysis import terms_of
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 CAPTION, HEADER = 3, 2
 """How often a term of the caption or of a column's name counts; one of a cell or of the text counts once."""
 MOST_TERMS = 1 << 16
-"""So many terms of a document are looked at by evidence; further cells of a longer one are not."""
+"""So many terms of a document are looked at by evidence; what else a longer one says is not."""
 _HEAD = 6  # check, width, height, names, cells, terms
 
 
@@ -53,8 +53,9 @@ class Layout:
         """Write the numbers of the terms, and where each cell ends, with a checksum before them."""
         ends = array("I", accumulate(map(len, self.cells)))
         if ends[-1] > MOST_TERMS:
-            del ends[bisect_right(ends, MOST_TERMS) :]
-        said = array("I", map(number_of, chain.from_iterable(self.cells[: len(ends)])))
+            del ends[max(bisect_left(ends, MOST_TERMS) + 1, self.width + 2) :]
+            ends = array("I", [min(end, MOST_TERMS) for end in ends])
+        said = array("I", map(number_of, islice(chain.from_iterable(self.cells), ends[-1])))
         names = sum(map(bool, self.cells[: self.width]))
         body = array("I", (self.width, self.height, names, len(ends), len(said))).tobytes()
         body += ends.tobytes() + said.tobytes()

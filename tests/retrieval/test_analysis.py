@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chameleon.retrieval.lexical.analysis import folded, terms
-from chameleon.retrieval.lexical.fields import WEAK, Bm25Settings, query_terms, query_weights
-from chameleon.retrieval.lexical.wordlists import STOP_WORDS, WEAK_WORDS
+from chameleon.retrieval import analysis
+from chameleon.retrieval.analysis import WEAK, folded, query_weights, terms, terms_of
+from chameleon.retrieval.wordlists import STOP_WORDS, WEAK_WORDS
+from tests.growth import grows_in_proportion
 
 pytest.importorskip("Stemmer")
 
@@ -43,7 +44,7 @@ def test_forms_that_mean_the_same_are_the_same_terms(one: str, other: str) -> No
 
 @given(st.integers(0, 10**12))
 def test_thousands_may_be_parted(number: int) -> None:
-    assert terms(f"{number:,}") == terms(str(number)) == [str(number)]
+    assert terms(f"{number:,}") == terms(str(number)) == (str(number),)
 
 
 @given(st.dates(dt.date(1000, 1, 1)))
@@ -62,32 +63,28 @@ def test_dates_in_all_forms_meet(date: dt.date) -> None:
 
 @pytest.mark.parametrize("score", ["3-1", "3 - 1", "3–1", "3 : 1"])
 def test_a_score_is_a_term_of_its_own(score: str) -> None:
-    assert terms(score) == ["3", "1", "3_1"]
+    assert terms(score) == ("3", "1", "3_1")
     assert "3_1" not in terms("1-3")
 
 
 def test_a_list_of_numbers_is_no_number_with_thousands() -> None:
-    assert terms("12, 13, 14") == ["12", "13", "14"]
-    assert terms("1, 2345") == ["1", "2345"]
+    assert terms("12, 13, 14") == ("12", "13", "14")
+    assert terms("1, 2345") == ("1", "2345")
 
 
 def test_what_is_no_date_stays() -> None:
-    assert terms("2011-14-04")[:3] == ["2011", "14", "4"]
+    assert terms("2011-14-04")[:3] == ("2011", "14", "4")
 
 
 def test_other_scripts_are_kept() -> None:
-    assert terms("Москва река") == terms("МОСКВА РЕКА") != []
+    assert terms("Москва река") == terms("МОСКВА РЕКА") != ()
     assert len(terms("हिन्दी भाषा")) == 2
     assert len(terms("ภาษาไทย")) == 1
-    assert terms("東京都") == ["東京", "京都"]
-    assert terms("京") == ["京"]
-    assert terms("JR東京2020") == ["jr", "東京", "2020"]
-    assert terms("ガラス") == terms("ｶﾞﾗｽ") == ["ガラ", "ラス"]
-    assert terms("서울 시장") == ["서울", "시장"]
-
-
-def test_words_as_they_stand() -> None:
-    assert terms("The 1,234 Zoë's a_b", "words") == ["the", "1", "234", "zoë", "s", "a_b"]
+    assert terms("東京都") == ("東京", "京都")
+    assert terms("京") == ("京",)
+    assert terms("JR東京2020") == ("jr", "東京", "2020")
+    assert terms("ガラス") == terms("ｶﾞﾗｽ") == ("ガラ", "ラス")
+    assert terms("서울 시장") == ("서울", "시장")
 
 
 @given(st.text())
@@ -103,20 +100,41 @@ def test_terms_are_words_of_one_case(text: str) -> None:
         assert not re.search(r"\s", term)
 
 
-@pytest.mark.parametrize("word", sorted(STOP_WORDS))
-def test_stop_words_are_no_terms(word: str) -> None:
-    assert terms(word) == [] == terms(word.upper())
+def test_stop_words_are_no_terms() -> None:
+    assert {terms(form) for word in STOP_WORDS for form in (word, word.upper())} == {()}
 
 
-@given(st.text(alphabet="abcdefghij 0123456789", max_size=200), st.integers(0, 200))
-def test_long_and_short_texts_are_read_alike(text: str, pad: int) -> None:
-    assert terms(text + " " * pad) == terms(text)
+CELLS = st.lists(
+    st.text(max_size=12)
+    | st.text(st.sampled_from("12, 3/-.:\0ガス東京 a"), max_size=14)
+    | st.sampled_from(["2004-03-16", "1,234", "3 – 1", "the", "3", "–", "1", ",", "234", "/04/2011", "\0"]),
+    max_size=12,
+)
+
+
+def anew(cells: list[str]) -> list[tuple[str, ...]]:
+    """The terms of cells of which none is remembered."""
+    analysis._known.clear()
+    return terms_of(cells)
+
+
+@given(CELLS, CELLS)
+def test_cells_are_read_as_if_each_were_alone(cells: list[str], others: list[str]) -> None:
+    expected = [terms for cell in cells for terms in anew([cell])]
+    assert anew(cells) == expected
+    assert terms_of([*others, *cells, *others])[len(others) :][: len(cells)] == expected  # some remembered
+    assert expected == [terms(cell) for cell in cells]
+
+
+def test_a_large_table_takes_time_in_proportion() -> None:
+    def read(text: str) -> None:
+        anew([f"{cell} {text[:4]}-7" for cell in text.split()])
+
+    assert grows_in_proportion(read, lambda size: " ".join(map(str, range(12 * size))))
 
 
 def test_weak_words_count_for_less_in_a_query_and_repetitions_for_more() -> None:
-    settings = Bm25Settings()
-    weights = query_weights("how many goals: goals of the highest league", settings)
+    weights = query_weights("how many goals: goals of the highest league")
     assert weights == {"mani": WEAK, "goal": 2.0, "highest": WEAK, "leagu": 1.0}
-    assert query_terms("goals, goals", settings) == ["goal", "goal"]
-    assert query_weights("many many", Bm25Settings(analysis="words")) == {"many": 2.0}
+    assert query_weights("many many") == {"mani": 2 * WEAK}
     assert not WEAK_WORDS & STOP_WORDS

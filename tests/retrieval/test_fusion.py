@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chameleon.retrieval.fusion import Blend, Fusion, Hybrid, fused
-from chameleon.retrieval.retriever import Hit, Scoring
+from chameleon.retrieval.fusion import Blend, Fusion, Hybrid
+from chameleon.retrieval.retriever import Hit, Reranker, Retriever
 
 
-class Known(Scoring):
+class Known(Retriever, Reranker):
     """Has a score for every document, and finds those of more than nothing."""
 
     def __init__(self, known: Mapping[str, float]) -> None:
@@ -54,16 +54,6 @@ def test_reciprocal_ranks_are_added_by_weight() -> None:
 def test_what_one_has_not_found_counts_for_nothing_there() -> None:
     found = Hybrid([WORDS, VECTORS], [2.0, 1.0], depth=1).search("", 2)
     assert found == [Hit("a", 2 / 61), Hit("b", 1 / 61)]
-
-
-def test_documents_that_are_named_are_ranked_among_themselves() -> None:
-    scores = Hybrid([WORDS, VECTORS], [2.0, 1.0]).scores("", ["d", "c", "a"])
-    assert scores == pytest.approx([2 / 63 + 1 / 63, 2 / 62 + 1 / 61, 2 / 61 + 1 / 62])
-
-
-def test_each_ranking_has_a_weight() -> None:
-    with pytest.raises(ValueError):
-        fused([[Hit("a", 1.0)], []], [1.0])
 
 
 @pytest.mark.parametrize("kind", [Hybrid, Blend])

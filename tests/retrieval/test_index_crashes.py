@@ -97,7 +97,9 @@ def searched(index: Index, name: str) -> list[list[Hit]]:
 def run(script: str, *given: str) -> list[str]:
     """The lines that a script prints, which writes nothing to stderr."""
     command = [sys.executable, "-c", script, *given]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env=environment())
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=120, check=False, env=environment()
+    )
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout.splitlines()
 
@@ -127,7 +129,6 @@ def test_a_build_that_is_killed_leaves_the_old_index_and_the_next_one_goes_on(
         again = build(folder, NEW, hashed)
         assert list(again.documents()) == documents and found(again) == expected, moment
         assert not (folder / "building").exists()
-
 
 
 BUILDER = """
