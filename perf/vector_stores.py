@@ -3,8 +3,9 @@
     python perf/vector_stores.py [--vectors 20000] [--size 384]
 
 The vectors are made: points around centres, a tenth as many, as texts about the same things are; queries are
-other points around them. PostgreSQL is measured where CHAMELEON_PGVECTOR names a server. Searches are for ten
-vectors; the median of three runs over all queries, one at a time and all at once.
+other points around them, each of which is a text that the embedding model knows. PostgreSQL is measured where
+CHAMELEON_PGVECTOR names a server. Searches are for ten documents of one vector each; the median of three runs
+over all queries, one at a time and all at once.
 """
 
 from __future__ import annotations
@@ -14,17 +15,36 @@ import os
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import faiss
 import numpy
+from langchain_core.embeddings import Embeddings
 
-from chameleon.retrieval.vectors.rows import Vectors, write_rows
-from chameleon.retrieval.vectors.store import store_named
+from chameleon.retrieval.embeddings import Embedder
+from chameleon.retrieval.vector_stores import StoreVectors, store_of
+from chameleon.retrieval.vectors import FaissVectors, Vectors, number_of
 
-K, QUERIES, RUNS = 10, 200, 3
+K, QUERIES, RUNS, AT_ONCE = 10, 200, 3, 64
+STEP = next(1 << shift for shift in count() if number_of(1 << shift) == 1)
+"""How far the keys of two documents are apart."""
+
+
+class Known(Embeddings):
+    """Gives the vectors that texts stand for: their places in the matrix."""
+
+    def __init__(self, matrix: Any) -> None:
+        self.matrix = matrix
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        found: list[list[float]] = self.matrix[[int(text) for text in texts]].tolist()
+        return found
+
+    def embed_query(self, text: str) -> list[float]:
+        return self.embed_documents([text])[0]
 
 
 def points(count: int, centres: Any, chance: Any) -> Any:
@@ -34,26 +54,29 @@ def points(count: int, centres: Any, chance: Any) -> Any:
     return (found / numpy.linalg.norm(found, axis=1, keepdims=True)).astype(numpy.float32)
 
 
-def per_second(search: Callable[[Any], object], queries: Any, at_once: int) -> float:
+def per_second(vectors: Vectors, queries: Sequence[str], at_once: int) -> float:
     """Queries a second."""
     taken = []
-    search(queries[:1])
+    vectors.nearest(queries, K)  # what follows embeds nothing anew
     for _ in range(RUNS):
         begun = time.perf_counter()
         for start in range(0, len(queries), at_once):
-            search(queries[start : start + at_once])
+            vectors.nearest(queries[start : start + at_once], K)
         taken.append(time.perf_counter() - begun)
     return len(queries) / statistics.median(taken)
 
 
-def shown(name: str, seconds: float, search: Callable[[Any], Any], queries: Any, exact: Any) -> None:
-    rows = search(queries)
-    shared = [len(set(a) & set(b)) for a, b in zip(rows.tolist(), exact.tolist(), strict=True)]
-    alone, together = (per_second(search, queries, at_once) for at_once in (1, len(queries)))
-    print(
-        f"{name:<16}{seconds:8.1f} s{alone:10,.0f}{together:10,.0f}{sum(shared) / exact.size:8.3f}",
-        flush=True,
-    )
+def shown(name: str, vectors: Vectors, documents: int, queries: Sequence[str], exact: Any) -> None:
+    begun = time.perf_counter()
+    for start in range(0, documents, AT_ONCE):
+        some = range(start, min(start + AT_ONCE, documents))
+        vectors.change((), [(number * STEP, [str(number)]) for number in some])
+    vectors.save()
+    taken = time.perf_counter() - begun
+    rows = [{number for number, _ in found} for found in vectors.nearest(queries, K)]
+    shared = sum(len(found & set(best)) for found, best in zip(rows, exact.tolist(), strict=True))
+    alone, together = (per_second(vectors, queries, at_once) for at_once in (1, len(queries)))
+    print(f"{name:<16}{taken:8.1f} s{alone:10,.0f}{together:10,.0f}{shared / exact.size:8.3f}", flush=True)
 
 
 def main() -> None:
@@ -66,25 +89,20 @@ def main() -> None:
     made, queries = points(given.vectors, centres, chance), points(QUERIES, centres, chance)
     print(f"{given.vectors:,} vectors of {given.size}; load {os.getloadavg()[0]:.1f}\n")
     print(f"{'store':<16}{'made in':>10}{'alone':>10}{'at once':>10}{'found':>8}")
-    with tempfile.TemporaryDirectory() as folder:
-        segment = Path(folder, "segment")
-        segment.mkdir()
-        write_rows(segment, made, [1] * len(made), numpy.arange(len(made), dtype=numpy.uint64))
-        vectors = Vectors([segment], numpy.ones(len(made), numpy.bool_))
-        begun = time.perf_counter()
-        theirs = faiss.IndexFlatIP(given.size)
-        theirs.add(made)
-        taken = time.perf_counter() - begun
-        exact = theirs.search(queries, K)[1]
-        shown("IndexFlatIP", taken, lambda some: theirs.search(some, K)[1], queries, exact)
-        for name in ("flat", "hnsw", *(["pgvector"] if os.environ.get("CHAMELEON_PGVECTOR") else [])):
-            store, place = store_named(name), Path(folder, "final-0001", name)
-            place.mkdir(parents=True)
-            begun = time.perf_counter()
-            store.write(vectors, place)
-            taken = time.perf_counter() - begun
-            found = store.open(vectors, place)
-            shown(name, taken, lambda some, found=found: found.rows(some, K)[0], queries, exact)
+    theirs = faiss.IndexFlatIP(given.size)
+    theirs.add(made)
+    exact = theirs.search(queries, K)[1]
+    texts = [str(given.vectors + number) for number in range(QUERIES)]
+    for name in ("flat", "hnsw", *(["pgvector"] if os.environ.get("CHAMELEON_PGVECTOR") else [])):
+        model = Embedder(Known(numpy.concatenate([made, queries])))
+        with tempfile.TemporaryDirectory() as place:
+            folder = Path(place)
+            vectors: Vectors = (
+                StoreVectors(folder / "stored.npy", store_of(name, model, folder))
+                if name == "pgvector"
+                else FaissVectors(folder / "faiss.index", model, name)
+            )
+            shown(name, vectors, given.vectors, texts, exact)
 
 
 if __name__ == "__main__":
