@@ -8,7 +8,7 @@ and the plans of shipped inventories need; with MiniLM as well, and .934 of ques
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -40,25 +40,16 @@ ENCYCLOPEDIA = ("query_generator", "wikipedia_search", "knowledge_retrieval", *S
 PICTURE = ("image_captioner", "text_detector", *SOLUTION)
 PLANS: Sequence[tuple[str, str, Mapping[str, Any], Sequence[str]]] = (
     ("scienceqa", "Which of these is a mammal?", {"choices": ["carp", "otter"]}, WEB),
-    ("scienceqa", "What does a thermometer measure?", {"choices": ["warmth", "length"]}, WEB),
     ("scienceqa", "Which state lies farthest north?", {"image": "map.png"}, (*PICTURE, *WEB)),
-    ("scienceqa", "Do these magnets attract each other?", {"image": "poles.png"}, (*PICTURE, *WEB)),
     ("scienceqa", "What would become of the foxes without hares?", {"image": "web.png"}, (*PICTURE, *WEB)),
-    ("scienceqa", "Which solution is stronger?", {"image": "jars.png"}, (*PICTURE, *WEB)),
-    ("scienceqa", "Which word rhymes with cold?", {"choices": ["bold", "cord"]}, WEB),
     ("scienceqa", "Is this a run-on sentence?", {"text": "We ate we left."}, WEB),
     ("tabmwp", "How many more came on Tuesday?", {"table": TABLE}, ("row_lookup", *PROGRAM)),
     ("tabmwp", "What is the mean of the numbers?", {"table": TABLE}, ("column_lookup", *PROGRAM)),
-    ("tabmwp", "On which day was the fair busiest?", {"table": TABLE}, ("row_lookup", *SOLUTION)),
     ("tabmwp", "How many leaves are above 40?", {"table": TABLE}, ("table_verbalizer", *PROGRAM)),
     ("tabmwp", "What is the median?", {"table": TABLE}, ("knowledge_retrieval", *PROGRAM)),
-    ("tabmwp", "Is the function linear?", {"table": TABLE}, ("knowledge_retrieval", *SOLUTION)),
-    ("tabmwp", "What does one ticket cost in all?", {"table": TABLE}, ("column_lookup", *PROGRAM)),
     ("tabmwp", "By how much did it grow?", {"table": TABLE}, ("row_lookup", "column_lookup", *PROGRAM)),
     ("pictures", "What is this building, and by whom?", {"image": "a.png"}, (*PICTURE, *ENCYCLOPEDIA)),
     ("pictures", "What does the sign say?", {"image": "a.png"}, PICTURE),
-    ("pictures", "What is the man holding?", {"image": "a.png"}, PICTURE),
-    ("pictures", "How much is a child's ticket?", {"image": "a.png"}, PICTURE),
     ("pictures", "In which year was the painter born?", {"image": "a.png"}, (*PICTURE, *ENCYCLOPEDIA)),
     ("pictures", "Why was the treaty signed?", {"text": "The treaty of 1648."}, ENCYCLOPEDIA),
 )  # fmt: skip
@@ -70,16 +61,10 @@ class Reader(Answers):
     reads = ("input.image",)
 
 
-class Answerer(Answers):
-    """Gives the answer."""
-
-    reads = ("cache.fact?",)
-
-
 MANY = Inventory(
     name="many",
     planner=Fixed(["answerer"]),
-    modules={**thousand_modules(), "reader": Reader(), "answerer": Answerer()},
+    modules={**thousand_modules(), "reader": Reader(), "answerer": Answers()},
     rules=RulesSpec(last="answerer"),
 )
 
@@ -151,32 +136,31 @@ def by_meaning() -> Embedder:
 
     torch.set_num_threads(1)  # two of them wait for each other where other tests run beside these
     model = embedder(MINILM)
-    questions = [given["question"] for kind in ("plain", "paraphrase") for _, given, _ in asked(kind)]
+    questions = [state["question"] for kind in ("plain", "paraphrase") for _, state, _ in asked(kind)]
     model.queries([*questions, *(_AS_A_CARD + question for question in questions)])
     return model
 
 
+Asked = tuple[Inventory, Mapping[str, Any], set[str]]
+
+
 @cache
-def of_a_thousand(name: str) -> Inventory:
-    return with_tools(Inventory.load(name))
-
-
-def asked(kind: str) -> Iterator[tuple[Inventory, Mapping[str, Any], set[str]]]:
-    """Yield an inventory of a thousand modules, a question, and the modules that it needs.
+def asked(kind: str) -> list[Asked]:
+    """Return inventories of a thousand modules, each with a question and the modules that it needs.
 
     `plain` and `paraphrase` are the questions of the tools that nothing was chosen by, `plans` those of the
     shipped inventories, placed among tools that they do not need.
     """
+    if kind == "plans":
+        there = {name: with_tools(Inventory.load(name)) for name in ("scienceqa", "tabmwp", "pictures")}
+        return [(there[name], {"question": text, **given}, set(plan)) for name, text, given, plan in PLANS]
     strangers = Inventory(name="thousand", planner=Fixed(["chess_engine"]), modules=thousand_modules())
-    for tool in tools()[1::2] if kind != "plans" else ():
-        yield strangers, {"question": getattr(tool, kind)}, {tool.name}
-    for name, question, given, plan in PLANS if kind == "plans" else ():
-        yield of_a_thousand(name), {"question": question, **given}, set(plan)
+    return [(strangers, {"question": getattr(tool, kind)}, {tool.name}) for tool in tools()[1::2]]
 
 
 def test_the_paraphrases_share_no_word_with_the_cards_that_they_need() -> None:
     assert len(thousand_modules()) == 1000 and len(tools()) > 150
-    assert all(len(of_a_thousand(name).modules) == 1000 for name, *_ in PLANS)
+    assert all(len(inventory.modules) == 1000 for inventory, *_ in asked("plans"))
     assert not {tool.name: shared for tool in tools() if (shared := shared_words(tool))}
 
 
@@ -192,10 +176,10 @@ def test_the_paraphrases_share_no_word_with_the_cards_that_they_need() -> None:
 )
 def test_what_a_question_needs_is_shown(kind: str, how: Callable[[], Embedder] | None, least: float) -> None:
     wanted, missed = 0, []
-    for inventory, given, needed in asked(kind):
+    for inventory, state, needed in asked(kind):
         always = getattr(inventory.planner, "always", ())
         assert always or kind != "plans", f"the planner of {inventory.name} names none"
-        cards = shortlist(inventory, State(input=freeze(given)), 20, always, how)
+        cards = shortlist(inventory, State(input=freeze(state)), 20, always, how)
         wanted += len(needed)
-        missed += [f"{given['question']} {name}" for name in needed - {card.name for card in cards}]
+        missed += [f"{state['question']} {name}" for name in needed - {card.name for card in cards}]
     assert 1 - len(missed) / wanted >= least, missed

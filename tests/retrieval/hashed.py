@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from hashlib import blake2b
+from typing import Any
 
 import numpy
 import pytest
@@ -39,6 +40,10 @@ class Hashed(Embeddings):
         self.queries.append(text)
         return self.counted(text)
 
+    def spec(self, **more: Any) -> dict[str, Any]:
+        """Return a retriever by this model."""
+        return {"first": "dense", "embeddings": self.name} | more
+
     def counted(self, text: str) -> list[float]:
         found = [0.0] * self.size
         for word in re.findall(r"\w+", text.lower()):
@@ -49,9 +54,9 @@ class Hashed(Embeddings):
         a, b = (numpy.array(self.counted(text)) for text in (one, other))
         return float(a @ b) / (float(numpy.linalg.norm(a) * numpy.linalg.norm(b)) or 1.0)
 
-    def nearness(self, query: str, document: Document) -> float:
-        """Return the cosine of the query with the nearest of the document's texts."""
-        return max(self.cosine(query, text) for text in of_document(document))
+    def nearness(self, query: str, documents: Iterable[Document]) -> dict[str, float]:
+        """Return of each document the cosine of the query with the nearest of its texts."""
+        return {each.id: max(self.cosine(query, text) for text in of_document(each)) for each in documents}
 
 
 def of_document(document: Document) -> set[str]:

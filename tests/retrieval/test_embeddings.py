@@ -64,7 +64,7 @@ def test_missing_packages_are_told_with_their_pip_line(
 def test_what_goes_before_queries_and_passages(
     tmp_path: Path, hashed: Hashed, model: str, own: dict[str, str], query: str, passage: str
 ) -> None:
-    spec = {"first": "dense", "embeddings": {"model": f"{hashed.name}/{model}", **own}}
+    spec = hashed.spec(embeddings={"model": f"{hashed.name}/{model}", **own})
     make_retriever(build_index(tmp_path / "index", [Document("a ship")], spec)).search("ships?")
     assert (hashed.queries, hashed.passages) == ([f"{query}ships?"], [f"{passage}a ship"])
 
@@ -88,9 +88,8 @@ def test_answers_that_are_no_vectors(
     tmp_path: Path, hashed: Hashed, monkeypatch: pytest.MonkeyPatch, answer: Any
 ) -> None:
     monkeypatch.setattr(Hashed, "embed_documents", lambda *_: answer)
-    spec = {"first": "dense", "embeddings": hashed.name}
     with pytest.raises(ModelError, match="did not answer with 3 vectors of one length"):
-        build_index(tmp_path / "index", [Document(id) for id in "abc"], spec)
+        build_index(tmp_path / "index", [Document(id) for id in "abc"], hashed.spec())
     monkeypatch.setattr(Hashed, "embed_query", lambda *_: answer if answer != [1.0] * 3 else [])
     with pytest.raises(ModelError, match="did not answer with 1 vectors of one length"):
         Embedder(hashed).query("a")
@@ -102,7 +101,7 @@ def test_a_model_that_fails_is_told_without_secrets(
     def refuse(*_: Any) -> Any:
         raise ConnectionError("refused for\nhttps://user:open-sesame@example.org with sk-abcdefghijklmnop")
 
-    path, spec = tmp_path / "index", {"first": "dense", "embeddings": hashed.name}
+    path, spec = tmp_path / "index", hashed.spec()
     with monkeypatch.context() as patch:
         patch.setattr(Hashed, "counted", refuse)
         for ask in (

@@ -53,7 +53,7 @@ class Filed(InMemoryVectorStore):
 def changed(path: Path, model: Hashed, store: Any) -> Index:
     """Build an index, replace some documents by others, and delete one."""
     instance = store if isinstance(store, InMemoryVectorStore) else None
-    spec = {"first": "dense", "embeddings": model.name} | ({} if instance else {"store": store})
+    spec = model.spec() if instance else model.spec(store=store)
     build_index(path, [*tables(200), Document("empty")], spec, store=instance)
     build_index(path, [*tables(9, seed=1), Document("zebra crossing")], store=instance)
     if instance is None:
@@ -73,43 +73,37 @@ def same_as_flat(path: Path, model: Hashed, found: Any) -> None:
         assert found.scores(query, ids[::-1]) == pytest.approx([hit.score for hit in hits][::-1], abs=1e-6)
 
 
-@pytest.mark.parametrize("distances", [False, True])
-def test_a_store_by_instance_and_one_by_name_find_the_same_as_flat(
-    tmp_path: Path, hashed: Hashed, distances: bool
-) -> None:
-    by_name = {"use": FILED, "file": str(tmp_path / "filed"), "distances": distances}
-    index = changed(tmp_path / "named", hashed, by_name)
-    same_as_flat(tmp_path / "flat", hashed, make_retriever(Index.open(index.path)))
-    if not distances:
-        memory = InMemoryVectorStore(hashed)
-        index = changed(tmp_path / "given", hashed, memory)
-        same_as_flat(tmp_path / "flat2", hashed, make_retriever(index, store=memory))
-        assert len(memory.store) == len(Filed(hashed, str(tmp_path / "filed")).store) + 1
+def test_a_store_by_name_and_one_by_instance_find_the_same_as_flat(tmp_path: Path, hashed: Hashed) -> None:
+    file, memory = str(tmp_path / "filed"), InMemoryVectorStore(hashed)
+    for distances in (False, True):
+        index = changed(
+            tmp_path / f"{distances}", hashed, {"use": FILED, "file": file, "distances": distances}
+        )
+        same_as_flat(tmp_path / f"flat {distances}", hashed, make_retriever(Index.open(index.path)))
+    index = changed(tmp_path / "given", hashed, memory)
+    same_as_flat(tmp_path / "flat", hashed, make_retriever(index, store=memory))
 
 
 def test_only_what_is_new_goes_to_a_store_and_what_else_it_has_is_left_alone(
     tmp_path: Path, hashed: Hashed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store = InMemoryVectorStore(hashed)
+    path, store = tmp_path / "index", InMemoryVectorStore(hashed)
     (theirs,) = store.add_texts(["zebra crossing"])
-    index = build_index(
-        tmp_path / "index", tables(30), f"{{first: blend, embeddings: {hashed.name}}}", store=store
-    )
+    build_index(path, tables(30), hashed.spec(first="blend"), store=store)
     before = len(hashed.passages)
     forget(monkeypatch)
-    index = build_index(index.path, [*tables(30), Document("zebra")], store=store)
+    index = build_index(path, [*tables(30), Document("zebra")], store=store)
     assert hashed.passages[before:] == ["zebra"] and theirs in store.store
     assert make_retriever(index, store=store).search("zebra crossing", 1)[0].id == "zebra"
     assert len(make_retriever(index, "dense", store=store).search("zebra crossing", 99)) == 31
 
 
 def test_a_store_that_is_not_there_or_empty_is_told(tmp_path: Path, hashed: Hashed) -> None:
-    spec = {"first": "dense", "embeddings": hashed.name}
-    index = build_index(tmp_path / "given", tables(5), spec, store=InMemoryVectorStore(hashed))
+    index = build_index(tmp_path / "given", tables(5), hashed.spec(), store=InMemoryVectorStore(hashed))
     with pytest.raises(InputError, match=r"Give it: make_retriever\(index, store=…\)"):
         make_retriever(index)
     empty = make_retriever(index, store=InMemoryVectorStore(hashed))
-    named = make_retriever(build_index(tmp_path / "named", tables(5), spec | {"store": {"use": IN_MEMORY}}))
+    named = make_retriever(build_index(tmp_path / "named", tables(5), hashed.spec(store={"use": IN_MEMORY})))
     for found in (empty, named):  # by its name it is made anew each time
         with pytest.raises(InputError, match="none of the documents of this index"):
             found.search("river")
@@ -131,7 +125,7 @@ def test_a_store_that_is_not_there_or_empty_is_told(tmp_path: Path, hashed: Hash
 def test_what_is_no_store_is_told(
     tmp_path: Path, hashed: Hashed, use: str, error: type[ChameleonError], said: str
 ) -> None:
-    spec = {"first": "dense", "embeddings": hashed.name, "store": {"use": use, "command": "false"}}
+    spec = hashed.spec(store={"use": use, "command": "false"})
     with pytest.raises(error, match=said):
         build_index(tmp_path / "index", tables(3), spec)
 
@@ -142,8 +136,7 @@ def test_a_store_that_fails_is_told_without_secrets(tmp_path: Path, hashed: Hash
             raise ConnectionError("no answer of https://ann:open-sesame@example.org\n?api_key=abcdefgh")
 
     with pytest.raises(ModelError, match="vector store failed: ConnectionError: no answer") as told:
-        spec = {"first": "dense", "embeddings": hashed.name}
-        build_index(tmp_path / "index", tables(3), spec, store=Failing(hashed))
+        build_index(tmp_path / "index", tables(3), hashed.spec(), store=Failing(hashed))
     assert not any(word in str(told.value) for word in ("sesame", "abcdefgh", "\n"))
 
 

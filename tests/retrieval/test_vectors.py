@@ -28,11 +28,7 @@ DOCUMENTS = [*tables(40), FLEET, Document("empty")]
 
 
 def built(path: Path, model: Hashed, documents: Iterable[Document] = DOCUMENTS, **more: Any) -> Index:
-    return build_index(path, documents, {"first": "dense", "embeddings": model.name, **more})
-
-
-def by_hand(model: Hashed, documents: Iterable[Document], query: str) -> dict[str, float]:
-    return {each.id: model.nearness(query, each) for each in documents}
+    return build_index(path, documents, model.spec(**more))
 
 
 @pytest.mark.parametrize("store", ["flat", "hnsw"])
@@ -42,7 +38,7 @@ def test_all_documents_come_by_the_cosine_of_their_nearest_text(
     found = make_retriever(built(tmp_path / "index", hashed, store=store))
     asked = [*questions(8), "vessel 77", "..."]
     for query, hits in zip(asked, found.search_many(asked, 99), strict=True):
-        assert dict(hits) == pytest.approx(by_hand(hashed, DOCUMENTS, query), abs=1e-5)
+        assert dict(hits) == pytest.approx(hashed.nearness(query, DOCUMENTS), abs=1e-5)
         scores = [hit.score for hit in hits]
         assert scores == sorted(scores, reverse=True) and len(hits) == len(DOCUMENTS)
         assert [hit.score for hit in found.search(query, 5)] == pytest.approx(scores[:5], abs=1e-6)
@@ -84,7 +80,7 @@ def test_however_it_was_changed_an_index_finds_what_it_has(
             index = delete_documents(index.path, [gone])
     for query in questions(2):
         hits = make_retriever(index).search(query, 9)
-        assert dict(hits) == pytest.approx(by_hand(model, now.values(), query), abs=1e-5)
+        assert dict(hits) == pytest.approx(model.nearness(query, now.values()), abs=1e-5)
 
 
 def test_only_what_is_new_is_embedded(
@@ -130,7 +126,7 @@ def test_what_a_killed_build_has_saved_is_not_embedded_again(
             make_retriever(opened)
     forget(monkeypatch)
     hits = make_retriever(built(path, hashed, tables(150, seed=1))).search("river", 999)
-    assert dict(hits) == pytest.approx(by_hand(hashed, tables(150, seed=1), "river"), abs=1e-5)
+    assert dict(hits) == pytest.approx(hashed.nearness("river", tables(150, seed=1)), abs=1e-5)
 
 
 def test_what_a_killed_build_has_left_of_other_documents_or_models_is_not_found(
@@ -140,7 +136,7 @@ def test_what_a_killed_build_has_left_of_other_documents_or_models_is_not_found(
     for other in (hashed, Hashed(64), Hashed(48)):
         killed(path := tmp_path / other.name, hashed, tables(150))
         hits = make_retriever(built(path, other, documents)).search("river", 999)
-        assert dict(hits) == pytest.approx(by_hand(other, documents, "river"), abs=1e-5)
+        assert dict(hits) == pytest.approx(other.nearness("river", documents), abs=1e-5)
         hashed = Hashed()
 
 
