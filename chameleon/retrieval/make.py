@@ -109,7 +109,8 @@ def _for_index(index: Index, spec: RetrieverSpec) -> RetrieverSpec:
     first = built.first
     if first == "auto":
         first = "blend" if embeddings and not missing_packages(embeddings["name"]) else "lexical"
-    return spec.model_copy(update={"first": first, "rerank": spec.rerank or built.rerank})
+    given = {name: getattr(spec, name) for name in spec.model_fields_set - {"first"}}
+    return built.model_copy(update={"first": first, **given})
 
 
 def _dense(index: Index, spec: RetrieverSpec, store: VectorStore | None) -> Dense:

@@ -57,13 +57,9 @@ def test_what_one_has_not_found_counts_for_nothing_there() -> None:
 
 
 @pytest.mark.parametrize("kind", [Hybrid, Blend])
-def test_weights_are_one_for_each(kind: type[Fusion]) -> None:
+def test_each_has_a_weight_and_nothing_is_found_where_nothing_is(kind: type[Fusion]) -> None:
     with pytest.raises(ValueError, match="1 weights for 2 retrievers"):
         kind([WORDS, VECTORS], [1.0])
-
-
-@pytest.mark.parametrize("kind", [Hybrid, Blend])
-def test_nothing_is_found_where_nothing_is(kind: type[Fusion]) -> None:
     assert kind([Known({}), Known({})], [1, 1]).search_many(["", ""], 5) == [[], []]
     assert [hit.id for hit in kind([Known({"a": 3}), Known({})], [1, 1]).search("")] == ["a"]
 
