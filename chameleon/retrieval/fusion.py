@@ -65,16 +65,16 @@ class Hybrid(Fusion):
 
 
 class Blend(Fusion):
-    """Orders by the weighted sum of scores on one scale (Bruch, Gai and Ingber, 2023).
+    """Orders by a sum of scores (Bruch, Gai and Ingber, 2023), which keeps how far the first is ahead.
 
-    Of each retriever, which scores what the others have found as well, the least and the greatest score
-    become 0 and 1. Sums of scores keep how far the first is ahead, which reciprocal ranks forget.
+    The scores of the first retriever stand as they are; those of another, which scores what the first has
+    found as well, are brought to 0 to its weight.
     """
 
     def fused(self, query: str, rankings: Sequence[Sequence[Hit]]) -> list[Hit]:
         ids = _ids(rankings)
-        total = [0.0] * len(ids)
-        for retriever, weight in zip(self.retrievers, self.weights, strict=True):
+        total = [self.weights[0] * score for score in self.retrievers[0].scores(query, ids)]
+        for retriever, weight in zip(self.retrievers[1:], self.weights[1:], strict=True):
             for place, score in enumerate(_scaled(retriever.scores(query, ids))):
                 total[place] += weight * score
         return sorted(map(Hit, ids, total), key=lambda hit: -hit.score)

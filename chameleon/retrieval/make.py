@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from langchain_core.vectorstores import VectorStore
 
 Spec = RetrieverSpec | Mapping[str, Any] | str
-HYBRID_WEIGHTS, BLEND_WEIGHTS = (10.0, 1.0), (1.0, 0.2)
+HYBRID_WEIGHTS, BLEND_WEIGHTS = (10.0, 1.0), (1.0, 2.5)
 """Of words and of vectors, as they were measured to be best with `minilm` (docs/retrieval.md)."""
 
 

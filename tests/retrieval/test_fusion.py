@@ -30,17 +30,17 @@ WORDS = Known({"a": 20.0, "b": 15.0, "c": 10.0, "d": 0.0})
 VECTORS = Known({"a": 0.2, "b": 0.6, "c": 0.4, "d": 0.1})
 
 
-def test_scores_come_to_one_scale_and_are_added() -> None:
-    found = Blend([WORDS, VECTORS], [1.0, 0.5]).search("")
-    # Words: 1, 0.75, 0.5, 0; vectors: 0.2, 1, 0.6, 0.
+def test_scores_are_added_those_of_vectors_on_one_scale() -> None:
+    found = Blend([WORDS, VECTORS], [1.0, 10.0]).search("")
+    # Words: 20, 15, 10, 0; vectors: 0.2, 1, 0.6, 0.
     assert [hit.id for hit in found] == ["b", "a", "c", "d"]
-    assert [hit.score for hit in found] == pytest.approx([1.25, 1.1, 0.8, 0])
+    assert [hit.score for hit in found] == pytest.approx([25, 22, 16, 0])
 
 
 def test_a_document_that_one_has_not_found_is_scored_by_it_all_the_same() -> None:
-    found = Blend([WORDS, VECTORS], [1.0, 0.5], depth=1).search("", 2)
+    found = Blend([WORDS, VECTORS], [1.0, 4.0], depth=1).search("", 2)
     assert [hit.id for hit in found] == ["a", "b"]  # of two, each is best at one
-    assert [hit.score for hit in found] == pytest.approx([1.0, 0.5])
+    assert [hit.score for hit in found] == pytest.approx([20, 19])
 
 
 def test_reciprocal_ranks_are_added_by_weight() -> None:
