@@ -23,7 +23,7 @@ from chameleon.modules.sql.binder_table import LINE_BREAK
 from chameleon.modules.sql.text_to_sql import _START
 from chameleon.modules.statutes.statute_answerer import answer_in
 from chameleon.modules.tablerag.clarifiers import terms_in
-from chameleon.retrieval.lexical.analysis import _PAIR
+from chameleon.retrieval.analysis import _PAIR
 from chameleon.table.records import Origin
 from chameleon.table.replies import parse_table
 from tests.growth import grows_in_proportion

@@ -21,7 +21,6 @@ from tests.evaluation.grid_runs import BOATS, GRID, HEADER, arms, last_boat, mak
 from tests.evaluation.rows import read_lines, write_rows
 from tests.loopback import Fault, LoopbackServer
 from tests.retrieval.hashed import Hashed
-from tests.retrieval.hashed import hashed as hashed
 
 Start = Callable[..., LoopbackServer]
 MODEL = ("--model", "openai:local", "--workers", "1")

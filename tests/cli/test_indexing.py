@@ -10,7 +10,6 @@ import pytest
 from tests.e2e.commands import Command, spawn
 from tests.e2e.mixed_folder import mixed_folder
 from tests.retrieval.hashed import Hashed
-from tests.retrieval.hashed import hashed as hashed
 
 for package in ("tantivy", "duckdb", "openpyxl", "lxml"):
     pytest.importorskip(package)
