@@ -26,9 +26,7 @@ class Hashed(Embeddings):
     def __init__(self, size: int = 64) -> None:
         self.size, self.name = size, f"hashed:{len(_known)}"
         _known[self.name] = self
-        self.passages: list[str] = []
-        self.queries: list[str] = []
-        self.lives = sys.maxsize
+        self.passages, self.queries, self.lives = list[str](), list[str](), sys.maxsize
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         if len(self.passages) >= self.lives:
@@ -77,7 +75,7 @@ def by_name() -> Iterator[None]:
     theirs = langchain.init_embeddings
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            langchain, "init_embeddings", lambda name: _known.get(name.partition("/")[0]) or theirs(name)
+            langchain, "init_embeddings", lambda name: _known.get(name.split("/")[0]) or theirs(name)
         )
         yield
 

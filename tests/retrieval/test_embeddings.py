@@ -24,12 +24,10 @@ def test_a_name_of_no_form_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(InventoryError, match=r"no embeddings .*openai:text-embedding-3-small"):
         embedder(name)
     with pytest.raises(InventoryError, match="no embeddings"):
-        build_index(tmp_path / "index", [], {"first": "dense", "embeddings": name})
+        build_index(tmp_path, [], {"first": "dense", "embeddings": name})
 
 
-def test_missing_packages_are_told_with_their_pip_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_packages_are_told_with_their_pip_line(tmp_path: Path, monkeypatch: Any) -> None:
     with pytest.raises(ModelError, match="embeddings nobody:small: no client can be made"):
         embedder("nobody:small")
     with pytest.raises(MissingPackage, match=r"langchain.cohere"):
@@ -81,12 +79,8 @@ def test_each_text_is_embedded_once_for_all_threads(hashed: Hashed) -> None:
     assert hashed.queries[asked:] == ["rain"]
 
 
-@pytest.mark.parametrize(
-    "answer", [[1.0, [2.0]], [[1.0]], [1.0] * 3, [[]] * 3, [[float("nan")]] * 3, None, "abc"]
-)
-def test_answers_that_are_no_vectors(
-    tmp_path: Path, hashed: Hashed, monkeypatch: pytest.MonkeyPatch, answer: Any
-) -> None:
+@pytest.mark.parametrize("answer", [[1.0, [2.0]], [[1.0]], [1.0] * 3, [[]] * 3, [[float("nan")]] * 3, None])
+def test_answers_that_are_no_vectors(tmp_path: Path, hashed: Hashed, monkeypatch: Any, answer: Any) -> None:
     monkeypatch.setattr(Hashed, "embed_documents", lambda *_: answer)
     with pytest.raises(ModelError, match="did not answer with 3 vectors of one length"):
         build_index(tmp_path / "index", [Document(id) for id in "abc"], hashed.spec())
@@ -95,20 +89,15 @@ def test_answers_that_are_no_vectors(
         Embedder(hashed).query("a")
 
 
-def test_a_model_that_fails_is_told_without_secrets(
-    tmp_path: Path, hashed: Hashed, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_that_fails_is_told_without_secrets(tmp_path: Path, hashed: Hashed, monkeypatch: Any) -> None:
     def refuse(*_: Any) -> Any:
         raise ConnectionError("refused for\nhttps://user:open-sesame@example.org with sk-abcdefghijklmnop")
 
     path, spec = tmp_path / "index", hashed.spec()
     with monkeypatch.context() as patch:
         patch.setattr(Hashed, "counted", refuse)
-        for ask in (
-            lambda: build_index(tmp_path / "index", [Document("a")], spec),
-            lambda: Embedder(hashed).query("a"),
-        ):
+        for ask in (Embedder(hashed).query, lambda id: build_index(path, [Document(id)], spec)):
             with pytest.raises(ModelError, match="model failed: ConnectionError: refused for https") as told:
-                ask()
+                ask("a")
             assert not any(word in str(told.value) for word in ("sesame", "abcdefgh", "\n"))
     assert make_retriever(build_index(path, [Document("a")], spec)).search("a")

@@ -32,20 +32,18 @@ def built(path: Path, model: Hashed, documents: Iterable[Document] = DOCUMENTS, 
 
 
 @pytest.mark.parametrize("store", ["flat", "hnsw"])
-def test_all_documents_come_by_the_cosine_of_their_nearest_text(
+def test_documents_come_by_the_cosine_of_their_nearest_text(
     tmp_path: Path, hashed: Hashed, store: str
 ) -> None:
     found = make_retriever(built(tmp_path / "index", hashed, store=store))
+    assert isinstance(found, Dense) and found.search("vessel", 0) == found.search_many([], 3) == []
     asked = [*questions(8), "vessel 77", "..."]
     for query, hits in zip(asked, found.search_many(asked, 99), strict=True):
         assert dict(hits) == pytest.approx(hashed.nearness(query, DOCUMENTS), abs=1e-5)
-        scores = [hit.score for hit in hits]
+        ids, scores = map(list, zip(*hits, strict=True))
         assert scores == sorted(scores, reverse=True) and len(hits) == len(DOCUMENTS)
         assert [hit.score for hit in found.search(query, 5)] == pytest.approx(scores[:5], abs=1e-6)
-        assert isinstance(found, Dense) and found.scores(query, [hit.id for hit in hits]) == pytest.approx(
-            scores, abs=1e-6
-        )
-    assert found.search("vessel", 0) == [] and found.search_many([], 3) == [] and found.scores("x", []) == []
+        assert found.scores(query, ids) == pytest.approx(scores, abs=1e-6)
 
 
 def test_a_graph_finds_nearly_what_comparing_all_vectors_finds(tmp_path: Path, hashed: Hashed) -> None:
@@ -64,10 +62,7 @@ def test_a_graph_finds_nearly_what_comparing_all_vectors_finds(tmp_path: Path, h
     st.lists(st.tuples(st.sets(st.integers(0, 5)), st.integers(0, 1)), max_size=4),
 )
 def test_however_it_was_changed_an_index_finds_what_it_has(
-    by_name: None,
-    tmp_path_factory: pytest.TempPathFactory,
-    store: str,
-    changes: list[tuple[set[int], int]],
+    by_name: None, tmp_path_factory: Any, store: str, changes: list[tuple[set[int], int]]
 ) -> None:
     """Each change puts in some of six documents, with what they said or something else, and deletes one."""
     model, now = Hashed(), dict[str, Document]()
@@ -83,9 +78,7 @@ def test_however_it_was_changed_an_index_finds_what_it_has(
         assert dict(hits) == pytest.approx(model.nearness(query, now.values()), abs=1e-5)
 
 
-def test_only_what_is_new_is_embedded(
-    tmp_path: Path, hashed: Hashed, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_what_is_new_is_embedded(tmp_path: Path, hashed: Hashed, monkeypatch: Any) -> None:
     built(tmp_path / "index", hashed, tables(30))
     before = len(hashed.passages)
     forget(monkeypatch)
@@ -93,15 +86,15 @@ def test_only_what_is_new_is_embedded(
     assert hashed.passages[before:] == ["zebra crossing"]
 
 
-def killed(path: Path, model: Hashed, documents: Iterable[Document], **more: Any) -> set[str]:
-    """Let a build die after its first texts were embedded and saved; return these texts."""
+def killed(path: Path, model: Hashed, documents: Iterable[Document], **more: Any) -> int:
+    """Let a build die after its first texts were embedded and saved; return how many."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("chameleon.retrieval.vectors._SAVED_EVERY", -1)
         model.lives = len(model.passages) + 1
         with pytest.raises(KeyboardInterrupt):
             built(path, model, documents, **more)
         model.lives = sys.maxsize
-        return set(model.passages)
+        return len(model.passages)
 
 
 @pytest.mark.parametrize("store", ["flat", "hnsw"])
@@ -114,9 +107,7 @@ def test_what_a_killed_build_has_saved_is_not_embedded_again(
         Index.open(path)
     forget(monkeypatch)
     index = built(path, hashed, documents, store=store)
-    assert (
-        len(hashed.passages) == len({text for each in documents for text in of_document(each)}) > len(saved)
-    )
+    assert len(hashed.passages) == len(set().union(*map(of_document, documents))) > saved
     old = make_retriever(index)
     before = old.search("river", 5)
     killed(path, hashed, tables(150, seed=1), store=store)
@@ -145,13 +136,12 @@ def test_another_model_than_at_the_time_of_building_is_told(
 ) -> None:
     index = built(tmp_path / "index", hashed)
     with pytest.raises(InputError, match=f"has the embeddings {hashed.name}, not hashed:others"):
-        make_retriever(index, {"first": "dense", "embeddings": "hashed:others"})
+        make_retriever(index, hashed.spec(embeddings="hashed:others"))
     hashed.size = 32
     forget(monkeypatch)
-    with pytest.raises(InputError, match="answers with 32 numbers, and the vectors have 64"):
-        make_retriever(index).search("river")
-    with pytest.raises(InputError, match="answers with 32 numbers, and the vectors have 64"):
-        built(index.path, hashed, tables(1, seed=5))
+    for ask in (make_retriever(index).search, lambda id: built(index.path, hashed, [Document(id)])):
+        with pytest.raises(InputError, match="answers with 32 numbers, and the vectors have 64"):
+            ask("river")
 
 
 @pytest.mark.parametrize("is_open", [False, True])
@@ -174,8 +164,7 @@ def test_a_damaged_or_missing_file_of_vectors_is_told_in_one_line(
 
 @pytest.mark.parametrize("kind", [Dense, Hybrid, Blend])
 def test_an_index_is_searched_as_it_was_built_for(tmp_path: Path, hashed: Hashed, kind: type) -> None:
-    first = kind.__name__.lower()
-    found = make_retriever(built(tmp_path / "index", hashed, first=first, store="hnsw"))
+    found = make_retriever(built(tmp_path / "index", hashed, first=kind.__name__.lower(), store="hnsw"))
     assert type(found) is kind
     for query in questions(5):
         hits = found.search(query, 5)
@@ -197,16 +186,13 @@ def test_auto_is_blend_where_the_embeddings_of_the_index_can_be_had(
 ) -> None:
     index = build_index(tmp_path / "index", DOCUMENTS, {"embeddings": hashed.name})
     assert isinstance(make_retriever(index), Blend)
-    words = build_index(tmp_path / "words", DOCUMENTS, "bm25")
     with pytest.raises(InputError, match=r"words alone.* --retriever blend"):
-        make_retriever(words, "blend")
+        make_retriever(build_index(tmp_path / "words", DOCUMENTS, "bm25"), "blend")
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "faiss", None)
+        with pytest.raises(MissingPackage, match="pip install faiss-cpu"):
+            make_retriever(index)
     monkeypatch.setattr(embeddings, "find_spec", lambda _: None)
     assert isinstance(make_retriever(Index.open(index.path)), Lexical)
     with pytest.raises(MissingPackage, match="pip install"):
         make_retriever(index, "dense")
-
-
-def test_a_missing_faiss_is_told(tmp_path: Path, hashed: Hashed, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "faiss", None)
-    with pytest.raises(MissingPackage, match="pip install faiss-cpu"):
-        built(tmp_path / "index", hashed)
