@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -147,14 +146,13 @@ def test_max_cost_is_that_of_all_arms(loopback: Start, command: Command, tmp_pat
 
 
 def test_an_arm_that_cannot_run_leaves_the_others_alone(
-    loopback: Start, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    loopback: Start, command: Command, tmp_path: Path
 ) -> None:
     loopback(last_boat)
-    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    retriever = "{use: table_retriever, retriever: {rerank: {late: a/b}}}"
+    retriever = "{use: table_retriever, retriever: {embeddings: nobody}}"
     grid, questions = make(tmp_path, GRID.replace("one: {}", f"one: {{modules: {{keep: {retriever}}}}}"))
     outcome = command("grid", grid, questions, *MODEL)
-    assert outcome.code == 0 and "one could not run: " in outcome.out and "the model a/b" in outcome.out
+    assert outcome.code == 0 and "one could not run: " in outcome.out and "'nobody'" in outcome.out
     assert command("grid", grid, questions, *MODEL, "--arm", "one").code == 1
 
 
@@ -175,6 +173,7 @@ def test_arms_that_ask_no_model_are_evaluated_without_one(command: Command, tmp_
 @pytest.fixture
 def fleet(tmp_path: Path, hashed: Hashed) -> tuple[str, str]:
     """A grid over two indexes of four tables that differ by a word, and questions about them."""
+    pytest.importorskip("tantivy")
     write(tmp_path, FINDER, "finder.yaml")
     words, seasons = ("lantern", "kettle", "mirror", "clock"), ("spring", "summer", "autumn", "winter")
     data: list[dict[str, Any]] = [
@@ -196,7 +195,6 @@ def fleet(tmp_path: Path, hashed: Hashed) -> tuple[str, str]:
 def test_indexes_are_built_searched_and_found_again(
     command: Command, fleet: tuple[str, str], tmp_path: Path
 ) -> None:
-    pytest.importorskip("Stemmer")
     index = tmp_path / "index"
     asked = ("grid", *fleet, "--json", "--index", str(index))
     first = command(*asked)
@@ -210,23 +208,14 @@ def test_indexes_are_built_searched_and_found_again(
         assert found[name]["table"]["gold_kept"] == pytest.approx(retrieval["recall@1"])
     assert found["plain"]["retrieval"]["recall@1"] < found["told"]["retrieval"]["recall@1"] == 1
     assert found["dense"]["retrieval"] is None and found["dense"]["lacks"]
-    assert [Index.open(index / name).document("boats-0").text for name in ("plain", "told")] == [
-        "",
-        "Boats of the spring.",
-    ]
-    again = command(*asked)
-    assert "Built" not in again.err
-    for name, arm in arms(again.out).items():
-        before, now = found[name]["retrieval"] or {}, arm["retrieval"] or {}
-        assert {k: v for k, v in now.items() if "second" not in k} == {
-            k: v for k, v in before.items() if "second" not in k
-        }
+    told = [Index.open(index / name).document("boats-0").text for name in ("plain", "told")]
+    assert told == ["", "Boats of the spring."]
+    assert "Built" not in command(*asked).err
 
 
 def test_an_index_of_its_own_is_made_anew_where_it_lacks_something(
     command: Command, fleet: tuple[str, str], tmp_path: Path
 ) -> None:
-    pytest.importorskip("Stemmer")
     asked = ("grid", *fleet, "--json", "--out", str(tmp_path / "out"), "--arm")
     assert arms(command(*asked, "plain").out)["plain"]["retrieval"]["n"] == 4
     second = command(*asked, "plain", "--arm", "hashed", "--arm", "dense")
@@ -245,7 +234,6 @@ def test_an_index_of_its_own_is_made_anew_where_it_lacks_something(
 def test_an_index_that_others_have_built_is_searched(
     loopback: Start, command: Command, fleet: tuple[str, str], tmp_path: Path
 ) -> None:
-    pytest.importorskip("Stemmer")
     loopback(last_boat)
     corpus = Path(fleet[1])
     build_index(tmp_path / "index" / "plain", read_corpus(corpus), "bm25")
@@ -265,7 +253,6 @@ def test_an_index_that_others_have_built_is_searched(
 def test_what_was_paid_for_is_shown_where_the_search_cannot_be_measured(
     loopback: Start, command: Command, fleet: tuple[str, str], tmp_path: Path
 ) -> None:
-    pytest.importorskip("Stemmer")
     loopback(last_boat)
     documents = [each for each in read_corpus(Path(fleet[1])) if each.id != "boats-2"]
     build_index(tmp_path / "index/plain", documents, "bm25")

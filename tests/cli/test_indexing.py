@@ -156,20 +156,15 @@ def test_an_index_is_asked_by_the_retriever_that_it_was_built_for(
     command: Command, hashed: Hashed, tmp_path: Path, retriever: str
 ) -> None:
     retriever = retriever.replace("NAME", json.dumps(hashed.name))
-    for number, town in enumerate(("Lakeside", "Marsh End", "Quarry Lane")):
-        text = f"{town} bakery,seats\nmorning,{number + 3}\nevening,{number + 7}\n"
-        (tmp_path / "data" / f"{town}.csv").parent.mkdir(exist_ok=True)
+    (tmp_path / "data").mkdir()
+    for town in ("Lakeside", "Marsh End", "Quarry Lane"):
+        text = f"{town} bakery,seats\nmorning,3\nevening,7\n"
         (tmp_path / "data" / f"{town}.csv").write_text(text)
     out = str(tmp_path / "index")
     assert command("index", str(tmp_path / "data"), "--out", out, "--retriever", retriever).code == 0
-    asked = command(
-        "ask", "How many seats in the morning at the Marsh End bakery?", "--index", out, "--trace"
-    )
-    assert asked.code in (0, 3), asked.err
-    assert "Marsh End.csv" in asked.out
+    asked = command("ask", "How many seats in the morning at Marsh End bakery?", "--index", out, "--trace")
+    assert asked.code in (0, 3) and "Marsh End.csv" in asked.out, asked.err
     queries = tmp_path / "queries.jsonl"
-    rows = [{"query": f"{town} bakery", "table_id": f"{town}.csv"} for town in ("Lakeside", "Quarry Lane")]
-    queries.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    told = [command("recall", out, str(queries), *more) for more in ((), ("--retriever", retriever))]
-    figures = [one.out.partition("recall@1")[2].partition("queries")[0].partition("\n\n")[0] for one in told]
-    assert figures[0] == figures[1] != ""
+    queries.write_text('{"query": "Lakeside bakery", "table_id": "Lakeside.csv"}')
+    for more in ((), ("--retriever", retriever)):
+        assert "recall@1    1.0000" in command("recall", out, str(queries), *more).out

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from chameleon.retrieval.make import build_index
-from tests.benchmarks.shared_data import DATA, anchors, needs_data, rows
+from tests.benchmarks.shared_data import DATA, anchors, needs_data
 from tests.e2e.commands import Command
 from tests.retrieval.corpora import tables
 
@@ -94,7 +94,7 @@ def test_ranks_reach_beyond_what_is_found(command: Command, tmp_path: Path) -> N
     found = figures(command, corpus, queries, "--retriever", "bm25")
     assert (found["recall@50"], found["mrr"], found["unmatched"]) == (0.0, round(1 / 60 / 2, 4), 1)
     shown = command("recall", corpus, queries, "-r", "{first: bm25, depth: 20}").out
-    assert "retriever {depth: 20, first: bm25}\n" in shown or "retriever {first: bm25, depth: 20}\n" in shown
+    assert "depth: 20" in shown.splitlines()[0]
     assert "1 query found nothing of the table that answers." in shown
     alone = command("recall", corpus, lines(tmp_path / "found.jsonl", asked[:1])).out
     assert "found nothing" not in alone
@@ -109,43 +109,9 @@ def test_tables_under_a_key_and_uneven_ones(command: Command, tmp_path: Path) ->
     assert "row 2: the table_id 'a' stands for another table too" in command("recall", other, path).complaint
 
 
-ANCHORED = [
-    ("tabfact.bm25", "tabfact/corpus.jsonl.gz", "tabfact/queries.jsonl.gz", None, False),
-    ("tabfact.bm25_first300", "tabfact/corpus.jsonl.gz", "tabfact/queries.jsonl.gz", 300, False),
-    ("wikitq.bm25", "wikitq/tables.jsonl.gz", "wikitq/queries.jsonl", None, True),
-    ("wikitq.bm25_all_tables", "wikitq/tables.jsonl.gz", "wikitq/queries.jsonl", None, False),
-    ("fetaqa.bm25", "fetaqa/tables.jsonl.gz", "fetaqa/queries.jsonl", None, True),
-    ("fetaqa.bm25_all_tables", "fetaqa/tables.jsonl.gz", "fetaqa/queries.jsonl", None, False),
-    ("tablerag.e2ewtq.bm25", "tablerag/e2ewtq.jsonl.gz", "tablerag/e2ewtq.jsonl.gz", None, False),
-]
-
-
-@pytest.fixture(scope="module")
-def indexes(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where indexes of whole corpora are kept from one test to the next."""
-    return tmp_path_factory.mktemp("indexes")
-
-
 @needs_data
-@pytest.mark.parametrize(
-    ("name", "tables", "asked", "first", "named"), ANCHORED, ids=[row[0] for row in ANCHORED]
-)
-def test_more_is_found_than_by_rank_bm25(
-    command: Command,
-    indexes: Path,
-    tmp_path: Path,
-    name: str,
-    tables: str,
-    asked: str,
-    first: int | None,
-    named: bool,
-) -> None:
-    queries = str(DATA / asked) if first is None else lines(tmp_path / "q.jsonl", rows(asked)[:first])
-    kept = str(indexes / Path(tables).parent)
-    corpus = [kept] if Path(kept).exists() else [str(DATA / tables)]
-    more = ["--named-only"] if named else ["--index", kept] if corpus != [kept] else []
-    found = figures(command, *corpus, queries, "--retriever", "bm25", *more)
-    # Its recall@50 counts tables that no word matches, which follow in the order of the corpus.
-    expected = {figure: anchors()[f"{name}.{figure}"] for figure in FIGURES if figure != "recall@50"}
-    assert all(found[figure] >= value for figure, (value, _) in expected.items()), (found, expected)
-    assert {found["n"]} == {n for _, n in expected.values()}
+def test_more_is_found_than_by_rank_bm25(command: Command) -> None:
+    data = str(DATA / "tablerag/e2ewtq.jsonl.gz")
+    found = figures(command, data, data, "--retriever", "bm25")
+    expected = {name: anchors()[f"tablerag.e2ewtq.bm25.{name}"] for name in ("recall@1", "recall@10", "mrr")}
+    assert all((found[name] > value, found["n"]) == (True, n) for name, (value, n) in expected.items()), found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -84,21 +84,13 @@ def test_neither_table_nor_index_is_an_error(index: str) -> None:
 
 
 def test_an_index_is_opened_once_for_all_threads(index: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    opens = []
+    opens: list[Any] = []
     plain = Index.open
-
-    def counted(path: Any) -> Index:
-        opens.append(path)
-        return plain(path)
-
-    monkeypatch.setattr(Index, "open", counted)
+    monkeypatch.setattr(Index, "open", lambda path: opens.append(path) or plain(path))
     opening._open_index.cache_clear()
     opening._open_retriever.cache_clear()
-    threads = [threading.Thread(target=found, args=("When was Tolle founded?", index)) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(lambda _: found("When was Tolle founded?", index), range(8)))
     assert opens == [index]
 
 
@@ -112,29 +104,15 @@ def test_and_anew_when_it_was_built_anew(tmp_path: Path) -> None:
     assert len(after) == 4 and retriever.search("Tolle", 2)
 
 
-YAML = """\
-name: mine
-extends: tablerag_tabfact
-modules:
-  table_retriever:
-    k: 3
-    retriever:
-      {}
-"""
-
-
 @pytest.mark.parametrize(
     ("retriever", "told"),
     [
         ("bm25", None),
-        ("{first: bm25, rerank: evidence}", None),
         ("bm26", r"yaml:6: .*table_retriever.retriever: .*no retriever 'bm26'. Did you mean 'bm25'\?"),
         ("bm25+rerank", "yaml:6: .*there is no retriever .*mapping such as {first: bm25, rerank: evidence}"),
-        ("firs: bm25", "yaml:6: .*this is no retriever: firs: extra inputs are not permitted"),
-        ("first: dense\n      rerank: twice", "yaml:6: .*this is no retriever: rerank.*'evidence'"),
+        ("{first: dense, rerank: twice}", "yaml:6: .*this is no retriever: rerank.*'evidence'"),
         ("{first: dense, embeddings: 'sentence-transformers:x'}", "not installed: .*sentence-transformers"),
         ("{rerank: {cross_encoder: some/model}}", "not installed: sentence-transformers"),
-        ("{rerank: {late: minilm}}", "not installed: sentence-transformers"),
     ],
 )
 def test_a_wrong_retriever_is_told_with_its_line_and_what_it_lacks_by_the_check(
@@ -142,6 +120,8 @@ def test_a_wrong_retriever_is_told_with_its_line_and_what_it_lacks_by_the_check(
 ) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     file = tmp_path / "mine.yaml"
-    file.write_text(YAML.format(retriever))
+    file.write_text(
+        f"name: x\nextends: tablerag_sqa\nmodules:\n  table_retriever:\n    k: 3\n    retriever: {retriever}"
+    )
     with pytest.raises(ChameleonError, match=told) if told else nullcontext():
         Inventory.load(str(file)).modules["table_retriever"].check()
