@@ -59,11 +59,14 @@ def test_documents_score_alone_as_in_a_search(index: Index, kind: type[Bm25 | Le
     assert Bm25(index).scores("zebra", ["table 1"]) == [0.0]
 
 
-def test_one_serves_all_threads(index: Index) -> None:
-    searched = Lexical(index)
-    with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(searched.search, questions(60)))
-    assert found == searched.search_many(questions(60))
+def test_one_serves_all_threads_and_finds_nothing_of_nothing(index: Index, tmp_path: Path) -> None:
+    for searched in (Bm25(index), Lexical(index)):
+        with ThreadPoolExecutor(8) as pool:
+            found = list(pool.map(searched.search, questions(60)))
+        assert found == searched.search_many(questions(60))
+        assert searched.search_many(["", "the", "unheard", " ?! "], 5) == [[]] * 4
+        assert searched.search("river", 0) == searched.search("river", -1) == []
+    assert Lexical(build_index(tmp_path, [], "bm25")).search("river") == []
 
 
 SPECS = [
@@ -87,7 +90,5 @@ def test_auto_is_what_the_index_was_built_for(tmp_path: Path, hashed: Hashed, sp
 
 def test_an_index_of_words_alone_has_no_vectors(index: Index) -> None:
     for spec in ("dense", "blend", {"first": "bm25", "rerank": "dense"}):
-        with pytest.raises(
-            InputError, match=r"was built for words alone and has no vectors.*--retriever blend"
-        ):
+        with pytest.raises(InputError, match=r"words alone and has no vectors.*--retriever blend"):
             make_retriever(index, spec)
