@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from subprocess import CalledProcessError
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from langchain_core.embeddings import Embeddings
@@ -24,26 +24,16 @@ from tests.retrieval.corpora import questions, tables
 from tests.retrieval.hashed import Hashed, forget
 
 IN_MEMORY = "langchain_core.vectorstores:InMemoryVectorStore"
-FILED = f"{__name__}:Filed"
 
 
-class Filed(InMemoryVectorStore):
-    """Keeps what it has in a file, and answers with distances."""
+class Kept(InMemoryVectorStore):
+    """Keeps what it has for whoever asks for a store of that name, and answers with distances."""
 
-    def __init__(self, embedding: Embeddings, file: str) -> None:
+    stores: ClassVar[dict[str, dict[str, Any]]] = {}
+
+    def __init__(self, embedding: Embeddings, name: str) -> None:
         super().__init__(embedding)
-        self.file = file
-        if Path(file).exists():
-            self.store = InMemoryVectorStore.load(file, embedding).store
-
-    def add_texts(self, *args: Any, **named: Any) -> list[str]:
-        found = super().add_texts(*args, **named)
-        self.dump(self.file)
-        return found
-
-    def delete(self, *args: Any, **named: Any) -> None:
-        super().delete(*args, **named)
-        self.dump(self.file)
+        self.store = self.stores.setdefault(name, {})
 
     def similarity_search_with_score(self, *args: Any, **named: Any) -> list[tuple[Any, float]]:
         found = super().similarity_search_with_score(*args, **named)
@@ -73,7 +63,7 @@ def same_as_flat(path: Path, model: Hashed, found: Any) -> None:
 
 
 def test_a_store_by_name_and_one_by_instance_find_the_same_as_flat(tmp_path: Path, hashed: Hashed) -> None:
-    index = changed(tmp_path / "name", hashed, {"use": FILED, "file": str(tmp_path / "filed")})
+    index = changed(tmp_path / "name", hashed, {"use": f"{__name__}:Kept", "name": hashed.name})
     same_as_flat(tmp_path / "flat", hashed, make_retriever(Index.open(index.path)))
     index = changed(tmp_path / "instance", hashed, memory := InMemoryVectorStore(hashed))
     same_as_flat(tmp_path / "other", hashed, make_retriever(index, store=memory))
