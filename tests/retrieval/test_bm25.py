@@ -56,9 +56,5 @@ def test_an_index_scores_by_the_formula(tmp_path: Path) -> None:
 
 
 def test_captions_count_three_times_and_names_twice() -> None:
-    document = Document(
-        "t", Table(["River", ""], [["Rhone", "3 of 4"], ["the", "Rivers"]], "Length"), "Length"
-    )
-    assert sorted(Layout.of(document).weighted()) == sorted(
-        ["river", "river", "length", "length", "length", "rhone", "3", "4", "river"]
-    )
+    document = Document("t", Table(["River", ""], [["3 of 4", "the Rivers"]], "Length"), "Length")
+    assert list(Layout.of(document).weighted()) == ["river"] * 2 + ["length"] * 3 + ["3", "4", "river"]

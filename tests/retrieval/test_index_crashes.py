@@ -131,11 +131,8 @@ def build_for_long(folder: str) -> None:
 def test_while_another_process_builds(tmp_path: Path) -> None:
     """A second build is refused in one line; whoever opens the index finds it whole at any time."""
     folder = build_index(tmp_path / "index", OLD, "bm25").path
-    script = (
-        "import sys; from tests.retrieval.test_index_crashes import build_for_long as go; go(sys.argv[1])"
-    )
-    command = [sys.executable, "-c", script, str(folder)]
-    with subprocess.Popen(command, stdin=-1, stdout=-1, env=environment()) as other:
+    building = command("test_index_crashes.build_for_long", folder)
+    with subprocess.Popen(building, stdin=-1, stdout=-1, env=environment()) as other:
         assert other.stdin is not None and other.stdout is not None and other.stdout.readline() == b"begun\n"
         with pytest.raises(InputError, match="another process is building this index"):
             build_index(folder, tables(3), "bm25")
