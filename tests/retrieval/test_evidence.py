@@ -51,28 +51,17 @@ def test_what_each_measure_measures(
     name: str, question: str, more: Document, value: float, less: Document
 ) -> None:
     found = measured(question, [more, less])
-    (ours, other), names = found[name], found.keys() | {"first"}
-    assert names == WEIGHTS.keys()
+    ours, other = found[name]
+    assert found.keys() | {"first"} == WEIGHTS.keys()
     assert ours == pytest.approx(value) and ours > other
 
 
-BETTER = {  # a question, a table that answers it, and one of the same words that does not
-    "did Ada Tern play for Wick Rovers?": (
-        table("player/club", "Ada Tern/Wick Rovers", "Bo Finch/Hale Town"),
-        table("player/club", "Ada Tern/Hale Town", "Bo Finch/Wick Rovers"),
-    ),
-    "Elbonia won 5 gold medals": (
-        table("nation/gold/silver", "Elbonia/5/3"),
-        table("nation/gold/silver", "Elbonia/3/5"),
-    ),
-}
-
-
-@pytest.mark.parametrize("question", BETTER)
-def test_the_document_that_fits_comes_first(tmp_path: Path, question: str) -> None:
-    better, worse = BETTER[question]
-    index = build_index(tmp_path, [Document("worse", worse.table), Document("better", better.table)], "bm25")
-    assert [hit.id for hit in make_retriever(index, "lexical").search(question)] == ["better", "worse"]
+def test_the_document_that_fits_comes_first(tmp_path: Path) -> None:
+    apart = table("player/club", "Ada Tern/Hale Town", "Bo Finch/Wick Rovers")
+    better = table("player/club", "Ada Tern/Wick Rovers", "Bo Finch/Hale Town")
+    index = build_index(tmp_path, [Document("apart", apart.table), Document("better", better.table)], "bm25")
+    hits = make_retriever(index, "lexical").search("did Ada Tern play for Wick Rovers?")
+    assert [hit.id for hit in hits] == ["better", "apart"]
 
 
 def test_terms_beyond_the_most_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:

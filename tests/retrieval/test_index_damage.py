@@ -25,18 +25,18 @@ LIMITS = (50, 150, 1_000, 5_000, 30_000, 100_000, 10_000_000)
 NEW = tables(300, seed=1)
 
 
-def harmed(whole: bytes) -> dict[str, bytes]:
-    """A file's content, damaged in many ways."""
-    found = {"half": whole[: len(whole) // 2], "empty": b"", "longer": whole + b"\0", "cut off": whole[:-1]}
-    for place in (0.0, 0.3, 0.5, 0.7, 0.95, 1.0) if whole else ():
-        at = min(int(len(whole) * place), len(whole) - 1)
-        found[f"flipped at {place}"] = whole[:at] + bytes([whole[at] ^ 0x10]) + whole[at + 1 :]
-    return found
+def harmed(whole: bytes) -> dict[str, bytes | None]:
+    """A file's content, damaged in many ways; None where it is missing."""
+    places = {min(int(len(whole) * place), len(whole) - 1) for place in (0, 0.3, 0.5, 0.7, 0.95, 1)} - {-1}
+    flipped = {f"flipped at {at}": whole[:at] + bytes([whole[at] ^ 16]) + whole[at + 1 :] for at in places}
+    cut = {"half": whole[: len(whole) // 2], "empty": b"", "cut off": whole[:-1], "missing": None}
+    return flipped | cut | {"longer": whole + b"\0"}
 
 
-def replace(path: Path, content: bytes) -> None:
+def replace(path: Path, content: bytes | None) -> None:
     path.unlink(missing_ok=True)  # what is mapped stays as it is
-    path.write_bytes(content)
+    if content is not None:
+        path.write_bytes(content)
 
 
 def use(folder: Path) -> int:
@@ -73,9 +73,6 @@ def harm_all(folder: str) -> None:
             replace(path, content)
             print(path.name, harm, end=": ")
             apart(lambda: use(Path(folder)))
-        path.unlink()
-        print(path.name, "missing", end=": ")
-        apart(lambda: use(Path(folder)))
         replace(path, whole)
 
 
@@ -100,7 +97,7 @@ def test_index_files_builds_a_damaged_index_anew(tmp_path: Path, harm: str) -> N
     index_files([source], folder, "bm25")
     before = list(Index.open(folder).documents())
     path = next(iter(folder.glob(harm)))
-    replace(path, harmed(path.read_bytes())["flipped at 0.5"])
+    replace(path, path.read_bytes()[:-20] + b"?" * 20)
     with pytest.raises(Damaged):
         Index.open(folder)
     assert path.name in index_files([source], folder).damaged
@@ -118,8 +115,9 @@ def test_index_files_builds_a_damaged_index_anew(tmp_path: Path, harm: str) -> N
 
 MANIFESTS = {  # what `manifest.json` may say, and what is told of it
     **dict.fromkeys(["", "[]", "{" * 100, "\xff", '{"format": "chameleon-index-2"}'], "file is damaged"),
-    '{"format": "chameleon-index-99"}': r"another format than chameleon-index-2, .* in another folder",
-    '{"format": 1, "parts": {}}': r"another format than chameleon-index-2, .* in another folder",
+    **dict.fromkeys(
+        ['{"format": "chameleon-index-99"}', '{"format": 1, "parts": {}}'], "another format than"
+    ),
 }
 
 
@@ -139,7 +137,6 @@ def test_folders_that_hold_something_else(tmp_path: Path) -> None:
         (Index.open, "none", "there is no such index"),
         (lambda folder: delete_documents(folder, []), "none", "there is no such index"),
         (Index.open, ".", "the folder holds no index"),
-        (Index.open, "letters.txt", "there is no such index"),
         (build, ".", r"holds something else: letters\.txt\. Name a folder of its own"),
         (build, "letters.txt", "an index is a folder, and this is a file"),
     ):
