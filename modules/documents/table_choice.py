@@ -20,7 +20,10 @@ _NONE = re.compile(r"\W{0,4}none\b", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Candidate:
-    """One table that may hold the answer: higher scores are nearer to the question."""
+    """One table that may hold the answer; its score is that of `lexical`, whatever has found it.
+
+    So "twice the score" means the same for every retriever: those of others are on scales of their own.
+    """
 
     id: str
     name: str
@@ -45,15 +48,18 @@ def candidates(state: State) -> list[Candidate]:
     """
     if not state.input.get("index") or not state.cache.get("retrieved"):
         return []
+    from chameleon.retrieval.retriever import Lexical
+
     index, _ = opened(str(state.input["index"]))
+    ids = [hit["id"] for hit in state.cache["retrieved"]]
     found = []
-    for hit in state.cache["retrieved"]:
-        document = index.document(hit["id"])
+    for id, score in zip(ids, Lexical(index).scores(state.input["question"], ids), strict=True):
+        document = index.document(id)
         if (table := document.table) is not None:
             captioned = table if table.caption.strip() else table.with_caption(document.title)
             source = dict(document.source)
-            found.append(Candidate(document.id, document.name, float(hit["score"]), captioned, source))
-    return found
+            found.append(Candidate(id, document.name, score, captioned, source))
+    return sorted(found, key=lambda each: -each.score)
 
 
 class TableChoice(LLMModule):
