@@ -20,10 +20,7 @@ _NONE = re.compile(r"\W{0,4}none\b", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Candidate:
-    """One table that may hold the answer; its score is that of `lexical`, whatever has found it.
-
-    So "twice the score" means the same for every retriever: those of others are on scales of their own.
-    """
+    """One table that may hold the answer; its score is that of `lexical`, since each retriever has a scale."""
 
     id: str
     name: str
