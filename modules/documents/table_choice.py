@@ -20,7 +20,7 @@ _NONE = re.compile(r"\W{0,4}none\b", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Candidate:
-    """One table that may hold the answer; its score is that of `lexical`, since each retriever has a scale."""
+    """One table that may hold the answer; its score is that of `lexical`, whatever retriever found it."""
 
     id: str
     name: str
