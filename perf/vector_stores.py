@@ -25,8 +25,9 @@ import numpy
 from langchain_core.embeddings import Embeddings
 
 from chameleon.retrieval.embeddings import Embedder
+from chameleon.retrieval.faiss_vectors import FaissVectors
 from chameleon.retrieval.vector_stores import StoreVectors, store_of
-from chameleon.retrieval.vectors import FaissVectors, Vectors, number_of
+from chameleon.retrieval.vectors import Vectors, number_of
 
 K, QUERIES, RUNS, AT_ONCE = 10, 200, 3, 64
 STEP = next(1 << shift for shift in count() if number_of(1 << shift) == 1)

@@ -19,9 +19,8 @@ from chameleon.retrieval.build import Build, clear
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.engine import Damaged
 from chameleon.retrieval.index import Index
-from chameleon.retrieval.make import Spec, settings_for
-from chameleon.retrieval.manifest import LEDGER, Manifest, is_index
-from chameleon.retrieval.spec import RetrieverSpec
+from chameleon.retrieval.make import Spec, settings_at
+from chameleon.retrieval.manifest import LEDGER, is_index
 from chameleon.table.records import printable, shown
 
 if TYPE_CHECKING:
@@ -111,7 +110,7 @@ def _indexed(
     before = dict(ledger.entries)
     if ledger.is_damaged:
         summary.left_out.append(LeftOut(str(out / LEDGER), _DAMAGED))
-    settings = _agreed(out, ledger.retriever if retriever is None and not is_index(out) else retriever)
+    settings = settings_at(out, ledger.retriever if retriever is None and not is_index(out) else retriever)
     ledger.retriever = settings.retriever
     files, unread = _files(sources, summary)
     reading = _Reading(ledger, files, summary, progress, with_summaries is not None)
@@ -137,22 +136,6 @@ def _indexed(
     summary.held = len(Index.open(out))
     summary.seconds = time.monotonic() - begun
     return summary
-
-
-def _agreed(out: Path, retriever: Spec | None) -> Manifest:
-    """Return what the index is to have. Raises `InputError` for another retriever than it was built for."""
-    if not is_index(out):
-        return settings_for(retriever or "auto")
-    there = Index.open(out).manifest
-    if retriever is not None:
-        wanted, built = RetrieverSpec.read(retriever), RetrieverSpec.read(there.retriever)
-        if wanted != built and wanted != RetrieverSpec():
-            raise InputError(
-                f"the index was built for the retriever {built}, not {wanted}",
-                where=str(out),
-                hint="Build one for that in another folder.",
-            )
-    return there
 
 
 class _Reading:

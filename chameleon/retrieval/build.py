@@ -51,6 +51,11 @@ class Build:
         self._writer: tantivy.IndexWriter = engine.writer(self._index, self._words)
         if engine.meta_check(self._words) != self._state:  # another build has ended in between
             self._look()
+        self._vectors = None
+        if self.manifest.embeddings:  # what they lack is told before anything is read
+            from chameleon.retrieval.dense import opened_for_build
+
+            self._vectors = opened_for_build(self.path, self.manifest, self._store)
         with failing(self.path, "written"):
             (self.path / BUILDING).touch()
             self._writer.garbage_collect_files()  # what a build that died has left
@@ -98,10 +103,10 @@ class Build:
     def _finish(self) -> None:
         """Bring the vectors up to what was committed, then say that all is done."""
         manifest = replace(self.manifest, check=engine.meta_check(self._words))
-        if manifest.embeddings:
-            from chameleon.retrieval.vectors import bring_up_to_date
+        if self._vectors is not None:
+            from chameleon.retrieval.dense import bring_up_to_date
 
-            manifest = replace(manifest, vectors=bring_up_to_date(Index(self.path, manifest), self._store))
+            manifest = replace(manifest, vectors=bring_up_to_date(Index(self.path, manifest), self._vectors))
         with suppress(Exception):
             self._writer.wait_merging_threads()  # which gives the lock back
         self._writer = engine.writer(self._index, self._words)

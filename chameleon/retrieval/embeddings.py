@@ -12,13 +12,13 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from chameleon.errors import ChameleonError, InventoryError, MissingPackage, ModelError
+from chameleon.retrieval.spec import LOCAL, MINILM
 from chameleon.text import one_line, redact
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
 
-AUTO, NONE, MINILM = "auto", "none", "minilm"
-LOCAL = "sentence-transformers:"
+AUTO, NONE = "auto", "none"
 _REPRESENT = "Represent this sentence for searching relevant passages: "
 _PREFIXES = (
     (r"\be5\b.*instruct", "Instruct: Retrieve passages that answer the query\nQuery: ", ""),

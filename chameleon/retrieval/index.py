@@ -15,7 +15,7 @@ from chameleon.retrieval.analysis import query_weights
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.engine import CONTENT, DOCUMENT, ID, LAYOUT, NUMBER, TERMS, Damaged, failing
 from chameleon.retrieval.evidence import WEIGHTS, Question, evidence
-from chameleon.retrieval.layout import Layouts, decoded
+from chameleon.retrieval.layout import Layouts
 from chameleon.retrieval.manifest import BUILDING, WORDS, Manifest
 
 if TYPE_CHECKING:
@@ -192,13 +192,10 @@ class Index:
 
     def _read(self, place: Place) -> tuple[str, NDArray[numpy.uint32]]:
         """Return a document's id and layout."""
+        import numpy
+
         stored = self._stored(place)
-        id, layout = str(stored.get_first(ID)), stored.get_first(LAYOUT)
-        try:
-            assert isinstance(layout, bytes), "as `Build` stores it"
-            return id, decoded(layout)
-        except (ValueError, IndexError, AssertionError) as problem:
-            raise Damaged(f"the document {id!r} is damaged", where=str(self.path)) from problem
+        return str(stored.get_first(ID)), numpy.frombuffer(stored.get_first(LAYOUT), numpy.uint32)
 
     def _count(self, term: str) -> float:
         """Return how rare a term is: its idf."""

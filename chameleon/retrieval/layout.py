@@ -26,7 +26,7 @@ CAPTION, HEADER = 3, 2
 """How often a term of the caption or of a column's name counts; one of a cell or of the text counts once."""
 MOST_TERMS = 1 << 16
 """So many terms of a document are looked at by evidence; what else a longer one says is not."""
-_HEAD = 6  # check, width, height, names, cells, terms
+_HEAD = 5  # width, height, names, cells, terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Layout:
         return chain.from_iterable((*names * HEADER, *[self.cells[self.width]] * CAPTION, *rest))
 
     def to_bytes(self) -> bytes:
-        """Write the numbers of the terms, and where each cell ends, with a checksum before them."""
+        """Write the numbers of the terms, and where each cell ends."""
         ends = array("I", accumulate(map(len, self.cells)))
         if ends[-1] > MOST_TERMS:
             del ends[max(bisect_left(ends, MOST_TERMS) + 1, self.width + 2) :]
@@ -58,8 +58,7 @@ class Layout:
         said = array("I", map(number_of, islice(chain.from_iterable(self.cells), ends[-1])))
         names = sum(map(bool, self.cells[: self.width]))
         body = array("I", (self.width, self.height, names, len(ends), len(said))).tobytes()
-        body += ends.tobytes() + said.tobytes()
-        return zlib.crc32(body).to_bytes(4, "little") + body
+        return body + ends.tobytes() + said.tobytes()
 
 
 @lru_cache(maxsize=1 << 17)
@@ -85,7 +84,7 @@ class Layouts:
     def __init__(self, encoded: Sequence[NDArray[numpy.uint32]]) -> None:
         import numpy
 
-        heads: NDArray[numpy.int64] = numpy.array([one[1:_HEAD] for one in encoded], numpy.int64)
+        heads: NDArray[numpy.int64] = numpy.array([one[:_HEAD] for one in encoded], numpy.int64)
         self.widths, self.heights, self.names, counts, sizes = heads.T
         begins = numpy.cumsum(sizes) - sizes
         ends = [one[_HEAD : _HEAD + n] for one, n in zip(encoded, counts.tolist(), strict=True)]
@@ -116,13 +115,3 @@ class Layouts:
         places, which = places[same], which[same]
         cells = numpy.searchsorted(self.cells, places, "right") - 1
         return numpy.searchsorted(self._begins, places, "right") - 1, which, places, cells
-
-
-def decoded(data: bytes) -> NDArray[numpy.uint32]:
-    """Return what `Layout.to_bytes` wrote as one array. Raises ValueError if it is damaged."""
-    import numpy
-
-    found = numpy.frombuffer(data, numpy.uint32)
-    if zlib.crc32(data[4:]) != found[0]:
-        raise ValueError("the terms of a document are damaged")
-    return found

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from chameleon.errors import InputError
 from chameleon.retrieval.build import Build, Progress
+from chameleon.retrieval.dense import GIVEN, open_vectors
 from chameleon.retrieval.document import Document
-from chameleon.retrieval.embeddings import MINILM, NONE, automatic, missing_packages, require
+from chameleon.retrieval.embeddings import NONE, automatic, missing_packages, require
 from chameleon.retrieval.fusion import Blend, Hybrid
 from chameleon.retrieval.index import Index
-from chameleon.retrieval.manifest import Manifest
+from chameleon.retrieval.manifest import Manifest, is_index
 from chameleon.retrieval.model_reranker import ModelReranker
 from chameleon.retrieval.retriever import Bm25, Dense, Lexical, Reranked, Reranker, Retriever
-from chameleon.retrieval.spec import CrossEncoderSpec, LateSpec, RetrieverSpec, StoreSpec
-from chameleon.retrieval.vectors import GIVEN, open_vectors
+from chameleon.retrieval.spec import MINILM, CrossEncoderSpec, LateSpec, RetrieverSpec, StoreSpec
 
 if TYPE_CHECKING:
     from langchain_core.vectorstores import VectorStore
@@ -42,10 +42,11 @@ def build_index(
     vectors it is embedded; by `auto` where embeddings are installed. `store` is a vector store of LangChain
     that keeps them.
 
-    Raises `InputError` for an id that is given twice, a folder with something else in it, and when the disk
-    takes no more; `MissingPackage`; `ModelError` when the embedding model fails.
+    Raises `InputError` for an id that is given twice, another retriever than the index was built for, a
+    folder with something else in it, and when the disk takes no more; `MissingPackage`; `ModelError` when the
+    embedding model fails.
     """
-    settings = settings_for(retriever)
+    settings = settings_at(Path(path), retriever)
     if store is not None:
         settings = replace(settings, store=GIVEN)
     with Build(Path(path), settings, store) as build:
@@ -54,18 +55,35 @@ def build_index(
     return Index.open(path)
 
 
-def delete_documents(path: str | Path, ids: Iterable[str]) -> Index:
+def delete_documents(path: str | Path, ids: Iterable[str], *, store: VectorStore | None = None) -> Index:
     """Take documents out of the index in a folder. Raises `InputError` for an id that is not in it."""
-    Manifest.read(Path(path))
-    with Build(Path(path), Manifest()) as build:
+    with Build(Path(path), Manifest.read(Path(path)), store) as build:
         build.delete(ids)
         build.commit()
     return Index.open(path)
 
 
+def settings_at(path: Path, retriever: Spec | None) -> Manifest:
+    """Return what the index in a folder has, or what a new one for this retriever is to have.
+
+    Raises `InputError` for another retriever than it was built for, and what `settings_for` raises.
+    """
+    if not is_index(path):
+        return settings_for(retriever or "auto")
+    there, wanted = Manifest.read(path), _read(retriever or "auto")
+    built = RetrieverSpec.read(there.retriever)
+    if wanted not in (built, RetrieverSpec()):
+        raise InputError(
+            f"the index was built for the retriever {built}, not {wanted}",
+            where=str(path),
+            hint="Build one for that in another folder.",
+        )
+    return there
+
+
 def settings_for(retriever: Spec) -> Manifest:
     """Return what an index for this retriever is to have. Raises `InputError`, `MissingPackage`."""
-    spec = RetrieverSpec.read(retriever)
+    spec = _read(retriever)
     told = spec.model_dump(exclude_defaults=True)
     if not (spec.needs_vectors or (spec.first == "auto" and (spec.embeddings or automatic() != NONE))):
         return Manifest(told)
@@ -75,8 +93,7 @@ def settings_for(retriever: Spec) -> Manifest:
         **{key: text for key, text in embeddings.items() if text is not None},
     }
     require(named["name"])
-    store = spec.store.model_dump() if isinstance(spec.store, StoreSpec) else spec.store
-    return Manifest(told, named, store)
+    return Manifest(told, named, spec.store_name)
 
 
 def make_retriever(index: Index, retriever: Spec = "auto", *, store: VectorStore | None = None) -> Retriever:
@@ -85,7 +102,7 @@ def make_retriever(index: Index, retriever: Spec = "auto", *, store: VectorStore
     `store` is the vector store, for an index that was built with an object. Raises `InputError` for an index
     that lacks what is asked for, `MissingPackage` where a package is not installed.
     """
-    spec = _for_index(index, RetrieverSpec.read(retriever))
+    spec = _for_index(index, _read(retriever))
     dense = _dense(index, spec, store) if spec.needs_vectors else None
     words, first = Lexical(index, spec.depth), spec.first
     found: Retriever = words if first == "lexical" else Bm25(index)
@@ -98,6 +115,16 @@ def make_retriever(index: Index, retriever: Spec = "auto", *, store: VectorStore
     if spec.rerank is None:
         return found
     return Reranked(found, _reranker(index, spec, dense), spec.depth)
+
+
+def _read(retriever: Spec) -> RetrieverSpec:
+    """Read what the user names, and import the module of its store: no index has one imported by itself."""
+    spec = RetrieverSpec.read(retriever)
+    if isinstance(spec.store, StoreSpec):
+        from chameleon.retrieval.vector_stores import plug
+
+        plug(spec.store.use)
+    return spec
 
 
 def _for_index(index: Index, spec: RetrieverSpec) -> RetrieverSpec:
@@ -119,14 +146,19 @@ def _dense(index: Index, spec: RetrieverSpec, store: VectorStore | None) -> Dens
         raise InputError(
             "the index was built for words alone and has no vectors",
             where=str(index.path),
-            hint="Build it for vectors in another folder: --retriever blend.",
+            hint="Build one for {first: blend} in another folder.",
         )
-    if spec.embeddings and spec.embeddings.model != there["name"]:
-        raise InputError(
-            f"the index has the embeddings {there['name']}, not {spec.embeddings.model}",
-            where=str(index.path),
-            hint="Name the retriever without embeddings, or build another index.",
-        )
+    named = spec.embeddings.model_dump(exclude_none=True) if spec.embeddings else {}
+    wanted = {"store": spec.store_name if "store" in spec.model_fields_set else None, **named}
+    wanted["embeddings"] = wanted.pop("model", None)
+    has = {**there, "embeddings": there["name"], "store": index.manifest.store}
+    for key, value in wanted.items():
+        if value is not None and value != has.get(key):
+            raise InputError(
+                f"the index has the {key} {has.get(key)!r}, not {value!r}",
+                where=str(index.path),
+                hint="Name the retriever without it, or build another index.",
+            )
     require(there["name"])
     return Dense(index, open_vectors(index.path, index.manifest, store))
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from chameleon.errors import MissingPackage
-from chameleon.retrieval.embeddings import LOCAL, MINILM, missing_packages, once
+from chameleon.retrieval.embeddings import missing_packages, once
 from chameleon.retrieval.retriever import Reranker
+from chameleon.retrieval.spec import LOCAL, MINILM
 from chameleon.retrieval.texts import texts
 
 if TYPE_CHECKING:

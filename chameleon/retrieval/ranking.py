@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from chameleon.errors import InputError
 from chameleon.retrieval.analysis import query_weights, terms
 from chameleon.retrieval.bm25 import TextCollection
-from chameleon.retrieval.embeddings import MINILM, NONE, automatic, embedder
+from chameleon.retrieval.embeddings import NONE, automatic, embedder
+from chameleon.retrieval.spec import MINILM
 
 
 def similarities(query: str, texts: Sequence[str], by: str = "auto") -> list[float]:

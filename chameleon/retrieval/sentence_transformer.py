@@ -14,7 +14,7 @@ from typing import Any
 from langchain_core.embeddings import Embeddings
 
 from chameleon.errors import ModelError
-from chameleon.retrieval.embeddings import LOCAL, MINILM
+from chameleon.retrieval.spec import LOCAL, MINILM
 from chameleon.text import one_line, redact
 
 _working = threading.Lock()  # tokenizers take one caller at a time

@@ -25,6 +25,8 @@ from chameleon.text import nearest
 
 First = Literal["auto", "bm25", "lexical", "dense", "hybrid", "blend"]
 NAMES: tuple[First, ...] = ("auto", "bm25", "lexical", "dense", "hybrid", "blend")
+MINILM, LOCAL = "minilm", "sentence-transformers:"
+"""Embedding models on this machine: by a package that carries the weights, or by name."""
 WITH_VECTORS = ("dense", "hybrid", "blend")
 
 
@@ -75,8 +77,15 @@ class RetrieverSpec(_Strict):
     def __str__(self) -> str:
         given = self.model_dump(exclude_defaults=True)
         return (
-            self.first if set(given) <= {"first"} else yaml.safe_dump(given, default_flow_style=True).strip()
+            self.first
+            if set(given) <= {"first"}
+            else yaml.safe_dump(given, default_flow_style=True, sort_keys=False).strip()
         )
+
+    @property
+    def store_name(self) -> Any:
+        """The store as JSON."""
+        return self.store if isinstance(self.store, str) else self.store.model_dump()
 
     @property
     def needs_vectors(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
@@ -96,7 +97,7 @@ class StoreVectors(Vectors):
 def store_of(given: str | Mapping[str, Any], model: Embedder, folder: Path) -> VectorStore:
     """Return a vector store: "pgvector", {use: "package.module:Class", …} with its parameters.
 
-    Raises `InputError` for what is none, `MissingPackage` where its package is not installed.
+    Raises `InputError` for what is none, or is not imported (`plug`); `MissingPackage` without a package.
     """
     if given == "pgvector":
         return _pgvector(model, folder)
@@ -105,12 +106,12 @@ def store_of(given: str | Mapping[str, Any], model: Embedder, folder: Path) -> V
     assert isinstance(given, Mapping)
     name, parameters = str(given["use"]), {key: value for key, value in given.items() if key != "use"}
     module, _, attribute = name.partition(":")
-    try:
-        made = getattr(import_module(module), attribute, None)
-    except ImportError as problem:
-        raise MissingPackage(
-            f"the vector store {name} needs a package that is not installed", hint=one_line(str(problem), 200)
-        ) from problem
+    if module not in sys.modules:
+        raise InputError(
+            f"the vectors of this index are in the store {name!r}, which is not loaded",
+            hint=f"Name it: {{first: dense, store: {{use: {name!r}}}}}, or import {module}.",
+        )
+    made = getattr(sys.modules[module], attribute, None)
     if not (isinstance(made, type) and issubclass(made, VectorStore)):
         raise InputError(f"there is no vector store {name!r}", hint="Name it package.module:Class.")
     known = inspect.signature(made).parameters
@@ -118,6 +119,16 @@ def store_of(given: str | Mapping[str, Any], model: Embedder, folder: Path) -> V
     with _telling():
         found: VectorStore = made(**({wanted: _for_langchain(model)} if wanted else {}), **parameters)
     return found
+
+
+def plug(name: str) -> None:
+    """Import the module of a store that the user names. Raises `MissingPackage` if it cannot be."""
+    try:
+        import_module(name.partition(":")[0])
+    except ImportError as problem:
+        raise MissingPackage(
+            f"the vector store {name} needs a package that is not installed", hint=one_line(str(problem), 200)
+        ) from problem
 
 
 def _for_langchain(model: Embedder) -> Any:

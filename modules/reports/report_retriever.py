@@ -139,7 +139,8 @@ class ReportRetriever(Module):
             )
         way, model, reranker = found["way"].partition(":")[0], found["model"] or "", found["reranker"] or ""
         if way in ("dense", "hybrid"):
-            from chameleon.retrieval.embeddings import MINILM, require
+            from chameleon.retrieval.embeddings import require
+            from chameleon.retrieval.spec import MINILM
 
             require(model or MINILM)
         if reranker:

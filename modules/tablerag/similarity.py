@@ -27,7 +27,8 @@ class BySimilarity(Module):
 
     def check(self) -> None:
         """Raise `InputError` for a `by` that is none, `MissingPackage` where its embeddings are missing."""
-        from chameleon.retrieval.embeddings import MINILM, require
+        from chameleon.retrieval.embeddings import require
+        from chameleon.retrieval.spec import MINILM
 
         self.similarities("", [])
         way, _, model = self.by.partition(":")
@@ -36,7 +37,8 @@ class BySimilarity(Module):
 
     def runtime_info(self) -> Mapping[str, Any]:
         """Return what `by` stands for on this machine."""
-        from chameleon.retrieval.embeddings import MINILM, NONE, automatic
+        from chameleon.retrieval.embeddings import NONE, automatic
+        from chameleon.retrieval.spec import MINILM
 
         if self.by != "auto":
             return {"by": self.by}

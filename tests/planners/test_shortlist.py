@@ -24,7 +24,8 @@ from chameleon.planners.fixed import Fixed
 from chameleon.planners.one_shot import OneShot
 from chameleon.planners.shortlist import _AS_A_CARD, shortlist
 from chameleon.retrieval import embeddings
-from chameleon.retrieval.embeddings import MINILM, Embedder, embedder, missing_packages
+from chameleon.retrieval.embeddings import Embedder, embedder, missing_packages
+from chameleon.retrieval.spec import MINILM
 from chameleon.values import freeze
 from tests.engine.doubles import Does
 from tests.engine.thousand_tools import Answers, shared_words, thousand_modules, tools, with_tools

@@ -11,8 +11,9 @@ import pytest
 from chameleon.errors import InventoryError, MissingPackage, ModelError
 from chameleon.retrieval import embeddings
 from chameleon.retrieval.document import Document
-from chameleon.retrieval.embeddings import MINILM, Embedder, embedder
+from chameleon.retrieval.embeddings import Embedder, embedder
 from chameleon.retrieval.make import build_index, make_retriever
+from chameleon.retrieval.spec import MINILM
 from tests.retrieval.hashed import Hashed
 
 REPRESENT = "Represent this sentence for searching relevant passages: "

@@ -76,14 +76,14 @@ SPECS = [
 def test_auto_is_what_the_index_was_built_for(tmp_path: Path, hashed: Hashed, spec: dict[str, Any]) -> None:
     needs_vectors = RetrieverSpec.read(spec).needs_vectors
     build_index(tmp_path, tables(40), spec | ({"embeddings": hashed.name} if needs_vectors else {}))
-    index = build_index(tmp_path, tables(60), "bm25")  # what is added changes nothing in that
+    index = build_index(tmp_path, tables(60))  # what is added changes nothing in that
     for query in QUESTIONS[:3]:
         assert make_retriever(index).search(query, 20) == make_retriever(index, spec).search(query, 20)
 
 
 def test_an_index_of_words_alone_has_no_vectors(index: Index) -> None:
     for spec in ("dense", "blend", {"first": "bm25", "rerank": "dense"}):
-        with pytest.raises(InputError, match=r"words alone and has no vectors.*--retriever blend"):
+        with pytest.raises(InputError, match=r"words alone and has no vectors.*first: blend"):
             make_retriever(index, spec)
 
 

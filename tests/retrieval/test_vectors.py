@@ -69,7 +69,7 @@ def test_however_it_was_changed_an_index_finds_what_it_has(
     index = built(tmp_path_factory.mktemp("index") / "index", model, [], store=store)
     for numbers, seed in changes:
         new = {f"table {number}": table_document(number, seed) for number in sorted(numbers)}
-        index, now = built(index.path, model, new.values()), now | new
+        index, now = built(index.path, model, new.values(), store=store), now | new
         if new:
             now.pop(gone := max(now))
             index = delete_documents(index.path, [gone])
@@ -89,7 +89,7 @@ def test_only_what_is_new_is_embedded(tmp_path: Path, hashed: Hashed, monkeypatc
 def killed(path: Path, model: Hashed, documents: Iterable[Document], **more: Any) -> int:
     """Let a build die after its first texts were embedded and saved; return how many."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("chameleon.retrieval.vectors._SAVED_EVERY", -1)
+        patch.setattr("chameleon.retrieval.dense._SAVED_EVERY", -1)
         model.lives = len(model.passages) + 1
         with pytest.raises(KeyboardInterrupt):
             built(path, model, documents, **more)
@@ -116,7 +116,7 @@ def test_what_a_killed_build_has_saved_is_not_embedded_again(
         with pytest.raises(InputError, match="vectors of this index are not finished"):
             make_retriever(opened)
     forget(monkeypatch)
-    hits = make_retriever(built(path, hashed, tables(150, seed=1))).search("river", 999)
+    hits = make_retriever(built(path, hashed, tables(150, seed=1), store=store)).search("river", 999)
     assert dict(hits) == pytest.approx(hashed.nearness("river", tables(150, seed=1)), abs=1e-5)
 
 
@@ -135,7 +135,7 @@ def test_another_model_than_at_the_time_of_building_is_told(
     tmp_path: Path, hashed: Hashed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     index = built(tmp_path / "index", hashed)
-    with pytest.raises(InputError, match=f"has the embeddings {hashed.name}, not hashed:others"):
+    with pytest.raises(InputError, match=f"has the embeddings '{hashed.name}', not 'hashed:others'"):
         make_retriever(index, hashed.spec(embeddings="hashed:others"))
     hashed.size = 32
     forget(monkeypatch)
@@ -186,7 +186,7 @@ def test_auto_is_blend_where_the_embeddings_of_the_index_can_be_had(
 ) -> None:
     index = build_index(tmp_path / "index", DOCUMENTS, {"embeddings": hashed.name})
     assert isinstance(make_retriever(index), Blend)
-    with pytest.raises(InputError, match=r"words alone.* --retriever blend"):
+    with pytest.raises(InputError, match=r"words alone.*first: blend"):
         make_retriever(build_index(tmp_path / "words", DOCUMENTS, "bm25"), "blend")
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, "faiss", None)

@@ -1,0 +1,95 @@
+"""The vectors of an index: opened, and brought up to date with its documents."""
+
+from __future__ import annotations
+
+import time
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+from zlib import crc32
+
+from chameleon.errors import InputError
+from chameleon.retrieval.embeddings import embedder
+from chameleon.retrieval.engine import Damaged
+from chameleon.retrieval.faiss_vectors import FaissVectors
+from chameleon.retrieval.index import Index
+from chameleon.retrieval.manifest import BUILDING, VECTORS, Manifest, is_index
+from chameleon.retrieval.texts import about, texts
+from chameleon.retrieval.vector_stores import StoreVectors, store_of
+from chameleon.retrieval.vectors import DIGEST, Vectors, number_of, sum_of
+
+if TYPE_CHECKING:
+    from langchain_core.vectorstores import VectorStore
+
+GIVEN = "given"
+"""What the manifest says of a store that is an object: whoever opens the index gives it again."""
+TEXTS = 8
+_AT_ONCE = 64
+_SAVED_EVERY = 60.0  # seconds
+_WHOLE = 0x2144DF1C  # the CRC-32 of whatever ends with its own CRC-32
+
+
+def bring_up_to_date(index: Index, vectors: Vectors) -> int:
+    """Give every document of an index its vectors, and take those of others out; return their checksum.
+
+    What was done is saved about once a minute, so that a build that dies goes on from there.
+    """
+    numbers, places = zip(*index.numbered(), strict=True) if len(index) else ((), ())
+    model = repr(sorted(index.manifest.embeddings.items()))
+    digests = [crc32(f"{content} {model}".encode()) >> 4 for content in index.contents(places)]
+    keys = [number << DIGEST | digest for number, digest in zip(numbers, digests, strict=True)]
+    living = dict(zip(keys, places, strict=True))
+    there = vectors.keys()
+    gone = sorted(there - living.keys())
+    if not is_index(index.path):  # a build that died has left them, maybe by another model
+        vectors.change(gone, ())
+        gone = []
+    new = ((key, place) for key, place in living.items() if key not in there)
+    saved = time.monotonic()
+    while some := list(islice(new, _AT_ONCE)):
+        documents = [(key, index.document_at(place)) for key, place in some]
+        written = [(key, [about(each), *texts(each, TEXTS)]) for key, each in documents]
+        vectors.change((), [(key, list(dict.fromkeys(said))) for key, said in written])
+        if time.monotonic() - saved > _SAVED_EVERY:
+            vectors.save(is_last=False)
+            saved = time.monotonic()
+    vectors.change(gone, ())  # last: whoever has the old index open finds them
+    return vectors.save()
+
+
+def open_vectors(path: Path, manifest: Manifest, store: VectorStore | None = None) -> Vectors:
+    """Open the vectors of an index; `store` is its store where that is an object.
+
+    Raises `MissingPackage`, `InputError` where a build that died has left documents without vectors, and
+    `Damaged` for a file that is not as it was written.
+    """
+    found = opened_for_build(path, manifest, store)
+    if (path / BUILDING).exists():
+        there = set(map(number_of, found.keys()))
+        if any(number not in there for number, _ in Index.open(path).numbered()):
+            raise InputError(
+                "the vectors of this index are not finished",
+                where=str(path),
+                hint="Wait for who builds it, or run the command again; {first: bm25} needs no vectors.",
+            )
+    return found
+
+
+def opened_for_build(path: Path, manifest: Manifest, store: VectorStore | None) -> Vectors:
+    """Open vectors that need not be those of all documents. Raises what `open_vectors` raises."""
+    folder = path / VECTORS
+    is_file = manifest.store in ("flat", "hnsw")
+    file = folder / ("faiss.index" if is_file else "stored.npy")
+    if (manifest.vectors or file.exists()) and sum_of(file) != _WHOLE:
+        raise Damaged("the file is damaged" if file.exists() else "the file is missing", where=str(file))
+    if manifest.store == GIVEN and store is None:
+        raise InputError(
+            "the vectors of this index are in a store that is an object of Python",
+            where=str(path),
+            hint="Give it: make_retriever(index, store=…).",
+        )
+    model = embedder(**manifest.embeddings)
+    folder.mkdir(exist_ok=True)
+    if is_file:
+        return FaissVectors(file, model, manifest.store)
+    return StoreVectors(file, store or store_of(manifest.store, model, folder))
