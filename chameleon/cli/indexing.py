@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,8 @@ from chameleon.cli.options import ModelOptions
 from chameleon.cli.out import Progress, counted, echo, echo_json
 from chameleon.cli.show import spent_in_words
 from chameleon.documents.indexing import Summary, index_files
-from chameleon.errors import NoModel
+from chameleon.errors import InputError, NoModel
+from chameleon.retrieval.make import settings_at
 from chameleon.retrieval.spec import RetrieverSpec
 from chameleon.text import harmless
 from chameleon.usage import Meter, Usage, recording
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from chameleon.documents.summaries import Summaries
 
 _MOST_SHOWN = 20
+_EMBEDDED = "a few a second on one processor. --retriever lexical finds them by words alone."
 
 
 def index_tables(
@@ -35,6 +38,10 @@ def index_tables(
     summaries, why = _summaries_by(model) if model else (None, "")
     if why and not as_json:
         echo(f"Summaries by {harmless(why)}.")
+    if not as_json:
+        with suppress(InputError):  # told below
+            if named := settings_at(out, spec).embeddings:
+                echo(f"Each new table is embedded by {harmless(named['name'])}: {_EMBEDDED}")
     with recording(Meter()) as recorder, Progress("file") as progress:
 
         def show(done: int, total: int, name: str) -> None:

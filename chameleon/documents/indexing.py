@@ -131,7 +131,7 @@ def _indexed(
         intended = ledger.intended(before)
         if intended != ledger:
             intended.save(out)  # should the process die now, the next run knows what it may find
-        build.commit()
+        build.commit(progress and (lambda done, total: progress(done, total or 0, "embedding tables")))
         ledger.save(out)
     summary.held = len(Index.open(out))
     summary.seconds = time.monotonic() - begun

@@ -7,7 +7,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from contextlib import suppress
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -34,7 +34,7 @@ def settings_of(inventory: Inventory) -> dict[str, Any]:
     An inventory made in Python has no digest, and a prompt that cannot be read has none: the step that asks
     with it tells why.
     """
-    settings: dict[str, Any] = {"version": version("chameleon-compose")}
+    settings: dict[str, Any] = {"version": _our_version()}
     if inventory.spec:
         data = inventory.spec.model_dump(exclude=_MAY_CHANGE, exclude_defaults=True)
         settings["inventory"] = hashlib.sha256(json.dumps(data, default=_plain).encode()).hexdigest()[:12]
@@ -101,6 +101,13 @@ def check_same(
                 where=str(given[key]),
                 hint="Give a new file for the log, or put the old one back.",
             )
+
+
+def _our_version() -> str:
+    try:
+        return version("chameleon-compose")
+    except PackageNotFoundError:  # run from a folder that is not installed
+        return "unknown"
 
 
 def _plain(value: Any) -> str:

@@ -92,21 +92,25 @@ class Build:
                 self.old.place(id)
             self._delete(id)
 
-    def commit(self) -> None:
-        """Put the new state in the place of the old one, unless they are the same."""
+    def commit(self, progress: Progress | None = None) -> None:
+        """Put the new state in the place of the old one, unless they are the same.
+
+        `progress` is told how many documents are embedded, of how many.
+        """
         if self._changed:
             with failing(self.path, "written"):
                 self._writer.commit()
                 self._index.reload()
-        self._finish()
+        self._finish(progress)
 
-    def _finish(self) -> None:
+    def _finish(self, progress: Progress | None) -> None:
         """Bring the vectors up to what was committed, then say that all is done."""
         manifest = replace(self.manifest, check=engine.meta_check(self._words))
         if self._vectors is not None:
             from chameleon.retrieval.dense import bring_up_to_date
 
-            manifest = replace(manifest, vectors=bring_up_to_date(Index(self.path, manifest), self._vectors))
+            index = Index(self.path, manifest)
+            manifest = replace(manifest, vectors=bring_up_to_date(index, self._vectors, progress))
         with suppress(Exception):
             self._writer.wait_merging_threads()  # which gives the lock back
         self._writer = engine.writer(self._index, self._words)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from itertools import islice
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 from zlib import crc32
@@ -29,7 +29,9 @@ _SAVED_EVERY = 60.0  # seconds
 _WHOLE = 0x2144DF1C  # the CRC-32 of whatever ends with its own CRC-32
 
 
-def bring_up_to_date(index: Index, vectors: Vectors) -> int:
+def bring_up_to_date(
+    index: Index, vectors: Vectors, progress: Callable[[int, int | None], object] | None = None
+) -> int:
     """Give every document of an index its vectors, and take those of others out; return their checksum.
 
     What was done is saved about once a minute, so that a build that dies goes on from there.
@@ -44,12 +46,15 @@ def bring_up_to_date(index: Index, vectors: Vectors) -> int:
     if not is_index(index.path):  # a build that died has left them, maybe by another model
         vectors.change(gone, ())
         gone = []
-    new = ((key, place) for key, place in living.items() if key not in there)
+    new = [(key, place) for key, place in living.items() if key not in there]
     saved = time.monotonic()
-    while some := list(islice(new, _AT_ONCE)):
+    for start in range(0, len(new), _AT_ONCE):
+        some = new[start : start + _AT_ONCE]
         documents = [(key, index.document_at(place)) for key, place in some]
         written = [(key, [about(each), *texts(each, TEXTS)]) for key, each in documents]
         vectors.change((), [(key, list(dict.fromkeys(said))) for key, said in written])
+        if progress:
+            progress(start + len(some), len(new))
         if time.monotonic() - saved > _SAVED_EVERY:
             vectors.save(is_last=False)
             saved = time.monotonic()

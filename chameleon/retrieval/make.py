@@ -51,7 +51,7 @@ def build_index(
         settings = replace(settings, store=GIVEN)
     with Build(Path(path), settings, store) as build:
         build.add(documents, progress)
-        build.commit()
+        build.commit(progress)
     return Index.open(path)
 
 

@@ -246,7 +246,7 @@ def die(patch: pytest.MonkeyPatch, moment: str) -> None:
     """Let the next change of an index end at this moment."""
     commit = Build.commit
 
-    def dying(build: Build) -> None:
+    def dying(build: Build, *_: object) -> None:
         if moment == "after the commit":
             commit(build)
         raise Killed
