@@ -107,7 +107,7 @@ def test_any_text_is_a_condition_or_refused(text: str) -> None:
     table=tables(min_rows=1), sign=st.sampled_from(["=", "<", "<=", ">", ">="]), wanted=st.integers(-9, 2000)
 )
 def test_numbers_are_compared_as_numbers(table: Table, sign: str, wanted: int) -> None:
-    table = Table(["key", *table.header[1:]], table.rows)
+    table = Table(["key", *(f"other {n}" for n in range(1, len(table.header)))], table.rows)
     held = rows_where(f"key {sign} {wanted}", table)
     opposite = rows_where(f"not (key {sign} {wanted})", table)
     assert opposite == [not each for each in held]
