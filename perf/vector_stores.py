@@ -41,7 +41,8 @@ class Known(Embeddings):
         self.matrix = matrix
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        found: list[list[float]] = self.matrix[[int(text) for text in texts]].tolist()
+        places = [int(text) if text.isdecimal() else 0 for text in texts]
+        found: list[list[float]] = self.matrix[places].tolist()
         return found
 
     def embed_query(self, text: str) -> list[float]:
