@@ -24,6 +24,7 @@ from chameleon import Inventory, State, Table
 from chameleon.documents.indexing import index_files
 from chameleon.inventory import shipped_inventories
 from chameleon.table.delimited import split_rows
+from tests.e2e import tables
 from tests.modules.reports.pages import page
 from tests.modules.statutes.samples import STATUTES
 
@@ -32,18 +33,7 @@ ENVIRONMENT = {"WIKIPEDIA_ENDPOINT": "http://127.0.0.1:9/w/api.php"}
 
 DEMOS = Path(__file__).parents[1] / "demos" / "data"
 
-RACE = Table(
-    ["Rank", "Cyclist", "Team", "Points"],
-    [
-        ["1", "Ugo Ferri (ITA)", "Velo Nord", "40"],
-        ["2", "Iker Sola (ESP)", "Tandem", "30"],
-        ["3", "Lev Orlov (RUS)", "Tandem", "25"],
-        ["4", "Dario Bo (ITA)", "Ruota", "20"],
-        ["5", "Jon Arana (ESP)", "Ruota", "15"],
-        ["6", "Piero Neri (ITA)", "Velo Nord", "11"],
-    ],
-    "Cyclists in a race",
-)
+RACE = tables.RACE.with_caption("Cyclists in a race")
 TEAMS = Table(
     ["Team", "Home"], [["Velo Nord", "Arvik"], ["Tandem", "Selmark"], ["Ruota", "Brune"]], "Homes of teams"
 )

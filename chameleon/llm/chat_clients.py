@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cached_property
@@ -34,7 +35,7 @@ _ADDRESS_FIELD = re.compile(r"(?:^|_)(?:base_url|api_base|endpoint|host|url)$")
 _MODEL_NAMES = ("model_name", "model", "model_id", "repo_id", "model_path", "endpoint_url")
 
 
-class ChatClient:
+class ChatClient(ABC):
     """The LangChain client of one model.
 
     - `name`: "provider:model"; `has_name`: whether it tells its model or only its class.
@@ -90,8 +91,9 @@ class ChatClient:
             found = self._views[key] = (view, _left_out(view, fields))
         return found
 
+    @abstractmethod
     def _set(self, fields: Mapping[str, Any], cleared: frozenset[str]) -> BaseChatModel:
-        raise NotImplementedError
+        """Return the client with these fields set, and these parameters cleared."""
 
 
 class NamedClient(ChatClient):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -85,15 +86,18 @@ def settings_for(retriever: Spec) -> Manifest:
     """Return what an index for this retriever is to have. Raises `InputError`, `MissingPackage`."""
     spec = _read(retriever)
     told = spec.model_dump(exclude_defaults=True)
-    if not (spec.needs_vectors or (spec.first == "auto" and (spec.embeddings or automatic() != NONE))):
+    is_auto = spec.first == "auto" and bool(spec.embeddings or _has_embeddings())
+    if not (spec.needs_vectors or is_auto):
         return Manifest(told)
-    embeddings = spec.embeddings.model_dump() if spec.embeddings else {"model": MINILM}
-    named = {
-        "name": embeddings.pop("model"),
-        **{key: text for key, text in embeddings.items() if text is not None},
-    }
+    named = spec.embeddings.model_dump(exclude_none=True) if spec.embeddings else {}
+    named = {"name": named.pop("model", MINILM), **named}
     require(named["name"])
     return Manifest(told, named, spec.store_name)
+
+
+def _has_embeddings() -> bool:
+    """Tell whether `auto` embeds: by a model, into a file of FAISS."""
+    return automatic() != NONE and find_spec("faiss") is not None
 
 
 def make_retriever(index: Index, retriever: Spec = "auto", *, store: VectorStore | None = None) -> Retriever:

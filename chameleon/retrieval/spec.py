@@ -14,6 +14,7 @@ installed, else for `lexical`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -27,6 +28,7 @@ First = Literal["auto", "bm25", "lexical", "dense", "hybrid", "blend"]
 NAMES: tuple[First, ...] = ("auto", "bm25", "lexical", "dense", "hybrid", "blend")
 MINILM, LOCAL = "minilm", "sentence-transformers:"
 """Embedding models on this machine: by a package that carries the weights, or by name."""
+_BRANCH = re.compile(r"literal\[|\w+Spec$")  # what pydantic calls the branches of a union
 WITH_VECTORS = ("dense", "hybrid", "blend")
 
 
@@ -107,10 +109,14 @@ class RetrieverSpec(_Strict):
         try:
             return cls.model_validate(given)
         except ValidationError as problem:
-            first = problem.errors()[0]
-            place = ".".join(str(part) for part in first["loc"] if isinstance(part, str))
+
+            def fit(error: Any) -> tuple[int, bool]:  # of a union the branch that fits best
+                return len(error["loc"]), error["type"] not in ("missing", "extra_forbidden")
+
+            deepest = max(problem.errors(), key=fit)
+            place = ".".join(str(part) for part in deepest["loc"] if not _BRANCH.match(str(part)))
             raise InputError(
-                f"this is no retriever: {place or 'it'}: {first['msg'].lower()}",
+                f"this is no retriever: {place or 'it'}: {deepest['msg'].lower()}",
                 hint="Such as {first: bm25, rerank: evidence}; docs/retrieval.md lists all.",
             ) from None
 
