@@ -100,10 +100,7 @@ class Index:
 
     def places(self, ids: Sequence[str]) -> dict[str, Place]:
         """Return where these documents are, without those that the index does not have."""
-        with failing(self.path, "read"):
-            hits = self._searcher.search(self._named(ids), limit=max(len(ids), 1), count=False).hits
-        found = [Place(address.segment_ord, address.doc) for _, address in hits]
-        return {self.id_at(place): place for place in found}
+        return {self.id_at(place): place for place, _ in self._search(self._named(ids), len(ids))}
 
     def contents(self, places: Sequence[Place]) -> list[int]:
         """Return the digests of documents."""
@@ -121,12 +118,10 @@ class Index:
         import tantivy
 
         whole, limit = tantivy.Query.boolean_query(clauses), k + 1
-        with failing(self.path, "read"):
-            hits = self._searcher.search(whole, limit=limit, count=False).hits
-            while len(hits) == limit and hits[-1][0] == hits[k - 1][0]:  # which of these came first?
-                limit *= 4
-                hits = self._searcher.search(whole, limit=limit, count=False).hits
-        found = [(Place(address.segment_ord, address.doc), score) for score, address in hits]
+        found = self._search(whole, limit)
+        while len(found) == limit and found[-1][1] == found[k - 1][1]:  # which of these came first?
+            limit *= 4
+            found = self._search(whole, limit)
         if len({score for _, score in found}) < len(found):
             order = dict(zip(found, self.numbers([place for place, _ in found]), strict=True))
             found.sort(key=lambda one: (-one[1], order[one]))
@@ -141,9 +136,7 @@ class Index:
             return [0.0] * len(ids)
         only = tantivy.Query.const_score_query(self._named(ids), 0.0)
         whole = tantivy.Query.boolean_query([(tantivy.Occur.Must, only), *clauses])
-        with failing(self.path, "read"):
-            hits = self._searcher.search(whole, limit=len(ids), count=False).hits
-        found = {self.id_at(Place(each.segment_ord, each.doc)): score for score, each in hits}
+        found = {self.id_at(place): score for place, score in self._search(whole, len(ids))}
         return [found.get(id, 0.0) for id in ids]
 
     def evidence(self, query: str, places: Sequence[Place], first: Sequence[float]) -> NDArray[numpy.float64]:
@@ -160,6 +153,12 @@ class Index:
         """Return what `evidence` measures of documents, by the names of the measures."""
         layouts = Layouts([self._known(place)[1] for place in places])
         return evidence(Question(query, self._rarity), layouts)
+
+    def _search(self, query: tantivy.Query, limit: int, **order: Any) -> list[tuple[Place, Any]]:
+        """Return up to `limit` documents with their scores, or with the field that they are ordered by."""
+        with failing(self.path, "read"):
+            hits = self._searcher.search(query, limit=max(limit, 1), count=False, **order).hits
+        return [(Place(address.segment_ord, address.doc), key) for key, address in hits]
 
     def _clauses(self, query: str) -> list[Any]:
         import tantivy
@@ -210,11 +209,8 @@ class Index:
             page = tantivy.Query.range_query(
                 self._schema, NUMBER, tantivy.FieldType.Integer, low, low + _PAGE, True, False
             )
-            with failing(self.path, "read"):
-                hits = self._searcher.search(
-                    page, limit=_PAGE, count=False, order_by_field=NUMBER, order=tantivy.Order.Asc
-                ).hits
-            yield from ((number, Place(address.segment_ord, address.doc)) for number, address in hits)
+            found = self._search(page, _PAGE, order_by_field=NUMBER, order=tantivy.Order.Asc)
+            yield from ((number, place) for place, number in found)
 
     def at_numbers(self, numbers: Sequence[int]) -> dict[int, Place]:
         """Return where the documents with these numbers are, without those that are gone."""
@@ -223,21 +219,13 @@ class Index:
         if not numbers:
             return {}
         wanted = tantivy.Query.term_set_query(self._schema, NUMBER, list(numbers))
-        with failing(self.path, "read"):
-            hits = self._searcher.search(wanted, limit=len(numbers), count=False).hits
-        places = [Place(address.segment_ord, address.doc) for _, address in hits]
+        places = [place for place, _ in self._search(wanted, len(numbers))]
         return dict(zip(self.numbers(places), places, strict=True))
 
     def last_number(self) -> int:
         """Return the number of the document that came last; -1 where there is none."""
         import tantivy
 
-        with failing(self.path, "read"):
-            hits = self._searcher.search(
-                tantivy.Query.all_query(),
-                limit=1,
-                count=False,
-                order_by_field=NUMBER,
-                order=tantivy.Order.Desc,
-            ).hits
-        return int(hits[0][0]) if hits else -1
+        everything, order = tantivy.Query.all_query(), tantivy.Order.Desc
+        found = self._search(everything, 1, order_by_field=NUMBER, order=order)
+        return int(found[0][1]) if found else -1
