@@ -16,7 +16,6 @@ import statistics
 import tempfile
 import time
 from collections.abc import Sequence
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +24,12 @@ import numpy
 from langchain_core.embeddings import Embeddings
 
 from chameleon.retrieval.embeddings import Embedder
+from chameleon.retrieval.engine import DIGEST
 from chameleon.retrieval.faiss_vectors import FaissVectors
 from chameleon.retrieval.vector_stores import StoreVectors, store_of
-from chameleon.retrieval.vectors import Vectors, number_of
+from chameleon.retrieval.vectors import Vectors
 
 K, QUERIES, RUNS, AT_ONCE = 10, 200, 3, 64
-STEP = next(1 << shift for shift in count() if number_of(1 << shift) == 1)
-"""How far the keys of two documents are apart."""
 
 
 class Known(Embeddings):
@@ -72,7 +70,7 @@ def shown(name: str, vectors: Vectors, documents: int, queries: Sequence[str], e
     begun = time.perf_counter()
     for start in range(0, documents, AT_ONCE):
         some = range(start, min(start + AT_ONCE, documents))
-        vectors.change((), [(number * STEP, [str(number)]) for number in some])
+        vectors.change((), [(number << DIGEST, [str(number)]) for number in some])
     vectors.save()
     taken = time.perf_counter() - begun
     rows = [{number for number, _ in found} for found in vectors.nearest(queries, K)]

@@ -127,7 +127,7 @@ def _indexed(
             reading.gone |= set(ledger.entries.pop(path).ids)
             summary.vanished += 1
         gone = reading.gone.difference(*(entry.ids for entry in ledger.entries.values()))
-        build.delete(build.old.places(sorted(gone)) if build.old else ())
+        build.delete(build.old.with_ids(sorted(gone)) if build.old else ())
         intended = ledger.intended(before)
         if intended != ledger:
             intended.save(out)  # should the process die now, the next run knows what it may find

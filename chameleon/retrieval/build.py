@@ -9,11 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 from chameleon.errors import InputError
 from chameleon.retrieval import engine
-from chameleon.retrieval.document import Document, digest_of
-from chameleon.retrieval.engine import CONTENT, DOCUMENT, ID, LAYOUT, NUMBER, TERMS, Damaged, failing
+from chameleon.retrieval.document import Document
+from chameleon.retrieval.engine import DIGEST, DOCUMENT, ID, KEY, LAYOUT, TERMS, Damaged, failing
 from chameleon.retrieval.index import Index
 from chameleon.retrieval.layout import Layout
 from chameleon.retrieval.manifest import BUILDING, MANIFEST, VECTORS, WORDS, Manifest, check_ours, is_index
@@ -34,11 +35,10 @@ class Build:
     """
 
     def __init__(self, path: Path, settings: Manifest, store: VectorStore | None = None) -> None:
-        self.path, self._words, self._store = path, path / WORDS, store
+        self.path, self._words, self._store, self._settings = path, path / WORDS, store, settings
         check_ours(path)
-        self._settings = settings
-        self._look()
         self._seen: set[str] = set()
+        self._look()
 
     def _look(self) -> None:
         self._state = engine.meta_check(self._words)
@@ -53,7 +53,7 @@ class Build:
             self._look()
         self._vectors = None
         if self.manifest.embeddings:  # what they lack is told before anything is read
-            from chameleon.retrieval.dense import opened_for_build
+            from chameleon.retrieval.vectors import opened_for_build
 
             self._vectors = opened_for_build(self.path, self.manifest, self._store)
         with failing(self.path, "written"):
@@ -61,7 +61,7 @@ class Build:
             self._writer.garbage_collect_files()  # what a build that died has left
             if self.old is None:
                 self._writer.delete_all_documents()
-        self._next = self.old.last_number() + 1 if self.old else 0
+        self._next = (self.old.last_key() >> DIGEST) + 1 if self.old else 0
         return self
 
     def __exit__(
@@ -101,45 +101,39 @@ class Build:
             with failing(self.path, "written"):
                 self._writer.commit()
                 self._index.reload()
-        self._finish(progress)
-
-    def _finish(self, progress: Progress | None) -> None:
-        """Bring the vectors up to what was committed, then say that all is done."""
-        manifest = replace(self.manifest, check=engine.meta_check(self._words))
         if self._vectors is not None:
-            from chameleon.retrieval.dense import bring_up_to_date
+            from chameleon.retrieval.vectors import bring_up_to_date
 
-            index = Index(self.path, manifest)
-            manifest = replace(manifest, vectors=bring_up_to_date(index, self._vectors, progress))
+            index = Index(self.path, replace(self.manifest, check=engine.meta_check(self._words)))
+            bring_up_to_date(index, self._vectors, progress)
         with suppress(Exception):
             self._writer.wait_merging_threads()  # which gives the lock back
         self._writer = engine.writer(self._index, self._words)
         for file in self._words.glob("*.json"):  # which the engine lets nobody else read
             file.chmod((self.path / BUILDING).stat().st_mode)
-        replace(manifest, check=engine.meta_check(self._words)).write(self.path)
+        replace(self.manifest, check=engine.meta_check(self._words)).write(self.path)
         (self.path / BUILDING).unlink(missing_ok=True)
 
     def _add(self, document: Document) -> None:
+        place = ", ".join(f"{key} {value}" for key, value in document.source.items())
         if not document.id:
-            raise InputError("a document has no id", where=", ".join(document.source.values()))
+            raise InputError("a document has no id", where=place)
         if document.id in self._seen:
-            place = ", ".join(f"{key} {value}" for key, value in document.source.items())
             raise InputError(f"the id {document.id!r} is given twice", where=place, hint="Give each its own.")
         self._seen.add(document.id)
         line = document.to_line()
-        content = digest_of(line)
-        if self.old is not None and (there := self.old.places([document.id])):
-            if self.old.contents([there[document.id]]) == [content]:
+        if self.old is not None and (there := self.old.with_ids([document.id])):
+            if self.old.line_at(there[document.id]) == line:
                 return
             self._delete(document.id)
         layout = Layout.of(document)
+        digest = crc32(repr(sorted(self.manifest.embeddings.items())).encode(), crc32(line))
         fields: dict[str, Any] = {
             ID: document.id,
             TERMS: " ".join(layout.weighted()),
             DOCUMENT: line,
             LAYOUT: layout.to_bytes(),
-            NUMBER: self._next,
-            CONTENT: content,
+            KEY: self._next << DIGEST | digest >> 32 - DIGEST,
         }
         with failing(self.path, "written"):
             self._writer.add_document(engine.load().Document(**fields))

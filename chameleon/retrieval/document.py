@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from types import MappingProxyType
 from typing import Any
 
@@ -57,8 +56,3 @@ class Document:
         """Write the document as the index keeps it."""
         text = json.dumps(self.to_json(), ensure_ascii=False, separators=(",", ":"))
         return text.encode("utf-8", "surrogatepass")
-
-
-def digest_of(line: bytes) -> int:
-    """Return what tells whether a document says the same: 64 bits, with a sign."""
-    return int.from_bytes(blake2b(line, digest_size=8).digest(), "little", signed=True)

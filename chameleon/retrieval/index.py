@@ -13,7 +13,7 @@ from chameleon.errors import InputError
 from chameleon.retrieval import engine
 from chameleon.retrieval.analysis import query_weights
 from chameleon.retrieval.document import Document
-from chameleon.retrieval.engine import CONTENT, DOCUMENT, ID, LAYOUT, NUMBER, TERMS, Damaged, failing
+from chameleon.retrieval.engine import DIGEST, DOCUMENT, ID, KEY, LAYOUT, TERMS, Damaged, failing
 from chameleon.retrieval.evidence import WEIGHTS, Question, evidence
 from chameleon.retrieval.layout import Layouts
 from chameleon.retrieval.manifest import BUILDING, WORDS, Manifest
@@ -35,7 +35,7 @@ class Place(NamedTuple):
 
 
 class Index:
-    """Documents found by their words, and where it was built so by vectors; made by `open` and `build`.
+    """Documents found by their words, and where it was built so by vectors; made by `open` and `build_index`.
 
     An opened index stays as it is while others build; one serves all threads.
     """
@@ -45,9 +45,9 @@ class Index:
         self._index = engine.open_index(path / WORDS)
         with failing(path, "read"):
             self._searcher = self._index.searcher()
-        self._schema = self._index.schema
+        self._schema, self._query = self._index.schema, engine.load().Query
         self._known = lru_cache(maxsize=_REMEMBERED)(self._read)
-        self._rarity = lru_cache(maxsize=_REMEMBERED)(self._count)
+        self._rarity = lru_cache(maxsize=_REMEMBERED)(self._idf)
 
     @classmethod
     def open(cls, path: str | Path) -> Index:
@@ -69,90 +69,114 @@ class Index:
         return f"Index({str(self.path)!r}: {len(self):,} documents)"
 
     def __contains__(self, id: object) -> bool:
-        return isinstance(id, str) and bool(self.places([id]))
+        return isinstance(id, str) and bool(self.with_ids([id]))
 
     @property
     def ids(self) -> Iterator[str]:
         """Yield the ids of all documents, in the order in which they were added."""
-        return (self.id_at(place) for _, place in self.numbered())
+        return map(self.id_at, self.places())
 
     def documents(self) -> Iterator[Document]:
         """Yield all documents, in the order in which they were added."""
-        return (self.document_at(place) for _, place in self.numbered())
+        return map(self.document_at, self.places())
 
     def document(self, id: str) -> Document:
         """Return the document with this id. Raises `InputError` if there is none."""
         return self.document_at(self.place(id))
 
     def document_at(self, place: Place) -> Document:
+        return Document.from_json(json.loads(self.line_at(place)))
+
+    def line_at(self, place: Place) -> bytes:
+        """Return a document as it is kept."""
         line: Any = self._stored(place).get_first(DOCUMENT)
-        return Document.from_json(json.loads(line))
+        return bytes(line)
 
     def id_at(self, place: Place) -> str:
         return self._known(place)[0]
 
     def place(self, id: str) -> Place:
         """Return where a document is. Raises `InputError` for an id that the index does not have."""
-        found = self.places([id])
-        if not found:
+        if not (found := self.with_ids([id])):
             raise InputError(f"the index has no document {id!r}", where=str(self.path))
         return found[id]
 
-    def places(self, ids: Sequence[str]) -> dict[str, Place]:
+    def places(self) -> Iterator[Place]:
+        """Yield where all documents are, in the order in which they were added."""
+        kind, order = engine.load().FieldType.Integer, engine.load().Order.Asc
+        for low in range(0, self.last_key() + 1, _PAGE << DIGEST):
+            page = self._query.range_query(self._schema, KEY, kind, low, low + (_PAGE << DIGEST), True, False)
+            yield from (place for place, _ in self._search(page, _PAGE, order_by_field=KEY, order=order))
+
+    def with_ids(self, ids: Sequence[str]) -> dict[str, Place]:
         """Return where these documents are, without those that the index does not have."""
-        return {self.id_at(place): place for place, _ in self._search(self._named(ids), len(ids))}
+        wanted = self._query.term_set_query(self._schema, ID, list(ids))
+        return {self.id_at(place): place for place, _ in self._search(wanted, len(ids))}
 
-    def contents(self, places: Sequence[Place]) -> list[int]:
-        """Return the digests of documents."""
-        return self._numbers(CONTENT, places)
+    def with_keys(self, keys: Sequence[int]) -> dict[int, Place]:
+        """Return where these documents are, without those that are gone."""
+        wanted = self._query.term_set_query(self._schema, KEY, list(keys))
+        places = [place for place, _ in self._search(wanted, len(keys))] if keys else []
+        return dict(zip(self.keys(places), places, strict=True))
 
-    def numbers(self, places: Sequence[Place]) -> list[int]:
-        """Return the numbers of documents: when each came, and what vectors know it by."""
-        return self._numbers(NUMBER, places)
+    def keys(self, places: Sequence[Place]) -> list[int]:
+        """Return the keys of documents, which ascend in the order in which they were added."""
+        with failing(self.path, "read"):
+            addresses = [engine.load().DocAddress(*place) for place in places]
+            found: list[Any] = self._searcher.fast_field_values(KEY, addresses)
+        return found
+
+    def last_key(self) -> int:
+        """Return the key of the document that came last; -1 where there is none."""
+        order = engine.load().Order.Desc
+        found = self._search(self._query.all_query(), 1, order_by_field=KEY, order=order)
+        return int(found[0][1]) if found else -1
 
     def find(self, query: str, k: int) -> list[tuple[Place, float]]:
         """Return up to `k` documents by BM25, the best first, ties in the order in which they were added."""
-        clauses = self._clauses(query)
-        if not clauses or k < 1:
+        if not (clauses := self._clauses(query)):
             return []
-        import tantivy
-
-        whole, limit = tantivy.Query.boolean_query(clauses), k + 1
+        whole, limit = self._query.boolean_query(clauses), k + 1
         found = self._search(whole, limit)
         while len(found) == limit and found[-1][1] == found[k - 1][1]:  # which of these came first?
             limit *= 4
             found = self._search(whole, limit)
         if len({score for _, score in found}) < len(found):
-            order = dict(zip(found, self.numbers([place for place, _ in found]), strict=True))
+            order = dict(zip(found, self.keys([place for place, _ in found]), strict=True))
             found.sort(key=lambda one: (-one[1], order[one]))
         return found[:k]
 
-    def bm25(self, query: str, ids: Sequence[str]) -> list[float]:
+    def bm25(self, query: str, places: Sequence[Place]) -> list[float]:
         """Return the scores of these documents by BM25."""
-        import tantivy
+        if not places or not (clauses := self._clauses(query)):
+            return [0.0] * len(places)
+        these = self._query.term_set_query(self._schema, KEY, self.keys(places))
+        only = (engine.load().Occur.Must, self._query.const_score_query(these, 0.0))
+        found = dict(self._search(self._query.boolean_query([only, *clauses]), len(places)))
+        return [found[place] for place in places]
 
-        clauses = self._clauses(query)
-        if not clauses or not ids:
-            return [0.0] * len(ids)
-        only = tantivy.Query.const_score_query(self._named(ids), 0.0)
-        whole = tantivy.Query.boolean_query([(tantivy.Occur.Must, only), *clauses])
-        found = {self.id_at(place): score for place, score in self._search(whole, len(ids))}
-        return [found.get(id, 0.0) for id in ids]
+    def evidence(
+        self, query: str, places: Sequence[Place], found: Sequence[tuple[Place, float]] = ()
+    ) -> list[float]:
+        """Return the scores of these documents by closer evidence; `found` are scores by BM25 at hand."""
+        if not places:
+            return []
+        measures = self.measures(query, places, found)
+        scores: list[float] = sum(weight * measures[name] for name, weight in WEIGHTS.items()).tolist()
+        return scores
 
-    def evidence(self, query: str, places: Sequence[Place], first: Sequence[float]) -> NDArray[numpy.float64]:
-        """Return the scores of documents by closer evidence, which `first`, those of BM25, are part of."""
+    def measures(
+        self, query: str, places: Sequence[Place], found: Sequence[tuple[Place, float]] = ()
+    ) -> dict[str, NDArray[numpy.float64]]:
+        """Return what closer evidence measures of these documents, by the names of the measures."""
         import numpy
 
-        measures = self.measures(query, places) | {"first": numpy.array(first)}
-        total: NDArray[numpy.float64] = numpy.zeros(len(places))
-        for name, weight in WEIGHTS.items():
-            total += weight * measures[name]
-        return total
-
-    def measures(self, query: str, places: Sequence[Place]) -> dict[str, NDArray[numpy.float64]]:
-        """Return what `evidence` measures of documents, by the names of the measures."""
+        known = dict(found)
+        others = [place for place in places if place not in known]
+        known |= zip(others, self.bm25(query, others), strict=True)
         layouts = Layouts([self._known(place)[1] for place in places])
-        return evidence(Question(query, self._rarity), layouts)
+        first = numpy.array([known[place] for place in places])
+        return {"first": first, **evidence(Question(query, self._rarity), layouts)}
 
     def _search(self, query: tantivy.Query, limit: int, **order: Any) -> list[tuple[Place, Any]]:
         """Return up to `limit` documents with their scores, or with the field that they are ordered by."""
@@ -161,33 +185,15 @@ class Index:
         return [(Place(address.segment_ord, address.doc), key) for key, address in hits]
 
     def _clauses(self, query: str) -> list[Any]:
-        import tantivy
-
-        found = []
+        found, either = [], engine.load().Occur.Should
         for term, weight in query_weights(query).items():
-            clause = tantivy.Query.term_query(self._schema, TERMS, term)
-            weighted = tantivy.Query.boost_query(clause, weight) if weight != 1 else clause
-            found.append((tantivy.Occur.Should, weighted))
-        return found
-
-    def _named(self, ids: Sequence[str]) -> tantivy.Query:
-        import tantivy
-
-        return tantivy.Query.term_set_query(self._schema, ID, list(ids))
-
-    def _numbers(self, field: str, places: Sequence[Place]) -> list[int]:
-        import tantivy
-
-        with failing(self.path, "read"):
-            addresses = [tantivy.DocAddress(*place) for place in places]
-            found: list[Any] = self._searcher.fast_field_values(field, addresses)
+            clause = self._query.term_query(self._schema, TERMS, term)
+            found.append((either, self._query.boost_query(clause, weight) if weight != 1 else clause))
         return found
 
     def _stored(self, place: Place) -> tantivy.Document:
-        import tantivy
-
         with failing(self.path, "read"):
-            return self._searcher.doc(tantivy.DocAddress(*place))
+            return self._searcher.doc(engine.load().DocAddress(*place))
 
     def _read(self, place: Place) -> tuple[str, NDArray[numpy.uint32]]:
         """Return a document's id and layout."""
@@ -196,36 +202,7 @@ class Index:
         stored = self._stored(place)
         return str(stored.get_first(ID)), numpy.frombuffer(stored.get_first(LAYOUT), numpy.uint32)
 
-    def _count(self, term: str) -> float:
-        """Return how rare a term is: its idf."""
+    def _idf(self, term: str) -> float:
+        """Return how rare a term is."""
         holders = self._searcher.doc_freq(TERMS, term)  # with some that are deleted
         return math.log1p((max(len(self), holders) - holders + 0.5) / (holders + 0.5))
-
-    def numbered(self) -> Iterator[tuple[int, Place]]:
-        """Yield the number and place of every document, in the order in which they were added."""
-        import tantivy
-
-        for low in range(0, self.last_number() + 1, _PAGE):
-            page = tantivy.Query.range_query(
-                self._schema, NUMBER, tantivy.FieldType.Integer, low, low + _PAGE, True, False
-            )
-            found = self._search(page, _PAGE, order_by_field=NUMBER, order=tantivy.Order.Asc)
-            yield from ((number, place) for place, number in found)
-
-    def at_numbers(self, numbers: Sequence[int]) -> dict[int, Place]:
-        """Return where the documents with these numbers are, without those that are gone."""
-        import tantivy
-
-        if not numbers:
-            return {}
-        wanted = tantivy.Query.term_set_query(self._schema, NUMBER, list(numbers))
-        places = [place for place, _ in self._search(wanted, len(numbers))]
-        return dict(zip(self.numbers(places), places, strict=True))
-
-    def last_number(self) -> int:
-        """Return the number of the document that came last; -1 where there is none."""
-        import tantivy
-
-        everything, order = tantivy.Query.all_query(), tantivy.Order.Desc
-        found = self._search(everything, 1, order_by_field=NUMBER, order=order)
-        return int(found[0][1]) if found else -1

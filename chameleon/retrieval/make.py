@@ -10,21 +10,31 @@ from typing import TYPE_CHECKING, Any
 
 from chameleon.errors import InputError
 from chameleon.retrieval.build import Build, Progress
-from chameleon.retrieval.dense import GIVEN, open_vectors
 from chameleon.retrieval.document import Document
-from chameleon.retrieval.embeddings import NONE, automatic, missing_packages, require
-from chameleon.retrieval.fusion import Blend, Hybrid
+from chameleon.retrieval.embeddings import NONE, automatic, missing_packages, require, require_reranker
 from chameleon.retrieval.index import Index
 from chameleon.retrieval.manifest import Manifest, is_index
-from chameleon.retrieval.model_reranker import ModelReranker
-from chameleon.retrieval.retriever import Bm25, Dense, Lexical, Reranked, Reranker, Retriever
+from chameleon.retrieval.retriever import (
+    Bm25,
+    Dense,
+    Ordered,
+    Retriever,
+    Score,
+    by_evidence,
+    by_model,
+    by_ranks,
+    by_sum,
+)
 from chameleon.retrieval.spec import MINILM, CrossEncoderSpec, LateSpec, RetrieverSpec, StoreSpec
+from chameleon.retrieval.vectors import GIVEN, open_vectors
 
 if TYPE_CHECKING:
     from langchain_core.vectorstores import VectorStore
 
+    from chameleon.retrieval.sentence_transformer import PairModel
+
 Spec = RetrieverSpec | Mapping[str, Any] | str
-HYBRID_WEIGHTS, BLEND_WEIGHTS = (10.0, 1.0), (1.0, 2.5)
+HYBRID_WEIGHTS, COSINE_MOST = (10.0, 1.0), 2.5
 """Of words and of vectors, as they were measured to be best with `minilm` (docs/retrieval.md)."""
 
 
@@ -85,19 +95,14 @@ def settings_at(path: Path, retriever: Spec | None) -> Manifest:
 def settings_for(retriever: Spec) -> Manifest:
     """Return what an index for this retriever is to have. Raises `InputError`, `MissingPackage`."""
     spec = _read(retriever)
-    told = spec.model_dump(exclude_defaults=True)
-    is_auto = spec.first == "auto" and bool(spec.embeddings or _has_embeddings())
-    if not (spec.needs_vectors or is_auto):
+    told, named = spec.model_dump(exclude_defaults=True), spec.embeddings
+    can_embed = automatic() != NONE and find_spec("faiss") is not None
+    if not (spec.needs_vectors or (spec.first == "auto" and (named or can_embed))):
         return Manifest(told)
-    named = spec.embeddings.model_dump(exclude_none=True) if spec.embeddings else {}
-    named = {"name": named.pop("model", MINILM), **named}
-    require(named["name"])
-    return Manifest(told, named, spec.store_name)
-
-
-def _has_embeddings() -> bool:
-    """Tell whether `auto` embeds: by a model, into a file of FAISS."""
-    return automatic() != NONE and find_spec("faiss") is not None
+    prefixes = named.model_dump(exclude_none=True, exclude={"model"}) if named else {}
+    embeddings = {"name": named.model if named else MINILM, **prefixes}
+    require(embeddings["name"])
+    return Manifest(told, embeddings, spec.store_name)
 
 
 def make_retriever(index: Index, retriever: Spec = "auto", *, store: VectorStore | None = None) -> Retriever:
@@ -107,18 +112,23 @@ def make_retriever(index: Index, retriever: Spec = "auto", *, store: VectorStore
     that lacks what is asked for, `MissingPackage` where a package is not installed.
     """
     spec = _for_index(index, _read(retriever))
-    dense = _dense(index, spec, store) if spec.needs_vectors else None
-    words, first = Lexical(index, spec.depth), spec.first
-    found: Retriever = words if first == "lexical" else Bm25(index)
-    if dense is not None and first == "dense":
-        found = dense
-    elif dense is not None and first == "hybrid":
-        found = Hybrid([words, dense], HYBRID_WEIGHTS, depth=spec.depth)
-    elif dense is not None and first == "blend":
-        found = Blend([words, dense], BLEND_WEIGHTS, depth=spec.depth)
+    evidence, bm25 = by_evidence(index), Bm25(index)
+    lexical: Retriever = Ordered([bm25], evidence, spec.depth)
+    found = lexical if spec.first == "lexical" else bm25
+    scores = {"evidence": by_evidence(index, after_bm25=spec.first == "bm25")}
+    if spec.needs_vectors:
+        dense = _dense(index, spec, store)
+        scores["dense"] = dense.scores
+        if spec.first == "dense":
+            found = dense
+        elif spec.first == "hybrid":
+            found = Ordered([lexical, dense], by_ranks(*HYBRID_WEIGHTS), spec.depth)
+        elif spec.first == "blend":
+            found = Ordered([bm25, dense], by_sum(evidence, dense.scores, COSINE_MOST), spec.depth)
     if spec.rerank is None:
         return found
-    return Reranked(found, _reranker(index, spec, dense), spec.depth)
+    score = scores[spec.rerank] if isinstance(spec.rerank, str) else _by_model(index, spec.rerank)
+    return Ordered([found], score, spec.depth)
 
 
 def _read(retriever: Spec) -> RetrieverSpec:
@@ -135,8 +145,7 @@ def _for_index(index: Index, spec: RetrieverSpec) -> RetrieverSpec:
     """Return what `auto` comes to for this index; any other as it is."""
     if spec.first != "auto":
         return spec
-    built = RetrieverSpec.read(index.manifest.retriever)
-    embeddings = index.manifest.embeddings
+    built, embeddings = RetrieverSpec.read(index.manifest.retriever), index.manifest.embeddings
     first = built.first
     if first == "auto":
         first = "blend" if embeddings and not missing_packages(embeddings["name"]) else "lexical"
@@ -154,22 +163,27 @@ def _dense(index: Index, spec: RetrieverSpec, store: VectorStore | None) -> Dens
         )
     named = spec.embeddings.model_dump(exclude_none=True) if spec.embeddings else {}
     wanted = {"store": spec.store_name if "store" in spec.model_fields_set else None, **named}
-    wanted["embeddings"] = wanted.pop("model", None)
-    has = {**there, "embeddings": there["name"], "store": index.manifest.store}
+    has = {**there, "model": there["name"], "store": index.manifest.store}
     for key, value in wanted.items():
         if value is not None and value != has.get(key):
+            told = "embeddings" if key == "model" else key
             raise InputError(
-                f"the index has the {key} {has.get(key)!r}, not {value!r}",
+                f"the index has the {told} {has.get(key)!r}, not {value!r}",
                 where=str(index.path),
                 hint="Name the retriever without it, or build another index.",
             )
     require(there["name"])
-    return Dense(index, open_vectors(index.path, index.manifest, store))
+    return Dense(index, open_vectors(index, store))
 
 
-def _reranker(index: Index, spec: RetrieverSpec, dense: Dense | None) -> Reranker:
-    if isinstance(spec.rerank, CrossEncoderSpec):
-        return ModelReranker(index, "cross_encoder", spec.rerank.cross_encoder)
-    if isinstance(spec.rerank, LateSpec):
-        return ModelReranker(index, "late", spec.rerank.late)
-    return dense if spec.rerank == "dense" and dense is not None else Lexical(index, spec.depth)
+def _by_model(index: Index, spec: CrossEncoderSpec | LateSpec) -> Score:
+    is_late = isinstance(spec, LateSpec)
+    name = spec.late if isinstance(spec, LateSpec) else spec.cross_encoder
+    require_reranker(name)
+
+    def load() -> PairModel:
+        from chameleon.retrieval.sentence_transformer import cross_encoder, late_encoder
+
+        return late_encoder(name) if is_late else cross_encoder(name)
+
+    return by_model(index, load)

@@ -13,7 +13,7 @@ from typing import Any
 from chameleon.errors import InputError
 from chameleon.retrieval.engine import AGAIN, Damaged
 
-FORMAT = "chameleon-index-2"
+FORMAT = "chameleon-index-3"
 MANIFEST, BUILDING, WORDS = "manifest.json", "building", "words"
 LEDGER = "files.json"  # what `chameleon.documents` keeps of the files that the documents came from
 VECTORS = "vectors"
@@ -21,17 +21,16 @@ VECTORS = "vectors"
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """The state of an index: the retriever it was built for, its embeddings and store, and two checksums.
+    """The state of an index: the retriever it was built for, its embeddings and store, and a checksum.
 
-    `embeddings` is empty for an index of words alone. `check` is that of the file by which the engine knows
-    its others, `vectors` that of the file of vectors.
+    `embeddings` is empty for an index of words alone. `check` is the checksum of the file by which the engine
+    knows its others.
     """
 
     retriever: Mapping[str, Any] = field(default_factory=dict)
     embeddings: Mapping[str, Any] = field(default_factory=dict)
     store: Any = None
     check: int = 0
-    vectors: int = 0
 
     @property
     def vectors_of(self) -> tuple[Any, Any]:

@@ -35,6 +35,6 @@ def similarities(query: str, texts: Sequence[str], by: str = "auto") -> list[flo
         return TextCollection([terms(text) for text in texts]).scores(query_weights(query))
     if way == "dense":
         return embedder(model or MINILM).cosines(query, texts)
-    from chameleon.retrieval.model_reranker import late_encoder
+    from chameleon.retrieval.sentence_transformer import late_encoder
 
     return late_encoder(model or MINILM).scores(query, texts)

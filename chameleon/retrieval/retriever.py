@@ -1,14 +1,25 @@
-"""`Retriever`: the one interface of everything that finds documents for a query; and those of an index."""
+"""`Retriever`: finds documents of an index for a query; `Ordered` puts what others find in order."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from itertools import zip_longest
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from chameleon.retrieval.index import Index, Place
 
 if TYPE_CHECKING:
-    from chameleon.retrieval.index import Index
+    from chameleon.retrieval.sentence_transformer import PairModel
     from chameleon.retrieval.vectors import Vectors
+
+Ranking: TypeAlias = list[tuple[Place, float]]
+"""Documents with their scores, the best first."""
+Score: TypeAlias = Callable[[str, Sequence[Place], Sequence[Ranking]], Sequence[float]]
+"""Scores documents for a query: higher is better. The rankings are those in which they were found."""
+DAMPING = 60
+"""The constant of reciprocal rank fusion, by which first places do not outweigh everything else."""
+_WINDOW, _TEXTS = 400, 3  # of a long document a model reads so many texts of so many word pieces
 
 
 class Hit(NamedTuple):
@@ -21,102 +32,124 @@ class Hit(NamedTuple):
 class Retriever(ABC):
     """Finds the documents that a query is about, the best first. One serves all threads."""
 
-    @abstractmethod
-    def search(self, query: str, k: int = 10) -> list[Hit]:
-        """Return up to `k` documents, the best first, ties in the order in which they were added."""
-
-    def search_many(self, queries: Sequence[str], k: int = 10) -> list[list[Hit]]:
-        """Search for each query; override it where many at once cost less."""
-        return [self.search(query, k) for query in queries]
-
-
-class Reranker(ABC):
-    """Scores the few documents that a first search found more carefully than it could."""
-
-    @abstractmethod
-    def scores(self, query: str, ids: Sequence[str]) -> list[float]:
-        """Return how well each of these documents fits the query: higher is better."""
-
-
-class Bm25(Retriever, Reranker):
-    """Finds documents of an index by BM25 over stems."""
-
     def __init__(self, index: Index) -> None:
         self.index = index
 
     def search(self, query: str, k: int = 10) -> list[Hit]:
-        return [Hit(self.index.id_at(place), score) for place, score in self.index.find(query, k)]
+        """Return up to `k` documents, the best first, ties in the order in which they were added."""
+        return self.search_many([query], k)[0]
 
-    def scores(self, query: str, ids: Sequence[str]) -> list[float]:
-        return self.index.bm25(query, ids)
+    def search_many(self, queries: Sequence[str], k: int = 10) -> list[list[Hit]]:
+        """Search for each query; with embeddings many at once cost less."""
+        rankings = self.find(queries, k) if k > 0 else [[] for _ in queries]
+        return [[Hit(self.index.id_at(place), score) for place, score in one[:k]] for one in rankings]
 
-
-class Lexical(Retriever, Reranker):
-    """Finds documents by BM25, and puts the first `depth` in the order of closer evidence."""
-
-    def __init__(self, index: Index, depth: int = 100) -> None:
-        self.index, self.depth = index, depth
-
-    def search(self, query: str, k: int = 10) -> list[Hit]:
-        found = self.index.find(query, max(k, self.depth)) if k > 0 else []
-        looked, rest = found[: self.depth], found[self.depth :]
-        if not looked:
-            return []
-        places, first = [place for place, _ in looked], [score for _, score in looked]
-        scores = self.index.evidence(query, places, first).tolist()
-        order = sorted(range(len(places)), key=lambda n: -scores[n])[:k]
-        hits = [Hit(self.index.id_at(places[n]), scores[n]) for n in order]
-        after = [Hit(self.index.id_at(place), min(scores) - n) for n, (place, _) in enumerate(rest, 1)]
-        return [*hits, *after][:k]
-
-    def scores(self, query: str, ids: Sequence[str]) -> list[float]:
-        if not ids:
-            return []
-        places = self.index.places(ids)
-        found = self.index.evidence(query, [places[id] for id in ids], self.index.bm25(query, ids))
-        scores: list[float] = found.tolist()
-        return scores
+    @abstractmethod
+    def find(self, queries: Sequence[str], k: int) -> Iterable[Ranking]:
+        """Yield, of each query, `k` documents or more where there are so many; `k` changes no order."""
 
 
-class Dense(Retriever, Reranker):
-    """Finds documents of an index by the cosine of embeddings, or by how near its vector store has them."""
+class Bm25(Retriever):
+    """Finds documents by BM25 over stems."""
+
+    def find(self, queries: Sequence[str], k: int) -> Iterable[Ranking]:
+        return (self.index.find(query, k) for query in queries)
+
+
+class Dense(Retriever):
+    """Finds documents by the cosine of embeddings, or by how near a vector store has them."""
 
     def __init__(self, index: Index, vectors: Vectors) -> None:
-        self.index, self.vectors = index, vectors
+        super().__init__(index)
+        self.vectors = vectors
 
-    def search(self, query: str, k: int = 10) -> list[Hit]:
-        return self.search_many([query], k)[0]
-
-    def search_many(self, queries: Sequence[str], k: int = 10) -> list[list[Hit]]:
+    def find(self, queries: Sequence[str], k: int) -> Iterable[Ranking]:
         found = self.vectors.nearest(queries, k)
-        places = self.index.at_numbers(sorted({number for one in found for number, _ in one}))
-        return [
-            [Hit(self.index.id_at(places[number]), score) for number, score in one if number in places]
-            for one in found
-        ]
+        places = self.index.with_keys(sorted({key for one in found for key, _ in one}))
+        return [[(places[key], score) for key, score in one if key in places] for one in found]
 
-    def scores(self, query: str, ids: Sequence[str]) -> list[float]:
-        places = self.index.places(ids)
-        return self.vectors.scores(query, self.index.numbers([places[id] for id in ids]))
+    def scores(self, query: str, places: Sequence[Place], _: Sequence[Ranking] = ()) -> Sequence[float]:
+        """Return how near documents are."""
+        return self.vectors.scores(query, self.index.keys(places))
 
 
-class Reranked(Retriever):
-    """The first `depth` documents of another retriever, in a reranker's order; ties keep the first's."""
+class Ordered(Retriever):
+    """The first `depth` documents of each of some retrievers, in the order of a score; then the rest of them.
 
-    def __init__(self, first: Retriever, reranker: Reranker, depth: int = 100) -> None:
-        self.first, self.reranker, self.depth = first, reranker, depth
+    Ties keep the order in which the documents are met: the first of each, the second of each, …
+    """
 
-    def search(self, query: str, k: int = 10) -> list[Hit]:
-        return self.search_many([query], k)[0]
+    def __init__(self, finders: Sequence[Retriever], score: Score, depth: int) -> None:
+        super().__init__(finders[0].index)
+        self.finders, self.score, self.depth = finders, score, depth
 
-    def search_many(self, queries: Sequence[str], k: int = 10) -> list[list[Hit]]:
-        found = self.first.search_many(queries, max(k, self.depth))
-        return [self._ordered(query, hits)[:k] for query, hits in zip(queries, found, strict=True)]
+    def find(self, queries: Sequence[str], k: int) -> Iterable[Ranking]:
+        rankings = zip(*(one.find(queries, max(k, self.depth)) for one in self.finders), strict=True)
+        return (self._ordered(query, found) for query, found in zip(queries, rankings, strict=True))
 
-    def _ordered(self, query: str, found: Sequence[Hit]) -> list[Hit]:
-        candidates, rest = found[: self.depth], found[self.depth :]
-        if not candidates:
+    def _ordered(self, query: str, found: Sequence[Ranking]) -> Ranking:
+        first, rest = [one[: self.depth] for one in found], [one[self.depth :] for one in found]
+        if not (places := _places(first)):
             return []
-        scored = self.reranker.scores(query, [hit.id for hit in candidates])
-        hits = sorted(map(Hit, [hit.id for hit in candidates], scored), key=lambda hit: -hit.score)
-        return [*hits, *(Hit(hit.id, min(scored) - rank) for rank, hit in enumerate(rest, 1))]
+        scores = self.score(query, places, first)
+        ranking = sorted(zip(places, scores, strict=True), key=lambda pair: -pair[1])
+        known = set(places)
+        after = [place for place in _places(rest) if place not in known]
+        return [*ranking, *((place, min(scores) - rank) for rank, place in enumerate(after, 1))]
+
+
+def _places(rankings: Sequence[Ranking]) -> list[Place]:
+    """Return the documents of all rankings, each once."""
+    return list(dict.fromkeys(pair[0] for pairs in zip_longest(*rankings) for pair in pairs if pair))
+
+
+def by_evidence(index: Index, *, after_bm25: bool = True) -> Score:
+    """Score by closer evidence (`chameleon.retrieval.evidence`); the first ranking may be that of BM25."""
+    return lambda query, places, found: index.evidence(query, places, found[0] if after_bm25 else ())
+
+
+def by_ranks(*weights: float) -> Score:
+    """Score by the sum of weight / (60 + place) over the rankings.
+
+    That is reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009), with weights; a ranking adds nothing
+    to a document that it does not have.
+    """
+
+    def score(_: str, places: Sequence[Place], rankings: Sequence[Ranking]) -> list[float]:
+        sums = dict.fromkeys(places, 0.0)
+        for ranking, weight in zip(rankings, weights, strict=True):
+            for place, (document, _score) in enumerate(ranking, 1):
+                sums[document] += weight / (DAMPING + place)
+        return list(sums.values())
+
+    return score
+
+
+def by_sum(one: Score, other: Score, most: float) -> Score:
+    """Score by one score and another that is brought to 0 to `most` (Bruch, Gai and Ingber, 2023).
+
+    Unlike places, scores tell how far the first is ahead.
+    """
+
+    def score(query: str, places: Sequence[Place], found: Sequence[Ranking]) -> list[float]:
+        second = other(query, places, found)
+        least, scale = min(second), most / ((max(second) - min(second)) or 1.0)
+        pairs = zip(one(query, places, found), second, strict=True)
+        return [first + scale * (near - least) for first, near in pairs]
+
+    return score
+
+
+def by_model(index: Index, load: Callable[[], PairModel]) -> Score:
+    """Score by a model that reads each document with the query; the best of a document's texts counts.
+
+    The model is loaded with the first query.
+    """
+    from chameleon.retrieval.texts import texts
+
+    def score(query: str, places: Sequence[Place], _: Sequence[Ranking]) -> list[float]:
+        written = [texts(index.document_at(place), _TEXTS, _WINDOW) for place in places]
+        found = iter(load().scores(query, [text for some in written for text in some]))
+        return [max(next(found) for _ in some) for some in written]
+
+    return score

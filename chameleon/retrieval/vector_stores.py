@@ -6,17 +6,17 @@ import inspect
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from chameleon.errors import ChameleonError, InputError, MissingPackage, ModelError
-from chameleon.retrieval.embeddings import Embedder
-from chameleon.retrieval.vectors import Found, Vectors, number_of, put
-from chameleon.text import MASK, one_line, redact
+from chameleon.errors import InputError, MissingPackage
+from chameleon.retrieval.embeddings import Embedder, telling
+from chameleon.retrieval.vectors import Found, Vectors, best_first, put
+from chameleon.text import one_line
 
 if TYPE_CHECKING:
     from langchain_core.vectorstores import VectorStore
@@ -43,7 +43,7 @@ class StoreVectors(Vectors):
         old = [f"{key}-{n}" for key in gone for n in range(self._given[key])]
         ids = [f"{key}-{n}" for key, said in new for n in range(len(said))]
         keys = [{_KEY: str(key)} for key, said in new for _ in said]
-        with _telling():
+        with _asking():
             if old:
                 self.store.delete(ids=old)
             if ids:
@@ -52,44 +52,43 @@ class StoreVectors(Vectors):
             del self._given[key]
         self._given.update((key, len(said)) for key, said in new)
 
-    def save(self, *, is_last: bool = True) -> int:
+    def save(self, *, is_last: bool = True) -> None:
         import numpy
 
         beside = self.file.with_name("stored.new.npy")
         try:
             numpy.save(beside, numpy.array(sorted(self._given.items()), numpy.int64).reshape(-1, 2))
-            return put(beside, self.file)
+            put(beside, self.file)
         except OSError as problem:
             raise InputError(f"cannot be written: {problem.strerror}", where=str(self.file)) from problem
 
     def nearest(self, queries: Sequence[str], k: int) -> list[Found]:
         return [self._nearest(query, k) for query in queries]
 
-    def scores(self, query: str, numbers: Sequence[int]) -> list[float]:
-        found = dict(self._nearest(query, len(numbers)))
+    def scores(self, query: str, keys: Sequence[int]) -> list[float]:
+        found = dict(self._nearest(query, len(keys)))
         least = min(found.values(), default=0.0)
-        return [found.get(number, least) for number in numbers]
+        return [found.get(key, least) for key in keys]
 
     def _nearest(self, query: str, k: int) -> Found:
         """Ask for texts until there are so many documents; some stores tell distances, others cosines."""
         rows = 4 * k
-        while self._given and k > 0:
-            with _telling():
+        while self._given and k:
+            with _asking():
                 hits = self.store.similarity_search_with_score(query, k=rows)
             sign = -1.0 if hits and hits[0][1] < hits[-1][1] else 1.0
-            best: dict[int, float] = {}
-            for document, score in hits:
-                key = int(document.metadata.get(_KEY, -1))
-                if key in self._given:  # else it is somebody else's, or what a build that died has left
-                    best.setdefault(number_of(key), sign * float(score))
-            if len(hits) < rows or len(best) >= k:
-                if not best:
+            pairs = [(str(text.metadata.get(_KEY)), sign * float(score)) for text, score in hits]
+            known = [(int(key), score) for key, score in pairs if key.isdecimal()]
+            # What else it has is somebody else's, or what a build that died has left.
+            found = best_first([pair for pair in known if pair[0] in self._given])
+            if len(hits) < rows or len(found) >= k:
+                if not found:
                     raise InputError(
                         "the vector store has none of the documents of this index",
                         where=str(self.file.parent),
                         hint="Give the store that it was built with, or build the index again.",
                     )
-                return sorted(best.items(), key=lambda pair: (-pair[1], pair[0]))[:k]
+                return found[:k]
             rows *= 2
         return []
 
@@ -116,7 +115,7 @@ def store_of(given: str | Mapping[str, Any], model: Embedder, folder: Path) -> V
         raise InputError(f"there is no vector store {name!r}", hint="Name it package.module:Class.")
     known = inspect.signature(made).parameters
     wanted = next((parameter for parameter in _MODEL_PARAMETERS if parameter in known), None)
-    with _telling():
+    with _asking():
         found: VectorStore = made(**({wanted: _for_langchain(model)} if wanted else {}), **parameters)
     return found
 
@@ -167,7 +166,7 @@ def _pgvector(model: Embedder, folder: Path) -> VectorStore:
             hint=f"Set the environment variable {VARIABLE}, such as postgresql://user:password@host/database.",
         )
     named = folder / "table"
-    with _telling():
+    with _asking():
         engine = PGEngine.from_connection_string(f"postgresql+psycopg://{address}", poolclass=NullPool)
         if not named.exists():
             table = f"chameleon_{os.urandom(8).hex()}"
@@ -180,16 +179,8 @@ def _pgvector(model: Embedder, folder: Path) -> VectorStore:
     return found
 
 
-@contextmanager
-def _telling() -> Iterator[None]:
+def _asking() -> AbstractContextManager[None]:
     """Tell what a store raises as `ModelError`, without what the server's address says."""
-    try:
-        yield
-    except ChameleonError:
-        raise
-    except Exception as problem:  # each store's client has errors of its own
-        said, address = f"{type(problem).__name__}: {problem}", os.environ.get(VARIABLE, "").strip()
-        parts = re.split(r"[:/@?&=]+", address.partition("://")[2])
-        for secret in sorted(filter(None, [address, *parts, *map(unquote, parts)]), key=len, reverse=True):
-            said = said.replace(secret, MASK)
-        raise ModelError(f"the vector store failed: {one_line(redact(said), 200)}") from None
+    address = os.environ.get(VARIABLE, "").strip()
+    parts = re.split(r"[:/@?&=]+", address.partition("://")[2])
+    return telling("the vector store failed", also=[address, *parts, *map(unquote, parts)])

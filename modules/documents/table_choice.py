@@ -45,13 +45,13 @@ def candidates(state: State) -> list[Candidate]:
     """
     if not state.input.get("index") or not state.cache.get("retrieved"):
         return []
-    from chameleon.retrieval.retriever import Lexical
-
     index, _ = opened(str(state.input["index"]))
     ids = [hit["id"] for hit in state.cache["retrieved"]]
     found = []
-    for id, score in zip(ids, Lexical(index).scores(state.input["question"], ids), strict=True):
-        document = index.document(id)
+    places = [index.place(id) for id in ids]
+    scores = index.evidence(state.input["question"], places)
+    for id, place, score in zip(ids, places, scores, strict=True):
+        document = index.document_at(place)
         if (table := document.table) is not None:
             captioned = table if table.caption.strip() else table.with_caption(document.title)
             source = dict(document.source)

@@ -2,12 +2,12 @@
 
 Facts are ranked by how near they are to the question, in one of several ways:
 
-lexical         words, names of rows, years, totals; needs no model; also `auto`
-bm25            BM25 alone
-dense           embeddings alone: `dense:NAME`, by default `minilm`
-hybrid          the measures of lexical with embeddings among them: `hybrid:NAME`
-+rerank:NAME    after any of these: its first facts in the order of a cross-encoder, a model of
-                sentence-transformers with one score, by its folder or its name on the Hugging Face hub
+lexical    words, names of rows, years, totals; needs no model; also `auto`
+bm25       BM25 alone
+dense      embeddings alone
+hybrid     the measures of lexical with embeddings among them
+
+After any of these a cross-encoder may put the first facts in order (`rerank`).
 
 BM25 does not know that a row is asked for by its name, that years are columns, or that shares need a total.
 What is measured here does; the sum of the measures with fixed weights is the score.
@@ -23,7 +23,6 @@ from typing import Any, Literal
 from pydantic import PositiveInt
 
 from chameleon import Module, State
-from chameleon.errors import InputError
 from chameleon.modules.reports.report import Fact, Report
 from chameleon.retrieval.analysis import WEAK, terms, weak_terms
 from chameleon.table import to_text
@@ -48,9 +47,6 @@ WEIGHTS = {
 They are fitted as a softmax over the facts of 200 questions of FinQA (100 of its training set, and every
 other one of 200 of its development set), and rounded.
 """
-_BY = re.compile(
-    r"(?P<way>(?:auto|lexical|bm25)|(?:dense|hybrid)(?::(?P<model>[^+]+))?)(?:\+rerank:(?P<reranker>.+))?"
-)
 _DEPTH = 30  # so many facts a cross-encoder reads
 
 _YEAR = re.compile(r"(?<![\d.])(?:19|20)\d\d(?![\ds]|\.\d|,\d{3}(?!\d))")
@@ -62,6 +58,7 @@ _CHANGE = re.compile(r"\b(?:change|increase|decrease|grow|growth|decline|balance
 _BALANCE = re.compile(r"\b(?:balance|end of (?:the )?(?:year|period)|ending)\b")
 _TOTAL = re.compile(r"\b(?:total|sum|net)\b")
 Shown = Literal["marked", "whole", "rows"]
+By = Literal["auto", "lexical", "bm25", "dense", "hybrid"]
 
 
 class ReportRetriever(Module):
@@ -71,23 +68,40 @@ class ReportRetriever(Module):
     writes = ("input.table", "input.passages", "cache.retrieved", "cache.relevant_rows")
     non_text = ("cache.retrieved",)
 
-    def __init__(self, k: PositiveInt = 5, *, by: str = "auto", table: Shown = "marked") -> None:
+    def __init__(
+        self,
+        k: PositiveInt = 5,
+        *,
+        by: By = "auto",
+        embeddings: str = "minilm",
+        rerank: str = "",
+        table: Shown = "marked",
+    ) -> None:
         """Set how facts are found, and what becomes of the table.
 
         - `k`: how many facts are kept, sentences and rows counted alike.
         - `by`: how near a fact is to the question: "lexical" (words, names of rows, years; the default),
-          "bm25", "dense" or "dense:NAME" (embeddings), "hybrid" or "hybrid:NAME" (all of it), and after any
-          of them "+rerank:NAME" (a cross-encoder).
+          "bm25", "dense" (embeddings) or "hybrid" (all of it).
+        - `embeddings`: by which model ("dense", "hybrid"), such as "openai:text-embedding-3-small".
+        - `rerank`: a cross-encoder of sentence-transformers with one score, by its folder or its name on the
+          Hugging Face hub, that puts the first 30 facts in order.
         - `table`: what becomes of the table, which stays a table: "marked" leaves it whole and names the kept
           rows (`cache.relevant_rows`), "whole" leaves it without a word, "rows" cuts it to the kept rows.
 
         Kept facts stay in the order of the report. `cache.retrieved` lists them, the nearest first.
         """
-        self.k, self.by = k, by
+        self.k, self.embeddings, self.rerank = k, embeddings, rerank
+        self.by: By = by
         self.table: Shown = table
 
     def check(self) -> None:
-        self.way()
+        """Raise `InventoryError` or `MissingPackage` for a model that cannot be had."""
+        from chameleon.retrieval.embeddings import require, require_reranker
+
+        if self.by in ("dense", "hybrid"):
+            require(self.embeddings)
+        if self.rerank:
+            require_reranker(self.rerank)
 
     def runtime_info(self) -> Mapping[str, Any]:
         return {"by": "lexical" if self.by == "auto" else self.by}
@@ -126,45 +140,21 @@ class ReportRetriever(Module):
         ]
         return output
 
-    def way(self) -> tuple[str, str, str]:
-        """Return the parts of `by`, such as "hybrid:NAME+rerank:NAME": the way, the embeddings, the reranker.
-
-        Raises `InputError` for any other, `MissingPackage` where its model lacks packages.
-        """
-        if (found := _BY.fullmatch(self.by)) is None:
-            raise InputError(
-                f"facts cannot be found by {self.by!r}",
-                hint="There are: auto, lexical, bm25, dense, hybrid, dense:NAME, hybrid:NAME; "
-                "+rerank:NAME after any.",
-            )
-        way, model, reranker = found["way"].partition(":")[0], found["model"] or "", found["reranker"] or ""
-        if way in ("dense", "hybrid"):
-            from chameleon.retrieval.embeddings import require
-            from chameleon.retrieval.spec import MINILM
-
-            require(model or MINILM)
-        if reranker:
-            from chameleon.retrieval.model_reranker import require as require_reranker
-
-            require_reranker(reranker)
-        return way, model, reranker
-
     def scores(self, question: str, facts: Sequence[Fact]) -> list[float]:
         """Return how near each fact is to the question: higher is nearer, comparable within one call only.
 
-        Raises what `way` raises, and `ModelError` when a model fails.
+        Raises what `check` raises, and `ModelError` when a model fails.
         """
         from chameleon.retrieval.ranking import similarities
 
         if not facts:
             return []
-        way, model, reranker = self.way()
-        texts, dense = [fact.text for fact in facts], f"dense:{model}" if model else "dense"
-        if way in ("bm25", "dense"):
-            found = similarities(question, texts, dense if way == "dense" else way)
+        texts, dense = [fact.text for fact in facts], f"dense:{self.embeddings}"
+        if self.by in ("bm25", "dense"):
+            found = similarities(question, texts, dense if self.by == "dense" else "bm25")
         else:
             words = similarities(question, texts, "bm25")
-            best, is_hybrid = max(words) or 1.0, way == "hybrid"
+            best, is_hybrid = max(words) or 1.0, self.by == "hybrid"
             near = similarities(question, texts, dense) if is_hybrid else [0.0] * len(facts)
             found = [
                 sum(WEIGHTS[name][is_hybrid] * value for name, value in each.items())
@@ -172,13 +162,13 @@ class ReportRetriever(Module):
                 + WEIGHTS["dense"][is_hybrid] * cosine
                 for each, word, cosine in zip(measures(question, facts), words, near, strict=True)
             ]
-        if not reranker:
+        if not self.rerank:
             return found
-        from chameleon.retrieval.model_reranker import cross_encoder
+        from chameleon.retrieval.sentence_transformer import cross_encoder
 
         # The first facts stand in the order of the cross-encoder, before all others.
         order = sorted(range(len(facts)), key=lambda place: -found[place])
-        read = cross_encoder(reranker).scores(question, [texts[place] for place in order[:_DEPTH]])
+        read = cross_encoder(self.rerank).scores(question, [texts[place] for place in order[:_DEPTH]])
         rest = (min(read) - rank for rank in range(1, len(facts)))
         by_place = dict(zip(order, [*read, *rest], strict=False))
         return [by_place[place] for place in range(len(facts))]

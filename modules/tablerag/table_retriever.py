@@ -65,8 +65,7 @@ class TableRetriever(Module):
 
     def check(self) -> None:
         """Raise `MissingPackage` where a model that the retriever names cannot be loaded."""
-        from chameleon.retrieval.embeddings import require
-        from chameleon.retrieval.model_reranker import require as require_reranker
+        from chameleon.retrieval.embeddings import require, require_reranker
 
         if self.retriever.embeddings:
             require(self.retriever.embeddings.model)

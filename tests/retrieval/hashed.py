@@ -13,9 +13,9 @@ import pytest
 from langchain_core.embeddings import Embeddings
 
 from chameleon.retrieval import embeddings
-from chameleon.retrieval.dense import TEXTS
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.texts import about, texts
+from chameleon.retrieval.vectors import TEXTS
 
 _known: dict[str, Hashed] = {}
 

@@ -114,7 +114,7 @@ def test_index_files_builds_a_damaged_index_anew(tmp_path: Path, harm: str) -> N
 
 
 MANIFESTS = {  # what `manifest.json` may say, and what is told of it
-    **dict.fromkeys(["", "[]", "{" * 100, "\xff", '{"format": "chameleon-index-2"}'], "file is damaged"),
+    **dict.fromkeys(["", "[]", "{" * 100, "\xff", '{"format": "chameleon-index-3"}'], "file is damaged"),
     **dict.fromkeys(
         ['{"format": "chameleon-index-99"}', '{"format": 1, "parts": {}}'], "another format than"
     ),

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from chameleon.errors import InputError
-from chameleon.retrieval.index import Index
+from chameleon.retrieval.index import Index, Place
 from chameleon.retrieval.make import build_index, make_retriever
-from chameleon.retrieval.retriever import Bm25, Lexical, Reranked, Reranker
+from chameleon.retrieval.retriever import Bm25, Ordered
 from chameleon.retrieval.spec import NAMES, RetrieverSpec
 from tests.retrieval.corpora import questions, tables
 from tests.retrieval.hashed import Hashed
@@ -26,17 +26,14 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
     return build_index(tmp_path_factory.mktemp("index"), tables(150), "bm25")
 
 
-class ByLength(Reranker):
-    """Longer ids are better; equal ones tie."""
+def test_a_score_orders_the_first_and_the_rest_follows(index: Index) -> None:
+    def by_length(query: str, places: Sequence[Place], _: object) -> list[float]:
+        return [float(len(index.id_at(place))) for place in places]
 
-    def scores(self, query: str, ids: Sequence[str]) -> list[float]:
-        return [float(len(id)) for id in ids]
-
-
-def test_a_reranker_orders_the_first_and_the_rest_follows(index: Index) -> None:
-    retrievers = (Lexical(index, depth=40), Reranked(Bm25(index), ByLength(), depth=40))
+    found = Bm25(index)
+    retrievers = (make_retriever(index, {"first": "lexical", "depth": 40}), Ordered([found], by_length, 40))
     for query, searched in product(QUESTIONS, retrievers):
-        first, hits = [hit.id for hit in Bm25(index).search(query, 150)], searched.search(query, 150)
+        first, hits = [hit.id for hit in found.search(query, 150)], searched.search(query, 150)
         expected = sorted(first[:40], key=lambda id: -len(id))
         assert [hit.id for hit in hits[:40]] == expected or searched is retrievers[0]
         assert {hit.id for hit in hits[:40]} == set(expected) and [hit.id for hit in hits[40:]] == first[40:]
@@ -44,25 +41,25 @@ def test_a_reranker_orders_the_first_and_the_rest_follows(index: Index) -> None:
         assert all(searched.search(query, k) == hits[:k] for k in (1, 7, 60))
 
 
-@pytest.mark.parametrize("kind", [Bm25, Lexical])
-def test_documents_score_alone_as_in_a_search(index: Index, kind: type[Bm25 | Lexical]) -> None:
-    searched = kind(index)
+@pytest.mark.parametrize("name", ["bm25", "lexical"])
+def test_documents_score_alone_as_in_a_search(index: Index, name: str) -> None:
+    scores = index.bm25 if name == "bm25" else index.evidence
     for query in QUESTIONS:
-        hits = searched.search(query, 20)[::-1]
+        hits = make_retriever(index, name).search(query, 20)[::-1]
         expected = pytest.approx([hit.score for hit in hits], rel=1e-5)
-        assert searched.scores(query, [hit.id for hit in hits]) == expected
-    assert searched.scores("river", []) == []
-    assert Bm25(index).scores("zebra", ["table 1"]) == [0.0]
+        assert scores(query, [index.place(hit.id) for hit in hits]) == expected
+    assert scores("river", []) == []
+    assert index.bm25("zebra", [index.place("table 1")]) == [0.0]
 
 
 def test_one_serves_all_threads_and_finds_nothing_of_nothing(index: Index, tmp_path: Path) -> None:
-    for searched in (Bm25(index), Lexical(index)):
+    for searched in (make_retriever(index, "bm25"), make_retriever(index, "lexical")):
         with ThreadPoolExecutor(8) as pool:
             found = list(pool.map(searched.search, questions(60)))
         assert found == searched.search_many(questions(60))
         assert searched.search_many(["", "the", "unheard", " ?! "], 5) == [[]] * 4
         assert searched.search("river", 0) == searched.search("river", -1) == []
-    assert Lexical(build_index(tmp_path, [], "bm25")).search("river") == []
+    assert make_retriever(build_index(tmp_path, [], "bm25"), "lexical").search("river") == []
 
 
 SPECS = [

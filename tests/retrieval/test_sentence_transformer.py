@@ -14,8 +14,8 @@ from chameleon.errors import ModelError
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.embeddings import embedder, missing_packages
 from chameleon.retrieval.make import build_index, make_retriever
-from chameleon.retrieval.model_reranker import cross_encoder, late_encoder
 from chameleon.retrieval.ranking import similarities
+from chameleon.retrieval.sentence_transformer import cross_encoder, late_encoder
 from chameleon.retrieval.spec import MINILM
 from chameleon.retrieval.texts import texts
 from tests.retrieval.corpora import WORDS, questions, tables

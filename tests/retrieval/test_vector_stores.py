@@ -59,7 +59,8 @@ def same_as_flat(path: Path, model: Hashed, found: Any) -> None:
         ids, scores = map(list, zip(*found.search(query, 10), strict=True))
         assert [nearness[id] for id in ids] == pytest.approx([hit.score for hit in exact], abs=1e-5)
         assert len(set(ids)) == 10 == len(found.search_many([query], 10)[0])
-        assert found.scores(query, ids[::-1]) == pytest.approx(scores[::-1], abs=1e-6)
+        places = [*map(found.index.place, ids)]
+        assert found.scores(query, places[::-1]) == pytest.approx(scores[::-1], abs=1e-6)
 
 
 def test_a_store_by_name_and_one_by_instance_find_the_same_as_flat(tmp_path: Path, hashed: Hashed) -> None:

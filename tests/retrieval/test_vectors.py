@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -15,10 +16,9 @@ from chameleon.errors import InputError, MissingPackage
 from chameleon.retrieval import embeddings
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.engine import Damaged
-from chameleon.retrieval.fusion import Blend, Hybrid
 from chameleon.retrieval.index import Index
 from chameleon.retrieval.make import build_index, delete_documents, make_retriever
-from chameleon.retrieval.retriever import Dense, Lexical
+from chameleon.retrieval.retriever import Dense, Retriever
 from chameleon.table import Table
 from tests.retrieval.corpora import questions, table_document, tables
 from tests.retrieval.hashed import Hashed, forget, of_document
@@ -43,7 +43,7 @@ def test_documents_come_by_the_cosine_of_their_nearest_text(
         ids, scores = map(list, zip(*hits, strict=True))
         assert scores == sorted(scores, reverse=True) and len(hits) == len(DOCUMENTS)
         assert [hit.score for hit in found.search(query, 5)] == pytest.approx(scores[:5], abs=1e-6)
-        assert found.scores(query, ids) == pytest.approx(scores, abs=1e-6)
+        assert found.scores(query, [*map(found.index.place, ids)]) == pytest.approx(scores, abs=1e-6)
 
 
 def test_a_graph_finds_nearly_what_comparing_all_vectors_finds(tmp_path: Path, hashed: Hashed) -> None:
@@ -89,7 +89,7 @@ def test_only_what_is_new_is_embedded(tmp_path: Path, hashed: Hashed, monkeypatc
 def killed(path: Path, model: Hashed, documents: Iterable[Document], **more: Any) -> int:
     """Let a build die after its first texts were embedded and saved; return how many."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("chameleon.retrieval.dense._SAVED_EVERY", -1)
+        patch.setattr("chameleon.retrieval.vectors._SAVED_EVERY", -1)
         model.lives = len(model.passages) + 1
         with pytest.raises(KeyboardInterrupt):
             built(path, model, documents, **more)
@@ -162,14 +162,59 @@ def test_a_damaged_or_missing_file_of_vectors_is_told_in_one_line(
     assert make_retriever(Index.open(index.path), "bm25").search("river")
 
 
-@pytest.mark.parametrize("kind", [Dense, Hybrid, Blend])
-def test_an_index_is_searched_as_it_was_built_for(tmp_path: Path, hashed: Hashed, kind: type) -> None:
-    found = make_retriever(built(tmp_path / "index", hashed, first=kind.__name__.lower(), store="hnsw"))
-    assert type(found) is kind
+@pytest.mark.parametrize("first", ["dense", "hybrid", "blend"])
+def test_each_query_is_embedded_once_to_find_and_to_score(tmp_path: Path, hashed: Hashed, first: str) -> None:
+    found = make_retriever(built(tmp_path / "index", hashed, first=first, store="hnsw"))
     for query in questions(5):
         hits = found.search(query, 5)
         assert found.search_many([query], 5) == [hits] and len(hits) == 5
-    assert hashed.queries == questions(5)  # each once, to find and to score
+    assert hashed.queries == questions(5)
+
+
+def both(path: Path, model: Hashed, first: str, depth: int) -> tuple[Retriever, Retriever, Retriever]:
+    """Return a retriever of both, that of words, and that of vectors."""
+    index = built(path, model, DOCUMENTS)
+    return (
+        make_retriever(index, {"first": first, "depth": depth}),
+        make_retriever(index, {"first": "lexical", "depth": depth}),
+        make_retriever(index, "dense"),
+    )
+
+
+def test_a_blend_adds_scores_those_of_vectors_on_one_scale(tmp_path: Path, hashed: Hashed) -> None:
+    blend, words, vectors = both(tmp_path, hashed, "blend", 99)
+    place = blend.index.place
+    for query in questions(9):
+        near = dict(vectors.search(query, 99))
+        said = dict(zip(near, blend.index.evidence(query, [*map(place, near)]), strict=True))
+        assert said.items() >= {id: pytest.approx(score) for id, score in words.search(query, 99)}.items()
+        least, width = min(near.values()), max(near.values()) - min(near.values())
+        wanted = {id: said[id] + 2.5 * (cosine - least) / width for id, cosine in near.items()}
+        assert dict(blend.search(query, 99)) == pytest.approx(wanted, abs=1e-4)
+
+
+def test_a_hybrid_adds_reciprocal_ranks_by_weight(tmp_path: Path, hashed: Hashed) -> None:
+    hybrid, words, vectors = both(tmp_path, hashed, "hybrid", 20)
+    for query in questions(9):
+        wanted = Counter[str]()
+        for found, weight in ((words, 10), (vectors, 1)):
+            for rank, hit in enumerate(found.search(query, 20), 1):
+                wanted[hit.id] += weight / (60 + rank)
+        assert dict(hybrid.search(query, len(wanted))) == pytest.approx(wanted)
+
+
+@given(st.integers(1, 50), st.integers(1, 50), st.sampled_from(["hybrid", "blend"]))
+def test_how_many_are_wanted_changes_no_order(
+    by_name: None, tmp_path_factory: Any, depth: int, k: int, first: str
+) -> None:
+    folder, model = tmp_path_factory.mktemp("index"), Hashed()
+    found, *finders = both(folder, model, first, depth)
+    query = questions(k)[-1]
+    hits = found.search(query, 99)
+    assert {hit.id for hit in hits} == {hit.id for one in finders for hit in one.search(query, 99)}
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    sure = len({hit.id for one in finders for hit in one.search(query, depth)})
+    assert found.search(query, k)[:sure] == hits[: min(k, sure)]
 
 
 def test_vectors_put_in_order_what_words_have_found(tmp_path: Path, hashed: Hashed) -> None:
@@ -185,7 +230,7 @@ def test_auto_is_blend_where_the_embeddings_of_the_index_can_be_had(
     tmp_path: Path, hashed: Hashed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     index = build_index(tmp_path / "index", DOCUMENTS, {"embeddings": hashed.name})
-    assert isinstance(make_retriever(index), Blend)
+    assert make_retriever(index).search("river") == make_retriever(index, "blend").search("river")
     with pytest.raises(InputError, match=r"words alone.*first: blend"):
         make_retriever(build_index(tmp_path / "words", DOCUMENTS, "bm25"), "blend")
     with monkeypatch.context() as patch:
@@ -193,6 +238,7 @@ def test_auto_is_blend_where_the_embeddings_of_the_index_can_be_had(
         with pytest.raises(MissingPackage, match="pip install faiss-cpu"):
             make_retriever(index)
     monkeypatch.setattr(embeddings, "find_spec", lambda _: None)
-    assert isinstance(make_retriever(Index.open(index.path)), Lexical)
+    index = Index.open(index.path)
+    assert make_retriever(index).search("river") == make_retriever(index, "lexical").search("river")
     with pytest.raises(MissingPackage, match="pip install"):
         make_retriever(index, "dense")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from typing import cast
 
 from chameleon import State
 from chameleon.benchmarks.finqa import Finqa
-from chameleon.modules.reports.report_retriever import ReportRetriever
+from chameleon.modules.reports.report_retriever import By, ReportRetriever
 from chameleon.values import freeze
 from tests.benchmarks.shared_data import Row, rows
 
@@ -16,7 +17,7 @@ FIRST, SECOND = slice(0, None, 2), slice(1, None, 2)
 half of `dev_200`, and to no question of its second half."""
 
 
-def recall(by: str, questions: Sequence[Row], places: Sequence[int] = (3, 5, 10)) -> list[float]:
+def recall(by: By, questions: Sequence[Row], places: Sequence[int] = (3, 5, 10)) -> list[float]:
     """The share of a question's gold facts among the first so many, averaged, to three places."""
     benchmark, sums = Finqa(), dict.fromkeys(places, 0.0)
     for row in questions:
@@ -41,6 +42,6 @@ def _gold_name(source: dict[str, int]) -> str:
 
 
 if __name__ == "__main__":
-    for way in sys.argv[1:]:
+    for way in cast(list[By], sys.argv[1:]):
         for name, questions in files().items():
             print(way, name, *recall(way, questions))

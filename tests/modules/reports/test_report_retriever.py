@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from chameleon import State, Table
-from chameleon.errors import InputError, MissingPackage
+from chameleon.errors import InventoryError, MissingPackage
+from chameleon.inventory import Inventory
 from chameleon.modules.reports.programs import FinqaExecutor
 from chameleon.modules.reports.report import Fact, Report
 from chameleon.modules.reports.report_retriever import ReportRetriever, measures, years_asked
@@ -64,12 +65,15 @@ class TestLexical:
 
 
 class TestNames:
-    @pytest.mark.parametrize(
-        "by", ["colbert", "dense:", "bm25:x", "bm25+", "bm25+rerank", "bm25+rerank:", "x+rerank:y"]
-    )
-    def test_what_there_is_not(self, by: str) -> None:
-        with pytest.raises(InputError, match="facts cannot be"):
-            ReportRetriever(by=by).check()
+    def test_what_there_is_not(self) -> None:
+        with pytest.raises(InventoryError, match="there are no embeddings 'small'"):
+            ReportRetriever(by="dense", embeddings="small").check()
+        with pytest.raises(
+            InventoryError, match="by is 'colbert': Input should be 'auto', 'lexical', 'bm25'"
+        ):
+            Inventory.parse(
+                {"name": "mine", "extends": "finqa", "modules": {"report_retriever": {"by": "colbert"}}}
+            )
 
     def test_what_auto_comes_to(self) -> None:
         ReportRetriever().check()
@@ -78,9 +82,9 @@ class TestNames:
 
     def test_packages_that_are_missing(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-        for by in ("dense", "hybrid", "lexical+rerank:some/model"):
+        for given in ({"by": "dense"}, {"by": "hybrid"}, {"rerank": "some/model"}):
             with pytest.raises(MissingPackage):
-                ReportRetriever(by=by).check()
+                ReportRetriever(**given).check()
 
 
 def _counting(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,7 +106,7 @@ def test_embeddings_alone_and_among_words(monkeypatch: pytest.MonkeyPatch) -> No
     _counting(monkeypatch)
     zeal = [{"title": "", "text": "zzzzz zzz"}]
     facts = Report(TABLE, zeal).facts()
-    dense = ReportRetriever(by="dense:some:model").scores("ferry fares?", facts)
+    dense = ReportRetriever(by="dense", embeddings="some:model").scores("ferry fares?", facts)
     assert dense.index(max(dense)) == 5
     hybrid, lexical = (ReportRetriever(by=by).scores("fares?", facts) for by in ("hybrid", "lexical"))
     assert hybrid[5] - lexical[5] > hybrid[4] - lexical[4]
@@ -115,11 +119,10 @@ def test_a_cross_encoder_orders_the_first_facts(monkeypatch: pytest.MonkeyPatch)
             assert len(texts) == 30 and query == "port?"
             return [float(len(text)) for text in texts]
 
-    monkeypatch.setattr("chameleon.retrieval.model_reranker.cross_encoder", lambda name: Longest())
-    monkeypatch.setattr("chameleon.retrieval.model_reranker.require", lambda name: None)
+    monkeypatch.setattr("chameleon.retrieval.sentence_transformer.cross_encoder", lambda name: Longest())
     facts = Report(None, ["port", *(f"the port has {'many ' * number}" for number in range(40))]).facts()
     before, after = (
-        ReportRetriever(by=f"bm25{more}").scores("port?", facts) for more in ("", "+rerank:tiny")
+        ReportRetriever(by="bm25", rerank=rerank).scores("port?", facts) for rerank in ("", "tiny")
     )
     first, order = (sorted(range(len(facts)), key=lambda place: -each[place]) for each in (before, after))
     assert order[:30] == sorted(first[:30], key=lambda place: -len(facts[place].text))
